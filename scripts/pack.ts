@@ -1,0 +1,32 @@
+/**
+ * `node scripts/pack.ts <folder>`: the tarballs of the open packages, as they would be published.
+ * They are built in a fresh copy of the tree, so that nothing left over in `dist/` gets in, with
+ * the commercial packages present, so that a leak would show. Prints one tarball path per line.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { install, run, stageWorkingTree, workspacePackages } from './staging.ts'
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) {
+  console.error('usage: node scripts/pack.ts <folder for the tarballs>')
+  process.exit(2)
+}
+const out = resolve(folder)
+const stage = await mkdtemp(join(tmpdir(), 'remit-pack-'))
+try {
+  await mkdir(out, { recursive: true })
+  await stageWorkingTree(stage)
+  await install(stage)
+  const open = (await workspacePackages(stage)).filter((p) => p.tag === 'open' && !p.private)
+  // pnpm builds them in the order of their dependencies.
+  await run('pnpm', [...open.flatMap((p) => ['--filter', p.name]), 'run', 'build'], stage)
+  for (const { folder: source } of open) {
+    const cwd = join(stage, source)
+    await run('pnpm', ['pack', '--pack-destination', out], cwd)
+    await run('pnpm', ['--dir', stage, 'exec', 'publint', 'run', cwd, '--strict'], stage)
+  }
+} finally {
+  await rm(stage, { recursive: true, force: true })
+}

@@ -1,0 +1,129 @@
+import { execFile, spawn } from 'node:child_process'
+import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+/** Absolute path of the repository, without a trailing slash. */
+export const ROOT: string = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** A package of the workspace as its own files describe it. */
+export interface WorkspacePackage {
+  readonly name: string
+  /** Relative to the root: `packages/core`. */
+  readonly folder: string
+  readonly private: boolean
+  /** From `turbo.json`, where `turbo boundaries` reads it too. */
+  readonly tag: 'open' | 'commercial' | 'edition'
+}
+
+/** All packages under `packages/` and `apps/`; throws on one without exactly one known tag. */
+export async function workspacePackages(root = ROOT): Promise<WorkspacePackage[]> {
+  const folders: string[] = []
+  for (const room of ['packages', 'apps'])
+    for (const entry of await readdir(join(root, room), { withFileTypes: true }))
+      if (entry.isDirectory()) folders.push(`${room}/${entry.name}`)
+  const packages = await Promise.all(folders.map((folder) => describePackage(root, folder)))
+  return packages.filter((found) => found !== undefined)
+}
+
+async function describePackage(
+  root: string,
+  folder: string,
+): Promise<WorkspacePackage | undefined> {
+  const manifest = await readJson(join(root, folder, 'package.json'))
+  if (manifest === undefined) return undefined
+  const turbo = await readJson(join(root, folder, 'turbo.json'))
+  const tags = Array.isArray(turbo?.['tags']) ? turbo['tags'] : []
+  const [tag] = tags
+  if (tags.length !== 1 || (tag !== 'open' && tag !== 'commercial' && tag !== 'edition'))
+    throw new Error(`${folder}/turbo.json: tags must be one of [open], [commercial], [edition]`)
+  return {
+    name: String(manifest['name']),
+    folder,
+    private: manifest['private'] === true,
+    tag,
+  }
+}
+
+async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/**
+ * Copies the working tree as git sees it (tracked files with their present content, nothing that
+ * is ignored or not yet added) into an empty folder, leaving out the folders named in `without`.
+ */
+export async function stageWorkingTree(
+  target: string,
+  without: readonly string[] = [],
+): Promise<void> {
+  for (const file of await trackedFiles()) {
+    if (without.some((folder) => file.startsWith(`${folder}/`))) continue
+    const from = join(ROOT, file)
+    if (!(await stat(from).catch(() => undefined))?.isFile()) continue
+    await mkdir(dirname(join(target, file)), { recursive: true })
+    await cp(from, join(target, file))
+  }
+}
+
+async function trackedFiles(): Promise<string[]> {
+  try {
+    // Checkouts in containers often belong to somebody else; this is git's way to say "still ours".
+    const list = ['-c', 'safe.directory=*', 'ls-files', '-z']
+    const { stdout } = await promisify(execFile)('git', list, { cwd: ROOT, maxBuffer: 1 << 26 })
+    return stdout.split('\0').filter((file) => file !== '')
+  } catch {
+    return filesOnDisk(ROOT)
+  }
+}
+
+const GENERATED = new Set(['node_modules', 'dist', 'coverage', 'data', '.git', '.turbo'])
+
+/** A source archive has no `.git`: everything that no tool generates. */
+async function filesOnDisk(folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (GENERATED.has(entry.name)) continue
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) found.push(...(await filesOnDisk(path)))
+    else if (entry.isFile()) found.push(relative(ROOT, path))
+  }
+  return found
+}
+
+/** `pnpm install` with the lockfile as it is, from the local store as far as it goes. */
+export async function install(cwd: string): Promise<void> {
+  await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], cwd)
+}
+
+/**
+ * Runs a command to its end. Throws with everything it printed when it fails; shows nothing
+ * otherwise. What a surrounding test runner put into the environment is not passed on.
+ */
+export async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const child = spawn(command, args, { cwd, env: plainEnv(), stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const code = await new Promise<number | null>((done, failed) => {
+    child.once('error', failed)
+    child.once('close', done)
+  })
+  if (code !== 0)
+    throw new Error(`${[command, ...args].join(' ')} in ${cwd} ended with ${code}:\n${output}`)
+  return output
+}
+
+/** The environment of a shell outside a test run, with the answers of an unattended machine. */
+export function plainEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const own =
+    /^(VITEST|NODE_ENV$|NODE_OPTIONS$|REMIT_|npm_(package|lifecycle)_|PNPM_PACKAGE|INIT_CWD$)/
+  const kept = Object.entries(process.env).filter(([name]) => !own.test(name))
+  return { ...Object.fromEntries(kept), CI: 'true', TURBO_TELEMETRY_DISABLED: '1', ...extra }
+}
