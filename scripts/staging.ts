@@ -34,7 +34,7 @@ async function describePackage(
   const manifest = await readJson(join(root, folder, 'package.json'))
   if (manifest === undefined) return undefined
   const turbo = await readJson(join(root, folder, 'turbo.json'))
-  const tags = Array.isArray(turbo?.['tags']) ? turbo['tags'] : []
+  const tags: readonly unknown[] = Array.isArray(turbo?.['tags']) ? turbo['tags'] : []
   const [tag] = tags
   if (tags.length !== 1 || (tag !== 'open' && tag !== 'commercial' && tag !== 'edition'))
     throw new Error(`${folder}/turbo.json: tags must be one of [open], [commercial], [edition]`)
