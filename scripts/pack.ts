@@ -1,7 +1,7 @@
 /**
  * `node scripts/pack.ts <folder>`: the tarballs of the open packages, as they would be published.
  * They are built in a fresh copy of the tree, so that nothing left over in `dist/` gets in, with
- * the commercial packages present, so that a leak would show. Prints one tarball path per line.
+ * the commercial packages present, so that a leak would show. `publint` checks each of them.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,6 +27,9 @@ try {
     await run('pnpm', ['pack', '--pack-destination', out], cwd)
     await run('pnpm', ['--dir', stage, 'exec', 'publint', 'run', cwd, '--strict'], stage)
   }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
 } finally {
   await rm(stage, { recursive: true, force: true })
 }

@@ -56,8 +56,8 @@ async function readJson(path: string): Promise<Record<string, unknown> | undefin
 }
 
 /**
- * Copies the working tree as git sees it (tracked files with their present content, nothing that
- * is ignored or not yet added) into an empty folder, leaving out the folders named in `without`.
+ * Copies the working tree as git sees it (present content, nothing that is ignored) into an empty
+ * folder, leaving out the folders named in `without`.
  */
 export async function stageWorkingTree(
   target: string,
@@ -75,7 +75,7 @@ export async function stageWorkingTree(
 async function trackedFiles(): Promise<string[]> {
   try {
     // Checkouts in containers often belong to somebody else; this is git's way to say "still ours".
-    const list = ['-c', 'safe.directory=*', 'ls-files', '-z']
+    const list = ['-c', 'safe.directory=*', 'ls-files', '-z', '-co', '--exclude-standard']
     const { stdout } = await promisify(execFile)('git', list, { cwd: ROOT, maxBuffer: 1 << 26 })
     return stdout.split('\0').filter((file) => file !== '')
   } catch {

@@ -1,0 +1,108 @@
+/**
+ * Proves the community edition (`node scripts/community.ts [--quick]`): the tree without the
+ * commercial folders installs with the lockfile unchanged, builds, passes types and tests, boots
+ * and answers 404 to everything that is not open. Then the same for the deployed server without
+ * optional packages, made from the full tree: not a byte of a commercial package in it.
+ * `--quick` leaves out the tests.
+ */
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { probeCommunity } from './edition-probe.ts'
+import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
+
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
+const commercial = (await workspacePackages()).filter(({ tag }) => tag === 'commercial')
+const started = performance.now()
+
+async function withoutCommercialFolders(stage: string): Promise<void> {
+  await mkdir(stage)
+  const folders = commercial.map(({ folder }) => folder)
+  await stageWorkingTree(stage, folders)
+  say(`copied without ${folders.join(', ')}`)
+  await install(stage)
+  const lockfiles = await Promise.all([ROOT, stage].map(readLockfile))
+  if (lockfiles[0] !== lockfiles[1]) throw new Error('the install rewrote pnpm-lock.yaml')
+  say('installed with the lockfile unchanged')
+  await run('pnpm', ['build'], stage)
+  say('built')
+  await run('pnpm', ['types'], stage)
+  say('types hold')
+  if (!quick) {
+    // Packing is tested once, from the full tree, where a leak could show.
+    await run('pnpm', ['exec', 'vitest', 'run', '--exclude', '**/packaging.test.ts'], stage)
+    say('tests pass')
+  }
+  const asked = await probeCommunity(join(stage, 'apps/server'))
+  say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
+}
+
+const readLockfile = (folder: string): Promise<string> =>
+  readFile(join(folder, 'pnpm-lock.yaml'), 'utf8')
+
+async function deployedWithoutOptional(stage: string, image: string): Promise<void> {
+  await mkdir(stage)
+  await stageWorkingTree(stage)
+  await install(stage)
+  await run('pnpm', ['build'], stage)
+  const deploy = ['--filter', '@remit/server', 'deploy', '--prod', '--no-optional', image]
+  await run('pnpm', deploy, stage)
+  const leaks = await commercialBytes(stage, image)
+  if (leaks.length > 0) throw new Error(`commercial bytes in the image:\n  ${leaks.join('\n  ')}`)
+  say('deployed without optional packages; no commercial byte in it')
+  const asked = await probeCommunity(image)
+  say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
+}
+
+/** The only files that may name a commercial package: the server's list of modules, built and not. */
+const MODULE_LIST = /^(src\/modules\.ts|dist\/modules\.(js|js\.map|d\.ts))$/
+
+/** Files of the image that are, or that name, a part of a commercial package. */
+async function commercialBytes(stage: string, image: string): Promise<string[]> {
+  const theirs = new Set<string>()
+  for (const { folder } of commercial)
+    for await (const { path, content } of filesBelow(join(stage, folder)))
+      // Below 64 bytes equal content proves nothing: `export {}`, `{}`.
+      if (!path.startsWith('node_modules') && content.length > 64) theirs.add(digest(content))
+  const leaks: string[] = []
+  for await (const { path, content } of filesBelow(image)) {
+    const named = commercial.some(
+      ({ name, folder }) =>
+        path.includes(name.replace('/', '+')) ||
+        path.includes(name) ||
+        (!MODULE_LIST.test(path) && (content.includes(name) || content.includes(folder))),
+    )
+    if (named || theirs.has(digest(content))) leaks.push(path)
+  }
+  return leaks
+}
+
+const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
+
+/** Every regular file below a folder, with its path relative to it; links are not followed. */
+async function* filesBelow(folder: string): AsyncGenerator<{ path: string; content: Buffer }> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries.filter((found) => found.isFile())) {
+    const path = join(entry.parentPath, entry.name)
+    yield { path: relative(folder, path), content: await readFile(path) }
+  }
+}
+
+function say(what: string): void {
+  console.log(
+    `community ${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${what}`,
+  )
+}
+
+const temp = await mkdtemp(join(tmpdir(), 'remit-editions-'))
+try {
+  await withoutCommercialFolders(join(temp, 'tree'))
+  await deployedWithoutOptional(join(temp, 'full'), join(temp, 'image'))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+} finally {
+  await rm(temp, { recursive: true, force: true })
+}
