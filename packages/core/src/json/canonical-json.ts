@@ -1,0 +1,104 @@
+/** A value that JSON cannot carry faithfully. `path` reads like `$.data.items[2]`. */
+export class CanonicalJsonError extends Error {
+  readonly problem: string
+  readonly path: string
+
+  constructor(problem: string, path = '') {
+    super(`$${path} ${problem}`)
+    this.name = 'CanonicalJsonError'
+    this.problem = problem
+    this.path = `$${path}`
+  }
+
+  /** The same refusal as seen from the object or array one level further out. */
+  inside(step: string): CanonicalJsonError {
+    return new CanonicalJsonError(this.problem, step + this.path.slice(1))
+  }
+}
+
+// Far above what admission lets in, far below where the call stack ends; ends a cycle too.
+const MAX_DEPTH = 1000
+
+// Quotes, backslashes and control characters need escapes; surrogates need a look at their pair.
+const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/
+
+/**
+ * The one text of a JSON value by RFC 8785 (JCS): names in order of their UTF-16 code units,
+ * numbers as ECMAScript prints them, no white space, only the escapes that JSON demands.
+ *
+ * Throws `CanonicalJsonError` naming the path for whatever JSON would drop or bend: undefined,
+ * functions, symbols, BigInt, NaN and infinities, instances of classes (also Date and Map), lone
+ * surrogates, and nesting beyond 1,000 levels. Cycles end there as well.
+ */
+export function canonicalJson(value: unknown): string {
+  return write(value, 0)
+}
+
+function write(value: unknown, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return quote(value)
+    case 'number':
+      if (!Number.isFinite(value)) throw new CanonicalJsonError(`is ${value}, which JSON lacks`)
+      return String(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      if (value === null) return 'null'
+      if (depth === MAX_DEPTH) throw new CanonicalJsonError('is nested too deep, or in a cycle')
+      return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth)
+    default:
+      throw new CanonicalJsonError(`is of type ${typeof value}, which JSON lacks`)
+  }
+}
+
+function writeArray(items: readonly unknown[], depth: number): string {
+  let text = '['
+  let index = 0
+  try {
+    // By index, so that the holes of a sparse array are seen (as undefined) and refused.
+    for (; index < items.length; index++) {
+      text += (index === 0 ? '' : ',') + write(items[index], depth + 1)
+    }
+  } catch (error) {
+    throw error instanceof CanonicalJsonError ? error.inside(`[${index}]`) : error
+  }
+  return `${text}]`
+}
+
+function writeObject(value: object, depth: number): string {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new CanonicalJsonError('is an instance of a class, not plain data')
+  }
+  const names = Object.keys(value)
+  // Sorting costs more than writing, and the server's own objects are written in order.
+  if (!isSorted(names)) names.sort()
+  let text = '{'
+  let separator = ''
+  let current = ''
+  try {
+    for (current of names) {
+      const member = (value as Record<string, unknown>)[current]
+      text += `${separator}${quote(current)}:${write(member, depth + 1)}`
+      separator = ','
+    }
+  } catch (error) {
+    throw error instanceof CanonicalJsonError ? error.inside(`.${current.toWellFormed()}`) : error
+  }
+  return `${text}}`
+}
+
+// Both this and `sort` compare UTF-16 code units, as RFC 8785 section 3.2.3 asks.
+function isSorted(names: readonly string[]): boolean {
+  for (let at = 1; at < names.length; at++) {
+    if ((names[at - 1] ?? '') > (names[at] ?? '')) return false
+  }
+  return true
+}
+
+function quote(text: string): string {
+  if (!NEEDS_CARE.test(text)) return `"${text}"`
+  if (!text.isWellFormed()) throw new CanonicalJsonError('holds half of a surrogate pair')
+  return JSON.stringify(text)
+}

@@ -1,0 +1,239 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { describeWithData, readData, readDataJson } from '../../test/shared-data.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { parseStrictJson, StrictJsonError } from './strict-json.ts'
+import type { StrictJsonOptions } from './strict-json.ts'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+function refusal(bytes: Uint8Array | string, options?: StrictJsonOptions): StrictJsonError {
+  try {
+    parseStrictJson(typeof bytes === 'string' ? bytesOf(bytes) : bytes, options)
+  } catch (error) {
+    if (error instanceof StrictJsonError) return error
+    throw error
+  }
+  throw new Error('was accepted')
+}
+
+describeWithData('jcs')('the published admission vectors', () => {
+  test('everything that is exact is accepted and has its canonical text', () => {
+    const accepted = readDataJson('jcs/accept.json') as {
+      name: string
+      input: string
+      canonical: string
+    }[]
+
+    expect(accepted).toHaveLength(19)
+    for (const { input, canonical } of accepted) {
+      expect(canonicalJson(parseStrictJson(bytesOf(input)))).toBe(canonical)
+    }
+  })
+
+  test('everything that another reader could read differently is refused', () => {
+    const refused = readDataJson('jcs/reject.json') as { name: string; raw_base64: string }[]
+
+    expect(refused).toHaveLength(31)
+    for (const { name, raw_base64: raw } of refused) {
+      const { reason } = refusal(Buffer.from(raw, 'base64'))
+
+      expect(`${name}: ${reason}`).toMatch(/: (?:The|This) .+/)
+    }
+  })
+
+  test('documents of the serializer are read, unless they hold an inexact decimal', () => {
+    for (const name of ['arrays', 'french', 'structures', 'unicode', 'weird']) {
+      const bytes = readData(`jcs/input/${name}.json`)
+
+      expect(parseStrictJson(bytes)).toEqual(JSON.parse(bytes.toString('utf8')))
+    }
+    expect(refusal(readData('jcs/input/values.json')).reason).toContain('333333333.33333329')
+  })
+})
+
+describe('numbers', () => {
+  test.each(['0', '-0', '1E30', '1.50', '1E2', '-9007199254740991', '5e-324', '0.1', '1e21'])(
+    '%s survives and is accepted',
+    (literal) => {
+      expect(parseStrictJson(bytesOf(`[${literal}]`))).toEqual([Number(literal)])
+    },
+  )
+
+  test.each([
+    '1.7976931348623157e308',
+    '2.2250738585072014e-308',
+    '123456789.12345678',
+    '0.000000000000000000000000001',
+    '0.0e-999',
+  ])('%s survives although it is long', (literal) => {
+    expect(parseStrictJson(bytesOf(`{"n":${literal}}`))).toEqual({ n: Number(literal) })
+  })
+
+  test.each([
+    '9007199254740992',
+    '-9007199254740993',
+    '9007199254740992.0',
+    '1e20',
+    '100000000000000000000',
+    '0.30000000000000000001',
+    '1e309',
+    '-1E400',
+    '1e-324',
+    '4.9e-324',
+    '123456789.123456789',
+  ])('%s would change and is refused', (literal) => {
+    expect(refusal(`{"n":[${literal}]}`)).toMatchObject({
+      code: 'inexact_number',
+      reason: `The number ${literal} does not survive a 64-bit float; send it as a string.`,
+    })
+  })
+
+  test('a number of a megabyte is refused without being echoed in full', () => {
+    const error = refusal(`[${'1'.repeat(1_000_000)}]`)
+
+    expect(error.code).toBe('inexact_number')
+    expect(error.reason.length).toBeLessThan(120)
+  })
+
+  test('numbers inside strings are left alone', () => {
+    expect(parseStrictJson(bytesOf('["9007199254740993","1e999"]'))).toHaveLength(2)
+  })
+})
+
+describe('names', () => {
+  test('a duplicate is named, also when it is written with an escape', () => {
+    expect(refusal('{"x":{"a":1},"y":[{"a":1,"b":2,"\\u0061":3}]}').reason).toBe(
+      'The name "a" appears twice in one object.',
+    )
+  })
+
+  test('the same name in different objects is no duplicate', () => {
+    const text = '{"a":{"a":{"a":[{"a":1},{"a":":"}]}}}'
+
+    expect(canonicalJson(parseStrictJson(bytesOf(text)))).toBe(text)
+  })
+
+  test('colons, brackets, quotes and backslashes inside strings do not count', () => {
+    const text = '{"a:b":"c:{[\\"\\\\","\\\\":":","d\\":":"}]"}'
+
+    expect(canonicalJson(parseStrictJson(bytesOf(text)))).toBe(
+      '{"\\\\":":","a:b":"c:{[\\"\\\\","d\\":":"}]"}',
+    )
+  })
+
+  test('__proto__ is an ordinary own name', () => {
+    const value = parseStrictJson(bytesOf('{"__proto__":{"polluted":true}}')) as object
+
+    expect(Object.keys(value)).toEqual(['__proto__'])
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+})
+
+describe('characters', () => {
+  test.each(['{"s":"\\ud83d"}', '{"\\udc00":1}', '[["a",{"k":"\\ude00\\ud83d"}]]'])(
+    'half a pair is refused: %s',
+    (text) => {
+      expect(refusal(text).code).toBe('lone_surrogate')
+    },
+  )
+
+  test('a whole pair written with escapes is accepted', () => {
+    expect(parseStrictJson(bytesOf('["\\ud83d\\ude00"]'))).toEqual(['😀'])
+  })
+
+  test('U+0000 is refused on request only', () => {
+    const texts = ['{"s":"a\\u0000"}', '{"\\u0000":1}', '[{"a":["\\u0000"]}]']
+
+    for (const text of texts) {
+      expect(refusal(text, { refuseNul: true }).code).toBe('nul_character')
+      expect(parseStrictJson(bytesOf(text))).toEqual(JSON.parse(text))
+    }
+  })
+
+  test('an escaped backslash before u0000 is not U+0000', () => {
+    const value = parseStrictJson(bytesOf('["\\\\u0000\\u0041"]'), { refuseNul: true })
+
+    expect(value).toEqual(['\\u0000A'])
+  })
+
+  test('a view into a larger buffer reads its own bytes only', () => {
+    const whole = bytesOf('xx{"a":1}yy')
+
+    expect(parseStrictJson(whole.subarray(2, 9))).toEqual({ a: 1 })
+  })
+})
+
+describe('depth', () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+  test('64 levels are read, 65 are not', () => {
+    expect(parseStrictJson(bytesOf(nested(64)))).toEqual(JSON.parse(nested(64)))
+    expect(refusal(nested(65)).code).toBe('too_deep')
+  })
+
+  test('the limit is the caller’s to set', () => {
+    expect(refusal('{"a":{"b":{}}}', { maxDepth: 2 }).code).toBe('too_deep')
+    expect(parseStrictJson(bytesOf('{"a":{},"b":{}}'), { maxDepth: 2 })).toEqual({ a: {}, b: {} })
+  })
+
+  test('a million levels are refused, not overflowed', () => {
+    expect(refusal(nested(1_000_000)).code).toBe('too_deep')
+    expect(refusal('{"a":'.repeat(1_000_000)).code).toBe('too_deep')
+  })
+})
+
+describe('the text as a whole', () => {
+  test.each<[string, string, string]>([
+    ['a scalar', '"x"', 'not_a_container'],
+    ['null', 'null', 'not_a_container'],
+    ['nothing', '', 'not_json'],
+    ['an open string', '{"a":"', 'not_json'],
+    ['a string that ends in a backslash', '{"a\\', 'not_json'],
+    ['a comment', '{"a":1/*x*/}', 'not_json'],
+    ['a lone minus', '[-]', 'not_json'],
+    ['a second value', '{} {}', 'not_json'],
+    ['a byte order mark', '\ufeff{}', 'byte_order_mark'],
+  ])('%s is refused', (_, text, code) => {
+    expect(refusal(text).code).toBe(code)
+  })
+
+  test('whatever is accepted is accepted again in its canonical form, unchanged', () => {
+    const json = fc.json({ stringUnit: 'binary', maxDepth: 8 })
+    fc.assert(
+      fc.property(json, (inner) => {
+        const text = `[${inner}]`
+        const value = attempt(text)
+        fc.pre(value !== REFUSED)
+        const canonical = canonicalJson(value)
+
+        expect(canonicalJson(attempt(canonical))).toBe(canonical)
+        expect(value).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  test('characters at random are read as JSON.parse reads them, or refused in order', () => {
+    const alphabet = fc.constantFrom(...Array.from('{}[]:,"\\u0e1.-+E \n'))
+    fc.assert(
+      fc.property(fc.string({ unit: alphabet, maxLength: 40 }), (text) => {
+        const value = attempt(text)
+
+        return value === REFUSED || isDeepStrictEqual(value, JSON.parse(text))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+const REFUSED = Symbol('refused')
+
+function attempt(text: string): unknown {
+  try {
+    return parseStrictJson(bytesOf(text))
+  } catch (error) {
+    if (error instanceof StrictJsonError) return REFUSED
+    throw error
+  }
+}

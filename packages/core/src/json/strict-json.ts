@@ -1,0 +1,183 @@
+import { isUtf8 } from 'node:buffer'
+import { duplicateName, numberSurvives } from './strict-json-checks.ts'
+
+export interface StrictJsonOptions {
+  /** Deepest nesting of arrays and objects that is read. 64 unless given. */
+  readonly maxDepth?: number
+  /** Refuse U+0000 in names and strings: PostgreSQL cannot store it in a text column. */
+  readonly refuseNul?: boolean
+}
+
+export type StrictJsonCode =
+  | 'not_utf8'
+  | 'byte_order_mark'
+  | 'not_json'
+  | 'not_a_container'
+  | 'too_deep'
+  | 'duplicate_name'
+  | 'inexact_number'
+  | 'lone_surrogate'
+  | 'nul_character'
+
+/** Why a text was refused: `reason` is one sentence for the sender, `code` is for programs. */
+export class StrictJsonError extends Error {
+  readonly code: StrictJsonCode
+  readonly reason: string
+
+  constructor(code: StrictJsonCode, reason: string) {
+    super(reason)
+    this.name = 'StrictJsonError'
+    this.code = code
+    this.reason = reason
+  }
+}
+
+/**
+ * Reads a JSON object or array (RFC 8259) so that nothing is lost or guessed on the way: what it
+ * returns means the same to every other reader (RFC 7493, I-JSON). Throws `StrictJsonError`.
+ *
+ * `JSON.parse` keeps the last of two equal names, rounds numbers and lets half of a surrogate pair
+ * through, all silently. Evidence cannot be built on that, so the source bytes are looked at once
+ * before, and the names are counted after.
+ */
+export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): unknown {
+  if (!isUtf8(bytes)) throw new StrictJsonError('not_utf8', 'The text is not valid UTF-8.')
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw new StrictJsonError('byte_order_mark', 'The text starts with a byte order mark.')
+  }
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // Before parsing: a text nested a million deep must not become a million objects first.
+  const scan = scanSource(source, options.maxDepth ?? 64)
+  const text = source.toString('utf8')
+
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null) {
+    throw new StrictJsonError('not_a_container', 'The text must be a JSON object or array.')
+  }
+  if (countNames(value) !== scan.names) {
+    const name = JSON.stringify(duplicateName(text))
+    throw new StrictJsonError('duplicate_name', `The name ${name} appears twice in one object.`)
+  }
+  if (scan.unicodeEscapes) checkCharacters(value, options.refuseNul ?? false)
+  return value
+}
+
+interface Scan {
+  /** Colons outside strings, which in valid JSON is the number of names. */
+  names: number
+  /** A lone surrogate or U+0000 can only come from a \u escape: UTF-8 has no form for the one,
+   *  and JSON forbids the other unescaped. */
+  unicodeEscapes: boolean
+}
+
+// Index arithmetic on bytes instead of a tokenizer: this runs before every decision. It may see
+// text that is not JSON; then it counts nonsense and `JSON.parse` refuses.
+function scanSource(source: Buffer, maxDepth: number): Scan {
+  const end = source.length
+  let depth = 0
+  let names = 0
+  let unicodeEscapes = false
+  for (let at = 0; at < end; at++) {
+    const byte = source[at] ?? 0
+    if (byte === 0x22) {
+      let inside = source[++at]
+      while (inside !== 0x22 && at < end) {
+        if (inside === 0x5c && source[++at] === 0x75) unicodeEscapes = true
+        inside = source[++at]
+      }
+    } else if (byte === 0x3a) {
+      names++
+    } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
+      const stop = endOfNumber(source, at)
+      // At most 15 characters and no exponent: such a decimal always survives a double.
+      if (stop - at > 15 || hasExponent(source, at, stop)) checkNumber(source, at, stop)
+      at = stop - 1
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > maxDepth) {
+        const reason = `The text is nested deeper than ${maxDepth} levels.`
+        throw new StrictJsonError('too_deep', reason)
+      }
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--
+    }
+  }
+  return { names, unicodeEscapes }
+}
+
+function endOfNumber(source: Buffer, start: number): number {
+  let at = start + 1
+  for (;;) {
+    const byte = source[at] ?? 0
+    const partOfNumber =
+      (byte >= 0x30 && byte <= 0x39) ||
+      byte === 0x2e ||
+      byte === 0x65 ||
+      byte === 0x45 ||
+      byte === 0x2b ||
+      byte === 0x2d
+    if (!partOfNumber) return at
+    at++
+  }
+}
+
+function hasExponent(source: Buffer, start: number, stop: number): boolean {
+  for (let at = start; at < stop; at++) {
+    if (source[at] === 0x65 || source[at] === 0x45) return true
+  }
+  return false
+}
+
+function checkNumber(source: Buffer, start: number, stop: number): void {
+  const literal = source.toString('latin1', start, stop)
+  if (numberSurvives(literal)) return
+  const shown = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal
+  const reason = `The number ${shown} does not survive a 64-bit float; send it as a string.`
+  throw new StrictJsonError('inexact_number', reason)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new StrictJsonError('not_json', `The text is not JSON: ${why}`)
+  }
+}
+
+// Recursion is safe here and below: the scan has already bounded the depth.
+function countNames(value: object): number {
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) {
+      if (typeof item === 'object' && item !== null) count += countNames(item)
+    }
+    return count
+  }
+  const record = value as Record<string, unknown>
+  for (const name of Object.keys(record)) {
+    const item = record[name]
+    count++
+    if (typeof item === 'object' && item !== null) count += countNames(item)
+  }
+  return count
+}
+
+function checkCharacters(value: unknown, refuseNul: boolean): void {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) {
+      const reason = `The string ${JSON.stringify(value)} holds half of a surrogate pair.`
+      throw new StrictJsonError('lone_surrogate', reason)
+    }
+    if (refuseNul && value.includes('\0')) {
+      const reason = `The string ${JSON.stringify(value)} holds the character U+0000.`
+      throw new StrictJsonError('nul_character', reason)
+    }
+  } else if (Array.isArray(value)) {
+    for (const item of value as unknown[]) checkCharacters(item, refuseNul)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      checkCharacters(name, refuseNul)
+      checkCharacters(item, refuseNul)
+    }
+  }
+}

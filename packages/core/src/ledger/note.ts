@@ -1,0 +1,157 @@
+import { createPublicKey, hash, sign, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { decodeBase64 } from './base64.ts'
+
+/** Why a note or a key was refused. Nothing in a refused note may be believed. */
+export class NoteError extends Error {
+  readonly code: 'malformed' | 'bad_signature' | 'unverified' | 'bad_key'
+
+  constructor(code: NoteError['code'], message: string) {
+    super(message)
+    this.name = 'NoteError'
+    this.code = code
+  }
+}
+
+export interface NoteSigner {
+  readonly name: string
+  /** The published form of the public key: `<name>+<key id>+<base64 of type and key>`. */
+  readonly vkey: string
+  /** The first four bytes that tell this key from others of the same name, as 8 hex digits. */
+  readonly keyHash: string
+  /** The whole note over `body`, which must end in a newline. */
+  sign(body: string): string
+}
+
+export interface NoteVerifier {
+  readonly name: string
+  readonly vkey: string
+  readonly keyHash: string
+  /** Whether the 64 bytes are this key's signature over the text. */
+  verify(body: string, signature: Uint8Array): boolean
+}
+
+// C2SP signed-note, "Signature types": plain Ed25519. No other type is supported on purpose.
+const ED25519 = 1
+const KEY_ID_BYTES = 4
+const MAX_SIGNATURES = 100
+const MAX_NOTE_LENGTH = 1_000_000
+
+/** A signer of C2SP signed notes with an Ed25519 private key. Throws `NoteError` for others. */
+export function createNoteSigner(options: { name: string; privateKey: KeyObject }): NoteSigner {
+  const { name, privateKey } = options
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' })
+  if (privateKey.asymmetricKeyType !== 'ed25519' || x === undefined) {
+    throw new NoteError('bad_key', 'The signing key must be an Ed25519 private key')
+  }
+  const key = Buffer.from(x, 'base64url')
+  const vkey = formatVerifierKey(name, key)
+  const keyHash = keyHashOf(name, key)
+  const keyId = Buffer.from(keyHash, 'hex')
+  return {
+    name,
+    vkey,
+    keyHash,
+    sign(body) {
+      if (!body.endsWith('\n') || !isNoteText(body)) {
+        throw new NoteError('malformed', 'A note text is plain text that ends in a newline')
+      }
+      const signature = sign(null, Buffer.from(body, 'utf8'), privateKey)
+      const line = Buffer.concat([keyId, signature]).toString('base64')
+      return `${body}\n— ${name} ${line}\n`
+    },
+  }
+}
+
+/** The vkey text of a raw 32-byte Ed25519 public key. Throws `NoteError` for a bad name. */
+export function formatVerifierKey(name: string, publicKey: Uint8Array): string {
+  if (!isKeyName(name)) {
+    throw new NoteError('bad_key', `A key name has no spaces and no plus: ${JSON.stringify(name)}`)
+  }
+  const encoded = Buffer.concat([Buffer.of(ED25519), publicKey]).toString('base64')
+  return `${name}+${keyHashOf(name, publicKey)}+${encoded}`
+}
+
+/** Reads a vkey, once; verifying with the result parses nothing. Throws `NoteError`. */
+export function parseVerifierKey(vkey: string): NoteVerifier {
+  const [, name = '', keyHash, encoded = ''] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(vkey) ?? []
+  const bytes = decodeBase64(encoded)
+  if (!isKeyName(name) || bytes?.length !== 33 || bytes[0] !== ED25519) {
+    throw new NoteError('bad_key', 'This is not the verifier key of an Ed25519 note signer')
+  }
+  const raw = bytes.subarray(1)
+  if (keyHash !== keyHashOf(name, raw)) {
+    throw new NoteError('bad_key', 'The key id does not belong to the name and key')
+  }
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }
+  const key = createPublicKey({ key: jwk, format: 'jwk' })
+  return {
+    name,
+    vkey,
+    keyHash,
+    verify: (body, signature) => verify(null, Buffer.from(body, 'utf8'), key, signature),
+  }
+}
+
+export interface OpenedNote {
+  /** The signed text, with its final newline. */
+  readonly body: string
+  /** Names of the given verifiers that signed it, in the order of the note. Never empty. */
+  readonly verifiedBy: string[]
+}
+
+/**
+ * Opens a C2SP signed note. Throws `NoteError` when it is malformed, when a signature that claims
+ * to be of a given key is not, or when none of the given keys signed it. Other keys are ignored.
+ */
+export function verifyNote(note: string, verifiers: readonly NoteVerifier[]): OpenedNote {
+  const { body, signatures } = splitNote(note)
+  const verifiedBy = new Set<string>()
+  for (const { name, bytes } of signatures) {
+    const keyHash = bytes.toString('hex', 0, KEY_ID_BYTES)
+    const known = verifiers.find((one) => one.name === name && one.keyHash === keyHash)
+    if (!known) continue
+    if (!known.verify(body, bytes.subarray(KEY_ID_BYTES))) {
+      throw new NoteError('bad_signature', `The signature of ${name} is not valid for this text`)
+    }
+    verifiedBy.add(name)
+  }
+  if (verifiedBy.size === 0) {
+    throw new NoteError('unverified', 'The note is not signed by any of the given keys')
+  }
+  return { body, verifiedBy: [...verifiedBy] }
+}
+
+function splitNote(note: string): { body: string; signatures: { name: string; bytes: Buffer }[] } {
+  // The text may hold empty lines itself; the last one separates it from the signatures.
+  const end = note.lastIndexOf('\n\n') + 1
+  if (end === 0 || !note.endsWith('\n') || note.length > MAX_NOTE_LENGTH || !isNoteText(note)) {
+    throw new NoteError('malformed', 'This is not a signed note')
+  }
+  const lines = note.slice(end + 1, -1).split('\n')
+  if (lines.length > MAX_SIGNATURES) {
+    throw new NoteError('malformed', `The note has more than ${MAX_SIGNATURES} signatures`)
+  }
+  const signatures = lines.map((line) => {
+    const [dash, name = '', encoded = '', ...rest] = line.split(' ')
+    const bytes = decodeBase64(encoded)
+    if (dash !== '—' || !isKeyName(name) || rest.length > 0 || !bytes || bytes.length < 5) {
+      throw new NoteError('malformed', 'A signature line of the note is malformed')
+    }
+    return { name, bytes }
+  })
+  return { body: note.slice(0, end), signatures }
+}
+
+function keyHashOf(name: string, publicKey: Uint8Array): string {
+  const named = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ED25519), publicKey])
+  return hash('sha256', named, 'hex').slice(0, 2 * KEY_ID_BYTES)
+}
+
+function isKeyName(name: string): boolean {
+  return name !== '' && !/[\s+\u0085]/u.test(name) && isNoteText(name)
+}
+
+function isNoteText(text: string): boolean {
+  return text.isWellFormed() && !/[\u0000-\u0009\u000b-\u001f]/.test(text)
+}

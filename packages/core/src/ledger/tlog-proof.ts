@@ -1,0 +1,91 @@
+import { decodeBase64, hashFromBase64, hexToBase64, parseDecimal } from './base64.ts'
+import { CheckpointError, openCheckpoint } from './checkpoint.ts'
+import { NoteError } from './note.ts'
+import type { NoteVerifier } from './note.ts'
+import { verifyInclusion } from './proof.ts'
+
+const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
+
+/** Everything needed to check offline that an entry is in the log (C2SP tlog-proof). */
+export interface TlogProof {
+  readonly index: number
+  /** Audit path in hex, leaf's sibling first. */
+  readonly proof: readonly string[]
+  /** The signed checkpoint, verbatim. */
+  readonly checkpoint: string
+  /** Opaque bytes that travel along. Not covered by any signature: never trust them. */
+  readonly extra?: Uint8Array
+}
+
+export class TlogProofError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'TlogProofError'
+  }
+}
+
+/** The text of a proof, to be kept as a `.tlog-proof` file. */
+export function formatTlogProof({ index, proof, checkpoint, extra }: TlogProof): string {
+  const extraLine = extra ? `extra ${Buffer.from(extra).toString('base64')}\n` : ''
+  const path = proof.map((hash) => `${hexToBase64(hash)}\n`).join('')
+  return `${FIRST_LINE}\n${extraLine}index ${index}\n${path}\n${checkpoint}`
+}
+
+/** Reads the text of a proof, without checking what it claims. Throws `TlogProofError`. */
+export function parseTlogProof(text: string): TlogProof {
+  const end = text.indexOf('\n\n')
+  if (end < 0) throw new TlogProofError('The proof has no checkpoint')
+  const [first, ...lines] = text.slice(0, end).split('\n')
+  if (first !== FIRST_LINE) throw new TlogProofError(`A proof starts with ${FIRST_LINE}`)
+
+  const extraText = lines[0]?.startsWith('extra ') ? lines.shift()?.slice('extra '.length) : null
+  const extra = typeof extraText === 'string' ? decodeBase64(extraText) : undefined
+  if (extra === null) throw new TlogProofError('The extra data is not base64')
+  const indexLine = lines.shift() ?? ''
+  const index = indexLine.startsWith('index ') ? parseDecimal(indexLine.slice(6)) : null
+  if (index === null) throw new TlogProofError('The proof does not name the index of the entry')
+  const proof = lines.map((line) => {
+    const hash = hashFromBase64(line)
+    if (hash === null) throw new TlogProofError('A line of the proof is not a hash in base64')
+    return hash
+  })
+  const checkpoint = text.slice(end + 2)
+  return extra ? { index, proof, checkpoint, extra } : { index, proof, checkpoint }
+}
+
+export type TlogProofVerdict =
+  | {
+      readonly ok: true
+      readonly index: number
+      readonly size: number
+      readonly root: string
+      readonly origin: string
+    }
+  | { readonly ok: false; readonly problem: string }
+
+/**
+ * Whether a proof text shows that the entry with this hash is in a log that the pinned key signed.
+ * `leafHash` is the entry's `hash`, recomputed by the caller from the header it holds. Says why
+ * not instead of throwing.
+ */
+export function verifyTlogProof(claim: {
+  readonly text: string
+  readonly leafHash: string
+  readonly verifier: NoteVerifier
+  readonly origin?: string
+}): TlogProofVerdict {
+  try {
+    const { index, proof, checkpoint } = parseTlogProof(claim.text)
+    const { size, root, origin } = openCheckpoint(checkpoint, claim.verifier, claim.origin)
+    if (!verifyInclusion({ index, size, leafHash: claim.leafHash, proof, root })) {
+      return { ok: false, problem: 'The proof does not lead from the entry to the signed root' }
+    }
+    return { ok: true, index, size, root, origin }
+  } catch (error) {
+    const expected = [TlogProofError, CheckpointError, NoteError].some(
+      (kind) => error instanceof kind,
+    )
+    if (!expected || !(error instanceof Error)) throw error
+    return { ok: false, problem: error.message }
+  }
+}
