@@ -1,0 +1,78 @@
+/**
+ * `pnpm check`: everything that CI runs, in its order. Goes on after a failure, so that one run
+ * shows all there is to repair; ends with a summary, and with 1 when something failed.
+ * `--no-tests` for a caller that has just run `pnpm test`; `--quick` keeps the tests of the
+ * community edition out.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { ROOT } from './staging.ts'
+
+interface Step {
+  readonly name: string
+  /** Arguments of `pnpm`. */
+  readonly command: readonly string[]
+  /** Shows its output while it runs; the others show theirs only when they fail. */
+  readonly live?: true
+}
+
+const { values } = parseArgs({
+  options: {
+    'no-tests': { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+  },
+})
+
+// The packages are packed and looked into by one of the tests.
+const tests: Step = { name: 'tests and packaging', command: ['exec', 'vitest', 'run'], live: true }
+
+const steps: readonly Step[] = [
+  { name: 'format', command: ['exec', 'oxfmt', '--check'] },
+  { name: 'lint', command: ['exec', 'oxlint'] },
+  { name: 'licence boundary', command: ['exec', 'turbo', 'boundaries'] },
+  { name: 'unused code', command: ['exec', 'knip'] },
+  { name: 'types', command: ['types'] },
+  { name: 'openapi.json', command: ['openapi', '--check'] },
+  ...(values['no-tests'] ? [] : [tests]),
+  { name: 'build', command: ['build'] },
+  {
+    name: 'community edition',
+    command: ['exec', 'node', 'scripts/community.ts', ...(values.quick ? ['--quick'] : [])],
+    live: true,
+  },
+]
+
+const failures: string[] = []
+const started = performance.now()
+for (const step of steps) {
+  const begun = performance.now()
+  const { code, output } = await runStep(step)
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds(begun)}  ${step.name}`)
+  if (code === 0) continue
+  failures.push(step.name)
+  console.log(output.trimEnd())
+}
+console.log(
+  failures.length === 0
+    ? `${seconds(started)}: all ${steps.length} checks hold.`
+    : `${seconds(started)}: ${failures.length} of ${steps.length} checks failed: ${failures.join(', ')}.`,
+)
+process.exitCode = failures.length === 0 ? 0 : 1
+
+async function runStep({ command, live }: Step): Promise<{ code: number; output: string }> {
+  const child = spawn('pnpm', command, {
+    cwd: ROOT,
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
+    stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code: code ?? 1, output }
+}
+
+function seconds(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s`
+}
