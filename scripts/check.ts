@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { parseArgs } from 'node:util'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { ROOT } from './staging.ts'
 
 interface Step {
@@ -51,7 +51,7 @@ for (const step of steps) {
   console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds(begun)}  ${step.name}`)
   if (code === 0) continue
   failures.push(step.name)
-  console.log(output.trimEnd())
+  console.log(process.stdout.isTTY ? output.trimEnd() : stripVTControlCharacters(output).trimEnd())
 }
 console.log(
   failures.length === 0

@@ -1,11 +1,13 @@
 /**
  * `node scripts/pack.ts <folder>`: the tarballs of the open packages, as they would be published.
  * They are built in a fresh copy of the tree, so that nothing left over in `dist/` gets in, with
- * the commercial packages present, so that a leak would show. `publint` checks each of them.
+ * the commercial packages present, so that a leak would show. `publint` checks each tarball.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
 import { install, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
 const [folder] = process.argv.slice(2)
@@ -22,14 +24,24 @@ try {
   const open = (await workspacePackages(stage)).filter((p) => p.tag === 'open' && !p.private)
   // pnpm builds them in the order of their dependencies.
   await run('pnpm', [...open.flatMap((p) => ['--filter', p.name]), 'run', 'build'], stage)
-  for (const { folder: source } of open) {
-    const cwd = join(stage, source)
-    await run('pnpm', ['pack', '--pack-destination', out], cwd)
-    await run('pnpm', ['--dir', stage, 'exec', 'publint', 'run', cwd, '--strict'], stage)
+  for (const { name, folder: source } of open) {
+    const tarball = join(out, `${name.replace('@', '').replace('/', '-')}.tgz`)
+    await run('pnpm', ['pack', '--out', tarball], join(stage, source))
+    await checkTarball(tarball)
+    console.log(tarball)
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
   await rm(stage, { recursive: true, force: true })
+}
+
+/** Entry points that are missing, mistyped or of the wrong format; anything found is an error. */
+async function checkTarball(path: string): Promise<void> {
+  const tarball = new Uint8Array(await readFile(path)).buffer
+  const { messages, pkg } = await publint({ strict: true, pack: { tarball } })
+  if (messages.length === 0) return
+  const found = messages.map((message) => formatMessage(message, pkg, { color: false }))
+  throw new Error(`publint on ${path}:\n  ${found.join('\n  ')}`)
 }
