@@ -28,7 +28,9 @@ const BOOT_DEADLINE_MS = 30_000
 export async function probeCommunity(folder: string): Promise<number> {
   const closed = (await contractEndpoints(folder)).filter(({ plan }) => plan !== 'open')
   if (closed.length === 0) throw new Error('the contract names no endpoint above the open tier')
-  const key = (await run('node', ['dist/cli.js', 'key', 'generate'], folder)).match(/rmk_\S+/)?.[0]
+  const key = (await run('node', ['dist/cli.js', 'key', 'generate'], folder)).match(
+    /rmk_[0-9A-Za-z]+/,
+  )?.[0]
   if (key === undefined) throw new Error('`key generate` printed no key')
   const home = await mkdtemp(join(tmpdir(), 'remit-community-'))
   const server = await boot(folder, home, key)
