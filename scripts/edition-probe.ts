@@ -112,6 +112,15 @@ async function checkItIsAlive(base: string, key: string): Promise<string[]> {
   const withKey = await fetch(`${base}/v1/scorers`, { headers: bearer(key) })
   if (withKey.status !== 200)
     findings.push(`GET /v1/scorers with the key: ${withKey.status}, not 200`)
+  // These two read files at run time, which a build can forget to take along.
+  const guard = await fetch(`${base}/v1/guard`, {
+    method: 'POST',
+    body: JSON.stringify({ content: 'The meeting is at ten.' }),
+    headers: { ...bearer(key), 'content-type': 'application/json' },
+  })
+  if (guard.status !== 200) findings.push(`POST /v1/guard with the key: ${guard.status}, not 200`)
+  const docs = await fetch(`${base}/docs`)
+  if (docs.status !== 200) findings.push(`GET /docs: ${docs.status}, not 200`)
   return findings
 }
 
