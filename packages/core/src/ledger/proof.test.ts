@@ -4,8 +4,9 @@ import { memoryLog } from '../../test/ledger/memory-tiles.ts'
 import type { MemoryLog } from '../../test/ledger/memory-tiles.ts'
 import { describeWithData, readDataJson } from '../../test/shared-data.ts'
 import { createTree, emptyRoot, leafHash, nodeHash } from './merkle.ts'
-import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } from './proof.ts'
-import type { ConsistencyClaim, InclusionClaim } from './proof.ts'
+import { verifyConsistency, verifyInclusion } from './proof-check.ts'
+import type { ConsistencyClaim, InclusionClaim } from './proof-check.ts'
+import { consistencyProof, frontierAt, inclusionProof, treeRoot } from './proof.ts'
 
 type Vector = Record<string, string> & { proof: string[] | null }
 
@@ -113,6 +114,18 @@ describe('proofs made from tiles', () => {
         expect(verifyConsistency(claim)).toBe(true)
       }),
     )
+  })
+
+  test('come with the frontier and root of any earlier size', async () => {
+    await fc.assert(
+      fc.asyncProperty(known, async (size) => {
+        const stored = memoryLog(log.levels[0]!.slice(0, size % 700)).tree
+
+        expect(await frontierAt(log.readTile, size % 700)).toEqual(stored.frontier())
+        expect(await treeRoot(log.readTile, size)).toBe(rootAt.get(size))
+      }),
+    )
+    expect(await treeRoot(log.readTile, 0)).toBe(emptyRoot)
   })
 
   test('read few tiles, each once', async () => {

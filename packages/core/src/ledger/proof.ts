@@ -1,5 +1,6 @@
-import { isHash } from './entry.ts'
-import { emptyRoot, nodeHash, rootOf } from './merkle.ts'
+import { nodeHash, rootOf } from './merkle.ts'
+import type { Frontier } from './merkle.ts'
+import { isSize, TILE_WIDTH } from './tiles.ts'
 
 /**
  * Reads the first `width` hashes of one tile. Level 0 holds leaf hashes; entry i of level n is the
@@ -65,29 +66,33 @@ export async function consistencyProof(
   return hashRanges(readTile, parts.toReversed(), to)
 }
 
-/** One hash per range: from complete subtrees, each out of a single tile. */
-async function hashRanges(
-  readTile: ReadTile,
-  ranges: readonly Range[],
-  size: number,
-): Promise<string[]> {
-  const tiles = new Map<string, Promise<readonly string[]>>()
-  const tileOf = (level: number, index: number) => {
-    const key = `${level}/${index}`
-    const known = tiles.get(key)
-    if (known) return known
-    const width = Math.min(256, Math.floor(size / 256 ** level) - index * 256)
-    const read = readTile(level, index, width).then((hashes) => {
-      if (hashes.length === width) return hashes
-      throw new RangeError(`Tile ${key} has ${hashes.length} hashes instead of ${width}`)
-    })
-    tiles.set(key, read)
-    return read
-  }
+/** The root of the tree of the first `size` leaves, from its tiles. Throws like `inclusionProof`. */
+export async function treeRoot(readTile: ReadTile, size: number): Promise<string> {
+  if (!isSize(size)) throw new RangeError(`A tree cannot have ${size} leaves`)
+  if (size === 0) return emptyRoot
+  const [root = emptyRoot] = await hashRanges(readTile, [{ from: 0, to: size }], size)
+  return root
+}
+
+/**
+ * The frontier of the tree of the first `size` leaves, e.g. for an export that starts there.
+ * Throws like `inclusionProof`.
+ */
+export async function frontierAt(readTile: ReadTile, size: number): Promise<Frontier> {
+  if (!isSize(size)) throw new RangeError(`There is no tree of ${size} leaves`)
+  const hashOf = subtreeHasher(readTile, size)
+  return { size, nodes: await Promise.all(subtreesOf({ from: 0, to: size }).map(hashOf)) }
+}
+
+/** The root of the tree of the first `size` leaves. Throws like `inclusionProof`. */
+export async function treeRoot(readTile: ReadTile, size: number): Promise<string> {
+  return rootOf((await frontierAt(readTile, size)).nodes)
+}
+
+function hashRanges(readTile: ReadTile, ranges: readonly Range[], size: number): Promise<string[]> {
+  const hashOf = subtreeHasher(readTile, size)
   return Promise.all(
-    ranges.map(async (range) =>
-      rootOf(await Promise.all(subtreesOf(range).map((subtree) => subtreeHash(tileOf, subtree)))),
-    ),
+    ranges.map(async (range) => rootOf(await Promise.all(subtreesOf(range).map(hashOf)))),
   )
 }
 
@@ -109,23 +114,42 @@ function subtreesOf(range: Range): Subtree[] {
   return subtrees
 }
 
-async function subtreeHash(
-  tileOf: (level: number, index: number) => Promise<readonly string[]>,
-  { height, index }: Subtree,
-): Promise<string> {
-  const level = Math.floor(height / 8)
-  const width = 2 ** (height % 8)
-  const first = index * width
-  const tile = await tileOf(level, Math.floor(first / 256))
-  let hashes = tile.slice(first % 256, (first % 256) + width)
-  while (hashes.length > 1) {
-    const parents: string[] = []
-    for (let at = 0; at + 1 < hashes.length; at += 2) {
-      parents.push(nodeHash(hashes[at] ?? '', hashes[at + 1] ?? ''))
-    }
-    hashes = parents
+/** Hashes complete subtrees of a tree of `size` leaves, reading each tile at most once. */
+function subtreeHasher(readTile: ReadTile, size: number): (subtree: Subtree) => Promise<string> {
+  const tiles = new Map<string, Promise<readonly string[]>>()
+  const tileOf = (level: number, index: number): Promise<readonly string[]> => {
+    const name = `${level}/${index}`
+    const known = tiles.get(name)
+    if (known) return known
+    const inLevel = Math.floor(size / TILE_WIDTH ** level)
+    const width = Math.min(TILE_WIDTH, inLevel - index * TILE_WIDTH)
+    const tile = readTile(level, index, width).then((hashes) => {
+      if (hashes.length === width) return hashes
+      throw new RangeError(`Tile ${name} has ${hashes.length} hashes instead of ${width}`)
+    })
+    tiles.set(name, tile)
+    return tile
   }
-  return hashes[0] ?? ''
+
+  return async ({ height, index }) => {
+    const width = 2 ** (height % 8)
+    const first = index * width
+    const tile = await tileOf(Math.floor(height / 8), Math.floor(first / TILE_WIDTH))
+    return foldPairs(tile.slice(first % TILE_WIDTH, (first % TILE_WIDTH) + width))
+  }
+}
+
+/** The root over a power of two of hashes. */
+function foldPairs(hashes: readonly string[]): string {
+  let row = hashes
+  while (row.length > 1) {
+    const parents: string[] = []
+    for (let at = 0; at + 1 < row.length; at += 2) {
+      parents.push(nodeHash(row[at] ?? '', row[at + 1] ?? ''))
+    }
+    row = parents
+  }
+  return row[0] ?? ''
 }
 
 /** The largest power of two below `width`: where RFC 6962 splits a tree of that many leaves. */
@@ -133,88 +157,4 @@ function splitOf(width: number): number {
   let split = 1
   while (split * 2 < width) split *= 2
   return split
-}
-
-export interface InclusionClaim {
-  readonly index: number
-  readonly size: number
-  readonly leafHash: string
-  readonly proof: readonly string[]
-  readonly root: string
-}
-
-/**
- * Whether the proof shows the leaf at `index` under `root` (RFC 9162 section 2.1.3.2). False for
- * whatever is malformed; never throws. `leafHash` must be computed by the caller from the data:
- * an inner node offered as data hashes to something else, offered as leaf hash it would pass.
- */
-export function verifyInclusion({ index, size, leafHash, proof, root }: InclusionClaim): boolean {
-  if (!isSize(index) || !isSize(size) || index >= size) return false
-  if (!isHash(leafHash) || !isHash(root) || !isHashes(proof)) return false
-  let node = leafHash
-  let at = index
-  let last = size - 1
-  for (const sibling of proof) {
-    if (last === 0) return false
-    if (at % 2 === 1 || at === last) {
-      node = nodeHash(sibling, node)
-      while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)]
-    } else {
-      node = nodeHash(node, sibling)
-    }
-    ;[at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
-  }
-  return last === 0 && node === root
-}
-
-export interface ConsistencyClaim {
-  readonly from: number
-  readonly to: number
-  readonly fromRoot: string
-  readonly toRoot: string
-  readonly proof: readonly string[]
-}
-
-/**
- * Whether the proof shows that the tree `from` grew into the tree `to` by appending only
- * (RFC 9162 section 2.1.4.2). Size 0 must have the empty root, equal sizes equal roots, and both
- * an empty proof. False for whatever is malformed; never throws.
- */
-export function verifyConsistency(claim: ConsistencyClaim): boolean {
-  const { from, to, fromRoot, toRoot, proof } = claim
-  if (!isSize(from) || !isSize(to) || from > to) return false
-  if (!isHash(fromRoot) || !isHash(toRoot) || !isHashes(proof)) return false
-  if (from === 0 && fromRoot !== emptyRoot) return false
-  if (from === to) return proof.length === 0 && fromRoot === toRoot
-  if (from === 0) return proof.length === 0
-
-  let at = from - 1
-  let last = to - 1
-  while (at % 2 === 1) [at, last] = [(at - 1) / 2, Math.floor(last / 2)]
-  // A complete old tree is its own first node, so the proof leaves it out.
-  const path = at === 0 ? [fromRoot, ...proof] : proof
-  let oldNode = path[0]
-  let newNode = path[0]
-  if (oldNode === undefined || newNode === undefined) return false
-  for (const sibling of path.slice(1)) {
-    if (last === 0) return false
-    if (at % 2 === 1 || at === last) {
-      oldNode = nodeHash(sibling, oldNode)
-      newNode = nodeHash(sibling, newNode)
-      while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)]
-    } else {
-      newNode = nodeHash(newNode, sibling)
-    }
-    ;[at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
-  }
-  return last === 0 && oldNode === fromRoot && newNode === toRoot
-}
-
-function isSize(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-// 53 levels are the deepest tree that a safe integer can count.
-function isHashes(proof: unknown): proof is readonly string[] {
-  return Array.isArray(proof) && proof.length <= 64 && proof.every(isHash)
 }

@@ -32,3 +32,8 @@ export function tilePath(level: number | 'entries', index: number, width = TILE_
   const path = groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join('/')
   return `tile/${level}/${path}${width < TILE_WIDTH ? `.p/${width}` : ''}`
 }
+
+/** Whether a value is a number of leaves that can be counted exactly: 0 to 2^53 - 1. */
+export function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

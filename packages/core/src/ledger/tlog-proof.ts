@@ -2,7 +2,7 @@ import { decodeBase64, hashFromBase64, hexToBase64, parseDecimal } from './base6
 import { CheckpointError, openCheckpoint } from './checkpoint.ts'
 import { NoteError } from './note.ts'
 import type { NoteVerifier } from './note.ts'
-import { verifyInclusion } from './proof.ts'
+import { verifyInclusion } from './proof-check.ts'
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
 
