@@ -66,14 +66,6 @@ export async function consistencyProof(
   return hashRanges(readTile, parts.toReversed(), to)
 }
 
-/** The root of the tree of the first `size` leaves, from its tiles. Throws like `inclusionProof`. */
-export async function treeRoot(readTile: ReadTile, size: number): Promise<string> {
-  if (!isSize(size)) throw new RangeError(`A tree cannot have ${size} leaves`)
-  if (size === 0) return emptyRoot
-  const [root = emptyRoot] = await hashRanges(readTile, [{ from: 0, to: size }], size)
-  return root
-}
-
 /**
  * The frontier of the tree of the first `size` leaves, e.g. for an export that starts there.
  * Throws like `inclusionProof`.

@@ -34,6 +34,6 @@ export function tilePath(level: number | 'entries', index: number, width = TILE_
 }
 
 /** Whether a value is a number of leaves that can be counted exactly: 0 to 2^53 - 1. */
-export function isSize(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
+export function isSize(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
