@@ -1,0 +1,237 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { AgentId, FreeForm, Paging, page } from './primitives.ts'
+
+const Share = z.number().min(0).max(1)
+const Json = z.unknown().describe('Any JSON value; absent and null are the same')
+const JsonList = z.array(z.unknown()).nullable()
+const Vector = z.array(z.number()).nullable()
+
+/**
+ * One result to score. Shapes stay loose on purpose: what the system under test produced may be
+ * faulty, and a fault in one result must not refuse the other 999.
+ */
+export const ResultToScore = z
+  .strictObject({
+    id: z.string().max(256).optional(),
+    input: Json.optional(),
+    output: Json.optional().describe('What the system under test answered; any JSON value'),
+    expected: Json.optional().describe('The right answer; a list holds alternatives'),
+    context: JsonList.optional(),
+    tool_calls: JsonList.optional(),
+    expected_tool_calls: JsonList.optional(),
+    trajectory: JsonList.optional().describe('Steps: names or objects with a name'),
+    expected_trajectory: JsonList.optional(),
+    output_embedding: Vector.optional(),
+    expected_embedding: Vector.optional(),
+    latency_ms: z.number().nullable().optional(),
+    cost_usd: z.number().nullable().optional(),
+    metadata: FreeForm.nullable().optional(),
+  })
+  .meta({ id: 'ResultToScore' })
+export type ResultToScore = z.infer<typeof ResultToScore>
+
+export const ScorersRequest = z
+  .strictObject({
+    scorer: z.string().min(1).max(128),
+    params: z.record(z.string(), z.unknown()).optional(),
+    threshold: Share.optional().describe(
+      "A result passes from here on; the scorer's own if absent",
+    ),
+    results: z.array(ResultToScore).min(1).max(1000),
+  })
+  .meta({ id: 'ScorersRequest' })
+export type ScorersRequest = z.infer<typeof ScorersRequest>
+
+export const Score = z
+  .object({
+    id: z.string().nullable(),
+    index: z.int(),
+    score: Share.nullable().describe('null when the result cannot be scored; never counted as 0'),
+    passed: z.boolean().nullable(),
+    reason: z.string(),
+    metadata: z.record(z.string(), z.unknown()),
+    error: z.object({ code: z.string(), field: z.string().optional() }).nullable(),
+  })
+  .meta({ id: 'Score' })
+export type Score = z.infer<typeof Score>
+
+const Interval = z
+  .object({ low: z.number(), high: z.number(), level: z.number(), method: z.string() })
+  .nullable()
+const Statistic = z.number().nullable()
+
+/** Numbers over the results that got a score; null where there are too few of them. */
+export const ScoreAggregate = z
+  .object({
+    count: z.int(),
+    scored: z.int(),
+    errors: z.int(),
+    mean: Statistic,
+    median: Statistic,
+    stddev: Statistic,
+    stderr: Statistic,
+    min: Statistic,
+    max: Statistic,
+    pass_rate: Statistic,
+    pass_rate_ci: Interval,
+    mean_ci: Interval,
+    corpus_score: Statistic,
+  })
+  .meta({ id: 'ScoreAggregate' })
+export type ScoreAggregate = z.infer<typeof ScoreAggregate>
+
+export const ScorersAnswer = z
+  .object({
+    scorer: z.string(),
+    scorer_version: z.string(),
+    threshold: z.number(),
+    scores: z.array(Score),
+    aggregate: ScoreAggregate,
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'ScorersAnswer' })
+export type ScorersAnswer = z.infer<typeof ScorersAnswer>
+
+export const ScorerInfo = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    description: z.string(),
+    edition: z.enum(['community', 'enterprise']),
+    default_threshold: z.number(),
+    fields: z.array(z.object({ name: z.string(), required: z.boolean() })),
+    params: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of `params`'),
+  })
+  .meta({ id: 'ScorerInfo' })
+export type ScorerInfo = z.infer<typeof ScorerInfo>
+
+export const GuardSource = z
+  .enum(['user', 'tool', 'document', 'system'])
+  .meta({ id: 'GuardSource' })
+export type GuardSource = z.infer<typeof GuardSource>
+
+export const GuardCheck = z
+  .enum(['injection', 'secrets', 'pii', 'invisible', 'canary'])
+  .meta({ id: 'GuardCheck' })
+export type GuardCheck = z.infer<typeof GuardCheck>
+
+export const GuardMessage = z
+  .strictObject({
+    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+    content: z.string(),
+  })
+  .meta({ id: 'GuardMessage' })
+export type GuardMessage = z.infer<typeof GuardMessage>
+
+export const GuardRequest = z
+  .strictObject({
+    content: z.string().optional(),
+    messages: z.array(GuardMessage).min(1).max(1000).optional(),
+    direction: z.enum(['input', 'output']).default('input'),
+    source: GuardSource.default('user'),
+    sensitivity: z.enum(['low', 'balanced', 'high']).default('balanced'),
+    threshold: Share.optional().describe('Flag from this score on, whatever the sensitivity'),
+    checks: z.array(GuardCheck).min(1).optional(),
+    canaries: z.array(z.string().min(4).max(256)).max(100).optional(),
+    allow: z
+      .array(z.string().min(1).max(256))
+      .max(100)
+      .optional()
+      .describe('Literal texts or ids of detectors that are never findings'),
+    agent_id: AgentId.optional(),
+    explain: z.boolean().default(false),
+  })
+  .refine(({ content, messages }) => (content === undefined) !== (messages === undefined), {
+    path: ['content'],
+    message: 'give either content or messages',
+  })
+  .meta({ id: 'GuardRequest' })
+export type GuardRequest = z.infer<typeof GuardRequest>
+
+const GuardAction = z.enum(['allow', 'redact', 'block']).meta({ id: 'GuardAction' })
+export type GuardAction = z.infer<typeof GuardAction>
+
+export const GuardFinding = z
+  .object({
+    detector: z.string(),
+    category: z.string(),
+    severity: z.enum(['low', 'medium', 'high', 'critical']),
+    start: z.int().describe('UTF-16 index into the original text'),
+    end: z.int(),
+    excerpt: z.string().describe('The original text from start on, at most 2,000 UTF-16 units'),
+    view: z.string().describe('The form of the text that the detector read'),
+    decoded: z.string().optional(),
+    message: z.int().optional().describe('Index into `messages`, in that form'),
+  })
+  .meta({ id: 'GuardFinding' })
+export type GuardFinding = z.infer<typeof GuardFinding>
+
+const Verdict = { action: GuardAction, flagged: z.boolean(), score: Share }
+const Repaired = {
+  redacted: z.string().optional().describe('The text without secrets, personal data, hidden text'),
+  sanitized: z.string().optional().describe('The text without invisible characters'),
+}
+
+export const GuardAnswer = z
+  .object({
+    ...Verdict,
+    reasons: z.array(z.string()),
+    categories: z.array(
+      z.object({
+        id: z.string(),
+        score: Share,
+        owasp: z.array(z.string()),
+        atlas: z.array(z.string()),
+      }),
+    ),
+    findings: z.array(GuardFinding),
+    ...Repaired,
+    normalizations: z.array(z.object({ kind: z.string(), count: z.int() })),
+    top_terms: z.array(z.object({ feature: z.string(), contribution: z.number() })).optional(),
+    threshold: z.number(),
+    model: z.object({ id: z.string(), version: z.string(), corpus_digest: z.string() }),
+    messages: z
+      .array(z.object({ index: z.int(), role: z.string(), ...Verdict, ...Repaired }))
+      .optional(),
+  })
+  .meta({ id: 'GuardAnswer' })
+export type GuardAnswer = z.infer<typeof GuardAnswer>
+
+export const evaluation = {
+  runScorer: endpoint({
+    method: 'POST',
+    path: '/v1/scorers',
+    plan: 'open',
+    roles: ['ingest'],
+    scope: 'scorers',
+    summary: 'Score up to 1,000 results with one scorer',
+    body: ScorersRequest,
+    ok: ScorersAnswer,
+    status: 200,
+    maxBodyBytes: 8 * 1024 * 1024,
+  }),
+  listScorers: endpoint({
+    method: 'GET',
+    path: '/v1/scorers',
+    plan: 'open',
+    roles: ['ingest', 'read', 'approver'],
+    scope: 'scorers',
+    summary: 'The scorers of this installation',
+    query: z.strictObject(Paging),
+    ok: page(ScorerInfo),
+    status: 200,
+  }),
+  checkContent: endpoint({
+    method: 'POST',
+    path: '/v1/guard',
+    plan: 'open',
+    roles: ['ingest'],
+    scope: 'guard',
+    summary:
+      'Does this text try to take over the agent, or carry secrets? A filter, not a boundary',
+    body: GuardRequest,
+    ok: GuardAnswer,
+    status: 200,
+  }),
+}
