@@ -1,0 +1,74 @@
+import type { ResultToScore } from '@remit/contract'
+import { canonicalJson } from '../json/canonical-json.ts'
+import type { FieldName, ScoreOutcome, Scorer } from './scorer.ts'
+import { Unscorable } from './scorer.ts'
+
+const MAX_TEXT_LENGTH = 100_000
+
+/** Throws `Unscorable` when a field that the scorer needs is absent, or a text is too long. */
+export function checkFields(scorer: Scorer, result: ResultToScore): void {
+  for (const [name, need] of Object.entries(scorer.fields) as [FieldName, string][]) {
+    const value = result[name]
+    const absent = need === 'present' ? value === undefined : value === undefined || value === null
+    if (absent && need !== 'optional') {
+      throw new Unscorable('missing_field', `${name} is missing`, name)
+    }
+  }
+  const max = scorer.maxTextLength ?? MAX_TEXT_LENGTH
+  if (scorer.fields.output) checkLength('output', result.output, max)
+  if (!scorer.fields.expected) return
+  const { expected } = result
+  for (const item of Array.isArray(expected) ? (expected as unknown[]) : [expected]) {
+    checkLength('expected', item, max)
+  }
+}
+
+function checkLength(field: FieldName, value: unknown, max: number): void {
+  const text = typeof value === 'object' && value !== null ? canonicalJson(value) : value
+  if (typeof text !== 'string' || text.length <= max) return
+  if (text.length > 2 * max || countCodePoints(text) > max) {
+    throw new Unscorable('limit_exceeded', `${field} is longer than ${max} characters`, field)
+  }
+}
+
+function countCodePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+/** A field as text: strings as they are, any other JSON value as canonical JSON (RFC 8785). */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : canonicalJson(value)
+
+/**
+ * The right answers a text may equal: a list holds alternatives. Beside an output that is itself
+ * not text, a list is the value to compare with.
+ */
+export function alternativesOf({ output, expected }: ResultToScore): readonly unknown[] {
+  if (!Array.isArray(expected) || typeof output !== 'string') return [expected]
+  const alternatives = expected as unknown[]
+  if (alternatives.length === 0 || alternatives.includes(null)) {
+    throw new Unscorable('invalid_expected', 'expected is an empty list or holds null', 'expected')
+  }
+  return alternatives
+}
+
+/** The best outcome over the alternatives; of equals the first. Names it where there is a choice. */
+export function bestOf<T>(
+  alternatives: readonly T[],
+  score: (alternative: T) => ScoreOutcome,
+): ScoreOutcome {
+  let best: ScoreOutcome | undefined
+  let chosen = 0
+  for (const [index, alternative] of alternatives.entries()) {
+    const outcome = score(alternative)
+    if (best && outcome.score <= best.score) continue
+    best = outcome
+    chosen = index
+    if (outcome.score >= 1) break
+  }
+  if (!best) throw new Error('bestOf needs at least one alternative')
+  if (alternatives.length === 1) return best
+  return { ...best, metadata: { ...best.metadata, alternative: chosen } }
+}

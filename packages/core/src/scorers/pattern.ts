@@ -1,0 +1,49 @@
+import { RE2JS } from 're2js'
+
+// What a compiled pattern may cost to make, and to run on one text. The engine's time is bounded
+// by instructions × characters, which a pattern of a few characters can still drive very high.
+const MAX_REPEAT_WORK = 400_000
+const MAX_INSTRUCTIONS = 20_000
+const MAX_STEPS = 1e8
+
+/** A pattern in RE2 syntax. `test` answers in time linear in the text, undefined above the limit. */
+export interface Pattern {
+  test(text: string): boolean | undefined
+}
+
+/**
+ * Compiles a pattern in RE2 syntax: no lookaround, no backreferences, so no text can make it
+ * backtrack. `flags` are any of `i`, `m`, `s`; with `full`, the whole text must match. Throws an
+ * error with a plain message. Nothing is kept: a compiled pattern may grow a table of 8 MB.
+ */
+export function compilePattern(source: string, flags: string, full: boolean): Pattern {
+  if (repeatWork(source) > MAX_REPEAT_WORK) throw new Error('repeats too much')
+  const pattern = RE2JS.compile(source, flagBits(flags))
+  const size = pattern.programSize()
+  if (size > MAX_INSTRUCTIONS) throw new Error('compiles to too many instructions')
+  return {
+    test: (text) => {
+      if (size * text.length > MAX_STEPS) return undefined
+      return full ? pattern.testExact(text) : pattern.test(text)
+    },
+  }
+}
+
+function flagBits(flags: string): number {
+  return (
+    (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
+    (flags.includes('m') ? RE2JS.MULTILINE : 0) |
+    (flags.includes('s') ? RE2JS.DOTALL : 0)
+  )
+}
+
+const ESCAPE_OR_REPEAT = /\\[\s\S]|\{(\d{1,4})(?:,(\d{0,4}))?\}/g
+
+/** An upper estimate of the compiled size: compiling is what must not happen when it is huge. */
+function repeatWork(source: string): number {
+  let repeats = 0
+  for (const [, least = '0', most = ''] of source.matchAll(ESCAPE_OR_REPEAT)) {
+    repeats += Math.max(Number(least), Number(most))
+  }
+  return repeats * source.length
+}

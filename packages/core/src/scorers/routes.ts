@@ -1,0 +1,39 @@
+import { setImmediate } from 'node:timers/promises'
+import { evaluation } from '@remit/contract'
+import { fail } from '../errors.ts'
+import { implement } from '../module/implement.ts'
+import type { Route } from '../module/implement.ts'
+import { describeScorer } from './catalogue.ts'
+import { runScorer } from './run.ts'
+import type { Scorer } from './scorer.ts'
+
+const { runScorer: run, listScorers: list } = evaluation
+
+/** The routes over all scorers of this installation: the open ones and those of modules. */
+export function scorerRoutes(registry: readonly Scorer[]): Route[] {
+  const sorted = registry.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const byName = new Map(sorted.map((scorer) => [scorer.name, scorer]))
+  const catalogue = sorted.map(describeScorer)
+
+  return implement(
+    { runScorer: run, listScorers: list },
+    {
+      runScorer: async ({ body }) => {
+        const scorer = byName.get(body.scorer)
+        if (!scorer) {
+          throw fail('scorer_not_found', undefined, {
+            extensions: { available: [...byName.keys()] },
+          })
+        }
+        const now = () => performance.now()
+        return runScorer(scorer, body, { now, pause: () => setImmediate() })
+      },
+      listScorers: async ({ query: { limit, cursor } }) => {
+        const rest = catalogue.filter(({ name }) => cursor === undefined || name > cursor)
+        const data = rest.slice(0, limit)
+        const last = rest.length > limit ? data.at(-1) : undefined
+        return { data, next_cursor: last?.name ?? null }
+      },
+    },
+  )
+}

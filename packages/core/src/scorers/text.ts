@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { foldCase } from './case-fold.ts'
+
+/** The parameters that make a comparison of texts lenient. All off: strict by default. */
+export const textParams = {
+  ignore_case: z.boolean().default(false).describe('Full Unicode case folding: straße = STRASSE'),
+  ignore_whitespace: z
+    .enum(['none', 'trim', 'collapse'])
+    .default('none')
+    .describe('trim cuts both ends; collapse also makes every inner run one space'),
+  ignore_punctuation: z
+    .boolean()
+    .default(false)
+    .describe('Leave out Unicode punctuation and symbols'),
+  unicode_normalization: z.enum(['none', 'NFC', 'NFKC']).default('none'),
+}
+
+export type TextParams = z.output<z.ZodObject<typeof textParams>>
+
+const OUTER_WHITESPACE = /^\p{White_Space}+|\p{White_Space}+$/gu
+const WHITESPACE = /\p{White_Space}+/gu
+const PUNCTUATION = /[\p{P}\p{S}]/gu
+
+/** The form in which two texts are compared under these parameters. */
+export function normalizeText(text: string, params: TextParams): string {
+  const { unicode_normalization: form } = params
+  let result = form === 'none' ? text : text.normalize(form)
+  if (params.ignore_case) result = foldCase(result)
+  if (params.ignore_punctuation) result = result.replace(PUNCTUATION, '')
+  if (params.ignore_whitespace === 'collapse') result = result.replace(WHITESPACE, ' ')
+  if (params.ignore_whitespace !== 'none') result = result.replace(OUTER_WHITESPACE, '')
+  // Folding and leaving out can undo the form; it is what the caller asked for, so it comes last.
+  return form === 'none' ? result : result.normalize(form)
+}
+
+const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/g
+// Marks count as word characters: the article in "an" is not the start of a decomposed "año".
+const ARTICLES = /(?<![\p{L}\p{M}\p{N}_])(?:a|an|the)(?![\p{L}\p{M}\p{N}_])/gu
+
+/**
+ * The answer normalization of SQuAD: lower case, no ASCII punctuation, no English articles, single
+ * spaces. Its articles end at Unicode word borders; with JavaScript's `\b`, "año" loses its a.
+ */
+export function normalizeSquad(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(ASCII_PUNCTUATION, '')
+    .replace(ARTICLES, ' ')
+    .replace(WHITESPACE, ' ')
+    .replace(OUTER_WHITESPACE, '')
+}
