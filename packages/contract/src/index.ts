@@ -1,1 +1,11 @@
-export {}
+export * from './authorize.ts'
+export * from './client.ts'
+export * from './contract.ts'
+export * from './endpoint.ts'
+export * from './evaluation.ts'
+export * from './ledger.ts'
+export * from './openapi.ts'
+export * from './primitives.ts'
+export * from './problem.ts'
+export * from './spend-limits.ts'
+export * from './values.ts'

@@ -1,1 +1,3 @@
-export {}
+export * from './databases.ts'
+export * from './postgres-server.ts'
+export * from './remit.ts'

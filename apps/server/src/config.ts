@@ -1,0 +1,68 @@
+import { z } from 'zod'
+
+const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0').transform((value) => value === '1')
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
+
+const HTTP_URL = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+
+/** Variables whose value never appears in a message. */
+const SECRET: ReadonlySet<string> = new Set(['REMIT_BOOTSTRAP_KEY', 'REMIT_LICENSE_KEY', 'REMIT_DATABASE_URL', 'REMIT_SPEND_URL'])
+
+/** Every variable the server reads; `docs/configuration.md` is compared with this table by a test. */
+export const ENVIRONMENT = z.object({
+  REMIT_DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/s, 'must be sqlite:<path> or postgres://…')
+    .default('sqlite:./data/remit.db')
+    .describe('Where everything is kept: `sqlite:<path>` or `postgres://user:password@host/database`'),
+  REMIT_HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; `0.0.0.0` for all'),
+  REMIT_PORT: whole(0, 65535).default(8080).describe('Port to listen on; 0 takes a free one'),
+  REMIT_METRICS_PORT: whole(0, 65535).optional().describe('Serves `/metrics` on this port and not on the other'),
+  REMIT_LICENSE_KEY: z.string().min(1).optional().describe('Licence of the enterprise edition, a signed JWT'),
+  REMIT_EVALUATION: flag.describe('`1` loads every module without a licence, for development and evaluation'),
+  REMIT_BOOTSTRAP_ORG: z.string().min(1).max(128).optional().describe('Name of an organization to make on the first start'),
+  REMIT_BOOTSTRAP_KEY: z
+    .string()
+    .regex(/^rmk_[0-9A-Za-z]{65}$/, 'must be a key as `remit key generate` prints it')
+    .optional()
+    .describe('Admin key of that organization; without it one is made and printed once'),
+  REMIT_BASE_URL: HTTP_URL.optional().describe('Address under which clients reach the server; names the ledger’s origin'),
+  REMIT_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Least level that is logged'),
+  REMIT_RATE_LIMIT: whole(0, 1_000_000).default(1000).describe('Requests a second per key; 0 for no limit'),
+  REMIT_LEDGER_KEY_FILE: z.string().min(1).optional().describe('PEM file of the Ed25519 key that signs checkpoints; keep it outside the database'),
+  REMIT_SPEND_URL: HTTP_URL.optional().describe('Source of measured spend in place of the ledger’s totals: `GET ?org_id=&agent_id=&window=` answers `{"usd": n}`'),
+  REMIT_SPEND_DEADLINE_MS: whole(1, 10_000).default(250).describe('Milliseconds that the spend source has to answer before it counts as down'),
+  REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe('`1` lets issuers and webhooks be on loopback; development and tests only'),
+})
+
+export type Config = z.infer<typeof ENVIRONMENT>
+
+/** A setting that cannot be used; the message names the variable and what is accepted. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
+/** The settings of an environment. Throws `ConfigError` for every bad value, and for REMIT_ names it does not know. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith('REMIT_') && value !== ''))
+  const unknown = Object.keys(given).filter((name) => !(name in ENVIRONMENT.shape) && !name.startsWith('REMIT_TEST_'))
+  if (unknown.length > 0) throw new ConfigError(`${unknown.join(', ')}: there is no such setting; see docs/configuration.md`)
+  const result = ENVIRONMENT.safeParse(given)
+  if (result.success) return result.data
+  throw new ConfigError(
+    result.error.issues
+      .map(({ path, message }) => {
+        const name = String(path[0])
+        return `${name} ${message}; given: ${SECRET.has(name) ? '(not shown)' : JSON.stringify(given[name])}`
+      })
+      .join('\n'),
+  )
+}

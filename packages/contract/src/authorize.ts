@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { Action, AgentId, FreeForm, Resource, Timestamp } from './primitives.ts'
+
+export const Decision = z.enum(['allow', 'deny', 'needs_approval']).meta({ id: 'Decision' })
+export type Decision = z.infer<typeof Decision>
+
+export const Reason = z
+  .enum([
+    'default_allow',
+    'default_deny',
+    'policy_allow',
+    'policy_deny',
+    'policy_error',
+    'approved',
+    'permission_grant',
+    'agent_denied',
+    'agent_suspended',
+    'agent_removed',
+    'no_permission',
+    'spend_limit_daily',
+    'spend_limit_monthly',
+    'spend_unavailable',
+    'amount_invalid',
+    'approval_required',
+    'approval_rejected',
+    'approval_backlog',
+    'stage_unavailable',
+  ])
+  .meta({ id: 'Reason' })
+export type Reason = z.infer<typeof Reason>
+
+export const AuthorizeRequest = z
+  .strictObject({
+    action: Action,
+    agent_id: AgentId,
+    context: FreeForm.optional(),
+    resource: Resource.optional(),
+  })
+  .meta({ id: 'AuthorizeRequest' })
+export type AuthorizeRequest = z.infer<typeof AuthorizeRequest>
+
+/** A rule, permission or limit that took part in the decision. */
+export const Match = z.object({ kind: z.string(), id: z.string() })
+export type Match = z.infer<typeof Match>
+
+const SpendWindow = z.object({
+  limit_usd: z.number(),
+  spent_usd: z.number().describe('spent and held, before this request'),
+  remaining_usd: z.number(),
+  resets_at: Timestamp,
+})
+
+export const SpendState = z.object({
+  amount_usd: z.number().nullable(),
+  daily: SpendWindow.nullable(),
+  monthly: SpendWindow.nullable(),
+})
+export type SpendState = z.infer<typeof SpendState>
+
+export const AuthorizeAnswer = z
+  .object({
+    decision: Decision,
+    reason: Reason,
+    message: z.string(),
+    decision_id: z.string(),
+    request_id: z.string().optional(),
+    agent_id: AgentId,
+    action: Action,
+    matched: z.array(Match),
+    approval: z
+      .object({ id: z.string(), status: z.string(), expires_at: Timestamp.nullable() })
+      .optional(),
+    spend: SpendState.optional(),
+    limit_usd: z.number().optional(),
+    warnings: z.array(z.string()).optional(),
+    ledger: Receipt,
+    decided_at: Timestamp,
+  })
+  .meta({ id: 'AuthorizeAnswer' })
+export type AuthorizeAnswer = z.infer<typeof AuthorizeAnswer>
+
+export const authorize = {
+  authorize: endpoint({
+    method: 'POST',
+    path: '/v1/authorize',
+    plan: 'team',
+    roles: ['ingest'],
+    scope: 'authorize',
+    viaWriter: true,
+    summary: 'May this agent do this? The answer is in the ledger before it leaves',
+    body: AuthorizeRequest,
+    ok: AuthorizeAnswer,
+    status: 200,
+  }),
+}

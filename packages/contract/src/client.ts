@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import { contract } from './contract.ts'
+import type { Contract, EndpointName } from './contract.ts'
+import type { Call, Endpoint } from './endpoint.ts'
+import type { Problem } from './problem.ts'
+
+/** An answer that was not a success; `problem` is the body of RFC 9457. */
+export class RemitError extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(`${problem.code}: ${problem.detail}`)
+    this.name = 'RemitError'
+    this.problem = problem
+  }
+}
+
+type Needed<T> = { [K in keyof T as T[K] extends undefined | Record<never, never> ? (keyof T[K] extends never ? never : K) : K]: T[K] }
+type Options<E extends Endpoint> = Partial<Call<E>> & Needed<Call<E>> & { readonly headers?: Record<string, string> }
+
+/** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
+export type Client = {
+  readonly [K in EndpointName]: (call: Options<Contract[K]>) => Promise<z.output<Contract[K]['ok']>>
+}
+
+export interface ClientOptions {
+  /** Such as `http://localhost:8080`. */
+  readonly baseUrl: string
+  readonly key: string
+  readonly fetch?: (request: Request) => Promise<Response>
+}
+
+/**
+ * A typed client made from the contract; throws `RemitError` for every answer that is not a success.
+ *
+ * @example
+ * const remit = createClient({ baseUrl: 'http://localhost:8080', key })
+ * const { decision } = await remit.authorize({ body: { agent_id: 'payer', action: 'payments.transfer' } })
+ */
+export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientOptions): Client {
+  const call = async (endpoint: Endpoint, options: { params?: object; query?: object; body?: unknown; headers?: object }) => {
+    const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(String(Object(options.params)[name])),
+    )
+    const url = new URL(path, baseUrl)
+    for (const [name, value] of Object.entries(options.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    }
+    const response = await fetch(
+      new Request(url, {
+        method: endpoint.method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(options.body !== undefined && { 'content-type': 'application/json' }),
+          ...options.headers,
+        },
+        ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+      }),
+    )
+    if (!response.ok) throw new RemitError((await response.json()) as Problem)
+    if (response.status === 204) return undefined
+    return endpoint.produces ? response.text() : response.json()
+  }
+  return Object.fromEntries(
+    Object.entries(contract).map(([name, endpoint]) => [name, (options: object) => call(endpoint, options)]),
+  ) as unknown as Client
+}

@@ -1,0 +1,72 @@
+import type { z } from 'zod'
+import type { Role, Scope, Tier } from './primitives.ts'
+
+/**
+ * One row of the API: everything about an endpoint that is not its behaviour. Routing, validation,
+ * the plan gate, roles, OpenAPI and the typed client are derived from it.
+ */
+export interface Endpoint<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Ok extends z.ZodType = z.ZodType,
+> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** With `{name}` for parameters, as OpenAPI writes them. */
+  readonly path: `/${string}`
+  readonly plan: Tier
+  /** Roles of ingest keys that may call it; `admin` always may. */
+  readonly roles: readonly Role[]
+  /** Scope that an agent credential needs; `null` = credentials may never call it. */
+  readonly scope: Scope | null
+  readonly summary: string
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+  readonly ok: Ok
+  readonly status: 200 | 201 | 204
+  /** A second success status (an upsert answers 201 or 200). */
+  readonly alsoStatus?: 200
+  /** Bytes; 1 MiB unless stated. */
+  readonly maxBodyBytes?: number
+  /** Media type of the answer where it is not JSON. */
+  readonly produces?: 'text/plain' | 'application/x-ndjson'
+  /**
+   * The handler hands its work to the organization's writer, which checks the caller's key again
+   * inside the transaction; so the key may come from memory before it.
+   */
+  readonly viaWriter?: true
+  /** Field of the answer that is shown once and left out of an idempotent repeat. */
+  readonly secretField?: string
+}
+
+/** Keeps the literal and zod types of one endpoint. */
+export const endpoint = <
+  const Params extends z.ZodType,
+  const Query extends z.ZodType,
+  const Body extends z.ZodType,
+  const Ok extends z.ZodType,
+  const E extends Endpoint<Params, Query, Body, Ok>,
+>(
+  definition: E & Endpoint<Params, Query, Body, Ok>,
+): E => definition
+
+type Parsed<T, Fallback> = T extends z.ZodType ? z.output<T> : Fallback
+type Sent<T, Fallback> = T extends z.ZodType ? z.input<T> : Fallback
+
+/** What a handler receives for an endpoint, after validation. */
+export interface Input<E extends Endpoint> {
+  readonly params: Parsed<E['params'], Record<never, never>>
+  readonly query: Parsed<E['query'], Record<never, never>>
+  readonly body: Parsed<E['body'], undefined>
+}
+
+/** What a client passes to call an endpoint. */
+export interface Call<E extends Endpoint> {
+  readonly params: Sent<E['params'], Record<never, never>>
+  readonly query: Sent<E['query'], Record<never, never>>
+  readonly body: Sent<E['body'], undefined>
+}
+
+/** The body of a successful answer. */
+export type Answer<E extends Endpoint> = z.input<E['ok']>

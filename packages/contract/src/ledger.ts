@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Action, AgentId, FreeForm, page, Paging, Resource, Seq, Timestamp, Usd, wholeNumber } from './primitives.ts'
+
+const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** Where an answer's entry stands, and the signed state of the ledger that holds it. */
+export const Receipt = z
+  .object({
+    seq: z.int(),
+    hash: Hash,
+    checkpoint: z
+      .union([z.string(), z.object({ size: z.int(), root: Hash })])
+      .describe('The signed note with `Prefer: receipt`, else its size and root'),
+  })
+  .meta({ id: 'Receipt' })
+export type Receipt = z.infer<typeof Receipt>
+
+export const Actor = z.object({ type: z.string(), id: z.string() }).meta({ id: 'Actor' })
+export type Actor = z.infer<typeof Actor>
+
+/** One entry as it is served: the hashed header and the payload inside its commitment. */
+export const Entry = z
+  .object({
+    seq: z.int(),
+    kind: z.string(),
+    recorded_at: Timestamp,
+    actor: Actor.nullable(),
+    agent_id: z.string().nullable(),
+    action: z.string().nullable(),
+    resource: z.string().nullable(),
+    decision: z.string().nullable(),
+    reason: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()).nullable().describe('null once erased'),
+    commitment: Hash,
+    salt: z.string().nullable(),
+    prev_hash: Hash,
+    hash: Hash,
+  })
+  .meta({ id: 'LedgerEntry' })
+export type Entry = z.infer<typeof Entry>
+
+const TraceId = z.string().max(256)
+
+export const AppendRequest = z
+  .strictObject({
+    action: Action,
+    actor: z.union([AgentId, z.strictObject({ type: z.string().min(1).max(64), id: AgentId })]).optional(),
+    agent_id: AgentId.optional(),
+    resource: Resource.optional(),
+    trace_id: TraceId.optional(),
+    metadata: FreeForm.optional(),
+    cost_usd: Usd.optional(),
+    decision_id: z.string().max(64).optional(),
+    occurred_at: Timestamp.optional(),
+    outcome: z.string().min(1).max(256).optional(),
+  })
+  .refine((entry) => entry.decision_id === undefined || entry.cost_usd !== undefined, {
+    path: ['cost_usd'],
+    message: 'is needed to settle decision_id; 0 releases its hold',
+  })
+  .meta({ id: 'AppendRequest' })
+export type AppendRequest = z.infer<typeof AppendRequest>
+
+const Filters = z.strictObject({
+  ...Paging,
+  agent_id: AgentId.optional(),
+  actor: AgentId.optional(),
+  action: z.string().min(1).max(256).optional().describe('`*` stands for any run of characters'),
+  kind: z.string().max(64).optional(),
+  decision: z.enum(['allow', 'deny', 'needs_approval']).optional(),
+  from: Timestamp.optional(),
+  to: Timestamp.optional(),
+  after_seq: Seq.optional(),
+  before_seq: Seq.optional(),
+  order: z.enum(['asc', 'desc']).default('desc'),
+})
+export type LedgerFilters = z.infer<typeof Filters>
+
+const SeqParam = z.strictObject({ seq: Seq })
+const reading = { plan: 'team', roles: ['read', 'approver', 'ingest'], scope: 'ledger:read' } as const
+
+export const ledger = {
+  listEntries: endpoint({
+    method: 'GET',
+    path: '/v1/ledger',
+    ...reading,
+    summary: 'Entries of the ledger, newest first unless asked otherwise',
+    query: Filters,
+    ok: page(Entry).extend({ head: z.object({ seq: z.int(), hash: Hash }) }),
+    status: 200,
+  }),
+  appendEntry: endpoint({
+    method: 'POST',
+    path: '/v1/ledger',
+    plan: 'team',
+    roles: ['ingest'],
+    scope: 'ledger:append',
+    viaWriter: true,
+    summary: 'Append an entry; with cost_usd it counts as spend',
+    body: AppendRequest,
+    ok: Entry.extend({ ledger: Receipt }),
+    status: 201,
+  }),
+  getCheckpoint: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/checkpoint',
+    ...reading,
+    summary: 'The newest signed checkpoint, a C2SP note',
+    ok: z.string(),
+    status: 200,
+    produces: 'text/plain',
+  }),
+  getConsistency: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/consistency',
+    ...reading,
+    summary: 'Proof that the tree of size `to` extends the tree of size `from`',
+    query: z.strictObject({ from: Seq, to: Seq }),
+    ok: z.object({
+      from: z.int(),
+      to: z.int(),
+      from_root: Hash,
+      to_root: Hash,
+      proof: z.array(z.string()).describe('base64 hashes, RFC 6962 order'),
+    }),
+    status: 200,
+  }),
+  exportEntries: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/export',
+    ...reading,
+    summary: 'The ledger as NDJSON, from genesis or after a sequence number',
+    query: z.strictObject({ after_seq: Seq.optional() }),
+    ok: z.string(),
+    status: 200,
+    produces: 'application/x-ndjson',
+  }),
+  getEntry: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/{seq}',
+    ...reading,
+    summary: 'One entry',
+    params: SeqParam,
+    ok: Entry,
+    status: 200,
+  }),
+  getProof: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/{seq}/proof',
+    ...reading,
+    summary: 'Inclusion proof of an entry, a C2SP tlog-proof',
+    params: SeqParam,
+    query: z.strictObject({ size: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional() }),
+    ok: z.string(),
+    status: 200,
+    produces: 'text/plain',
+  }),
+}

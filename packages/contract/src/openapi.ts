@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import type { Endpoint } from './endpoint.ts'
+import { PROBLEMS } from './problem.ts'
+
+type Json = Record<string, unknown>
+
+const PROBLEM_SCHEMA: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(PROBLEMS) },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+/**
+ * The OpenAPI 3.1 document of some endpoints, as a plain object. Schemas with a zod `id` become
+ * components; two runs over the same endpoints give the same document.
+ */
+export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: string): Json {
+  const components = new Map<string, unknown>()
+  const paths: Record<string, Json> = {}
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(name, endpoint, components) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Remit',
+      version,
+      description: 'Decides whether an AI agent may act, and keeps an account that shows it.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'Ingest key `rmk_…`' } },
+      schemas: { ...Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))), Problem: PROBLEM_SCHEMA },
+    },
+    security: [{ key: [] }],
+  }
+}
+
+function operation(name: string, endpoint: Endpoint, components: Map<string, unknown>): Json {
+  const fields = (schema: z.ZodType | undefined, where: 'path' | 'query') => {
+    const { properties = {}, required = [] } = (schema ? jsonSchema(schema, 'input', components) : {}) as {
+      properties?: Json
+      required?: string[]
+    }
+    return Object.entries(properties).map(([field, schema]) => ({
+      name: field,
+      in: where,
+      required: where === 'path' || required.includes(field),
+      schema,
+    }))
+  }
+  const parameters = [...fields(endpoint.params, 'path'), ...fields(endpoint.query, 'query')]
+  if (endpoint.method === 'POST') {
+    parameters.push({ name: 'Idempotency-Key', in: 'header' as never, required: false, schema: { type: 'string', minLength: 1, maxLength: 255 } })
+  }
+  const answer = success(endpoint, components)
+  return {
+    operationId: name,
+    summary: endpoint.summary,
+    tags: [endpoint.path.split('/')[2] ?? 'remit'],
+    'x-plan': endpoint.plan,
+    'x-roles': ['admin', ...endpoint.roles],
+    'x-scope': endpoint.scope,
+    ...(parameters.length > 0 && { parameters }),
+    ...(endpoint.body && {
+      requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(endpoint.body, 'input', components) } } },
+    }),
+    responses: {
+      [endpoint.status]: answer,
+      ...(endpoint.alsoStatus && { [endpoint.alsoStatus]: answer }),
+      default: {
+        description: 'A problem (RFC 9457)',
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    },
+  }
+}
+
+function success(endpoint: Endpoint, components: Map<string, unknown>): Json {
+  if (endpoint.status === 204) return { description: 'Done' }
+  const type = endpoint.produces ?? 'application/json'
+  return { description: 'The answer', content: { [type]: { schema: jsonSchema(endpoint.ok, 'output', components) } } }
+}
+
+/** JSON Schema 2020-12 of a zod type; what it shares is moved to `components`. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Map<string, unknown>): Json {
+  const { $schema: _, $defs, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
+  for (const [id, shared] of Object.entries(($defs as Json | undefined) ?? {})) components.set(id, relink(shared))
+  const linked = relink(rest) as Json
+  if (typeof linked['id'] !== 'string' || linked['$ref'] !== undefined) return linked
+  const { id, ...component } = linked
+  components.set(String(id), component)
+  return { $ref: `#/components/schemas/${String(id)}` }
+}
+
+function relink(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(relink)
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) =>
+      key === '$ref' && typeof value === 'string' ? [key, value.replace('#/$defs/', '#/components/schemas/')] : [key, relink(value)],
+    ),
+  )
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { fitsFreeForm, isName, isUsd } from './values.ts'
+
+export const PLANS = ['open', 'team', 'enterprise'] as const
+/** The smallest plan that opens an endpoint; `open` ones exist in every edition. */
+export type Tier = (typeof PLANS)[number]
+
+/** What an organization has. `free` reaches the open endpoints only. */
+export const Plan = z.enum(['free', 'team', 'enterprise']).meta({ id: 'Plan' })
+export type Plan = z.infer<typeof Plan>
+
+export const Role = z.enum(['admin', 'ingest', 'approver', 'read']).meta({ id: 'Role' })
+export type Role = z.infer<typeof Role>
+
+/** The closed list of credential scopes; matched exactly, no wildcards. */
+export const SCOPES = [
+  'authorize',
+  'ledger:append',
+  'ledger:read',
+  'guard',
+  'scorers',
+  'spend:read',
+  'spend:write',
+] as const
+export type Scope = (typeof SCOPES)[number]
+
+const NAME_RULE =
+  '1 to 256 characters in NFC, without control or format characters, outer blanks or *'
+
+export const AgentId = z.string().refine(isName, `must be ${NAME_RULE}`).meta({ id: 'AgentId' })
+export const Action = z.string().refine(isName, `must be ${NAME_RULE}`).meta({ id: 'Action' })
+
+/** Identifier of an object that the caller names in the path. */
+export const PathId = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/,
+    'must be 1 to 128 of A-Z a-z 0-9 . _ : @ - and start with a letter or digit',
+  )
+  .meta({ id: 'PathId' })
+
+/** Free JSON facts: depth at most 32, at most 2,000 names, at most 64 KiB. */
+export const FreeForm = z
+  .record(z.string(), z.unknown())
+  .refine(fitsFreeForm, 'must be at most 32 levels deep, 2,000 names and 64 KiB')
+  .meta({ id: 'FreeForm' })
+
+/** US dollars: 0 to 1e9 with at most 6 decimals; kept as integer micro-USD. */
+export const Usd = z
+  .number()
+  .refine(isUsd, 'must be an amount in USD from 0 to 1000000000 with at most 6 decimals')
+  .meta({ id: 'Usd' })
+
+/** RFC 3339 in UTC with `Z`. */
+export const Timestamp = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC, such as 2026-11-20T08:00:00.000Z' }).meta({ id: 'Timestamp' })
+
+/** `"type:id"`, `""` for none, or the parts. */
+export const Resource = z
+  .union([
+    z.string().refine((text) => text === '' || isName(text), `must be empty or ${NAME_RULE}`),
+    z.strictObject({
+      type: z.string().refine(isName, `must be ${NAME_RULE}`),
+      id: z.string().refine(isName, `must be ${NAME_RULE}`),
+      properties: FreeForm.optional(),
+    }),
+  ])
+  .meta({ id: 'Resource' })
+export type Resource = z.infer<typeof Resource>
+
+/** Query parameters arrive as text: a whole number from `min` to `max`. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,15})$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
+
+/** A sequence number: zero-based, at most 2^53-1. */
+export const Seq = wholeNumber(0, Number.MAX_SAFE_INTEGER)
+
+export const Paging = { limit: wholeNumber(1, 1000).default(100), cursor: z.string().max(512).optional() }
+
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ data: z.array(item), next_cursor: z.string().nullable() })

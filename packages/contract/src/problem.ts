@@ -1,0 +1,55 @@
+/**
+ * Every error code the API can answer, with its HTTP status and title (RFC 9457).
+ * `docs/errors.md` is compared with this table in both directions by a test.
+ */
+export const PROBLEMS = {
+  invalid_request: [400, 'The request is not valid'],
+  invalid_json: [400, 'The body is not strict JSON'],
+  invalid_idempotency_key: [400, 'The Idempotency-Key is not valid'],
+  invalid_params: [400, 'The parameters of the scorer are not valid'],
+  unauthorized: [401, 'A valid key is required'],
+  plan_required: [403, 'The plan of the organization does not include this'],
+  role_required: [403, 'The key may not do this'],
+  agent_mismatch: [403, 'A credential acts only as its own agent'],
+  not_found: [404, 'There is nothing here'],
+  scorer_not_found: [404, 'There is no scorer of that name'],
+  ledger_entry_not_found: [404, 'The ledger has no such entry'],
+  spend_limit_not_found: [404, 'The agent has no spend limit'],
+  decision_not_found: [404, 'There is no such decision'],
+  method_not_allowed: [405, 'The path does not take this method'],
+  request_timeout: [408, 'The request took too long to arrive'],
+  idempotency_mismatch: [409, 'The Idempotency-Key was used for another request'],
+  idempotency_in_progress: [409, 'The first request with this Idempotency-Key still runs'],
+  decision_settled: [409, 'The decision is settled already'],
+  body_too_large: [413, 'The body is too large'],
+  unsupported_media_type: [415, 'The body must be application/json'],
+  size_not_signed: [422, 'The ledger has no tree of that size'],
+  rate_limited: [429, 'Too many requests with this key'],
+  header_too_large: [431, 'The header is too large'],
+  internal_error: [500, 'The server failed'],
+  ledger_unavailable: [503, 'The record could not be written, so nothing was done'],
+  outcome_unknown: [503, 'The connection broke while committing; ask again'],
+  overloaded: [503, 'Too many requests are waiting'],
+  database_unavailable: [503, 'The database cannot be reached'],
+  deadline_exceeded: [503, 'The request passed its deadline'],
+} as const satisfies Record<string, readonly [status: number, title: string]>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** One fault of the input: `path` is a dotted path into the body or a parameter's name. */
+export interface FieldError {
+  readonly path: string
+  readonly message: string
+}
+
+/** The body of every error answer, `application/problem+json` (RFC 9457 §3). */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ProblemCode
+  readonly request_id: string
+  readonly errors?: readonly FieldError[]
+  readonly [extension: string]: unknown
+}

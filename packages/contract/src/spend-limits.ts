@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { page, Paging, PathId, Timestamp, Usd } from './primitives.ts'
+
+const caps = {
+  daily_usd: Usd.nullable().default(null),
+  monthly_usd: Usd.nullable().default(null),
+  on_missing_amount: z.enum(['zero', 'deny']).default('zero'),
+  hold_ttl_seconds: z.int().min(1).max(31_536_000).nullable().default(null),
+}
+
+export const SpendLimitInput = z
+  .strictObject(caps)
+  .refine((limit) => limit.daily_usd !== null || limit.monthly_usd !== null, {
+    path: ['daily_usd'],
+    message: 'or monthly_usd is needed: a limit has at least one cap',
+  })
+  .meta({ id: 'SpendLimitInput' })
+export type SpendLimitInput = z.infer<typeof SpendLimitInput>
+
+const Usage = z.object({
+  from: Timestamp,
+  usd: z.number().describe('settled and appended spend'),
+  held_usd: z.number().describe('held by allows that are not settled'),
+  resets_at: Timestamp,
+})
+
+export const SpendLimit = z
+  .object({
+    agent_id: z.string(),
+    ...caps,
+    created_at: Timestamp,
+    created_by: z.string(),
+    updated_at: Timestamp,
+    spent: z.object({ day: Usage, month: Usage }),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'SpendLimit' })
+export type SpendLimit = z.infer<typeof SpendLimit>
+
+const Id = z.strictObject({ id: PathId })
+
+export const spendLimits = {
+  listSpendLimits: endpoint({
+    method: 'GET',
+    path: '/v1/spend-limits',
+    plan: 'team',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'The spend limits of the organization',
+    query: z.strictObject(Paging),
+    ok: page(SpendLimit),
+    status: 200,
+  }),
+  getSpendLimit: endpoint({
+    method: 'GET',
+    path: '/v1/spend-limits/{id}',
+    plan: 'team',
+    roles: ['read', 'approver'],
+    scope: 'spend:read',
+    summary: 'The limit of an agent and what it has spent',
+    params: Id,
+    ok: SpendLimit,
+    status: 200,
+  }),
+  setSpendLimit: endpoint({
+    method: 'POST',
+    path: '/v1/spend-limits/{id}',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Set or replace the limit of an agent',
+    params: Id,
+    body: SpendLimitInput,
+    ok: SpendLimit,
+    status: 201,
+    alsoStatus: 200,
+  }),
+  removeSpendLimit: endpoint({
+    method: 'DELETE',
+    path: '/v1/spend-limits/{id}',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Remove the limit of an agent',
+    params: Id,
+    ok: z.void(),
+    status: 204,
+  }),
+}

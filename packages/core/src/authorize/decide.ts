@@ -1,0 +1,92 @@
+import type { AuthorizeAnswer, Decision, Match, Reason } from '@remit/contract'
+import { SLOTS, TEAM_SLOTS } from './slots.ts'
+import type { Slot } from './slots.ts'
+import type { Ask, Notes, Settled, Stage, Verdict } from './stage.ts'
+
+/** A stage with what it knows for the batch, or the mark that it cannot answer. */
+export interface Prepared {
+  readonly stage: Stage
+  readonly state: unknown
+  readonly available: boolean
+  /** What to say when the caller's plan leaves the stage out. */
+  readonly leftOut: string | null
+}
+
+/** One decision with everything the answer and the entry say about it. */
+export interface Decided {
+  readonly ask: Ask
+  readonly decision: Decision
+  readonly reason: Reason
+  readonly message: string
+  readonly matched: readonly Match[]
+  readonly answer: Partial<AuthorizeAnswer>
+  readonly data: Readonly<Record<string, unknown>>
+  readonly warnings: readonly string[]
+  /** Effects that stand, with the slot of their stage. */
+  readonly settled: readonly (Settled & { readonly slot: Slot })[]
+  /** What each stage said, in order: the trace of a dry-run. */
+  readonly trace: readonly { readonly slot: Slot; readonly verdict: Verdict }[]
+}
+
+/**
+ * Runs one request through the stages; the first that does not pass answers. Pure: the same function
+ * decides for real and for a dry-run. A stage that throws denies, like one that is unavailable.
+ */
+export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
+  const trace: { slot: Slot; verdict: Verdict }[] = []
+  const warnings: string[] = []
+  let last: Verdict = { verdict: 'pass' }
+  let reason: Reason = 'default_allow'
+  for (const slot of SLOTS) {
+    const prepared = stages.get(slot)
+    if (!prepared) continue
+    if (ask.plan !== 'enterprise' && !TEAM_SLOTS.has(slot)) {
+      if (prepared.leftOut) warnings.push(prepared.leftOut)
+      continue
+    }
+    last = verdictOf(ask, prepared)
+    trace.push({ slot, verdict: last })
+    if (last.verdict !== 'pass') break
+    reason = last.reason ?? reason
+  }
+  const decision: Decision = last.verdict === 'pass' ? 'allow' : last.verdict
+  const notes = trace.flatMap(({ verdict }) => verdict.notes ?? [])
+  return {
+    ask,
+    decision,
+    reason: last.verdict === 'pass' ? reason : last.reason,
+    message: last.verdict === 'pass' ? 'Nothing stands against it.' : last.message,
+    ...merge(notes),
+    warnings: [...warnings, ...notes.flatMap((note) => note.warnings ?? [])],
+    settled: settle(ask, decision, trace),
+    trace,
+  }
+}
+
+function verdictOf(ask: Ask, { stage, state, available }: Prepared): Verdict {
+  if (available) {
+    try {
+      return stage.decide(ask, state)
+    } catch {
+      // Falls through: a stage that breaks has not answered.
+    }
+  }
+  return { verdict: 'deny', ...stage.unavailable }
+}
+
+/** The effect of a pass stands when all passed; the effect of a needs_approval stands by itself. */
+function settle(ask: Ask, decision: Decision, trace: Decided['trace']): Decided['settled'] {
+  return trace.flatMap(({ slot, verdict }) => {
+    if (verdict.verdict === 'deny' || verdict.effect === undefined) return []
+    const meant = verdict.verdict === 'pass' ? 'allow' : 'needs_approval'
+    return meant === decision ? [{ slot, ask, decision, effect: verdict.effect }] : []
+  })
+}
+
+function merge(notes: readonly Notes[]): Pick<Decided, 'matched' | 'answer' | 'data'> {
+  return {
+    matched: notes.flatMap((note) => note.matched ?? []),
+    answer: Object.assign({}, ...notes.map((note) => note.answer)),
+    data: Object.assign({}, ...notes.map((note) => note.data)),
+  }
+}

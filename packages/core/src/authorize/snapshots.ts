@@ -1,0 +1,44 @@
+import type { Transaction } from 'kysely'
+import type { Slot } from './slots.ts'
+import type { Stage } from './stage.ts'
+
+/** The compiled rules of an organization at one version of its configuration; never changed. */
+export interface Snapshot {
+  readonly version: number
+  readonly slots: ReadonlyMap<Slot, unknown>
+}
+
+const MAX_ORGANIZATIONS = 1_000
+
+/** Snapshots by organization. They need no time limit: `config_version` says when one is old. */
+export class Snapshots {
+  readonly #byOrg = new Map<string, Snapshot>()
+
+  peek(orgId: string): Snapshot | undefined {
+    return this.#byOrg.get(orgId)
+  }
+
+  /** The snapshot at `version`, loaded inside the transaction that holds the organization's lock. */
+  async at(
+    orgId: string,
+    version: number,
+    stages: ReadonlyMap<Slot, Stage>,
+    tx: Transaction<never>,
+    onFailure: (slot: Slot, error: unknown) => never,
+  ): Promise<Snapshot> {
+    const known = this.#byOrg.get(orgId)
+    if (known?.version === version) return known
+    const slots = new Map<Slot, unknown>()
+    for (const [slot, stage] of stages) {
+      slots.set(slot, await stage.load(orgId, tx).catch((error: unknown) => onFailure(slot, error)))
+    }
+    const snapshot = { version, slots }
+    this.#byOrg.delete(orgId)
+    this.#byOrg.set(orgId, snapshot)
+    for (const oldest of this.#byOrg.keys()) {
+      if (this.#byOrg.size <= MAX_ORGANIZATIONS) break
+      this.#byOrg.delete(oldest)
+    }
+    return snapshot
+  }
+}

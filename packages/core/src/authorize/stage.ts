@@ -1,0 +1,73 @@
+import type { AuthorizeAnswer, AuthorizeRequest, Decision, Match, Reason } from '@remit/contract'
+import type { Plan } from '@remit/contract'
+import type { Transaction } from 'kysely'
+import type { EntryDraft } from '../ledger/draft.ts'
+
+/** One request on its way through the stages. */
+export interface Ask {
+  readonly orgId: string
+  readonly plan: Plan
+  readonly decisionId: string
+  readonly request: AuthorizeRequest
+  /** `type:id`, or null without a resource. */
+  readonly resource: string | null
+  /** The time of the batch, milliseconds; the same for every request in it. */
+  readonly now: number
+}
+
+/** What a stage says about a request, with what it knows. */
+export type Verdict =
+  | Pass
+  | { readonly verdict: 'deny'; readonly reason: Reason; readonly message: string; readonly notes?: Notes }
+  | { readonly verdict: 'needs_approval'; readonly reason: Reason; readonly message: string; readonly notes?: Notes; readonly effect?: unknown }
+
+export interface Pass {
+  readonly verdict: 'pass'
+  /** The allow's reason, should this stage be the last to give one (`policy_allow`, `approved`). */
+  readonly reason?: Reason
+  readonly notes?: Notes
+  /** Handed to `apply` and `record` if the request is allowed in the end. */
+  readonly effect?: unknown
+}
+
+/** Parts that a stage adds to the answer and to the entry's data. */
+export interface Notes {
+  readonly matched?: readonly Match[]
+  readonly answer?: Partial<Pick<AuthorizeAnswer, 'spend' | 'limit_usd' | 'approval' | 'request_id'>>
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly warnings?: readonly string[]
+}
+
+/** An effect that stands, since the request's decision is the one it was meant for. */
+export interface Settled {
+  readonly ask: Ask
+  readonly decision: Decision
+  readonly effect: unknown
+}
+
+type Tx = Transaction<never>
+
+/**
+ * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole batch;
+ * `decide` and `apply` are pure and synchronous, so a dry-run uses the same two.
+ *
+ * A stage that throws in `load`, `prepare` or `gather` has no answer: the batch is decided again with
+ * the stage marked unavailable, and it denies with `unavailable`.
+ */
+export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown> {
+  /** Reason and sentence of the denial when the stage cannot answer. */
+  readonly unavailable: { readonly reason: Reason; readonly message: string }
+  /** Compiled, immutable rules of an organization; kept until its `config_version` moves. */
+  load(orgId: string, tx: Tx): Promise<Snapshot>
+  /** Facts from outside the database, asked before the transaction begins. */
+  readonly gather?: (asks: readonly Ask[], snapshot: Snapshot) => Promise<Outside>
+  /** What the whole batch needs from the database, under the ledger's lock. */
+  prepare(asks: readonly Ask[], snapshot: Snapshot, tx: Tx, outside: Outside | undefined): Promise<State>
+  /** A warning for an organization whose plan leaves this stage out although it has rules for it. */
+  readonly leftOut?: (snapshot: Snapshot) => string | null
+  decide(ask: Ask, state: State): Verdict
+  /** Makes a settled effect visible to the later requests of the batch. */
+  apply?(settled: Settled, state: State): void
+  /** Writes what the batch settled; further entries for the ledger may be returned. */
+  record?(settled: readonly Settled[], state: State, tx: Tx): Promise<readonly EntryDraft[] | void>
+}

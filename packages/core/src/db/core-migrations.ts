@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import { column, dialectOf } from './portable.ts'
+
+const foundation: Migration = {
+  async up(db: Kysely<never>) {
+    const { text, integer } = column(db)
+    const one = (statement: ReturnType<typeof sql>) => statement.execute(db)
+    await one(sql`create table organization (
+      id ${text} primary key, name ${text} not null unique, plan ${text} not null,
+      settings ${text} not null, created_at ${text} not null)`)
+    await one(sql`create table ingest_key (
+      id ${text} primary key, org_id ${text} not null references organization (id), hash ${text} not null,
+      role ${text} not null, person ${text}, name ${text}, created_at ${text} not null, revoked_at ${text})`)
+    await one(sql`create index ingest_key_of_org on ingest_key (org_id, id)`)
+    await one(sql`create table idempotency_key (
+      org_id ${text} not null, key ${text} not null, request_hash ${text} not null, status ${integer} not null,
+      headers ${text} not null, body ${text} not null, created_at ${text} not null, primary key (org_id, key))`)
+    await one(sql`create index idempotency_key_by_age on idempotency_key (created_at)`)
+    await one(sql`create table ledger_head (
+      org_id ${text} primary key, size ${integer} not null, hash ${text} not null, recorded_at ${text} not null,
+      frontier ${text} not null, note ${text} not null, origin ${text} not null, vkey ${text} not null,
+      config_version ${integer} not null)`)
+    await one(sql`create table ledger_entry (
+      org_id ${text} not null, seq ${integer} not null, prev_hash ${text} not null, hash ${text} not null,
+      recorded_at ${text} not null, kind ${text} not null, commitment ${text} not null, salt ${text}, payload ${text},
+      agent_id ${text}, actor_id ${text}, action ${text}, decision ${text}, decision_id ${text},
+      primary key (org_id, seq))`)
+    await one(sql`create index ledger_entry_of_agent on ledger_entry (org_id, agent_id, seq)`)
+    await one(sql`create index ledger_entry_of_decision on ledger_entry (org_id, decision_id) where decision_id is not null`)
+    await one(sql`create table ledger_checkpoint (
+      org_id ${text} not null, size ${integer} not null, note ${text} not null, primary key (org_id, size))`)
+    await one(sql`create table ledger_tile (
+      org_id ${text} not null, level ${integer} not null, idx ${integer} not null, hashes ${text} not null,
+      primary key (org_id, level, idx))`)
+    await (dialectOf(db) === 'postgres' ? guardPostgres(db) : guardSqlite(db))
+  },
+}
+
+const HASHED = ['org_id', 'seq', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment']
+
+/** A guard rail against mistakes, not against an attacker: entries change only by losing their payload. */
+async function guardSqlite(db: Kysely<never>): Promise<void> {
+  const changed = [
+    ...HASHED.map((name) => `new.${name} is not old.${name}`),
+    ...['salt', 'payload'].map((name) => `(new.${name} is not null and new.${name} is not old.${name})`),
+  ].join(' or ')
+  await sql
+    .raw(`create trigger ledger_entry_is_final before update on ledger_entry when ${changed}
+      begin select raise(abort, 'ledger entries are final'); end`)
+    .execute(db)
+  await sql
+    .raw(`create trigger ledger_entry_stays before delete on ledger_entry
+      begin select raise(abort, 'ledger entries are final'); end`)
+    .execute(db)
+}
+
+async function guardPostgres(db: Kysely<never>): Promise<void> {
+  const changed = [
+    ...HASHED.map((name) => `new.${name} is distinct from old.${name}`),
+    ...['salt', 'payload'].map((name) => `(new.${name} is not null and new.${name} is distinct from old.${name})`),
+  ].join(' or ')
+  await sql
+    .raw(`create function ledger_entry_guard() returns trigger language plpgsql as $$
+      begin raise exception 'ledger entries are final'; end $$`)
+    .execute(db)
+  await sql
+    .raw(`create trigger ledger_entry_is_final before update on ledger_entry for each row when (${changed})
+      execute function ledger_entry_guard()`)
+    .execute(db)
+  await sql
+    .raw(`create trigger ledger_entry_stays before delete on ledger_entry for each row
+      execute function ledger_entry_guard()`)
+    .execute(db)
+  await sql.raw('alter table ledger_head set (fillfactor = 50)').execute(db)
+}
+
+export const coreMigrations: Readonly<Record<string, Migration>> = { '0001_foundation': foundation }

@@ -1,0 +1,38 @@
+import { Migrator } from 'kysely/migration'
+import type { Migration } from 'kysely/migration'
+import type { Database } from './open.ts'
+
+export interface MigrationSet {
+  /** Name of the module; each has its own migration table, so installing one later disturbs no other. */
+  readonly name: string
+  readonly migrations: Readonly<Record<string, Migration>>
+}
+
+const migratorFor = (db: Database<never>, set: MigrationSet) =>
+  new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve({ ...set.migrations }) },
+    migrationTableName: `migration_${set.name}`,
+    migrationLockTableName: `migration_${set.name}_lock`,
+  })
+
+/** Brings every set up to date; returns the names of the migrations that ran. */
+export async function migrate(db: Database<never>, sets: readonly MigrationSet[]): Promise<string[]> {
+  const ran: string[] = []
+  for (const set of sets) {
+    const { error, results = [] } = await migratorFor(db, set).migrateToLatest()
+    if (error !== undefined) throw error
+    ran.push(...results.map((result) => `${set.name}/${result.migrationName}`))
+  }
+  return ran
+}
+
+/** Names of migrations that have not run, for `/ready`. */
+export async function pendingMigrations(db: Database<never>, sets: readonly MigrationSet[]): Promise<string[]> {
+  const pending: string[] = []
+  for (const set of sets) {
+    const all = await migratorFor(db, set).getMigrations()
+    pending.push(...all.filter((m) => m.executedAt === undefined).map((m) => `${set.name}/${m.name}`))
+  }
+  return pending
+}

@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import SqliteDatabase from 'better-sqlite3'
+import { CompiledQuery, Kysely, PostgresDialect, SqliteDialect, SqliteDriver } from 'kysely'
+import type { DatabaseConnection } from 'kysely'
+import pg from 'pg'
+
+/** A database, or the transaction that a caller was given. Stores take one as first argument. */
+export type Database<Tables> = Kysely<Tables>
+
+export interface OpenOptions {
+  /** Called when an idle PostgreSQL connection breaks. */
+  readonly onConnectionError?: (error: Error) => void
+  /** Connections to PostgreSQL at most. */
+  readonly poolSize?: number
+  /** Opens SQLite without the right to write. */
+  readonly readonly?: boolean
+}
+
+/**
+ * Opens `sqlite:<path>` (`sqlite::memory:` too) or `postgres://…`. Commits are durable on both:
+ * SQLite runs with `synchronous=FULL`, PostgreSQL with `synchronous_commit` on or stricter.
+ */
+export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Database<Tables> {
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options)
+  return openPostgres(url, options)
+}
+
+function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables> {
+  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+  const file = new SqliteDatabase(path, { readonly: options.readonly ?? false, timeout: 5000 })
+  if (!options.readonly) file.pragma('journal_mode = WAL')
+  // better-sqlite3 is built to run WAL databases with NORMAL, which loses acknowledged commits on power loss.
+  file.pragma('synchronous = FULL')
+  if (file.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL')
+  file.pragma('fullfsync = 1')
+  file.pragma('foreign_keys = ON')
+  return new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: cachingStatements(file) }) })
+}
+
+/** Transactions take the write lock at once, so that a second process waits instead of failing half-way. */
+class ImmediateSqliteDialect extends SqliteDialect {
+  readonly #config: ConstructorParameters<typeof SqliteDialect>[0]
+  constructor(config: ConstructorParameters<typeof SqliteDialect>[0]) {
+    super(config)
+    this.#config = config
+  }
+  override createDriver() {
+    return new ImmediateSqliteDriver(this.#config)
+  }
+}
+
+class ImmediateSqliteDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+}
+
+const MAX_STATEMENTS = 500
+
+/** Keeps prepared statements by their text; preparing costs more than most of ours take to run. */
+function cachingStatements(file: SqliteDatabase.Database) {
+  const statements = new Map<string, SqliteDatabase.Statement>()
+  return {
+    close: () => file.close(),
+    prepare(sql: string) {
+      const known = statements.get(sql)
+      if (known) return known
+      const statement = file.prepare(sql)
+      if (statements.size >= MAX_STATEMENTS) statements.clear()
+      statements.set(sql, statement)
+      return statement
+    },
+  }
+}
+
+const INT8 = 20
+
+function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: 2_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    query_timeout: 10_000,
+    application_name: 'remit',
+    types: {
+      // Every bigint of ours is a count or micro-USD below 2^53.
+      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+    },
+  })
+  // Without a listener a broken idle connection would end the process.
+  pool.on('error', (error) => options.onConnectionError?.(error))
+  return new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool, onCreateConnection: prepareSession }),
+  })
+}
+
+/** Nothing may wait for ever, and no setting of the server may make a commit less than durable. */
+async function prepareSession(connection: DatabaseConnection): Promise<void> {
+  await connection.executeQuery(
+    CompiledQuery.raw(`select
+      set_config('synchronous_commit', case when current_setting('synchronous_commit') in ('off', 'local')
+        then 'on' else current_setting('synchronous_commit') end, false),
+      set_config('lock_timeout', '4s', false),
+      set_config('statement_timeout', '9s', false),
+      set_config('idle_in_transaction_session_timeout', '10s', false)`),
+  )
+}

@@ -1,0 +1,71 @@
+import { CompiledQuery, PostgresAdapter, sql } from 'kysely'
+import type { Kysely, QueryExecutorProvider, QueryResult, RawBuilder } from 'kysely'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+/** A handle or transaction whose tables do not matter. */
+export interface AnyDatabase extends QueryExecutorProvider {
+  executeQuery<R>(query: CompiledQuery<R>): Promise<QueryResult<R>>
+}
+
+/** Which database a handle or transaction speaks to. */
+export const dialectOf = (db: AnyDatabase): Dialect =>
+  db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
+
+/** Column types that both databases share: text in byte order, and 64-bit whole numbers. */
+export const column = (db: AnyDatabase) =>
+  dialectOf(db) === 'postgres'
+    ? { text: sql`text collate "C"`, integer: sql`bigint` }
+    : { text: sql`text`, integer: sql`integer` }
+
+/** `for update` on PostgreSQL; SQLite's transactions hold the one write lock already. */
+export const forUpdate = (db: AnyDatabase): RawBuilder<unknown> =>
+  dialectOf(db) === 'postgres' ? sql`for update` : sql``
+
+export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
+type Cell = string | number | null
+
+/**
+ * Inserts many rows with one short statement text: PostgreSQL gets one JSON parameter, SQLite gets
+ * chunks of 1, 8 or 64 rows whose statements stay prepared. `suffix` may hold an `on conflict`.
+ */
+export async function bulkInsert(
+  db: AnyDatabase,
+  table: string,
+  columns: ColumnTypes,
+  rows: readonly Readonly<Record<string, Cell>>[],
+  suffix = '',
+): Promise<void> {
+  if (rows.length === 0) return
+  const names = Object.keys(columns)
+  if (dialectOf(db) === 'postgres') {
+    const shape = names.map((name) => `${name} ${columns[name]}`).join(', ')
+    const text = `insert into ${table} (${names.join(', ')}) select ${names.join(', ')} from json_to_recordset($1) as row(${shape}) ${suffix}`
+    await db.executeQuery(CompiledQuery.raw(text, [JSON.stringify(rows)]))
+    return
+  }
+  for (let start = 0; start < rows.length; ) {
+    const left = rows.length - start
+    const size = left >= 64 ? 64 : left >= 8 ? 8 : 1
+    const chunk = rows.slice(start, start + size)
+    const cells = chunk.flatMap((row) => names.map((name) => row[name] ?? null))
+    await db.executeQuery(CompiledQuery.raw(valuesText(table, names, size, suffix), cells))
+    start += size
+  }
+}
+
+const texts = new Map<string, string>()
+
+function valuesText(table: string, names: readonly string[], size: number, suffix: string): string {
+  const key = `${table} ${size} ${suffix}`
+  let text = texts.get(key)
+  if (text === undefined) {
+    const row = `(${names.map(() => '?').join(', ')})`
+    text = `insert into ${table} (${names.join(', ')}) values ${Array(size).fill(row).join(', ')} ${suffix}`
+    texts.set(key, text)
+  }
+  return text
+}
+
+/** `tx` typed for other tables: modules add theirs to one database. */
+export const on = <Tables>(db: AnyDatabase): Kysely<Tables> => db as unknown as Kysely<Tables>

@@ -1,0 +1,80 @@
+/** Rows of the tables that core owns. Times are RFC 3339 text, flags 0/1, JSON is text. */
+export type CoreTables = {
+  organization: OrganizationRow
+  ingest_key: IngestKeyRow
+  idempotency_key: IdempotencyRow
+  ledger_head: LedgerHeadRow
+  ledger_entry: LedgerEntryRow
+  ledger_checkpoint: LedgerCheckpointRow
+  ledger_tile: LedgerTileRow
+}
+
+export type OrganizationRow = {
+  id: string
+  name: string
+  plan: string
+  settings: string
+  created_at: string
+}
+
+export type IngestKeyRow = {
+  id: string
+  org_id: string
+  /** Hex SHA-256 of the whole key text. */
+  hash: string
+  role: string
+  person: string | null
+  name: string | null
+  created_at: string
+  revoked_at: string | null
+}
+
+export type IdempotencyRow = {
+  org_id: string
+  key: string
+  /** Hex SHA-256 over method, path and body. */
+  request_hash: string
+  status: number
+  headers: string
+  body: string
+  created_at: string
+}
+
+/** One row an organization: its lock, the end of its chain and the version of its configuration. */
+export type LedgerHeadRow = {
+  org_id: string
+  size: number
+  hash: string
+  recorded_at: string
+  /** The compact range of the tree: 64 hex digits a node. */
+  frontier: string
+  /** The newest signed checkpoint. */
+  note: string
+  /** The log's identity and the key that signs it now. */
+  origin: string
+  vkey: string
+  config_version: number
+}
+
+/** The first nine columns are the entry; the rest are copies of payload fields, for filters only. */
+export type LedgerEntryRow = {
+  org_id: string
+  seq: number
+  prev_hash: string
+  hash: string
+  recorded_at: string
+  kind: string
+  commitment: string
+  salt: string | null
+  payload: string | null
+  agent_id: string | null
+  actor_id: string | null
+  action: string | null
+  decision: string | null
+  decision_id: string | null
+}
+
+export type LedgerCheckpointRow = { org_id: string; size: number; note: string }
+
+/** 256 hashes of 64 hex digits; tiles above level 0 grow until full. */
+export type LedgerTileRow = { org_id: string; level: number; idx: number; hashes: string }

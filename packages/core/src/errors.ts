@@ -1,0 +1,32 @@
+import { PROBLEMS } from '@remit/contract'
+import type { FieldError, ProblemCode } from '@remit/contract'
+
+/** What an error answer carries beside its code and detail. */
+export interface FailureExtras {
+  readonly errors?: readonly FieldError[]
+  readonly headers?: Readonly<Record<string, string>>
+  /** Further members of the problem document, such as `required_plan`. */
+  readonly extensions?: Readonly<Record<string, unknown>>
+}
+
+/** A refusal with a code of the contract's table; `core/http/problem.ts` renders it. */
+export class Failure extends Error {
+  readonly code: ProblemCode
+  readonly status: number
+  readonly extras: FailureExtras
+  constructor(code: ProblemCode, detail?: string, extras: FailureExtras = {}) {
+    super(detail ?? PROBLEMS[code][1])
+    this.name = 'Failure'
+    this.code = code
+    this.status = PROBLEMS[code][0]
+    this.extras = extras
+  }
+}
+
+/** The error to throw: `throw fail('spend_limit_not_found')`. */
+export const fail = (code: ProblemCode, detail?: string, extras?: FailureExtras): Failure =>
+  new Failure(code, detail, extras)
+
+/** One faulty field of the input. */
+export const invalid = (path: string, message: string): Failure =>
+  fail('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })

@@ -1,0 +1,83 @@
+import { Hono } from 'hono'
+import type { Context } from 'hono'
+import type { Logger } from 'pino'
+import { endpoints as wholeContract, openApi } from '@remit/contract'
+import type { Endpoint } from '@remit/contract'
+import { fail } from '../errors.ts'
+import type { Route } from '../module/implement.ts'
+import { mountDocs } from './docs.ts'
+import type { HttpMetrics } from './metrics.ts'
+import { asFailure, problemResponse } from './problem.ts'
+import { requestIdOf } from './request-id.ts'
+import { serve } from './serve.ts'
+import type { ServeDeps } from './serve.ts'
+import { mountStatus } from './status.ts'
+import type { StatusDeps } from './status.ts'
+
+export interface AppOptions extends ServeDeps, StatusDeps {
+  readonly routes: readonly Route[]
+  readonly log: Logger
+  readonly metrics: HttpMetrics
+}
+
+/** The HTTP application: exactly the given routes and what is not under /v1. */
+export function createApp(options: AppOptions): Hono {
+  const app = new Hono()
+  for (const route of options.routes) {
+    app.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))
+  }
+  mountStatus(app, options)
+  const served = Object.fromEntries(
+    Object.entries(wholeContract).filter(([name]) => options.routes.some((route) => route.name === name)),
+  )
+  mountDocs(app, openApi(served, options.version))
+  refuseOtherMethods(app, options)
+  app.notFound((c) => problemResponse(fail('not_found', `There is no ${c.req.path}`), requestIdOf(c)))
+  app.onError((error, c) => {
+    options.log.error({ err: error }, 'a request failed outside its endpoint')
+    return problemResponse(error, requestIdOf(c))
+  })
+  return app
+}
+
+const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+async function respond(route: Route, c: Context, options: AppOptions): Promise<Response> {
+  const started = performance.now()
+  const requestId = requestIdOf(c)
+  let response: Response
+  try {
+    response = await serve(route, c, requestId, options)
+  } catch (error) {
+    const failure = asFailure(error)
+    if (failure.status >= 500) options.log.error({ err: error, request_id: requestId, route: route.name }, failure.code)
+    response = problemResponse(failure, requestId)
+  }
+  const ms = performance.now() - started
+  options.metrics.observe(route.name, response.status, ms)
+  options.log.debug({ request_id: requestId, route: route.name, status: response.status, ms }, 'request')
+  return response
+}
+
+/** 405 with `Allow` for a known path and another method. */
+function refuseOtherMethods(app: Hono, { routes, metricsApart = false }: AppOptions): void {
+  const methods = new Map<string, Set<string>>()
+  for (const { endpoint } of routes) {
+    const path = honoPath(endpoint)
+    const known = methods.get(path) ?? new Set()
+    known.add(endpoint.method)
+    if (endpoint.method === 'GET') known.add('HEAD')
+    methods.set(path, known)
+  }
+  const open = ['/health', '/ready', '/openapi.json', '/docs', ...(metricsApart ? [] : ['/metrics'])]
+  for (const path of open) methods.set(path, new Set(['GET', 'HEAD']))
+  for (const [path, known] of methods) {
+    const allow = [...known].sort().join(', ')
+    app.all(path, (c) =>
+      problemResponse(
+        fail('method_not_allowed', `${c.req.path} takes ${allow}`, { headers: { Allow: allow } }),
+        requestIdOf(c),
+      ),
+    )
+  }
+}

@@ -1,0 +1,44 @@
+import { fail } from '../errors.ts'
+
+/** Bounds how long a request may take, without a timer for each. */
+export class Deadlines {
+  readonly #open = new Set<{ since: number; expire: () => void }>()
+  readonly #limitMs: number
+  readonly #timer: NodeJS.Timeout
+
+  constructor(limitMs = 30_000) {
+    this.#limitMs = limitMs
+    this.#timer = setInterval(() => this.#sweep(), 1_000).unref()
+  }
+
+  /** The promise, or `deadline_exceeded` (503) once the limit has passed. */
+  guard<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const entry = {
+        since: performance.now(),
+        expire: () =>
+          reject(
+            fail('deadline_exceeded', 'The request passed its deadline; whether it was carried out is not known', {
+              headers: { 'Retry-After': '1' },
+            }),
+          ),
+      }
+      this.#open.add(entry)
+      work.then(resolve, reject).finally(() => this.#open.delete(entry))
+    })
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #sweep(): void {
+    const oldest = performance.now() - this.#limitMs
+    for (const entry of this.#open) {
+      if (entry.since < oldest) {
+        this.#open.delete(entry)
+        entry.expire()
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { Endpoint, Input } from '@remit/contract'
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import { invalid } from '../errors.ts'
+import { invalidInput } from './problem.ts'
+import { parseBody } from './read-body.ts'
+
+/** The validated parameters, query and body of a request. */
+export function readInput(endpoint: Endpoint, c: Context, bytes: Uint8Array | undefined): Input<Endpoint> {
+  return {
+    params: check(endpoint.params, () => c.req.param()),
+    query: check(endpoint.query, () => queryOf(c)),
+    body: check(endpoint.body, () => parseBody(bytes ?? new Uint8Array())),
+  } as Input<Endpoint>
+}
+
+function check(schema: z.ZodType | undefined, read: () => unknown): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(read())
+  if (!result.success) throw invalidInput(result.error)
+  return result.data
+}
+
+/** Each parameter once: of two values nobody can say which was meant. */
+function queryOf(c: Context): Record<string, string> {
+  const { searchParams } = new URL(c.req.url)
+  const query: Record<string, string> = Object.create(null) as Record<string, string>
+  for (const [name, value] of searchParams) {
+    if (name in query) throw invalid(name, 'is given twice')
+    query[name] = value
+  }
+  return { ...query }
+}

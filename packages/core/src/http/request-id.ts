@@ -1,0 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'hono'
+
+const SANE = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+/** The caller's `X-Request-Id` when it is sane, else a new one. */
+export function requestIdOf(c: Context): string {
+  const given = c.req.header('x-request-id')
+  return given !== undefined && SANE.test(given) ? given : randomUUID()
+}

@@ -1,0 +1,103 @@
+import type { Endpoint } from '@remit/contract'
+import type { Context } from 'hono'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
+import { Replay } from '../idempotency/claim.ts'
+import type { Claim, StoredAnswer } from '../idempotency/claim.ts'
+import { findAnswer, keepAnswer } from '../idempotency/store.ts'
+import type { Authenticator } from '../keys/authenticator.ts'
+import type { RequestInfo, Route } from '../module/implement.ts'
+import type { Caller } from './caller.ts'
+import type { Deadlines } from './deadlines.ts'
+import { admit } from './gates.ts'
+import { claimOf } from './idempotency.ts'
+import type { RunningClaims } from './idempotency.ts'
+import { readInput } from './input.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { MAX_BODY_BYTES, readBody } from './read-body.ts'
+import { Reply } from './reply.ts'
+
+export interface ServeDeps {
+  readonly db: Database<CoreTables>
+  readonly clock: Clock
+  readonly authenticator: Authenticator
+  readonly rateLimit: RateLimit
+  readonly deadlines: Deadlines
+  readonly claims: RunningClaims
+}
+
+const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
+
+/**
+ * One request to one endpoint, with the refusals in their documented order: key, rate, plan, role,
+ * media type, size, shape. Throws a `Failure` for each.
+ */
+export async function serve(route: Route, c: Context, requestId: string, deps: ServeDeps): Promise<Response> {
+  const { endpoint } = route
+  const caller = await deps.authenticator.authenticate(c.req.header('authorization'), endpoint.viaWriter === true)
+  const limits = await deps.rateLimit.take(caller.principal.id)
+  admit(endpoint, caller)
+  const bytes = endpoint.body && (await readBody(c.req.raw, endpoint.maxBodyBytes ?? MAX_BODY_BYTES))
+  const input = readInput(endpoint, c, bytes)
+  const claim = claimOf(endpoint, { key: c.req.header('idempotency-key'), url: c.req.url, bytes }, (reply) =>
+    store(endpoint, reply),
+  )
+  const info: RequestInfo = {
+    requestId,
+    claim,
+    wantsNote: PREFERS_RECEIPT.test(c.req.header('prefer') ?? ''),
+    accept: c.req.header('accept') ?? '',
+  }
+  const run = () => answer(route, input, caller, info, deps)
+  const rendered = await deps.deadlines.guard(deps.claims.hold(caller.orgId, claim, run))
+  return new Response(rendered.body as ConstructorParameters<typeof Response>[0], {
+    status: rendered.status,
+    headers: { 'Cache-Control': 'no-store', 'X-Request-Id': requestId, ...limits, ...rendered.headers },
+  })
+}
+
+interface Rendered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | ReadableStream<Uint8Array> | null
+}
+
+async function answer(route: Route, input: Parameters<Route['handle']>[0], caller: Caller, info: RequestInfo, deps: ServeDeps): Promise<Rendered> {
+  const { endpoint } = route
+  // Where the writer does the work, the writer keeps the answer: in the same transaction.
+  const claim = endpoint.viaWriter ? null : info.claim
+  try {
+    const kept = claim && (await findAnswer(deps.db, caller.orgId, claim, deps.clock.now()))
+    if (kept) return kept
+    const reply = await route.handle(input, caller, info)
+    if (claim) await keep(deps, caller, claim, reply)
+    return render(endpoint, reply)
+  } catch (error) {
+    if (error instanceof Replay) return error.answer
+    throw error
+  }
+}
+
+const keep = (deps: ServeDeps, caller: Caller, claim: Claim, reply: unknown): Promise<void> =>
+  keepAnswer(deps.db, caller.orgId, claim, claim.encode(reply), deps.clock.now())
+
+function render(endpoint: Endpoint, reply: unknown): Rendered {
+  const { body, status, headers } = reply instanceof Reply ? reply : { body: reply, status: undefined, headers: {} }
+  const code = status ?? endpoint.status
+  if (code === 204) return { status: 204, headers, body: null }
+  if (!endpoint.produces || headers['Content-Type'] === 'application/json') {
+    return { status: code, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  }
+  const text = { 'Content-Type': `${endpoint.produces}; charset=utf-8`, ...headers }
+  return { status: code, headers: text, body: body as string | ReadableStream<Uint8Array> }
+}
+
+/** The answer as a repeat gets it: the same, but a secret is shown once only. */
+function store(endpoint: Endpoint, reply: unknown): StoredAnswer {
+  const field = endpoint.secretField
+  const { body, ...rest } = render(endpoint, reply)
+  if (body instanceof ReadableStream) throw new TypeError(`${endpoint.path} streams: it cannot be repeated`)
+  if (!field || !body) return { ...rest, body: body ?? '' }
+  return { ...rest, body: JSON.stringify({ ...(JSON.parse(body) as object), [field]: null, secret_available: false }) }
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { Hono } from 'hono'
+import type { Database } from '../db/open.ts'
+import { pendingMigrations } from '../db/migrate.ts'
+import type { MigrationSet } from '../db/migrate.ts'
+import type { CoreTables } from '../db/schema.ts'
+import type { HttpMetrics } from './metrics.ts'
+
+export interface StatusDeps {
+  readonly db: Database<CoreTables>
+  readonly version: string
+  readonly edition: 'community' | 'enterprise'
+  readonly modules: readonly string[]
+  readonly evaluation: boolean
+  readonly migrationSets: readonly MigrationSet[]
+  /** Settings that are for development only, named on `/ready`. */
+  readonly warnings: readonly string[]
+  readonly metrics: HttpMetrics
+  /** `/metrics` is served on a port of its own, not here. */
+  readonly metricsApart?: boolean
+}
+
+/** `/health`, `/ready` and `/metrics`: no key, in every edition. */
+export function mountStatus(app: Hono, deps: StatusDeps): void {
+  const { edition, version, modules, evaluation } = deps
+  app.get('/health', (c) => {
+    c.header('Cache-Control', 'no-store')
+    return c.json({ status: 'ok', edition, version, modules, evaluation })
+  })
+  app.get('/ready', async (c) => {
+    const { database, migrations } = await checkReady(deps)
+    const ready = database === 'ok' && migrations === 'ok'
+    c.header('Cache-Control', 'no-store')
+    if (!ready) c.header('Retry-After', '1')
+    return c.json({ status: ready ? 'ready' : 'unavailable', checks: { database, migrations }, warnings: deps.warnings }, ready ? 200 : 503)
+  })
+  if (!deps.metricsApart) app.route('/', metricsApp(deps.metrics))
+}
+
+/** `/metrics` in the Prometheus text format. */
+export const metricsApp = (metrics: HttpMetrics): Hono =>
+  new Hono().get('/metrics', async (c) => c.text(await metrics.text(), 200, { 'Content-Type': metrics.contentType }))
+
+async function checkReady({ db, migrationSets }: StatusDeps): Promise<{ database: string; migrations: string }> {
+  try {
+    await sql`select 1`.execute(db)
+    const pending = await pendingMigrations(db as never, migrationSets)
+    return { database: 'ok', migrations: pending.length === 0 ? 'ok' : `${pending.length} have not run` }
+  } catch {
+    return { database: 'cannot be reached', migrations: 'unknown' }
+  }
+}

@@ -1,0 +1,67 @@
+import type { Plan, Role } from '@remit/contract'
+import type { Database } from '../db/open.ts'
+import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
+
+type Db = Database<CoreTables>
+
+/** A key as it is shown; its secret and hash are not part of it. */
+export interface KeyRecord {
+  readonly id: string
+  readonly role: Role
+  readonly person: string | null
+  readonly name: string | null
+  readonly created_at: string
+  readonly revoked_at: string | null
+}
+
+/** A live key with what a caller needs to know of its organization. */
+export interface KeyHolder {
+  readonly id: string
+  readonly hash: string
+  readonly orgId: string
+  readonly role: Role
+  readonly person: string | null
+  readonly plan: Plan
+  readonly configVersion: number
+}
+
+export async function insertKey(db: Db, row: IngestKeyRow): Promise<void> {
+  await db.insertInto('ingest_key').values(row).execute()
+}
+
+const holders = (db: Db) =>
+  db
+    .selectFrom('ingest_key as k')
+    .innerJoin('organization as o', 'o.id', 'k.org_id')
+    .innerJoin('ledger_head as h', 'h.org_id', 'k.org_id')
+    .where('k.revoked_at', 'is', null)
+    .select(['k.id', 'k.hash', 'k.org_id as orgId', 'k.role', 'k.person', 'o.plan', 'h.config_version as configVersion'])
+
+/** The holders of those keys that are live. */
+export async function findHolders(db: Db, ids: readonly string[]): Promise<KeyHolder[]> {
+  const rows = await holders(db).where('k.id', 'in', ids).execute()
+  return rows.map((row) => ({ ...row, role: row.role as Role, plan: row.plan as Plan }))
+}
+
+export async function listKeys(db: Db, orgId: string): Promise<KeyRecord[]> {
+  const rows = await db
+    .selectFrom('ingest_key')
+    .where('org_id', '=', orgId)
+    .select(['id', 'role', 'person', 'name', 'created_at', 'revoked_at'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ ...row, role: row.role as Role }))
+}
+
+/** Whether there was such a live key. */
+export async function revokeKey(db: Db, orgId: string, id: string, at: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('ingest_key')
+    .set({ revoked_at: at })
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,13 @@
+import type { Actor } from '@remit/contract'
+
+/** An entry that is to be written: everything but its place in the chain. */
+export interface EntryDraft {
+  readonly kind: string
+  readonly actor: Actor
+  readonly agent_id?: string | null
+  readonly action?: string | null
+  readonly resource?: string | null
+  readonly decision?: string | null
+  readonly reason?: string | null
+  readonly data: Readonly<Record<string, unknown>>
+}

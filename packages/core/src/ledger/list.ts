@@ -1,0 +1,72 @@
+import type { LedgerFilters } from '@remit/contract'
+import { sql } from 'kysely'
+import type { Database } from '../db/open.ts'
+import { likePattern } from '../patterns.ts'
+import type { CoreTables } from '../db/schema.ts'
+import type { StoredEntry } from './entry.ts'
+
+/** Sequence numbers looked through in one query: a rare match must not hold the database for long. */
+const WINDOW = 20_000
+
+type Query = Omit<LedgerFilters, 'cursor' | 'from' | 'to'>
+
+/** Half-open range of sequence numbers. */
+export interface SeqRange {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Up to `limit` matching entries of a range, in the order asked for. Reads window by window, so
+ * other work gets its turn in between.
+ */
+export async function listEntries(db: Database<CoreTables>, orgId: string, range: SeqRange, query: Query): Promise<StoredEntry[]> {
+  const found: StoredEntry[] = []
+  const ascending = query.order === 'asc'
+  let { from, to } = range
+  // An index finds the entries of one agent at once, wherever they are.
+  const window = query.agent_id === undefined ? WINDOW : Infinity
+  while (from < to && found.length < query.limit) {
+    const lower = ascending ? from : Math.max(from, to - window)
+    const upper = ascending ? Math.min(to, from + window) : to
+    found.push(...(await readWindow(db, orgId, { from: lower, to: upper }, query, query.limit - found.length)))
+    if (ascending) from = upper
+    else to = lower
+  }
+  return found
+}
+
+function readWindow(db: Database<CoreTables>, orgId: string, range: SeqRange, query: Query, limit: number): Promise<StoredEntry[]> {
+  let select = db
+    .selectFrom('ledger_entry')
+    .select(['org_id', 'seq', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment', 'salt', 'payload'])
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', range.from)
+    .where('seq', '<', range.to)
+  if (query.agent_id !== undefined) select = select.where('agent_id', '=', query.agent_id)
+  if (query.actor !== undefined) select = select.where('actor_id', '=', query.actor)
+  if (query.kind !== undefined) select = select.where('kind', '=', query.kind)
+  if (query.decision !== undefined) select = select.where('decision', '=', query.decision)
+  if (query.action?.includes('*')) {
+    select = select.where(sql<boolean>`action ${likePattern(db, query.action)}`)
+  } else if (query.action !== undefined) select = select.where('action', '=', query.action)
+  return select.orderBy('seq', query.order).limit(limit).execute()
+}
+
+/** The first sequence number whose entry is not before `time`; `size` when all are. Times never fall. */
+export async function seqAtTime(db: Database<CoreTables>, orgId: string, size: number, time: string): Promise<number> {
+  let low = 0
+  let high = size
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const entry = await db
+      .selectFrom('ledger_entry')
+      .select('recorded_at')
+      .where('org_id', '=', orgId)
+      .where('seq', '=', middle)
+      .executeTakeFirst()
+    if (entry !== undefined && entry.recorded_at >= time) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,44 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { createNoteSigner } from './note.ts'
+import type { NoteSigner } from './note.ts'
+
+/** Signs checkpoints: one private key, and one key name (the log's origin) per organization. */
+export interface LedgerSigner {
+  forOrigin(origin: string): NoteSigner
+}
+
+/** A signer over an Ed25519 private key. */
+export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
+  const signers = new Map<string, NoteSigner>()
+  return {
+    forOrigin(origin) {
+      let signer = signers.get(origin)
+      if (!signer) {
+        signer = createNoteSigner({ name: origin, privateKey })
+        signers.set(origin, signer)
+      }
+      return signer
+    },
+  }
+}
+
+/** A new Ed25519 key as PKCS #8 PEM. */
+export const generateLedgerKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/**
+ * Reads the PEM key of a file; with `create`, makes one there (mode 0600) when it is missing.
+ * The key belongs outside the database: who has only the database cannot sign.
+ */
+export function loadLedgerKey(path: string, create: boolean): KeyObject {
+  if (create && !existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, generateLedgerKey(), { mode: 0o600, flag: 'wx' })
+  }
+  const key = createPrivateKey(readFileSync(path))
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${path} is not an Ed25519 private key`)
+  return key
+}

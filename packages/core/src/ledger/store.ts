@@ -1,0 +1,205 @@
+import { sql } from 'kysely'
+import type { Database } from '../db/open.ts'
+import { bulkInsert, forUpdate } from '../db/portable.ts'
+import type { CoreTables, LedgerEntryRow, LedgerHeadRow } from '../db/schema.ts'
+import type { StoredEntry } from './entry.ts'
+import type { ClosedTile, Linked } from './link.ts'
+import { TILE_WIDTH } from './tiles.ts'
+
+type Db = Database<CoreTables>
+
+/** Checkpoints are kept for the history: one every so many entries, and the first of a minute. */
+const CHECKPOINT_EVERY = 256
+
+/** The head, locked until the transaction ends: whoever holds it is the organization's only writer. */
+export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
+  return tx
+    .selectFrom('ledger_head')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .modifyEnd(forUpdate(tx))
+    .executeTakeFirst()
+}
+
+export const findHead = (db: Db, orgId: string): Promise<LedgerHeadRow | undefined> =>
+  db.selectFrom('ledger_head').selectAll().where('org_id', '=', orgId).executeTakeFirst()
+
+const ENTRY_COLUMNS = {
+  org_id: 'text',
+  seq: 'bigint',
+  prev_hash: 'text',
+  hash: 'text',
+  recorded_at: 'text',
+  kind: 'text',
+  commitment: 'text',
+  salt: 'text',
+  payload: 'text',
+  agent_id: 'text',
+  actor_id: 'text',
+  action: 'text',
+  decision: 'text',
+  decision_id: 'text',
+} as const
+
+/** Writes linked entries, the tiles they close and the new head. */
+export async function writeLinked(
+  tx: Db,
+  head: LedgerHeadRow,
+  linked: Linked,
+  recordedAt: string,
+  note: string,
+  configVersion: number,
+): Promise<void> {
+  await bulkInsert(tx, 'ledger_entry', ENTRY_COLUMNS, linked.rows)
+  await writeTiles(tx, head.org_id, head.size, linked)
+  if (isCheckpointDue(head, linked.size, recordedAt)) {
+    await tx
+      .insertInto('ledger_checkpoint')
+      .values({ org_id: head.org_id, size: linked.size, note })
+      .execute()
+  }
+  const { size, hash, frontier } = linked
+  await tx
+    .updateTable('ledger_head')
+    .set({ size, hash, frontier, note, recorded_at: recordedAt, config_version: configVersion })
+    .where('org_id', '=', head.org_id)
+    .execute()
+}
+
+const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean =>
+  Math.floor(size / CHECKPOINT_EVERY) > Math.floor(head.size / CHECKPOINT_EVERY) ||
+  minuteOf(at) !== minuteOf(head.recorded_at)
+
+// RFC 3339 up to the minute.
+const minuteOf = (time: string): string => time.slice(0, 16)
+
+async function writeTiles(tx: Db, orgId: string, from: number, linked: Linked): Promise<void> {
+  const full = Math.floor(linked.size / TILE_WIDTH)
+  for (let index = Math.floor(from / TILE_WIDTH); index < full; index++) {
+    const start = index * TILE_WIDTH
+    const earlier = start < from ? await readLeaves(tx, orgId, start, from - start) : []
+    const fresh = linked.rows
+      .slice(Math.max(0, start - from), start + TILE_WIDTH - from)
+      .map((row) => row.hash)
+    await tx
+      .insertInto('ledger_tile')
+      .values({ org_id: orgId, level: 0, idx: index, hashes: [...earlier, ...fresh].join('') })
+      .execute()
+  }
+  for (const tile of linked.closed) await extendTile(tx, orgId, tile, from, linked)
+}
+
+/** Adds one hash to the growing tile of a level above 0. */
+async function extendTile(
+  tx: Db,
+  orgId: string,
+  tile: ClosedTile,
+  from: number,
+  linked: Linked,
+): Promise<void> {
+  const span = TILE_WIDTH ** tile.level
+  const nth = linked.closed.filter((other) => other.level === tile.level).indexOf(tile)
+  const idx = Math.floor((Math.floor(from / span) + nth) / TILE_WIDTH)
+  await tx
+    .insertInto('ledger_tile')
+    .values({ org_id: orgId, level: tile.level, idx, hashes: tile.hash })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['org_id', 'level', 'idx'])
+        .doUpdateSet({ hashes: sql`ledger_tile.hashes || excluded.hashes` }),
+    )
+    .execute()
+}
+
+async function readLeaves(db: Db, orgId: string, start: number, width: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('ledger_entry')
+    .select('hash')
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', start)
+    .where('seq', '<', start + width)
+    .orderBy('seq')
+    .execute()
+  return rows.map((row) => row.hash)
+}
+
+/** The first `width` hashes of a tile, as `proof.ts` asks for them. */
+export async function readTile(
+  db: Db,
+  orgId: string,
+  level: number,
+  index: number,
+  width: number,
+): Promise<string[]> {
+  const tile = await db
+    .selectFrom('ledger_tile')
+    .select('hashes')
+    .where('org_id', '=', orgId)
+    .where('level', '=', level)
+    .where('idx', '=', index)
+    .executeTakeFirst()
+  if (tile) return (tile.hashes.match(/.{64}/g) ?? []).slice(0, width)
+  return level === 0 ? readLeaves(db, orgId, index * TILE_WIDTH, width) : []
+}
+
+const STORED = [
+  'org_id',
+  'seq',
+  'prev_hash',
+  'hash',
+  'recorded_at',
+  'kind',
+  'commitment',
+  'salt',
+  'payload',
+] as const
+
+/** Up to `limit` entries from `fromSeq` on, in order. */
+export async function readEntries(
+  db: Db,
+  orgId: string,
+  fromSeq: number,
+  limit: number,
+): Promise<StoredEntry[]> {
+  return db
+    .selectFrom('ledger_entry')
+    .select(STORED)
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', fromSeq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** As `readEntries`, with the copies of payload fields that filters use; for verification. */
+export async function readRows(
+  db: Db,
+  orgId: string,
+  fromSeq: number,
+  limit: number,
+): Promise<LedgerEntryRow[]> {
+  return db
+    .selectFrom('ledger_entry')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', fromSeq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Signed checkpoints of the history, by size. */
+export async function readCheckpoints(db: Db, orgId: string): Promise<{ size: number; note: string }[]> {
+  return db.selectFrom('ledger_checkpoint').select(['size', 'note']).where('org_id', '=', orgId).orderBy('size').execute()
+}
+
+/** The kept checkpoint of exactly that size. */
+export async function findCheckpoint(db: Db, orgId: string, size: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('ledger_checkpoint')
+    .select('note')
+    .where('org_id', '=', orgId)
+    .where('size', '=', size)
+    .executeTakeFirst()
+  return row?.note
+}

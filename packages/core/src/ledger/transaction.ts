@@ -1,0 +1,217 @@
+import type { Receipt } from '@remit/contract'
+import type { Transaction } from 'kysely'
+import { isoTime } from '../clock.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
+import { Failure, fail } from '../errors.ts'
+import type { Caller } from '../http/caller.ts'
+import { findAnswer, keepAnswer } from '../idempotency/store.ts'
+import { Replay } from '../idempotency/claim.ts'
+import { signCheckpoint } from './checkpoint.ts'
+import type { EntryDraft } from './draft.ts'
+import { newSalt } from './entry.ts'
+import { linkEntries } from './link.ts'
+import type { LedgerSigner } from './signing-key.ts'
+import { lockHead, writeLinked } from './store.ts'
+import type { Change, Lane, LaneResult, Outcome, Recorded, Requester, Scope } from './work.ts'
+
+/** A piece of work in the queue: for a lane, or a change of its own. */
+export interface Pending {
+  readonly lane: Lane<unknown, unknown> | null
+  readonly job: unknown
+  readonly change: Change<unknown> | null
+  readonly requester: Requester
+}
+
+export interface TransactionDeps {
+  readonly db: Database<CoreTables>
+  readonly clock: Clock
+  readonly signer: LedgerSigner
+  /** Callers as the database has them at this version; null where a key is gone. */
+  recheck(
+    tx: Database<CoreTables>,
+    callers: readonly Caller[],
+    configVersion: number,
+  ): Promise<Map<string, Caller | null>>
+}
+
+/** What a commit gives: a value or an error for each piece, and the proof that it is in. */
+export interface Committed {
+  readonly results: readonly unknown[]
+  /** Sequence number and hash of the first entry, or null when nothing was written. */
+  readonly mark: { readonly seq: number; readonly hash: string } | null
+}
+
+/**
+ * One group commit: everything that the pieces decide, write and answer, linked to the chain and
+ * signed, in one transaction under the organization's lock. `onDone` runs just before the commit.
+ */
+export async function runTransaction(
+  deps: TransactionDeps,
+  orgId: string,
+  batch: readonly Pending[],
+  memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
+  onDone: (committed: Committed) => void,
+): Promise<Committed> {
+  return deps.db.transaction().execute(async (tx) => {
+    const head = await lockHead(tx, orgId)
+    if (!head) throw fail('not_found', 'The organization has no ledger')
+    const signer = deps.signer.forOrigin(head.origin)
+    if (signer.vkey !== head.vkey) {
+      throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')
+    }
+    // Time never runs backwards within a chain, whatever the clock does.
+    const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
+    const scope: Scope = {
+      orgId,
+      tx,
+      now: Date.parse(recordedAt),
+      recordedAt,
+      configVersion: head.config_version,
+    }
+    const run = new Run(deps, scope, batch)
+    await run.admit()
+    await run.lanes(memos)
+    await run.changes()
+    const committed = await record(run, head, signer, tx)
+    onDone(committed)
+    return committed
+  })
+}
+
+const later = (a: string, b: string): string => (a > b ? a : b)
+
+/** The pieces of one transaction on their way from admission to their outcomes. */
+class Run {
+  readonly outcomes: (Outcome<unknown> | Error)[] = []
+  readonly further: EntryDraft[] = []
+  readonly batch: readonly Pending[]
+  readonly scope: Scope
+  readonly #deps: TransactionDeps
+  readonly #callers: (Caller | null)[] = []
+  changed = false
+
+  constructor(deps: TransactionDeps, scope: Scope, batch: readonly Pending[]) {
+    this.#deps = deps
+    this.scope = scope
+    this.batch = batch
+  }
+
+  /** Refuses callers whose key has ended, and finds the answers of requests that ran before. */
+  async admit(): Promise<void> {
+    const { orgId, tx, now, configVersion } = this.scope
+    const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
+    const live = await this.#deps.recheck(tx, callers, configVersion)
+    for (const [i, { requester }] of this.batch.entries()) {
+      const caller = requester.caller && live.get(requester.caller.principal.id)
+      this.#callers[i] = caller ?? null
+      if (requester.caller && !isSameRight(requester.caller, caller)) {
+        this.outcomes[i] = fail('unauthorized', 'The key has changed while the request was waiting')
+      } else if (requester.claim) {
+        const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
+        if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new Replay(kept)
+      }
+    }
+  }
+
+  async lanes(
+    memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
+  ): Promise<void> {
+    for (const [lane, memo] of memos) {
+      if (!lane) continue
+      const indices = [...this.batch.keys()].filter(
+        (i) => this.batch[i]?.lane === lane && !this.outcomes[i],
+      )
+      if (indices.length === 0) continue
+      const items = indices.map((i) => ({
+        job: this.batch[i]?.job,
+        caller: this.#callers[i] ?? null,
+      }))
+      const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
+      for (const [k, i] of indices.entries()) {
+        this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} gave no outcome`)
+      }
+      this.further.push(...(result.further ?? []))
+    }
+  }
+
+  async changes(): Promise<void> {
+    for (const [i, pending] of this.batch.entries()) {
+      if (!pending.change || this.outcomes[i]) continue
+      // A change that fails takes its whole transaction with it; the writer runs each alone.
+      this.outcomes[i] = await pending.change(this.scope, this.#callers[i] ?? null)
+      this.changed = true
+    }
+  }
+}
+
+const asFailure = (error: unknown): Failure => {
+  if (error instanceof Failure) return error
+  throw error
+}
+
+/** Whether the key still may what it could when the request was admitted. */
+const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
+  now != null &&
+  (now === before || (now.plan === before.plan && now.principal.role === before.principal.role))
+
+async function record(
+  run: Run,
+  head: LedgerHeadRow,
+  signer: ReturnType<LedgerSigner['forOrigin']>,
+  tx: Transaction<CoreTables>,
+): Promise<Committed> {
+  const drafts = run.outcomes.flatMap((outcome) =>
+    outcome instanceof Error ? [] : outcome.entries,
+  )
+  drafts.push(...run.further)
+  const { recordedAt } = run.scope
+  const linked = linkEntries(head, drafts, recordedAt, newSalt)
+  if (run.changed && drafts.length === 0) throw new Error('a change of configuration must leave an entry')
+  let note = head.note
+  if (drafts.length > 0) {
+    note = signCheckpoint(signer, { origin: head.origin, size: linked.size, root: linked.root })
+    await writeLinked(
+      tx,
+      head,
+      linked,
+      recordedAt,
+      note,
+      head.config_version + (run.changed ? 1 : 0),
+    )
+  }
+  const results = reply(run, linked.rows, { size: linked.size, root: linked.root }, note)
+  for (const [i, { requester }] of run.batch.entries()) {
+    if (requester.claim && !(results[i] instanceof Error)) {
+      await keepAnswer(
+        tx,
+        run.scope.orgId,
+        requester.claim,
+        requester.claim.encode(results[i]),
+        run.scope.now,
+      )
+    }
+  }
+  const first = linked.rows[0]
+  return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
+}
+
+function reply(
+  run: Run,
+  rows: readonly LedgerRow[],
+  state: { size: number; root: string },
+  note: string,
+): unknown[] {
+  let at = 0
+  return run.outcomes.map((outcome, i) => {
+    if (outcome instanceof Error) return outcome
+    const checkpoint: Receipt['checkpoint'] = run.batch[i]?.requester.wantsNote ? note : state
+    const recorded: Recorded[] = rows
+      .slice(at, (at += outcome.entries.length))
+      .map((row) => ({ row, receipt: { seq: row.seq, hash: row.hash, checkpoint } }))
+    return outcome.reply(recorded)
+  })
+}
+
+type LedgerRow = Recorded['row']

@@ -1,0 +1,72 @@
+import type { Receipt } from '@remit/contract'
+import type { Transaction } from 'kysely'
+import type { Caller } from '../http/caller.ts'
+import type { CoreTables } from '../db/schema.ts'
+import type { Failure } from '../errors.ts'
+import type { Claim } from '../idempotency/claim.ts'
+import type { LedgerEntryRow } from '../db/schema.ts'
+import type { EntryDraft } from './draft.ts'
+
+/** What work sees of the transaction it runs in, with the organization's ledger locked. */
+export interface Scope {
+  readonly orgId: string
+  readonly tx: Transaction<CoreTables>
+  /** Milliseconds; `recordedAt` is the same as the entries will carry it. Never before the last entry. */
+  readonly now: number
+  readonly recordedAt: string
+  readonly configVersion: number
+}
+
+/** An entry in its place, for the answer of the work that wrote it. */
+export interface Recorded {
+  readonly row: LedgerEntryRow
+  readonly receipt: Receipt
+}
+
+/** Entries to write, and the reply once they have their places. */
+export interface Outcome<Answer> {
+  readonly entries: readonly EntryDraft[]
+  reply(recorded: readonly Recorded[]): Answer
+}
+
+/** What asks for the work. */
+export interface Requester {
+  /** Null for the server's own operator (command line, boot). */
+  readonly caller: Caller | null
+  readonly claim: Claim | null
+  readonly wantsNote: boolean
+}
+
+/** A piece of work of a lane, with the caller as the transaction found it. */
+export interface Item<Job> {
+  readonly job: Job
+  readonly caller: Caller | null
+}
+
+/** Thrown by a lane to have the transaction rolled back and the batch tried again. */
+export class TryAgain extends Error {}
+
+/**
+ * Work of one kind, many pieces of which share a transaction. `memo` lives as long as the batch:
+ * what `before` found, or what an attempt learned that ended in `TryAgain`.
+ */
+export interface Lane<Job, Answer> {
+  readonly name: string
+  /** Outside facts, before the transaction; must not throw. */
+  before?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void>
+  run(
+    items: readonly Item<Job>[],
+    scope: Scope,
+    memo: Map<string, unknown>,
+  ): Promise<LaneResult<Answer>>
+}
+
+export interface LaneResult<Answer> {
+  /** One a piece, in order. */
+  readonly outcomes: readonly (Outcome<Answer> | Failure)[]
+  /** Entries beyond those of single pieces. */
+  readonly further?: readonly EntryDraft[]
+}
+
+/** A change of configuration: alone in its transaction, and it moves `config_version`. */
+export type Change<Answer> = (scope: Scope, caller: Caller | null) => Promise<Outcome<Answer>>

@@ -1,0 +1,182 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { isUnavailable, unavailable } from '../db/failure.ts'
+import { Failure, fail } from '../errors.ts'
+import { lockHead } from './store.ts'
+import { runTransaction } from './transaction.ts'
+import type { Committed, Pending, TransactionDeps } from './transaction.ts'
+import { TryAgain } from './work.ts'
+import type { Change, Lane, Requester } from './work.ts'
+
+export interface WriterOptions extends TransactionDeps {
+  readonly log: Logger
+  /** Pieces in one transaction at most; 1 commits every request alone. */
+  readonly maxBatch?: number
+  /** Pieces that may wait for an organization; more are refused. */
+  readonly maxWaiting?: number
+  /** Milliseconds that a piece may wait before it is refused. */
+  readonly maxWaitMs?: number
+}
+
+interface Waiting extends Pending {
+  readonly since: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+const MAX_ATTEMPTS = 6
+
+/**
+ * The one place that writes ledger entries. Work of an organization waits in its queue; while one
+ * transaction commits, the next batch gathers. Nobody is answered before the commit is durable.
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #queues = new Map<string, Waiting[]>()
+  readonly #running = new Map<string, Promise<void>>()
+  #closed = false
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  /** Hands a piece of work to its lane; many share a transaction. */
+  submit<Job, Answer>(
+    lane: Lane<Job, Answer>,
+    orgId: string,
+    job: Job,
+    requester: Requester,
+  ): Promise<Answer> {
+    return this.#enqueue(orgId, {
+      lane: lane as Lane<unknown, unknown>,
+      job,
+      change: null,
+      requester,
+    }) as Promise<Answer>
+  }
+
+  /** Runs a change of configuration alone in its transaction. */
+  change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
+    return this.#enqueue(orgId, { lane: null, job: null, change, requester }) as Promise<Answer>
+  }
+
+  /** Refuses new work and resolves when all queues are empty. */
+  async drain(): Promise<void> {
+    this.#closed = true
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
+  }
+
+  #enqueue(orgId: string, pending: Pending): Promise<unknown> {
+    const queue = this.#queues.get(orgId) ?? []
+    if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
+      return Promise.reject(unavailable('overloaded'))
+    this.#queues.set(orgId, queue)
+    return new Promise((resolve, reject) => {
+      queue.push({ ...pending, since: performance.now(), resolve, reject })
+      if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
+    })
+  }
+
+  async #work(orgId: string, queue: Waiting[]): Promise<void> {
+    // Let the callers of this turn of the event loop join the first batch.
+    await Promise.resolve()
+    while (queue.length > 0) {
+      const batch = this.#withoutLate(this.#take(queue))
+      if (batch.length > 0) await this.#commit(orgId, batch)
+    }
+    this.#queues.delete(orgId)
+    this.#running.delete(orgId)
+  }
+
+  /** The next pieces that share a transaction: all up to a change, or one change. */
+  #take(queue: Waiting[]): Waiting[] {
+    const firstChange = queue.findIndex((pending) => pending.change)
+    const size = firstChange === 0 ? 1 : firstChange > 0 ? firstChange : queue.length
+    return queue.splice(0, Math.min(size, this.#options.maxBatch ?? 512))
+  }
+
+  #withoutLate(batch: Waiting[]): Waiting[] {
+    const oldest = performance.now() - (this.#options.maxWaitMs ?? 20_000)
+    return batch.filter((pending) => {
+      if (pending.since >= oldest) return true
+      pending.reject(fail('deadline_exceeded', 'The request waited too long; nothing was done'))
+      return false
+    })
+  }
+
+  async #commit(orgId: string, batch: Waiting[]): Promise<void> {
+    try {
+      const { results } = await this.#attempt(orgId, batch)
+      for (const [i, pending] of batch.entries()) {
+        const result = results[i]
+        if (result instanceof Error) pending.reject(result)
+        else pending.resolve(result)
+      }
+    } catch (error) {
+      // One piece that cannot be carried out must not take the others with it.
+      if (batch.length > 1 && !(error instanceof Failure)) {
+        this.#options.log.error(
+          { err: error, orgId },
+          'a batch failed; its pieces are tried one by one',
+        )
+        for (const pending of batch) await this.#commit(orgId, [pending])
+      } else for (const pending of batch) pending.reject(error)
+    }
+  }
+
+  async #attempt(orgId: string, batch: readonly Pending[]): Promise<Committed> {
+    const memos = new Map(batch.map(({ lane }) => [lane, new Map<string, unknown>()] as const))
+    for (let attempt = 1; ; attempt++) {
+      for (const [lane, memo] of memos) {
+        const items = batch.filter((pending) => pending.lane === lane)
+        await lane?.before?.(
+          orgId,
+          items.map(({ job, requester }) => ({ job, caller: requester.caller })),
+          memo,
+        )
+      }
+      let done: Committed | null = null
+      try {
+        return await runTransaction(this.#options, orgId, batch, memos, (committed) => {
+          done = committed
+        })
+      } catch (error) {
+        if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
+        if (error instanceof Failure || !isUnavailable(error)) throw error
+        this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
+        if (!done) throw unavailable('ledger_unavailable')
+        return await this.#outcomeOf(orgId, done)
+      }
+    }
+  }
+
+  /** The connection broke while committing: the chain itself tells whether the commit went through. */
+  async #outcomeOf(orgId: string, done: Committed): Promise<Committed> {
+    const { mark } = done
+    if (!mark) throw unavailable('ledger_unavailable')
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      try {
+        if ((await this.#hashAt(orgId, mark.seq)) === mark.hash) return done
+        throw unavailable('ledger_unavailable')
+      } catch (error) {
+        if (error instanceof Failure) throw error
+        await setTimeout(250)
+      }
+    }
+    throw unavailable('outcome_unknown')
+  }
+
+  #hashAt(orgId: string, seq: number): Promise<string | undefined> {
+    return this.#options.db.transaction().execute(async (tx) => {
+      // The lock waits for a commit that is still under way on the lost connection.
+      await lockHead(tx, orgId)
+      const entry = await tx
+        .selectFrom('ledger_entry')
+        .select('hash')
+        .where('org_id', '=', orgId)
+        .where('seq', '=', seq)
+        .executeTakeFirst()
+      return entry?.hash
+    })
+  }
+}

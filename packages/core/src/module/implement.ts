@@ -1,0 +1,40 @@
+import type { Answer, Endpoint, Input } from '@remit/contract'
+import type { Caller } from '../http/caller.ts'
+import type { Claim } from '../idempotency/claim.ts'
+import type { Reply } from '../http/reply.ts'
+
+/** What a handler knows of the request beside its input. */
+export interface RequestInfo {
+  readonly requestId: string
+  /** The claim of an `Idempotency-Key`; the writer keeps it in the transaction of its work. */
+  readonly claim: Claim | null
+  /** The caller wants the signed note of its commit (`Prefer: receipt`). */
+  readonly wantsNote: boolean
+  readonly accept: string
+}
+
+export type Handler<E extends Endpoint> = (
+  input: Input<E>,
+  caller: Caller,
+  request: RequestInfo,
+) => Promise<Answer<E> | Reply<Answer<E>>>
+
+/** An endpoint with its behaviour, ready to mount. */
+export interface Route {
+  readonly name: string
+  readonly endpoint: Endpoint
+  readonly handle: Handler<Endpoint>
+}
+
+type Group = Readonly<Record<string, Endpoint>>
+
+/** Binds every endpoint of a contract group to its handler; a missing or misspelt one does not compile. */
+export const implement = <G extends Group>(
+  group: G,
+  handlers: NoInfer<{ readonly [K in keyof G]: Handler<G[K]> }>,
+): Route[] =>
+  Object.entries(group).map(([name, endpoint]) => ({
+    name,
+    endpoint,
+    handle: handlers[name as keyof G] as unknown as Handler<Endpoint>,
+  }))

@@ -1,0 +1,58 @@
+import type { Migration } from 'kysely/migration'
+import type { Logger } from 'pino'
+import type { Stage } from '../authorize/stage.ts'
+import type { Slot } from '../authorize/slots.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
+import type { Ids } from '../ids.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Writer } from '../ledger/writer.ts'
+import type { Scorer } from '../scorers/scorer.ts'
+import type { Decider } from '../authorize/decider.ts'
+import type { Route } from './implement.ts'
+import type { Ports } from './ports.ts'
+
+/** An installable part of the server. A package's default export is one of these. */
+export interface Module {
+  /** Log field and name of its migration table. */
+  readonly name: string
+  readonly requires?: readonly (keyof Ports)[]
+  readonly migrations?: Readonly<Record<string, Migration>>
+  /** Wiring only, no I/O. */
+  setup(deps: Deps): Contribution
+}
+
+/** What a module adds to the server. */
+export interface Contribution {
+  readonly routes?: readonly Route[]
+  /** At most one module fills a slot. */
+  readonly stages?: { readonly [S in Slot]?: Stage }
+  readonly scorers?: readonly Scorer[]
+  readonly provides?: Partial<Ports>
+  readonly close?: () => Promise<void>
+}
+
+/** What a module gets to work with. */
+export interface Deps {
+  readonly db: Database<CoreTables>
+  readonly ledger: Ledger
+  readonly writer: Writer
+  readonly decider: Decider
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Logger
+  readonly settings: Settings
+  /** Offers of other modules; only after every `setup` has run. */
+  port<K extends keyof Ports>(name: K): Ports[K]
+}
+
+/** Settings of the process that modules read. */
+export interface Settings {
+  readonly edition: 'community' | 'enterprise'
+  readonly spendUrl?: string
+  readonly spendDeadlineMs: number
+}
+
+/** Keeps the literal type of a module's definition. */
+export const defineModule = (module: Module): Module => module

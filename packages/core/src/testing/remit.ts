@@ -1,0 +1,121 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import type { Plan, Role } from '@remit/contract'
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { systemClock } from '../clock.ts'
+import { openDatabase } from '../db/open.ts'
+import type { Database } from '../db/open.ts'
+import type { Dialect } from '../db/portable.ts'
+import type { CoreTables } from '../db/schema.ts'
+import { randomIds } from '../ids.ts'
+import { createLedgerSigner } from '../ledger/signing-key.ts'
+import type { Module, Settings } from '../module/module.ts'
+import { createKey } from '../orgs/administration.ts'
+import { createOrganization } from '../orgs/organizations.ts'
+import { createRemit } from '../server.ts'
+import type { Remit } from '../server.ts'
+import { createDatabase } from './databases.ts'
+
+/** A clock that stands still until it is told otherwise. */
+export interface TestClock extends Clock {
+  set(time: string): void
+  advance(ms: number): void
+}
+
+export function createClock(time = '2026-11-20T08:00:00.000Z'): TestClock {
+  let now = Date.parse(time)
+  return {
+    now: () => now,
+    set: (at) => {
+      now = Date.parse(at)
+    },
+    advance: (ms) => {
+      now += ms
+    },
+  }
+}
+
+export interface TestRemitOptions {
+  readonly dialect?: Dialect
+  /** An existing database, for a second process of one installation. */
+  readonly url?: string
+  readonly modules?: readonly Module[]
+  readonly clock?: Clock
+  readonly planCeiling?: Plan
+  readonly rateLimit?: number
+  readonly maxBatch?: number
+  readonly settings?: Partial<Settings>
+  readonly signingKey?: KeyObject
+  readonly log?: Logger
+}
+
+export interface TestOrganization {
+  readonly id: string
+  /** The text of an admin key. */
+  readonly key: string
+}
+
+/** The whole product on a real database, without a socket. */
+export interface TestRemit extends Remit {
+  readonly db: Database<CoreTables>
+  readonly url: string
+  readonly signingKey: KeyObject
+  organization(plan?: Plan): Promise<TestOrganization>
+  key(orgId: string, role: Role): Promise<string>
+  /** A request as a client sends it; `body` that is not text is sent as JSON. */
+  call(method: string, path: string, options?: { key?: string; body?: unknown; headers?: Record<string, string> }): Promise<Response>
+}
+
+export async function createTestRemit(options: TestRemitOptions = {}): Promise<TestRemit> {
+  const created = options.url === undefined ? await createDatabase(options.dialect ?? 'sqlite') : null
+  const url = options.url ?? created?.url ?? ''
+  const db = openDatabase<CoreTables>(url)
+  const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
+  const clock = options.clock ?? systemClock
+  const signer = createLedgerSigner(signingKey)
+  const remit = await createRemit({
+    db,
+    modules: options.modules ?? [],
+    signer,
+    clock,
+    ids: randomIds,
+    log: options.log ?? pino({ level: 'silent' }),
+    settings: { edition: options.modules ? 'enterprise' : 'community', spendDeadlineMs: 250, ...options.settings },
+    version: '0.0.0-test',
+    planCeiling: options.planCeiling ?? 'enterprise',
+    evaluation: false,
+    rateLimit: options.rateLimit ?? 0,
+    ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
+  })
+  let count = 0
+  return {
+    ...remit,
+    db,
+    url,
+    signingKey,
+    async organization(plan = 'enterprise') {
+      const deps = { db, clock, ids: randomIds, signer, host: 'remit.test', version: '0.0.0-test' }
+      const { organization, key } = await createOrganization(deps, `org ${++count} ${randomIds.next('', Date.now())}`, plan)
+      return { id: organization.id, key: key.secret }
+    },
+    key: async (orgId, role) => (await createKey(remit.writer, orgId, { role })).secret,
+    async call(method, path, { key, body, headers } = {}) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      return remit.app.request(path, {
+        method,
+        headers: {
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: text }),
+      })
+    },
+    async close() {
+      await remit.close()
+      await created?.drop()
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import { ledger as endpoints } from '@remit/contract'
+import { implement, Reply } from '@remit/core'
+import type { Deps, Route } from '@remit/core'
+import { appendLane } from './append.ts'
+
+const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
+const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
+
+export const ledgerRoutes = ({ ledger, writer }: Deps): Route[] =>
+  implement(endpoints, {
+    listEntries: ({ query }, caller) => ledger.list(caller.orgId, query),
+    appendEntry: ({ body }, caller, request) => writer.submit(appendLane, caller.orgId, body, { ...request, caller }),
+    getEntry: ({ params }, caller) => ledger.entry(caller.orgId, params.seq),
+    getCheckpoint: async (_, caller, { accept }) => {
+      const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
+      // As text it is the note itself, ready for any C2SP tool.
+      return wantsJson(accept) ? new Reply({ note, origin, size, hash, vkey } as never, JSON_TYPE) : note
+    },
+    getProof: async ({ params, query }, caller, { accept }) => {
+      const proof = await ledger.proof(caller.orgId, params.seq, query.size)
+      return wantsJson(accept) ? new Reply({ seq: params.seq, proof } as never, JSON_TYPE) : proof
+    },
+    getConsistency: ({ query }, caller) => ledger.consistency(caller.orgId, query.from, query.to),
+    exportEntries: async ({ query }, caller) =>
+      new Reply<string>(ReadableStream.from(encoded(ledger.export(caller.orgId, query.after_seq))) as ReadableStream<Uint8Array>),
+  })
+
+async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for await (const line of lines) yield encoder.encode(line)
+}

@@ -1,0 +1,25 @@
+import type { SpendSource } from '@remit/core'
+import { z } from 'zod'
+
+const Answer = z.object({ usd: z.number().min(0) })
+const MAX_BYTES = 64 * 1024
+
+/**
+ * A spend source over HTTP, such as the cost API of an LLM gateway: `GET <url>?org_id=&agent_id=&window=`
+ * answers `{"usd": number}`. Anything else, a redirect included, is a failure.
+ */
+export function httpSpendSource(url: string): SpendSource {
+  return {
+    async spent({ orgId, agentId, window }, signal) {
+      const target = new URL(url)
+      target.searchParams.set('org_id', orgId)
+      target.searchParams.set('agent_id', agentId)
+      target.searchParams.set('window', window)
+      const response = await fetch(target, { signal, redirect: 'error', headers: { Accept: 'application/json' } })
+      if (response.status !== 200) throw new Error(`the spend source answered ${response.status}`)
+      const text = await response.text()
+      if (text.length > MAX_BYTES) throw new Error('the answer of the spend source is too large')
+      return Answer.parse(JSON.parse(text)).usd
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { SpendLimitRow, Tables } from '../schema.ts'
+
+export const findLimit = (db: AnyDatabase, orgId: string, agentId: string): Promise<SpendLimitRow | undefined> =>
+  on<Tables>(db)
+    .selectFrom('spend_limit')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('agent_id', '=', agentId)
+    .executeTakeFirst()
+
+/** Limits in the order of their agents, after `afterAgent`. */
+export async function listLimits(db: AnyDatabase, orgId: string, options: { limit?: number; afterAgent?: string | undefined } = {}): Promise<SpendLimitRow[]> {
+  let query = on<Tables>(db).selectFrom('spend_limit').selectAll().where('org_id', '=', orgId).orderBy('agent_id')
+  if (options.afterAgent !== undefined) query = query.where('agent_id', '>', options.afterAgent)
+  if (options.limit !== undefined) query = query.limit(options.limit)
+  return query.execute()
+}
+
+/** Inserts the limit or replaces the one there is. */
+export async function putLimit(db: AnyDatabase, row: SpendLimitRow): Promise<void> {
+  const { org_id: _org, agent_id: _agent, created_at: _at, created_by: _by, ...changed } = row
+  await on<Tables>(db)
+    .insertInto('spend_limit')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet(changed))
+    .execute()
+}
+
+export async function deleteLimit(db: AnyDatabase, orgId: string, agentId: string): Promise<boolean> {
+  const { numDeletedRows } = await on<Tables>(db)
+    .deleteFrom('spend_limit')
+    .where('org_id', '=', orgId)
+    .where('agent_id', '=', agentId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}

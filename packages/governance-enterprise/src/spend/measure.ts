@@ -1,0 +1,40 @@
+import type { Ask, SpendSource } from '@remit/core'
+import { windowsAt } from './windows.ts'
+
+/** USD in each window by agent; null where the source gave no answer. */
+export type Measured = ReadonlyMap<string, { readonly dayUsd: number; readonly monthUsd: number } | null>
+
+export type MeasureSpend = (asks: readonly Ask[]) => Promise<Measured>
+
+/**
+ * Asks a source for the agents of a batch, all at once. An error, a value that is not a finite number
+ * of at least 0, or more than `deadlineMs` leaves the agent without an answer, which denies.
+ */
+export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpend {
+  return async (asks) => {
+    const agents = new Map(asks.map((ask) => [ask.request.agent_id, ask]))
+    const signal = AbortSignal.timeout(deadlineMs)
+    const measured = await Promise.all(
+      [...agents].map(async ([agentId, { orgId, now }]) => {
+        const { day, month } = windowsAt(now)
+        const ask = (window: string) => inTime(source.spent({ orgId, agentId, window }, signal), signal)
+        try {
+          const [dayUsd, monthUsd] = await Promise.all([ask(day), ask(month)])
+          return [agentId, { dayUsd, monthUsd }] as const
+        } catch {
+          return [agentId, null] as const
+        }
+      }),
+    )
+    return new Map(measured)
+  }
+}
+
+/** The answer, unless the signal aborts first: a source that ignores its signal must not hold us. */
+function inTime(answer: Promise<number>, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error('the spend source passed its deadline'))
+    signal.addEventListener('abort', late, { once: true })
+    answer.then((usd) => (Number.isFinite(usd) && usd >= 0 ? resolve(usd) : reject(new RangeError('not an amount'))), reject)
+  })
+}

@@ -1,0 +1,150 @@
+import { isoTime } from '@remit/core'
+import type { Ask, Pass, Stage, Verdict } from '@remit/core'
+import { fromMicroUsd, toMicroUsd } from '@remit/contract'
+import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../schema.ts'
+import { amountOf } from './amount.ts'
+import type { Amount } from './amount.ts'
+import { evaluateSpend } from './evaluate.ts'
+import type { Limit, Usage } from './evaluate.ts'
+import { listLimits } from './limits-store.ts'
+import type { MeasureSpend, Measured } from './measure.ts'
+import { addToTotals, agentsWithEndingHolds, findOverdueHolds, readTotals, writeHolds } from './totals-store.ts'
+import { windowsAt } from './windows.ts'
+import type { Windows } from './windows.ts'
+
+interface Snapshot {
+  readonly limits: ReadonlyMap<string, Limit>
+  /** Agents with holds that end by themselves. */
+  readonly ending: ReadonlySet<string>
+}
+
+interface State {
+  readonly limits: ReadonlyMap<string, Limit>
+  readonly windows: Windows
+  /** By limited agent of the batch; null where spend cannot be read. */
+  readonly usage: ReadonlyMap<string, Usage | null>
+}
+
+/** What an allow holds. */
+interface Hold {
+  readonly micro: number
+  readonly expiresAt: string | null
+}
+
+/**
+ * The slot `spend_limit`. An allow holds its amount at once, in the transaction that records it.
+ * `measure` asks an outside source for what is spent; without it the ledger's own totals count.
+ */
+export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measured, State> {
+  return {
+    unavailable: { reason: 'spend_unavailable', message: 'What the agent has spent cannot be read.' },
+
+    async load(orgId, tx) {
+      const rows = await listLimits(tx, orgId)
+      const ending = await agentsWithEndingHolds(tx, orgId)
+      return { limits: new Map(rows.map((row) => [row.agent_id, toLimit(row)])), ending: new Set(ending) }
+    },
+
+    ...(measure && { gather: (asks, { limits }) => measure(asks.filter((ask) => limits.has(ask.request.agent_id))) }),
+
+    async prepare(asks, { limits, ending }, tx, measured) {
+      const [first] = asks
+      const windows = windowsAt(first?.now ?? 0)
+      const orgId = first?.orgId ?? ''
+      const limited = [...new Set(asks.map((ask) => ask.request.agent_id))].filter((id) => limits.has(id))
+      await releaseOverdue(tx, orgId, limited.filter((id) => ending.has(id) || limits.get(id)?.holdTtlSeconds != null), first?.now ?? 0)
+      const totals = await readTotals(tx, orgId, limited, [windows.day, windows.month])
+      const usage = new Map(limited.map((id) => [id, usageOf(id, totals, windows, measured)]))
+      return { limits, windows, usage }
+    },
+
+    decide: decideSpend,
+
+    apply({ ask, effect }, { usage }) {
+      const known = usage.get(ask.request.agent_id)
+      if (!known) return
+      known.day.held += (effect as Hold).micro
+      known.month.held += (effect as Hold).micro
+    },
+
+    async record(settled, { windows }, tx) {
+      const orgId = settled[0]?.ask.orgId ?? ''
+      const holds = settled.map(({ ask, effect }): SpendHoldRow => {
+        const { micro, expiresAt } = effect as Hold
+        return {
+          org_id: orgId,
+          decision_id: ask.decisionId,
+          agent_id: ask.request.agent_id,
+          day: windows.day,
+          held_micro: micro,
+          state: 'held',
+          expires_at: expiresAt,
+        }
+      })
+      await writeHolds(tx, holds)
+      await addToTotals(tx, orgId, holds.map((hold) => ({ agentId: hold.agent_id, day: hold.day, spent: 0, held: hold.held_micro })))
+    },
+  }
+}
+
+function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
+  const { agent_id, context } = ask.request
+  const amount = amountOf(context)
+  const limit = limits.get(agent_id)
+  // Spend before a limit existed counts too, so amounts are held without one.
+  if (!limit) return holding(amount, null, ask)
+  const verdict = evaluateSpend(limit, amount, usage.get(agent_id) ?? null, windows)
+  const matched = [{ kind: 'spend_limit', id: agent_id }]
+  const { spend } = verdict
+  if (verdict.denied === null) {
+    const pass = holding(amount, limit, ask)
+    return { ...pass, notes: { matched, answer: { spend: verdict.spend }, data: { ...pass.notes?.data, spend: verdict.spend } } }
+  }
+  return {
+    verdict: 'deny',
+    reason: verdict.denied,
+    message: verdict.message,
+    notes: {
+      matched,
+      answer: { ...(spend && { spend }), ...(verdict.limitUsd !== undefined && { limit_usd: verdict.limitUsd }) },
+      data: spend ? { spend } : {},
+    },
+  }
+}
+
+function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
+  if (typeof amount !== 'object' || amount.micro === 0) return { verdict: 'pass' }
+  const ttl = limit?.holdTtlSeconds ?? null
+  const hold: Hold = { micro: amount.micro, expiresAt: ttl === null ? null : isoTime(ask.now + ttl * 1000) }
+  return {
+    verdict: 'pass',
+    effect: hold,
+    notes: { data: { hold: { usd: fromMicroUsd(hold.micro), expires_at: hold.expiresAt } } },
+  }
+}
+
+async function releaseOverdue(tx: Parameters<Stage['load']>[1], orgId: string, agentIds: readonly string[], now: number): Promise<void> {
+  const overdue = await findOverdueHolds(tx, orgId, agentIds, isoTime(now))
+  if (overdue.length === 0) return
+  await writeHolds(tx, overdue.map((hold) => ({ ...hold, state: 'expired' as const })))
+  await addToTotals(tx, orgId, overdue.map((hold) => ({ agentId: hold.agent_id, day: hold.day, spent: 0, held: -hold.held_micro })))
+}
+
+function usageOf(agentId: string, totals: readonly SpendTotalRow[], windows: Windows, measured: Measured | undefined): Usage | null {
+  const outside = measured?.get(agentId)
+  if (outside === null) return null
+  const total = (window: string) => totals.find((row) => row.agent_id === agentId && row.window_id === window)
+  const of = (window: string, usd: number | undefined) => {
+    const row = total(window)
+    return { spent: usd === undefined ? (row?.spent_micro ?? 0) : toMicroUsd(usd), held: row?.held_micro ?? 0 }
+  }
+  return { day: of(windows.day, outside?.dayUsd), month: of(windows.month, outside?.monthUsd) }
+}
+
+const toLimit = (row: SpendLimitRow): Limit => ({
+  agentId: row.agent_id,
+  dailyMicro: row.daily_micro,
+  monthlyMicro: row.monthly_micro,
+  onMissingAmount: row.on_missing_amount === 'deny' ? 'deny' : 'zero',
+  holdTtlSeconds: row.hold_ttl_seconds,
+})

@@ -1,0 +1,99 @@
+import { bulkInsert, on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { SpendHoldRow, SpendTotalRow, Tables } from '../schema.ts'
+import { monthOf } from './windows.ts'
+
+/** A change of an agent's spend on one day, and in its month; micro-USD, may be negative. */
+export interface Movement {
+  readonly agentId: string
+  readonly day: string
+  readonly spent: number
+  readonly held: number
+}
+
+const TOTAL_COLUMNS = { org_id: 'text', agent_id: 'text', window_id: 'text', spent_micro: 'bigint', held_micro: 'bigint' } as const
+
+/** Adds movements to the totals of their days and months. */
+export async function addToTotals(tx: AnyDatabase, orgId: string, movements: readonly Movement[]): Promise<void> {
+  const rows = new Map<string, SpendTotalRow>()
+  for (const { agentId, day, spent, held } of movements) {
+    for (const window_id of [day, monthOf(day)]) {
+      const key = `${window_id} ${agentId}`
+      const row = rows.get(key) ?? { org_id: orgId, agent_id: agentId, window_id, spent_micro: 0, held_micro: 0 }
+      row.spent_micro += spent
+      row.held_micro += held
+      rows.set(key, row)
+    }
+  }
+  await bulkInsert(
+    tx,
+    'spend_total',
+    TOTAL_COLUMNS,
+    [...rows.values()],
+    `on conflict (org_id, agent_id, window_id) do update set
+      spent_micro = spend_total.spent_micro + excluded.spent_micro, held_micro = spend_total.held_micro + excluded.held_micro`,
+  )
+}
+
+/** Totals of some agents in some windows. */
+export async function readTotals(db: AnyDatabase, orgId: string, agentIds: readonly string[], windows: readonly string[]): Promise<SpendTotalRow[]> {
+  if (agentIds.length === 0) return []
+  return on<Tables>(db)
+    .selectFrom('spend_total')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('agent_id', 'in', agentIds)
+    .where('window_id', 'in', windows)
+    .execute()
+}
+
+const HOLD_COLUMNS = {
+  org_id: 'text',
+  decision_id: 'text',
+  agent_id: 'text',
+  day: 'text',
+  held_micro: 'bigint',
+  state: 'text',
+  expires_at: 'text',
+} as const
+
+/** Writes holds; a known decision's hold changes its state. */
+export const writeHolds = (tx: AnyDatabase, holds: readonly SpendHoldRow[]): Promise<void> =>
+  bulkInsert(tx, 'spend_hold', HOLD_COLUMNS, holds, 'on conflict (org_id, decision_id) do update set state = excluded.state')
+
+export async function findHolds(db: AnyDatabase, orgId: string, decisionIds: readonly string[]): Promise<SpendHoldRow[]> {
+  if (decisionIds.length === 0) return []
+  return on<Tables>(db)
+    .selectFrom('spend_hold')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('decision_id', 'in', decisionIds)
+    .execute()
+}
+
+/** Holds of some agents whose time has passed but which still count. */
+export async function findOverdueHolds(db: AnyDatabase, orgId: string, agentIds: readonly string[], now: string): Promise<SpendHoldRow[]> {
+  if (agentIds.length === 0) return []
+  return on<Tables>(db)
+    .selectFrom('spend_hold')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('agent_id', 'in', agentIds)
+    .where('state', '=', 'held')
+    .where('expires_at', 'is not', null)
+    .where('expires_at', '<=', now)
+    .execute()
+}
+
+/** Agents that have holds with an end. */
+export async function agentsWithEndingHolds(db: AnyDatabase, orgId: string): Promise<string[]> {
+  const rows = await on<Tables>(db)
+    .selectFrom('spend_hold')
+    .select('agent_id')
+    .distinct()
+    .where('org_id', '=', orgId)
+    .where('state', '=', 'held')
+    .where('expires_at', 'is not', null)
+    .execute()
+  return rows.map((row) => row.agent_id)
+}
