@@ -27,7 +27,7 @@ export function asFailure(error: unknown): Failure {
 
 export function problemBody({ code, status, message, extras }: Failure, requestId: string): Problem {
   return {
-    type: `https://remit.dev/errors#${code}`,
+    type: `urn:remit:problem:${code}`,
     title: PROBLEMS[code][1],
     status,
     detail: message,
@@ -58,7 +58,14 @@ function fieldErrors(issue: Issue, parents: readonly PropertyKey[]): FieldError[
     const inner = best?.flatMap((nested) => fieldErrors(nested, path)) ?? []
     if (inner.length > 0) return inner
   }
-  return [{ path: path.map(String).join('.'), message: issue.message }]
+  return [{ path: path.map(String).join('.'), message: plain(issue.message) }]
+}
+
+/** Zod's own sentences, without their preamble. */
+function plain(message: string): string {
+  const [, expected, received] = /^Invalid input: expected (.+), received (\w+)$/.exec(message) ?? []
+  if (expected === undefined) return message.replace(/^Invalid (input|option): /, 'must be ')
+  return received === 'undefined' ? `is required: ${expected}` : `must be ${expected}, not ${received}`
 }
 
 const depthOf = (issues: readonly Issue[]): number => Math.max(0, ...issues.map((issue) => issue.path.length))
