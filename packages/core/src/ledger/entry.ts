@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { canonicalJson } from '../json/canonical-json.ts'
+import { CanonicalJsonError, canonicalJson } from '../json/canonical-json.ts'
 
 /** First line of every header: names the format and its version, and separates it from others. */
 export const ENTRY_FORMAT = 'ledger-entry/v1'
@@ -53,6 +53,37 @@ export interface StoredEntry extends EntryHeader {
  */
 export function payloadText(payload: EntryPayload): string {
   return canonicalJson(payload)
+}
+
+const PAYLOAD_NAMES = 'action,actor,agent_id,data,decision,reason,resource'
+
+/** Reads a payload text, or returns null unless it is exactly what `payloadText` writes. */
+export function parsePayload(text: string): EntryPayload | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isPayload(value) && canonicalJson(value) === text ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof CanonicalJsonError) return null
+    throw error
+  }
+}
+
+function isPayload(value: unknown): value is EntryPayload {
+  if (!isPlain(value) || Object.keys(value).join() !== PAYLOAD_NAMES) return false
+  const { actor, data, action, agent_id, decision, reason, resource } = value
+  if (!isPlain(actor) || Object.keys(actor).join() !== 'id,type') return false
+  return (
+    typeof actor['id'] === 'string' &&
+    typeof actor['type'] === 'string' &&
+    isPlain(data) &&
+    [action, agent_id, decision, reason, resource].every(
+      (text) => text === null || typeof text === 'string',
+    )
+  )
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What the header holds instead of the payload: without the salt, nobody can guess it back. */

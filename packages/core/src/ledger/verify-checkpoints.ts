@@ -1,0 +1,164 @@
+import { CheckpointError, parseCheckpoint } from './checkpoint.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { ChainKeys } from './verify-keys.ts'
+import type { Anchor, ChainErrorCode, Findings } from './verify-report.ts'
+
+interface Given extends Checkpoint {
+  readonly note: string
+  readonly external: boolean
+}
+
+/** The root of the chain at the moment: null if it cannot be known, and why. */
+export type RootNow = { readonly root: string } | { readonly root: null; readonly lost: boolean }
+
+/**
+ * The checkpoints of one verification: each waits until the chain has grown to its size, and is
+ * then compared with the root that the entries themselves give.
+ */
+export class ChainCheckpoints {
+  /** What a checkpoint of this ledger must name; null until it is known. */
+  origin: string | null
+  checked = 0
+  mismatched = 0
+  /** Sizes whose root could not be compared, because the chain had passed them or began later. */
+  readonly uncompared: number[] = []
+  /** The largest external checkpoint that agreed. */
+  externalSize = -1
+  /** The largest checkpoint whose signature and root agreed, and the key that signed it. */
+  #newest: { readonly size: number; readonly vkey: string } | null = null
+  #reached = -1
+  readonly #waiting = new Map<number, Given[]>()
+  readonly #keys: ChainKeys
+  readonly #findings: Findings
+
+  constructor(keys: ChainKeys, findings: Findings, origin: string | null) {
+    this.#keys = keys
+    this.#findings = findings
+    this.origin = origin
+  }
+
+  get given(): boolean {
+    return this.checked > 0 || this.#waiting.size > 0 || this.uncompared.length > 0
+  }
+
+  add(note: string, external: boolean, size: number, now: () => RootNow): void {
+    const checkpoint = readCheckpoint(note)
+    if (checkpoint === null) {
+      this.checked++
+      this.#mismatch(size, 'malformed_checkpoint')
+      return
+    }
+    const given = { ...checkpoint, note, external }
+    if (given.size === size) this.#compare(given, now())
+    else if (given.size < size) this.#leaveOut(given.size)
+    else this.#waiting.set(given.size, [...(this.#waiting.get(given.size) ?? []), given])
+  }
+
+  isDue(size: number): boolean {
+    return this.#waiting.has(size)
+  }
+
+  /** Compares those that waited for this size. */
+  reach(size: number, now: RootNow): void {
+    for (const given of this.#waiting.get(size) ?? []) this.#compare(given, now)
+    this.#waiting.delete(size)
+  }
+
+  /** Judges those of sizes that never came: skipped in a gap or, unless `open`, beyond the end. */
+  end(size: number, open: boolean): void {
+    for (const given of [...this.#waiting.values()].flat()) {
+      if (given.size < size) {
+        this.checked++
+        this.#mismatch(given.size, 'checkpoint_root', 'entries are missing before it')
+      } else if (!open) {
+        this.checked++
+        this.#beyond(given, size)
+      }
+    }
+    this.#waiting.clear()
+  }
+
+  /** The size up to which checkpoints were given, agreeing or not, also beyond the end. */
+  get covers(): number {
+    return Math.max(this.#reached, ...this.#waiting.keys())
+  }
+
+  /** The size up to which a trusted key has signed what was read; -1 if none has. */
+  get trustedSize(): number {
+    const newest = this.#newest
+    return newest !== null && this.#keys.isTrusted(newest.vkey) ? newest.size : -1
+  }
+
+  /** The size up to which only an untrusted key has signed, where a trusted one was asked for. */
+  get untrustedSize(): number {
+    const newest = this.#newest
+    if (newest === null || !this.#keys.hasPinned) return -1
+    return this.#keys.isTrusted(newest.vkey) ? -1 : newest.size
+  }
+
+  get anchor(): Anchor {
+    if (this.externalSize >= 0) return 'external'
+    return this.trustedSize >= 0 ? 'signature' : 'none'
+  }
+
+  #compare(given: Given, now: RootNow): void {
+    const { size, note, external } = given
+    if (now.root === null && !now.lost) {
+      this.#leaveOut(size)
+      return
+    }
+    this.#reached = Math.max(this.#reached, size)
+    this.checked++
+    const signature = this.#keys.check(note, size)
+    if (signature.state === 'invalid') {
+      this.#mismatch(size, 'checkpoint_signature', signature.detail)
+    } else if (!this.#isOurs(given)) {
+      this.#mismatch(size, 'checkpoint_origin', given.origin)
+    } else if (given.root !== now.root) {
+      this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
+    } else {
+      if (external) this.externalSize = Math.max(this.externalSize, size)
+      if (signature.state === 'valid') {
+        this.#keys.endorse(signature.vkey, size)
+        if (size >= (this.#newest?.size ?? 0)) this.#newest = { size, vkey: signature.vkey }
+      }
+    }
+  }
+
+  #leaveOut(size: number): void {
+    this.#reached = Math.max(this.#reached, size)
+    this.uncompared.push(size)
+  }
+
+  /** Entries that were signed are not there, unless the checkpoint itself is no good. */
+  #beyond(given: Given, size: number): void {
+    const signature = this.#keys.checkBeyond(given.note, given.size)
+    if (signature.state === 'invalid') {
+      this.#mismatch(size, 'checkpoint_signature', signature.detail)
+    } else if (!this.#isOurs(given)) {
+      this.#mismatch(size, 'checkpoint_origin', given.origin)
+    } else {
+      this.mismatched++
+      this.#findings.add(size, 'truncated', `a checkpoint of size ${given.size} exists`)
+    }
+  }
+
+  #isOurs({ origin }: Given): boolean {
+    this.origin ??= origin
+    return origin === this.origin
+  }
+
+  #mismatch(size: number, code: ChainErrorCode, detail?: string): void {
+    this.mismatched++
+    this.#findings.add(Math.max(0, size - 1), code, detail)
+  }
+}
+
+function readCheckpoint(note: string): Checkpoint | null {
+  try {
+    return parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))
+  } catch (error) {
+    if (error instanceof CheckpointError) return null
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+import type { ChainCheckpoints } from './verify-checkpoints.ts'
+
+interface Facts {
+  readonly from: number
+  readonly size: number
+  readonly partial: boolean
+  readonly incomplete: boolean
+  readonly deep: boolean
+  readonly pinned: boolean
+  readonly redacted: number
+  /** Missing payloads for which a reason may lie further on. */
+  readonly unexplained: number
+  readonly checkpoints: ChainCheckpoints
+}
+
+/**
+ * What a verification did not look at or cannot see, in plain sentences. A verdict without them
+ * would promise more than arithmetic can keep.
+ */
+export function notChecked(facts: Facts): string[] {
+  const { from, size, checkpoints, redacted, unexplained } = facts
+  const { externalSize, uncompared } = checkpoints
+  const list = [
+    'Whether what was recorded is true and complete, times included: only that it was not changed.',
+  ]
+  const say = (applies: boolean, sentence: string) => {
+    if (applies) list.push(sentence)
+  }
+
+  say(from > 0, `The entries before seq ${from}: the state there was taken as given.`)
+  say(facts.incomplete, `What follows seq ${size - 1}: the source ended there, before its end.`)
+  say(facts.partial, `What follows seq ${size - 1}: it was not asked for.`)
+  say(
+    !facts.pinned,
+    'Who signed: no trusted key was given, and a rewritten ledger would name a key of its own.',
+  )
+  say(
+    !checkpoints.given && !facts.partial && !facts.incomplete,
+    'Whether entries are missing at the end: no checkpoint was given.',
+  )
+  say(
+    externalSize < 0,
+    'A return to an older signed state, or a rewrite by a holder of the signing key: only a checkpoint kept outside shows it.',
+  )
+  say(
+    externalSize >= 0 && externalSize < size,
+    `The entries from seq ${externalSize} on against a holder of the signing key: the newest checkpoint from outside ends there.`,
+  )
+  say(
+    uncompared.length > 0,
+    `The roots of ${uncompared.length} checkpoints: the tree at their size was not known.`,
+  )
+  say(redacted > 0, `The content of ${redacted} erased payloads: only their commitments remain.`)
+  say(
+    unexplained > 0,
+    `Why ${unexplained} payloads are missing: an entry that explains it may follow.`,
+  )
+  say(!facts.deep, 'Whether payloads are well-formed inside: only their hashes were compared.')
+  return list
+}

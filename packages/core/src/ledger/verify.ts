@@ -1,0 +1,249 @@
+import { entryHash, headerFault, headerOf, ZERO_HASH } from './entry.ts'
+import type { StoredEntry } from './entry.ts'
+import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
+import type { MerkleTree, OnTileNode } from './merkle.ts'
+import type { NoteVerifier } from './note.ts'
+import { ChainCheckpoints } from './verify-checkpoints.ts'
+import type { RootNow } from './verify-checkpoints.ts'
+import { ChainKeys } from './verify-keys.ts'
+import { notChecked } from './verify-limits.ts'
+import { ChainPayloads } from './verify-payloads.ts'
+import { Findings } from './verify-report.ts'
+import type { ChainReport } from './verify-report.ts'
+
+export interface ChainVerifierOptions {
+  readonly org_id: string
+  /** Keys the caller trusts, fetched from outside the ledger. Without them nothing is anchored. */
+  readonly verifiers?: readonly NoteVerifier[]
+  readonly start?: ChainStart
+  /** The origin that genesis and checkpoints must name. Genesis decides where it is left out. */
+  readonly origin?: string
+  /** The ledger id that genesis must name. */
+  readonly ledger_id?: string
+  /** Also parse every payload and compare it with its canonical form: about three times the time. */
+  readonly deep?: boolean
+  /** Told about the tile nodes that the entries give, to compare stored tiles with. */
+  readonly onTileNode?: OnTileNode
+}
+
+/**
+ * Where to begin instead of genesis: a state that was verified before, or one that a signed
+ * checkpoint on the way will confirm. Without `frontier`, no root can be compared.
+ */
+export interface ChainStart {
+  /** Number of entries before the first one that will be given. */
+  readonly size: number
+  /** Hash of the entry before; where it is left out, the first entry's own word is taken. */
+  readonly hash?: string
+  readonly recorded_at?: string
+  /** As `encodeFrontier` writes it. */
+  readonly frontier?: string
+  /** The key that signs at this point. */
+  readonly vkey?: string
+}
+
+/** What is known about the end of the chain when the entries have been given. */
+export interface ChainEnd {
+  /** What is stored beside the entries, with the newest signed checkpoint. */
+  readonly head?: {
+    readonly size: number
+    readonly hash: string
+    readonly frontier: string
+    readonly checkpoint: string | null
+  }
+  /** The key that is said to be in force at the end. */
+  readonly vkey?: string
+  /** The walk stopped before the end on purpose: nothing is said about later entries. */
+  readonly partial?: boolean
+  /** The source stopped before its end. */
+  readonly incomplete?: boolean
+}
+
+export interface ChainVerifier {
+  /** The next entry, in the order of `seq`. Never throws on a bad one. */
+  entry(row: StoredEntry): void
+  /** A checkpoint to compare, to be given before the chain outgrows its size. `external`: it was
+   *  kept outside of the ledger's database. */
+  checkpoint(note: string, options?: { readonly external?: boolean }): void
+  /** What should have been the next entry cannot be read at all. */
+  malformed(detail: string): void
+  /** The verdict over everything that was given. Call once. */
+  finish(end?: ChainEnd): ChainReport
+}
+
+/**
+ * Verifies one chain as its entries stream by, from a database or from an export alike: no I/O,
+ * no waiting, and memory only for erased payloads and waiting checkpoints. After a broken entry it
+ * goes on, so that the report shows how much is broken. Throws a RangeError for a `start` whose
+ * frontier is not of its size.
+ */
+export function createChainVerifier(options: ChainVerifierOptions): ChainVerifier {
+  return new Walk(options)
+}
+
+class Walk implements ChainVerifier {
+  readonly #options: ChainVerifierOptions
+  readonly #from: number
+  readonly #findings = new Findings()
+  readonly #keys: ChainKeys
+  readonly #checkpoints: ChainCheckpoints
+  readonly #payloads: ChainPayloads
+  /** Kinds that were seen in proper headers. */
+  readonly #kinds = new Set<string>()
+  #tree: MerkleTree | null
+  #next: number
+  /** What the next entry may link to: the hash of the last one as stored, and as it should be. */
+  #prev: string | null
+  #prevTrue: string | null
+  #time: string
+  #entries = 0
+  #gaps = 0
+
+  constructor(options: ChainVerifierOptions) {
+    const { start, verifiers = [], origin = null, deep = false } = options
+    this.#options = options
+    this.#from = start?.size ?? 0
+    this.#next = this.#from
+    this.#prev = this.#from === 0 ? ZERO_HASH : (start?.hash ?? null)
+    this.#prevTrue = this.#prev
+    this.#time = start?.recorded_at ?? ''
+    this.#keys = new ChainKeys(verifiers)
+    if (start?.vkey !== undefined) this.#keys.declare(start.vkey)
+    this.#checkpoints = new ChainCheckpoints(this.#keys, this.#findings, origin)
+    this.#payloads = new ChainPayloads(options, deep, this.#keys, this.#checkpoints, this.#findings)
+    const frontier = this.#from === 0 ? '' : start?.frontier
+    this.#tree =
+      frontier === undefined
+        ? null
+        : createTree(decodeFrontier(this.#from, frontier), options.onTileNode)
+  }
+
+  entry(row: StoredEntry): void {
+    const { seq } = row
+    if (seq !== this.#next && !this.#resume(seq)) return
+    const before = this.#findings.count
+    if (row.org_id !== this.#options.org_id) this.#findings.add(seq, 'wrong_org')
+    this.#checkLink(row)
+    const hash = entryHash(headerOf(row))
+    if (hash !== row.hash) this.#findings.add(seq, 'hash_mismatch')
+    this.#payloads.check(row)
+
+    this.#entries++
+    this.#next = seq + 1
+    this.#prev = row.hash
+    this.#prevTrue = hash
+    // A broken time must not make every later entry look late.
+    if (this.#findings.count === before) {
+      this.#time = row.recorded_at
+      this.#kinds.add(row.kind)
+    }
+    this.#tree?.append(hash)
+    if (this.#checkpoints.isDue(seq + 1)) this.#checkpoints.reach(seq + 1, this.#root())
+  }
+
+  checkpoint(note: string, options: { readonly external?: boolean } = {}): void {
+    this.#checkpoints.add(note, options.external ?? false, this.#next, () => this.#root())
+  }
+
+  malformed(detail: string): void {
+    this.#findings.add(this.#next, 'malformed_line', detail)
+  }
+
+  finish({ head, vkey, partial = false, incomplete = false }: ChainEnd = {}): ChainReport {
+    const size = this.#next
+    const open = partial || incomplete
+    const checkpoints = this.#checkpoints
+    if (!open) this.#checkEnd(head, vkey)
+    checkpoints.end(size, open)
+    // What explains a missing payload may be among entries that are not here.
+    const cut = open || this.#findings.hasTruncation
+    if (!cut) this.#payloads.end()
+    const signedSize = Math.max(checkpoints.trustedSize, checkpoints.externalSize)
+    const { missing, redacted } = this.#payloads
+    return {
+      status: this.#findings.status(incomplete),
+      checked: { from_seq: this.#from, to_seq: size - 1, entries: this.#entries },
+      head: { seq: size - 1, hash: this.#prev ?? ZERO_HASH },
+      root: this.#root().root,
+      anchored_by: checkpoints.anchor,
+      truncation_checked: !open && signedSize === size,
+      redacted,
+      ...this.#findings.summary(),
+      gaps: this.#gaps,
+      checkpoints: { checked: checkpoints.checked, mismatched: checkpoints.mismatched },
+      not_checked: notChecked({
+        from: this.#from,
+        size,
+        partial,
+        incomplete,
+        deep: this.#options.deep ?? false,
+        pinned: this.#keys.hasPinned,
+        redacted,
+        unexplained: cut ? missing.size : 0,
+        checkpoints,
+      }),
+    }
+  }
+
+  /** Finds the way on after a number that was not expected. False: leave this entry out. */
+  #resume(seq: number): boolean {
+    if (!Number.isSafeInteger(seq) || seq < this.#next) {
+      this.#findings.add(this.#next, 'out_of_order', `an entry of seq ${seq}`)
+      return false
+    }
+    this.#findings.add(this.#next, 'gap', `up to seq ${seq - 1}`)
+    this.#gaps++
+    this.#tree = null
+    this.#prev = null
+    return true
+  }
+
+  /**
+   * Link, time and kind. Hash, link and commitment are compared with computed text, so the full
+   * look at the header is needed only where a value is new.
+   */
+  #checkLink(row: StoredEntry): void {
+    const { seq, prev_hash: prev, recorded_at: time } = row
+    const linked = prev === this.#prev || prev === this.#prevTrue
+    if (!linked && this.#prev !== null) this.#findings.add(seq, 'broken_link')
+    if (linked && time === this.#time && this.#kinds.has(row.kind)) return
+    const fault = headerFault(row)
+    if (fault !== null) this.#findings.add(seq, 'malformed_header', fault)
+    if (time < this.#time) this.#findings.add(seq, 'time_decreased')
+  }
+
+  #checkEnd(head: ChainEnd['head'], vkey: string | undefined): void {
+    const size = this.#next
+    const last = Math.max(0, size - 1)
+    if (size === 0) this.#findings.add(0, 'bad_genesis', 'there is no entry')
+    if (head) {
+      const frontier = this.#tree && encodeFrontier(this.#tree.frontier())
+      if (head.size > size) {
+        this.#findings.add(size, 'truncated', `the head counts ${head.size} entries`)
+      } else if (head.size < size) {
+        this.#findings.add(last, 'head_mismatch', `the head counts ${head.size} entries`)
+      } else if (head.hash !== this.#prev) {
+        this.#findings.add(last, 'head_mismatch', 'hash')
+      } else if (frontier !== null && head.frontier !== frontier) {
+        this.#findings.add(last, 'head_mismatch', 'frontier')
+      }
+      if (head.checkpoint !== null) this.checkpoint(head.checkpoint)
+    }
+    const current = this.#keys.current
+    if (vkey !== undefined && current !== null && current !== vkey) {
+      this.#findings.add(last, 'head_mismatch', 'vkey')
+    }
+    const { covers, given, untrustedSize } = this.#checkpoints
+    if ((given || head) && covers < size) {
+      this.#findings.add(Math.max(covers, this.#from), 'unsigned_tail')
+    }
+    if (untrustedSize >= 0) {
+      this.#findings.add(last, 'untrusted_key', 'no trusted key vouches for the newest checkpoint')
+    }
+  }
+
+  #root(): RootNow {
+    if (this.#tree) return { root: this.#tree.root() }
+    return { root: null, lost: this.#gaps > 0 }
+  }
+}
