@@ -92,7 +92,7 @@ export function commitmentOf(salt: string, payload: string): string {
 }
 
 /**
- * The eight lines that are hashed. The fields must keep to their alphabets (`headerFault`): that
+ * The seven lines that are hashed. The fields must keep to their alphabets (`headerFault`): that
  * none of them can hold a newline is what makes the text parse one way only.
  */
 export function headerOf(entry: EntryHeader): string {

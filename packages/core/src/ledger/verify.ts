@@ -1,8 +1,7 @@
 import { entryHash, headerFault, headerOf, ZERO_HASH } from './entry.ts'
 import type { StoredEntry } from './entry.ts'
 import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
-import type { MerkleTree, OnTileNode } from './merkle.ts'
-import type { NoteVerifier } from './note.ts'
+import type { MerkleTree } from './merkle.ts'
 import { ChainCheckpoints } from './verify-checkpoints.ts'
 import type { RootNow } from './verify-checkpoints.ts'
 import { ChainKeys } from './verify-keys.ts'
@@ -10,66 +9,9 @@ import { notChecked } from './verify-limits.ts'
 import { ChainPayloads } from './verify-payloads.ts'
 import { Findings } from './verify-report.ts'
 import type { ChainReport } from './verify-report.ts'
+import type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './verify-types.ts'
 
-export interface ChainVerifierOptions {
-  readonly org_id: string
-  /** Keys the caller trusts, fetched from outside the ledger. Without them nothing is anchored. */
-  readonly verifiers?: readonly NoteVerifier[]
-  readonly start?: ChainStart
-  /** The origin that genesis and checkpoints must name. Genesis decides where it is left out. */
-  readonly origin?: string
-  /** The ledger id that genesis must name. */
-  readonly ledger_id?: string
-  /** Also parse every payload and compare it with its canonical form: about three times the time. */
-  readonly deep?: boolean
-  /** Told about the tile nodes that the entries give, to compare stored tiles with. */
-  readonly onTileNode?: OnTileNode
-}
-
-/**
- * Where to begin instead of genesis: a state that was verified before, or one that a signed
- * checkpoint on the way will confirm. Without `frontier`, no root can be compared.
- */
-export interface ChainStart {
-  /** Number of entries before the first one that will be given. */
-  readonly size: number
-  /** Hash of the entry before; where it is left out, the first entry's own word is taken. */
-  readonly hash?: string
-  readonly recorded_at?: string
-  /** As `encodeFrontier` writes it. */
-  readonly frontier?: string
-  /** The key that signs at this point. */
-  readonly vkey?: string
-}
-
-/** What is known about the end of the chain when the entries have been given. */
-export interface ChainEnd {
-  /** What is stored beside the entries, with the newest signed checkpoint. */
-  readonly head?: {
-    readonly size: number
-    readonly hash: string
-    readonly frontier: string
-    readonly checkpoint: string | null
-  }
-  /** The key that is said to be in force at the end. */
-  readonly vkey?: string
-  /** The walk stopped before the end on purpose: nothing is said about later entries. */
-  readonly partial?: boolean
-  /** The source stopped before its end. */
-  readonly incomplete?: boolean
-}
-
-export interface ChainVerifier {
-  /** The next entry, in the order of `seq`. Never throws on a bad one. */
-  entry(row: StoredEntry): void
-  /** A checkpoint to compare, to be given before the chain outgrows its size. `external`: it was
-   *  kept outside of the ledger's database. */
-  checkpoint(note: string, options?: { readonly external?: boolean }): void
-  /** What should have been the next entry cannot be read at all. */
-  malformed(detail: string): void
-  /** The verdict over everything that was given. Call once. */
-  finish(end?: ChainEnd): ChainReport
-}
+export type { ChainEnd, ChainStart, ChainVerifier, ChainVerifierOptions } from './verify-types.ts'
 
 /**
  * Verifies one chain as its entries stream by, from a database or from an export alike: no I/O,
