@@ -10,7 +10,7 @@ import type { Authenticator } from '../keys/authenticator.ts'
 import type { RequestInfo, Route } from '../module/implement.ts'
 import type { Caller } from './caller.ts'
 import type { Deadlines } from './deadlines.ts'
-import { admit } from './gates.ts'
+import { Admission } from './admission.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import { readInput } from './input.ts'
@@ -35,9 +35,8 @@ const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
  */
 export async function serve(route: Route, c: Context, requestId: string, deps: ServeDeps): Promise<Response> {
   const { endpoint } = route
-  const caller = await deps.authenticator.authenticate(c.req.header('authorization'), endpoint.viaWriter === true)
-  const limits = await deps.rateLimit.take(caller.principal.id)
-  admit(endpoint, caller)
+  const admission = new Admission(endpoint, c.req.header('authorization'), deps)
+  const { caller, limits } = await admission.first()
   const bytes = endpoint.body && (await readBody(c.req.raw, endpoint.maxBodyBytes ?? MAX_BODY_BYTES))
   const input = readInput(endpoint, c, bytes)
   const claim = claimOf(endpoint, { key: c.req.header('idempotency-key'), url: c.req.url, bytes }, (reply) =>
@@ -49,7 +48,7 @@ export async function serve(route: Route, c: Context, requestId: string, deps: S
     wantsNote: PREFERS_RECEIPT.test(c.req.header('prefer') ?? ''),
     accept: c.req.header('accept') ?? '',
   }
-  const run = () => answer(route, input, caller, info, deps)
+  const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
   const rendered = await deps.deadlines.guard(deps.claims.hold(caller.orgId, claim, run))
   return new Response(rendered.body as ConstructorParameters<typeof Response>[0], {
     status: rendered.status,

@@ -37,7 +37,10 @@ export class Authenticator {
     const [holder] = await findHolders(this.#db, [key.id])
     // Compared also when there is no such key, so that the time tells nothing.
     const same = timingSafeEqual(Buffer.from(key.hash), holder ? Buffer.from(holder.hash) : NO_HASH)
-    if (!holder || !same) throw refusal()
+    if (!holder || !same) {
+      this.#cache.delete(key.hash)
+      throw refusal()
+    }
     return this.#remember(holder)
   }
 
