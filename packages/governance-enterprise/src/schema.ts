@@ -48,7 +48,7 @@ export type AgentStopRow = { org_id: string; agent_id: string; reason: string; s
 
 const foundation: Migration = {
   async up(db) {
-    const { text, integer } = column(db)
+    const { text, integer, clustered } = column(db)
     await sql`create table spend_limit (
       org_id ${text} not null, agent_id ${text} not null, daily_micro ${integer}, monthly_micro ${integer},
       on_missing_amount ${text} not null, hold_ttl_seconds ${integer}, created_at ${text} not null,
@@ -56,11 +56,11 @@ const foundation: Migration = {
     await sql`create table spend_total (
       org_id ${text} not null, agent_id ${text} not null, window_id ${text} not null,
       spent_micro ${integer} not null, held_micro ${integer} not null,
-      primary key (org_id, agent_id, window_id))`.execute(db)
+      primary key (org_id, agent_id, window_id)) ${clustered}`.execute(db)
     await sql`create table spend_hold (
       org_id ${text} not null, decision_id ${text} not null, agent_id ${text} not null, day ${text} not null,
       held_micro ${integer} not null, state ${text} not null, expires_at ${text},
-      primary key (org_id, decision_id))`.execute(db)
+      primary key (org_id, decision_id)) ${clustered}`.execute(db)
     await sql`create index spend_hold_by_expiry on spend_hold (org_id, agent_id, expires_at)
       where state = 'held' and expires_at is not null`.execute(db)
     await sql`create table agent_stop (

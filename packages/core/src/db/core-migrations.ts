@@ -5,7 +5,7 @@ import { column, dialectOf } from './portable.ts'
 
 const foundation: Migration = {
   async up(db: Kysely<never>) {
-    const { text, integer } = column(db)
+    const { text, integer, clustered } = column(db)
     const one = (statement: ReturnType<typeof sql>) => statement.execute(db)
     await one(sql`create table organization (
       id ${text} primary key, name ${text} not null unique, plan ${text} not null,
@@ -25,12 +25,11 @@ const foundation: Migration = {
     await one(sql`create table ledger_entry (
       org_id ${text} not null, seq ${integer} not null, prev_hash ${text} not null, hash ${text} not null,
       recorded_at ${text} not null, kind ${text} not null, commitment ${text} not null, salt ${text}, payload ${text},
-      agent_id ${text}, actor_id ${text}, action ${text}, decision ${text}, decision_id ${text},
+      agent_id ${text}, actor_id ${text}, action ${text}, decision ${text},
       primary key (org_id, seq))`)
     await one(sql`create index ledger_entry_of_agent on ledger_entry (org_id, agent_id, seq)`)
-    await one(sql`create index ledger_entry_of_decision on ledger_entry (org_id, decision_id) where decision_id is not null`)
     await one(sql`create table ledger_checkpoint (
-      org_id ${text} not null, size ${integer} not null, note ${text} not null, primary key (org_id, size))`)
+      org_id ${text} not null, size ${integer} not null, note ${text} not null, primary key (org_id, size)) ${clustered}`)
     await one(sql`create table ledger_tile (
       org_id ${text} not null, level ${integer} not null, idx ${integer} not null, hashes ${text} not null,
       primary key (org_id, level, idx))`)

@@ -33,7 +33,10 @@ function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables
   // better-sqlite3 is built to run WAL databases with NORMAL, which loses acknowledged commits on power loss.
   file.pragma('synchronous = FULL')
   if (file.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL')
+  // On macOS only F_FULLFSYNC reaches the disk.
   file.pragma('fullfsync = 1')
+  // Pages that every commit touches are copied back once in 16 MiB instead of once in 4.
+  file.pragma('wal_autocheckpoint = 4000')
   file.pragma('foreign_keys = ON')
   return new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: cachingStatements(file) }) })
 }

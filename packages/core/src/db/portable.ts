@@ -12,11 +12,14 @@ export interface AnyDatabase extends QueryExecutorProvider {
 export const dialectOf = (db: AnyDatabase): Dialect =>
   db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
 
-/** Column types that both databases share: text in byte order, and 64-bit whole numbers. */
+/**
+ * What `create table` says differently: text in byte order, 64-bit whole numbers, and the ending that
+ * keeps small rows inside their primary key.
+ */
 export const column = (db: AnyDatabase) =>
   dialectOf(db) === 'postgres'
-    ? { text: sql`text collate "C"`, integer: sql`bigint` }
-    : { text: sql`text`, integer: sql`integer` }
+    ? { text: sql`text collate "C"`, integer: sql`bigint`, clustered: sql`` }
+    : { text: sql`text`, integer: sql`integer`, clustered: sql`without rowid` }
 
 /** `for update` on PostgreSQL; SQLite's transactions hold the one write lock already. */
 export const forUpdate = (db: AnyDatabase): RawBuilder<unknown> =>
@@ -27,7 +30,7 @@ type Cell = string | number | null
 
 /**
  * Inserts many rows with one short statement text: PostgreSQL gets one JSON parameter, SQLite gets
- * chunks of 1, 8 or 64 rows whose statements stay prepared. `suffix` may hold an `on conflict`.
+ * chunks of 1, 2, 4 … 64 rows whose statements stay prepared. `suffix` may hold an `on conflict`.
  */
 export async function bulkInsert(
   db: AnyDatabase,
@@ -45,8 +48,7 @@ export async function bulkInsert(
     return
   }
   for (let start = 0; start < rows.length; ) {
-    const left = rows.length - start
-    const size = left >= 64 ? 64 : left >= 8 ? 8 : 1
+    const size = Math.min(64, 2 ** Math.floor(Math.log2(rows.length - start)))
     const chunk = rows.slice(start, start + size)
     const cells = chunk.flatMap((row) => names.map((name) => row[name] ?? null))
     await db.executeQuery(CompiledQuery.raw(valuesText(table, names, size, suffix), cells))

@@ -71,7 +71,6 @@ export type LedgerEntryRow = {
   actor_id: string | null
   action: string | null
   decision: string | null
-  decision_id: string | null
 }
 
 export type LedgerCheckpointRow = { org_id: string; size: number; note: string }

@@ -3,7 +3,6 @@ import type { Context } from 'hono'
 import type { Logger } from 'pino'
 import { endpoints as wholeContract, openApi } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
-import { fail } from '../errors.ts'
 import type { Route } from '../module/implement.ts'
 import { mountDocs } from './docs.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -13,6 +12,8 @@ import { serve } from './serve.ts'
 import type { ServeDeps } from './serve.ts'
 import { mountStatus } from './status.ts'
 import type { StatusDeps } from './status.ts'
+import { refuseUnrouted } from './unrouted.ts'
+import type { Served } from './unrouted.ts'
 
 export interface AppOptions extends ServeDeps, StatusDeps {
   readonly routes: readonly Route[]
@@ -31,14 +32,17 @@ export function createApp(options: AppOptions): Hono {
     Object.entries(wholeContract).filter(([name]) => options.routes.some((route) => route.name === name)),
   )
   mountDocs(app, openApi(served, options.version))
-  refuseOtherMethods(app, options)
-  app.notFound((c) => problemResponse(fail('not_found', `There is no ${c.req.path}`), requestIdOf(c)))
+  const refuse = refuseUnrouted([...options.routes.map(({ endpoint }) => endpoint), ...openPages(options)])
+  app.notFound((c) => problemResponse(refuse(c.req.path), requestIdOf(c)))
   app.onError((error, c) => {
     options.log.error({ err: error }, 'a request failed outside its endpoint')
     return problemResponse(error, requestIdOf(c))
   })
   return app
 }
+
+const openPages = ({ metricsApart = false }: AppOptions): Served[] =>
+  ['/health', '/ready', '/openapi.json', '/docs', ...(metricsApart ? [] : ['/metrics'])].map((path) => ({ method: 'GET', path }))
 
 const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')
 
@@ -57,27 +61,4 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
   options.metrics.observe(route.name, response.status, ms)
   options.log.debug({ request_id: requestId, route: route.name, status: response.status, ms }, 'request')
   return response
-}
-
-/** 405 with `Allow` for a known path and another method. */
-function refuseOtherMethods(app: Hono, { routes, metricsApart = false }: AppOptions): void {
-  const methods = new Map<string, Set<string>>()
-  for (const { endpoint } of routes) {
-    const path = honoPath(endpoint)
-    const known = methods.get(path) ?? new Set()
-    known.add(endpoint.method)
-    if (endpoint.method === 'GET') known.add('HEAD')
-    methods.set(path, known)
-  }
-  const open = ['/health', '/ready', '/openapi.json', '/docs', ...(metricsApart ? [] : ['/metrics'])]
-  for (const path of open) methods.set(path, new Set(['GET', 'HEAD']))
-  for (const [path, known] of methods) {
-    const allow = [...known].sort().join(', ')
-    app.all(path, (c) =>
-      problemResponse(
-        fail('method_not_allowed', `${c.req.path} takes ${allow}`, { headers: { Allow: allow } }),
-        requestIdOf(c),
-      ),
-    )
-  }
 }

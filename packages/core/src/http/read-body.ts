@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { Context } from 'hono'
 import { fail, invalid } from '../errors.ts'
 import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
 
@@ -7,26 +9,41 @@ export const MAX_BODY_BYTES = 1024 * 1024
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /** The bytes of a JSON request: 415 for another media type, 413 above `maxBytes`. */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (!JSON_TYPE.test(request.headers.get('content-type') ?? '')) {
+export async function readBody(c: Context, maxBytes: number): Promise<Uint8Array> {
+  const type = c.req.header('content-type')
+  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
     throw fail('unsupported_media_type', 'Send Content-Type: application/json')
   }
-  const length = request.headers.get('content-length')
-  if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes)
-  // A declared length is enforced by the HTTP parser; without one the bytes must be counted.
-  if (length !== null) return new Uint8Array(await request.arrayBuffer())
-  return readChunks(request, maxBytes)
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage }
+  // Node's own stream gives the bytes as they came; the Request around it would copy them.
+  return incoming ? readIncoming(incoming, maxBytes) : readRequest(c.req.raw, maxBytes)
 }
 
-async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+/** Also counts what is sent without a declared length. */
+function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const done = (settle: () => void) => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak)
+      settle()
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBytes) done(() => reject(tooLarge(maxBytes)))
+      else chunks.push(chunk)
+    }
+    const onEnd = () => done(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    const onBreak = () => done(() => reject(invalid('body', 'did not arrive whole')))
+    incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
+  })
+}
+
+async function readRequest(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await request.arrayBuffer())
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return bytes
 }
 
 const tooLarge = (maxBytes: number) => fail('body_too_large', `The body may have at most ${maxBytes} bytes`)

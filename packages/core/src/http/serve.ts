@@ -37,7 +37,7 @@ export async function serve(route: Route, c: Context, requestId: string, deps: S
   const { endpoint } = route
   const admission = new Admission(endpoint, c.req.header('authorization'), deps)
   const { caller, limits } = await admission.first()
-  const bytes = endpoint.body && (await readBody(c.req.raw, endpoint.maxBodyBytes ?? MAX_BODY_BYTES))
+  const bytes = endpoint.body && (await readBody(c, endpoint.maxBodyBytes ?? MAX_BODY_BYTES))
   const input = readInput(endpoint, c, bytes)
   const claim = claimOf(endpoint, { key: c.req.header('idempotency-key'), url: c.req.url, bytes }, (reply) =>
     store(endpoint, reply),

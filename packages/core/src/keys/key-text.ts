@@ -30,9 +30,11 @@ export function parseKey(text: string): NewKey | null {
 const describeKey = (text: string): NewKey => ({
   id: `key_${text.slice(4, 4 + ID_LENGTH)}`,
   secret: text,
-  // A plain hash is enough for 256 random bits, and a slow one would let any wrong key burn our CPU.
-  hash: hash('sha256', text, 'hex'),
+  hash: hashKey(text),
 })
+
+/** A plain hash is enough for 256 random bits, and a slow one would let any wrong key burn our CPU. */
+export const hashKey = (text: string): string => hash('sha256', text, 'hex')
 
 function checksum(text: string): string {
   let rest = crc32(text)

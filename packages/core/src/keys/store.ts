@@ -35,7 +35,15 @@ const holders = (db: Db) =>
     .innerJoin('organization as o', 'o.id', 'k.org_id')
     .innerJoin('ledger_head as h', 'h.org_id', 'k.org_id')
     .where('k.revoked_at', 'is', null)
-    .select(['k.id', 'k.hash', 'k.org_id as orgId', 'k.role', 'k.person', 'o.plan', 'h.config_version as configVersion'])
+    .select([
+      'k.id',
+      'k.hash',
+      'k.org_id as orgId',
+      'k.role',
+      'k.person',
+      'o.plan',
+      'h.config_version as configVersion',
+    ])
 
 /** The holders of those keys that are live. */
 export async function findHolders(db: Db, ids: readonly string[]): Promise<KeyHolder[]> {
@@ -52,6 +60,16 @@ export async function listKeys(db: Db, orgId: string): Promise<KeyRecord[]> {
     .orderBy('id')
     .execute()
   return rows.map((row) => ({ ...row, role: row.role as Role }))
+}
+
+/** The organization of a key, live or not. */
+export async function findKeyOrganization(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('ingest_key')
+    .where('id', '=', id)
+    .select('org_id')
+    .executeTakeFirst()
+  return row?.org_id
 }
 
 /** Whether there was such a live key. */

@@ -78,7 +78,6 @@ function linkOne(
     throw new RangeError(`The payload of ${kind} is larger than ${MAX_PAYLOAD_BYTES}`)
   const commitment = commitmentOf(salt, payload)
   const hash = entryHash(headerOf({ org_id, seq, prev_hash, recorded_at, kind, commitment }))
-  const decisionId = data['decision_id']
   return {
     org_id,
     seq,
@@ -93,6 +92,5 @@ function linkOne(
     actor_id: actor.id,
     action,
     decision,
-    decision_id: typeof decisionId === 'string' ? decisionId : null,
   }
 }

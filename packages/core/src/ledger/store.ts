@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/open.ts'
 import { bulkInsert, forUpdate } from '../db/portable.ts'
-import type { CoreTables, LedgerEntryRow, LedgerHeadRow } from '../db/schema.ts'
+import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import type { StoredEntry } from './entry.ts'
 import type { ClosedTile, Linked } from './link.ts'
 import { TILE_WIDTH } from './tiles.ts'
@@ -9,7 +9,7 @@ import { TILE_WIDTH } from './tiles.ts'
 type Db = Database<CoreTables>
 
 /** Checkpoints are kept for the history: one every so many entries, and the first of a minute. */
-const CHECKPOINT_EVERY = 256
+export const CHECKPOINT_EVERY = 256
 
 /** The head, locked until the transaction ends: whoever holds it is the organization's only writer. */
 export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
@@ -38,7 +38,6 @@ const ENTRY_COLUMNS = {
   actor_id: 'text',
   action: 'text',
   decision: 'text',
-  decision_id: 'text',
 } as const
 
 /** Writes linked entries, the tiles they close and the new head. */
@@ -70,8 +69,8 @@ const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean
   Math.floor(size / CHECKPOINT_EVERY) > Math.floor(head.size / CHECKPOINT_EVERY) ||
   minuteOf(at) !== minuteOf(head.recorded_at)
 
-// RFC 3339 up to the minute.
-const minuteOf = (time: string): string => time.slice(0, 16)
+/** A time up to its minute (RFC 3339). */
+export const minuteOf = (time: string): string => time.slice(0, 16)
 
 async function writeTiles(tx: Db, orgId: string, from: number, linked: Linked): Promise<void> {
   const full = Math.floor(linked.size / TILE_WIDTH)
@@ -169,28 +168,6 @@ export async function readEntries(
     .orderBy('seq')
     .limit(limit)
     .execute()
-}
-
-/** As `readEntries`, with the copies of payload fields that filters use; for verification. */
-export async function readRows(
-  db: Db,
-  orgId: string,
-  fromSeq: number,
-  limit: number,
-): Promise<LedgerEntryRow[]> {
-  return db
-    .selectFrom('ledger_entry')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('seq', '>=', fromSeq)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
-}
-
-/** Signed checkpoints of the history, by size. */
-export async function readCheckpoints(db: Db, orgId: string): Promise<{ size: number; note: string }[]> {
-  return db.selectFrom('ledger_checkpoint').select(['size', 'note']).where('org_id', '=', orgId).orderBy('size').execute()
 }
 
 /** The kept checkpoint of exactly that size. */

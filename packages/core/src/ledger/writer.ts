@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../errors.ts'
@@ -78,9 +78,9 @@ export class Writer {
   }
 
   async #work(orgId: string, queue: Waiting[]): Promise<void> {
-    // Let the callers of this turn of the event loop join the first batch.
-    await Promise.resolve()
     while (queue.length > 0) {
+      // SQLite answers without giving the event loop a turn, so requests that have arrived would not join.
+      await setImmediate()
       const batch = this.#withoutLate(this.#take(queue))
       if (batch.length > 0) await this.#commit(orgId, batch)
     }

@@ -1,8 +1,8 @@
 import type { Answer, AppendRequest, Entry, ledger as endpoints } from '@remit/contract'
 import { toMicroUsd } from '@remit/contract'
-import { fail, Failure, invalid, on, resourceText, wireEntry } from '@remit/core'
+import { fail, Failure, invalid, resourceText, wireEntry } from '@remit/core'
 import type { Caller, EntryDraft, Item, Lane, LaneResult, Outcome, Scope } from '@remit/core'
-import type { SpendHoldRow, Tables } from '../schema.ts'
+import type { SpendHoldRow } from '../schema.ts'
 import { settleHold } from '../spend/settle.ts'
 import { addToTotals, findHolds, writeHolds } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'
@@ -13,31 +13,17 @@ type Appended = Answer<typeof endpoints.appendEntry>
 export const appendLane: Lane<AppendRequest, Appended> = {
   name: 'append',
   async run(items, scope) {
-    const batch = new Batch(scope, await readDecisions(items, scope))
+    const batch = new Batch(scope, await readHolds(items, scope))
     const outcomes = items.map((item) => batch.append(item))
     await batch.write()
     return { outcomes } satisfies LaneResult<Appended>
   },
 }
 
-/** Holds by decision. A decision that held nothing stands for itself; an unknown one is missing. */
-async function readDecisions(items: readonly Item<AppendRequest>[], { orgId, tx }: Scope): Promise<Map<string, SpendHoldRow>> {
+/** What the decisions that the batch settles hold. Every allow has a hold; nothing else can be settled. */
+async function readHolds(items: readonly Item<AppendRequest>[], { orgId, tx }: Scope): Promise<Map<string, SpendHoldRow>> {
   const ids = [...new Set(items.flatMap(({ job }) => job.decision_id ?? []))]
-  const holds = new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
-  const rest = ids.filter((id) => !holds.has(id))
-  if (rest.length === 0) return holds
-  const decisions = await on<Tables>(tx)
-    .selectFrom('ledger_entry')
-    .select(['decision_id', 'agent_id', 'recorded_at'])
-    .where('org_id', '=', orgId)
-    .where('decision_id', 'in', rest)
-    .where('kind', '=', 'authorization.decided')
-    .execute()
-  for (const { decision_id, agent_id, recorded_at } of decisions) {
-    if (decision_id === null || agent_id === null) continue
-    holds.set(decision_id, { org_id: orgId, decision_id, agent_id, day: recorded_at.slice(0, 10), held_micro: 0, state: 'held', expires_at: null })
-  }
-  return holds
+  return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
 /** The appends of one transaction, with the spend they move. */
@@ -55,7 +41,7 @@ class Batch {
   append({ job, caller }: Item<AppendRequest>): Outcome<Appended> | Failure {
     const hold = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
     if (job.decision_id !== undefined) {
-      if (!hold) return fail('decision_not_found', `There is no decision ${job.decision_id}`)
+      if (!hold) return fail('decision_not_found', `There is no allowed decision ${job.decision_id}`)
       if (hold.state === 'settled') return fail('decision_settled', `${job.decision_id} is settled already`)
       if (job.agent_id !== undefined && job.agent_id !== hold.agent_id) {
         return invalid('agent_id', `must be ${hold.agent_id}, the agent of the decision, or be left out`)

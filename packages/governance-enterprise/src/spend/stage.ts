@@ -1,6 +1,7 @@
 import { isoTime } from '@remit/core'
 import type { Ask, Pass, Stage, Verdict } from '@remit/core'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract'
+import type { SpendState } from '@remit/contract'
 import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../schema.ts'
 import { amountOf } from './amount.ts'
 import type { Amount } from './amount.ts'
@@ -98,7 +99,7 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
   const { spend } = verdict
   if (verdict.denied === null) {
     const pass = holding(amount, limit, ask)
-    return { ...pass, notes: { matched, answer: { spend: verdict.spend }, data: { ...pass.notes?.data, spend: verdict.spend } } }
+    return { ...pass, notes: { matched, answer: { spend: verdict.spend }, data: { ...pass.notes?.data, spend: recorded(verdict.spend) } } }
   }
   return {
     verdict: 'deny',
@@ -107,15 +108,23 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
     notes: {
       matched,
       answer: { ...(spend && { spend }), ...(verdict.limitUsd !== undefined && { limit_usd: verdict.limitUsd }) },
-      data: spend ? { spend } : {},
+      data: spend ? { spend: recorded(spend) } : {},
     },
   }
 }
 
+/** What the entry keeps of the spend: the caps and what counted against them; the rest follows. */
+function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, unknown> {
+  const kept = (window: SpendState['daily']) => window && { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
+  return { amount_usd, daily: kept(daily), monthly: kept(monthly) }
+}
+
 function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
-  if (typeof amount !== 'object' || amount.micro === 0) return { verdict: 'pass' }
+  const micro = typeof amount === 'object' ? amount.micro : 0
+  // Also an allow without an amount leaves a hold, of nothing: it can be settled, once.
+  if (micro === 0) return { verdict: 'pass', effect: { micro, expiresAt: null } satisfies Hold }
   const ttl = limit?.holdTtlSeconds ?? null
-  const hold: Hold = { micro: amount.micro, expiresAt: ttl === null ? null : isoTime(ask.now + ttl * 1000) }
+  const hold: Hold = { micro, expiresAt: ttl === null ? null : isoTime(ask.now + ttl * 1000) }
   return {
     verdict: 'pass',
     effect: hold,

@@ -17,6 +17,7 @@ const TOTAL_COLUMNS = { org_id: 'text', agent_id: 'text', window_id: 'text', spe
 export async function addToTotals(tx: AnyDatabase, orgId: string, movements: readonly Movement[]): Promise<void> {
   const rows = new Map<string, SpendTotalRow>()
   for (const { agentId, day, spent, held } of movements) {
+    if (spent === 0 && held === 0) continue
     for (const window_id of [day, monthOf(day)]) {
       const key = `${window_id} ${agentId}`
       const row = rows.get(key) ?? { org_id: orgId, agent_id: agentId, window_id, spent_micro: 0, held_micro: 0 }

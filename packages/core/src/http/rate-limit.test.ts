@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createRateLimit, unlimited } from './rate-limit.ts'
+
+describe('createRateLimit', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('lets a key have its requests of a second and counts them down', async () => {
+    const limit = createRateLimit(3)
+
+    const headers = [await limit.take('a'), await limit.take('a'), await limit.take('a')]
+
+    expect(headers).toEqual(
+      [2, 1, 0].map((left) => ({
+        'RateLimit-Policy': '"key";q=3;w=1',
+        RateLimit: `"key";r=${left};t=1`,
+      })),
+    )
+  })
+
+  it('refuses the next one, says how many there may be and when to come back', async () => {
+    const limit = createRateLimit(1)
+    await limit.take('a')
+
+    await expect(limit.take('a')).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: 'At most 1 requests a second',
+      extras: {
+        headers: {
+          'Retry-After': '1',
+          RateLimit: '"key";r=0;t=1',
+          'RateLimit-Policy': '"key";q=1;w=1',
+        },
+      },
+    })
+  })
+
+  it('goes on after its second, also for a key that kept on asking', async () => {
+    const limit = createRateLimit(1)
+    await limit.take('a')
+    await vi.advanceTimersByTimeAsync(500)
+    await expect(limit.take('a')).rejects.toMatchObject({ code: 'rate_limited' })
+
+    await vi.advanceTimersByTimeAsync(501)
+
+    await expect(limit.take('a')).resolves.toMatchObject({ RateLimit: '"key";r=0;t=1' })
+  })
+
+  it('counts each key by itself', async () => {
+    const limit = createRateLimit(1)
+    await limit.take('a')
+
+    await expect(limit.take('b')).resolves.toMatchObject({ RateLimit: '"key";r=0;t=1' })
+  })
+
+  it('can be left out', async () => {
+    for (let i = 0; i < 10; i++) expect(await unlimited.take('a')).toEqual({})
+  })
+})

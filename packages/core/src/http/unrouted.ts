@@ -1,0 +1,25 @@
+import { fail } from '../errors.ts'
+import type { Failure } from '../errors.ts'
+
+/** A path template (`/v1/ledger/{seq}`) with a method that it takes. */
+export interface Served {
+  readonly method: string
+  readonly path: string
+}
+
+/** The refusal of a request that no route took: 405 with `Allow` on a known path, else 404. */
+export function refuseUnrouted(served: readonly Served[]): (path: string) => Failure {
+  const known = served.map(({ method, path }) => ({ method, matches: templateMatcher(path) }))
+  return (path) => {
+    const methods = new Set(known.filter(({ matches }) => matches.test(path)).map(({ method }) => method))
+    if (methods.size === 0) return fail('not_found', `There is no ${path}`)
+    if (methods.has('GET')) methods.add('HEAD')
+    const allow = [...methods].sort().join(', ')
+    return fail('method_not_allowed', `${path} takes ${allow}`, { headers: { Allow: allow } })
+  }
+}
+
+function templateMatcher(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^/]+')}$`)
+}

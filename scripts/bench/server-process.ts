@@ -1,0 +1,59 @@
+/**
+ * One server of the benchmark in its own process: `echo`, the baseline, or `remit`, the product.
+ * The parent asks for its CPU time and memory over IPC.
+ */
+import { createPrivateKey } from 'node:crypto'
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { pino } from 'pino'
+import { createLedgerSigner, createOrganization, createRemit, openDatabase, randomIds, systemClock } from '@remit/core'
+import type { CoreTables } from '@remit/core'
+import { loadModules } from '../../apps/server/src/modules.ts'
+import type { FromServer, ServerSpec, ToServer } from './messages.ts'
+
+const spec = JSON.parse(process.argv[2] ?? '{}') as ServerSpec
+const send = (message: FromServer) => process.send?.(message)
+
+/** The least that can be said about JSON over this stack: parse it and send it back. */
+function echo(): Hono {
+  return new Hono().post('/echo', async (c) => c.json(await c.req.json()))
+}
+
+async function remit(): Promise<{ app: Hono; key: string; orgId: string }> {
+  const db = openDatabase<CoreTables>(spec.databaseUrl ?? '')
+  const signer = createLedgerSigner(createPrivateKey(spec.signingKey ?? ''))
+  const server = await createRemit({
+    db,
+    modules: await loadModules(),
+    signer,
+    clock: systemClock,
+    ids: randomIds,
+    log: pino({ level: 'silent' }),
+    settings: { edition: 'enterprise', spendDeadlineMs: 250 },
+    version: 'bench',
+    planCeiling: 'enterprise',
+    evaluation: true,
+    rateLimit: 0,
+    ...(spec.maxBatch !== undefined && { maxBatch: spec.maxBatch }),
+  })
+  if (spec.organization) return { app: server.app, ...spec.organization }
+  const made = await createOrganization(
+    { db, clock: systemClock, ids: randomIds, signer, host: 'bench', version: 'bench' },
+    `bench ${Date.now()} ${process.pid}`,
+    'enterprise',
+  )
+  return { app: server.app, key: made.key.secret, orgId: made.organization.id }
+}
+
+const { app, ...organization } = spec.kind === 'echo' ? { app: echo(), key: '', orgId: '' } : await remit()
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => send({ kind: 'ready', port, organization }))
+
+process.on('message', (message: ToServer) => {
+  if (message === 'usage') {
+    const { user, system } = process.cpuUsage()
+    send({ kind: 'usage', cpuSeconds: (user + system) / 1e6, rssBytes: process.memoryUsage().rss })
+  } else {
+    server.close()
+    process.exit(0)
+  }
+})

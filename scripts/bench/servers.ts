@@ -1,0 +1,83 @@
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import autocannon from 'autocannon'
+import type { FromServer, ServerSpec, ToServer } from './messages.ts'
+
+/** A server process under load. */
+export interface BenchServer {
+  readonly url: string
+  readonly organization: { readonly key: string; readonly orgId: string }
+  usage(): Promise<{ cpuSeconds: number; rssBytes: number }>
+  stop(): Promise<void>
+}
+
+export async function startServer(spec: ServerSpec): Promise<BenchServer> {
+  const child = fork(new URL('./server-process.ts', import.meta.url), [JSON.stringify(spec)], {
+    execArgv: ['--conditions=@remit/source'],
+    serialization: 'advanced',
+  })
+  const ready = await next(child, 'ready')
+  const send = (message: ToServer) => child.send(message)
+  return {
+    url: `http://127.0.0.1:${ready.port}`,
+    organization: ready.organization,
+    usage() {
+      send('usage')
+      return next(child, 'usage')
+    },
+    async stop() {
+      const exited = new Promise((resolve) => child.once('exit', resolve))
+      send('stop')
+      await exited
+    },
+  }
+}
+
+function next<K extends FromServer['kind']>(child: ChildProcess, kind: K): Promise<Extract<FromServer, { kind: K }>> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: FromServer) => {
+      if (message.kind !== kind) return
+      child.off('message', listen)
+      resolve(message as Extract<FromServer, { kind: K }>)
+    }
+    child.on('message', listen)
+    child.once('exit', (code) => reject(new Error(`the server process ended with ${code}`)))
+  })
+}
+
+/** What one round of load gave. */
+export interface Round {
+  readonly perSecond: number
+  readonly perCpuSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface Load {
+  readonly path: string
+  readonly body: object
+  readonly connections: number
+  readonly seconds: number
+}
+
+/** Loads a server and counts the answers against its own CPU time; any other answer than 2xx fails. */
+export async function load(server: BenchServer, { path, body, connections, seconds }: Load): Promise<Round> {
+  const before = await server.usage()
+  const result = await autocannon({
+    url: server.url + path,
+    method: 'POST',
+    connections,
+    duration: seconds,
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${server.organization.key}` },
+    body: JSON.stringify(body),
+  })
+  const after = await server.usage()
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${path}: ${result.non2xx} refusals, ${result.errors} errors`)
+  const answers = result['2xx']
+  return {
+    perSecond: answers / result.duration,
+    perCpuSecond: answers / (after.cpuSeconds - before.cpuSeconds),
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  }
+}
