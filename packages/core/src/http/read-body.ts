@@ -36,14 +36,22 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
     }
     const onEnd = () => done(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     const onBreak = () => done(() => reject(invalid('body', 'did not arrive whole')))
+    // Who has left meanwhile sends no event any more.
+    if (incoming.destroyed) return onBreak()
     incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
   })
 }
 
 async function readRequest(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await request.arrayBuffer())
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
-  return bytes
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Piece by piece, since a body without a declared length need not end.
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 const tooLarge = (maxBytes: number) => fail('body_too_large', `The body may have at most ${maxBytes} bytes`)
