@@ -1,0 +1,156 @@
+import { authorize } from '@remit/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fail } from '../../src/errors.ts'
+import { implement } from '../../src/module/implement.ts'
+import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
+import type { TestClock, TestRemit } from '../../src/testing/index.ts'
+import { problemOf } from './support.ts'
+
+const score = (output: string) => ({ scorer: 'exact_match', results: [{ output, expected: 'a' }] })
+
+// Endpoints that do not write the ledger keep their answers apart from it; this is their path.
+describe.each(DIALECTS)('Idempotency-Key on %s', (dialect) => {
+  let remit: TestRemit
+  let clock: TestClock
+  let key: string
+  let orgId: string
+  beforeAll(async () => {
+    clock = createClock()
+    remit = await createTestRemit({ dialect, clock })
+    ;({ key, id: orgId } = await remit.organization())
+  })
+  afterAll(() => remit.close())
+
+  const send = (idempotencyKey: string, body: object, path = '/v1/scorers', as = key) =>
+    remit.call('POST', path, { key: as, body, headers: { 'idempotency-key': idempotencyKey } })
+  const kept = async (name: string) =>
+    remit.db.selectFrom('idempotency_key').selectAll().where('key', '=', name).execute()
+
+  it('gives the same status and body again, byte for byte, without doing it twice', async () => {
+    const first = await send('again', score('a'))
+    const text = await first.text()
+    // What would be computed anew shows in the stored row.
+    await remit.db
+      .updateTable('idempotency_key')
+      .set({ body: text.replace('}', ' }') })
+      .where('key', '=', 'again')
+      .execute()
+
+    const second = await send('again', score('a'))
+
+    expect(second.status).toBe(first.status)
+    expect(await second.text()).toBe(text.replace('}', ' }'))
+    expect(second.headers.get('content-type')).toBe('application/json')
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+  })
+
+  it('409 for another body, another path, another spelling of the same body', async () => {
+    await send('mismatch', score('a'))
+
+    for (const answer of [
+      await send('mismatch', score('b')),
+      await send('mismatch', { content: 'a' }, '/v1/guard'),
+      await send('mismatch', score('a'), '/v1/scorers?x=1'),
+      await send('mismatch', { results: score('a').results, scorer: 'exact_match' }),
+    ]) {
+      expect((await problemOf(answer)).code).toBe('idempotency_mismatch')
+    }
+  })
+
+  it('does not keep a request that failed', async () => {
+    const unknown = { ...score('a'), scorer: 'no_such_scorer' }
+    expect((await problemOf(await send('failed', unknown))).code).toBe('scorer_not_found')
+    expect((await problemOf(await send('failed', {}))).code).toBe('invalid_request')
+
+    expect(await kept('failed')).toEqual([])
+    expect((await send('failed', score('a'))).status).toBe(200)
+  })
+
+  it('is of an organization: another one may use the same key', async () => {
+    const other = await remit.organization()
+    await send('shared', score('a'))
+
+    const answer = await send('shared', score('b'), '/v1/scorers', other.key)
+
+    expect(answer.status).toBe(200)
+    expect(await kept('shared')).toHaveLength(2)
+  })
+
+  it('is of the organization and not of the key that called', async () => {
+    const second = await remit.key(orgId, 'ingest')
+    await send('two-keys', score('a'))
+
+    const answer = await send('two-keys', score('b'), '/v1/scorers', second)
+
+    expect((await problemOf(answer)).code).toBe('idempotency_mismatch')
+  })
+
+  it('ends after 24 hours, and then holds the new answer', async () => {
+    const day = 24 * 60 * 60 * 1000
+    await send('day', score('a'))
+    clock.advance(day - 1)
+    expect((await problemOf(await send('day', score('b')))).code).toBe('idempotency_mismatch')
+
+    clock.advance(1)
+
+    expect((await send('day', score('b'))).status).toBe(200)
+    expect((await problemOf(await send('day', score('a')))).code).toBe('idempotency_mismatch')
+  })
+
+  it.each([
+    ['one character', 'x'],
+    ['255 characters', 'x'.repeat(255)],
+    ['blanks and punctuation', 'a b "c" {d} ~'],
+  ])('may be %s', async (_, name) => {
+    expect((await send(name, score('a'))).status).toBe(200)
+  })
+
+  it.each([
+    ['empty', ''],
+    ['256 characters', 'x'.repeat(256)],
+    ['with a tab', 'a\tb'],
+    ['not ASCII', 'ä'],
+  ])('400 when it is %s', async (_, name) => {
+    expect((await problemOf(await send(name, score('a')))).code).toBe('invalid_idempotency_key')
+  })
+
+  it('means nothing on a GET', async () => {
+    const headers = { 'idempotency-key': 'on-get' }
+
+    expect((await remit.call('GET', '/v1/scorers', { key, headers })).status).toBe(200)
+    expect(await kept('on-get')).toEqual([])
+  })
+})
+
+describe('Idempotency-Key of a request that still runs', () => {
+  it('409, until the first one is answered', async () => {
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()]
+    const handle = () => {
+      entered.resolve()
+      return gate.promise
+    }
+    const gated = {
+      name: 'gated',
+      setup: () => ({ routes: implement(authorize, { authorize: handle }) }),
+    }
+    const remit = await createTestRemit({ modules: [gated] })
+    const { key } = await remit.organization()
+    const send = (action: string) =>
+      remit.call('POST', '/v1/authorize', {
+        key,
+        body: { agent_id: 'a', action },
+        headers: { 'idempotency-key': 'slow' },
+      })
+
+    const first = send('a.b')
+    await entered.promise
+    const [same, other] = [await problemOf(await send('a.b')), await problemOf(await send('c.d'))]
+    gate.reject(fail('decision_settled'))
+
+    expect(same.code).toBe('idempotency_in_progress')
+    expect(other.code).toBe('idempotency_mismatch')
+    expect((await problemOf(await first)).code).toBe('decision_settled')
+    expect((await problemOf(await send('c.d'))).code).toBe('decision_settled')
+    await remit.close()
+  })
+})

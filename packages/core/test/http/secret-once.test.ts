@@ -1,0 +1,120 @@
+import { endpoint } from '@remit/contract'
+import type { Endpoint } from '@remit/contract'
+import type { Hono } from 'hono'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createApp } from '../../src/http/app.ts'
+import { Deadlines } from '../../src/http/deadlines.ts'
+import { RunningClaims } from '../../src/http/idempotency.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { unlimited } from '../../src/http/rate-limit.ts'
+import { Reply } from '../../src/http/reply.ts'
+import { Authenticator } from '../../src/keys/authenticator.ts'
+import type { Writer } from '../../src/ledger/writer.ts'
+import { implement } from '../../src/module/implement.ts'
+import { createClock, createTestRemit } from '../../src/testing/index.ts'
+import type { TestRemit } from '../../src/testing/index.ts'
+
+const common = {
+  method: 'POST',
+  plan: 'team',
+  roles: [],
+  scope: null,
+  summary: 'Make a secret',
+  body: z.strictObject({}),
+  ok: z.object({ id: z.string(), secret: z.string() }),
+  status: 201,
+  secretField: 'secret',
+} as const
+
+const makers = {
+  kept: endpoint({ ...common, path: '/v1/kept-secrets' }),
+  written: endpoint({ ...common, path: '/v1/written-secrets', viaWriter: true }),
+} satisfies Record<string, Endpoint>
+
+let made = 0
+const next = () => {
+  made++
+  const headers = { Location: `/v1/secrets/${made}` }
+  return new Reply({ id: `s${made}`, secret: `open sesame ${made}` }, { headers })
+}
+
+const routes = (writer: Writer) =>
+  implement(makers, {
+    kept: () => Promise.resolve(next()),
+    written: (_, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, () =>
+        Promise.resolve({
+          entries: [{ kind: 'secret.made', actor: caller.principal, data: {} }],
+          reply: next,
+        }),
+      ),
+  })
+
+describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s', (path) => {
+  let remit: TestRemit
+  let app: Hono
+  let key: string
+  const deadlines = new Deadlines()
+  beforeAll(async () => {
+    remit = await createTestRemit()
+    ;({ key } = await remit.organization())
+    const { db } = remit
+    app = createApp({
+      db,
+      clock: createClock(),
+      authenticator: new Authenticator(db, 'enterprise'),
+      rateLimit: unlimited,
+      deadlines,
+      claims: new RunningClaims(),
+      metrics: createMetrics(),
+      routes: routes(remit.writer),
+      log: pino({ level: 'silent' }),
+      version: '0',
+      edition: 'enterprise',
+      modules: [],
+      evaluation: false,
+      migrationSets: [],
+      warnings: [],
+    })
+  })
+  afterAll(async () => {
+    deadlines.close()
+    await remit.close()
+  })
+
+  const make = (idempotencyKey: string) =>
+    app.request(path, {
+      method: 'POST',
+      body: '{}',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': idempotencyKey,
+      },
+    })
+
+  it('is shown once; the repeat has the same status, place and id, and no secret', async () => {
+    const first = await make('once')
+    const { id, secret } = (await first.json()) as { id: string; secret: string }
+    const before = made
+
+    const second = await make('once')
+
+    expect(secret).toBe(`open sesame ${before}`)
+    expect(second.status).toBe(201)
+    expect(second.headers.get('location')).toBe(first.headers.get('location'))
+    expect(await second.json()).toEqual({ id, secret: null, secret_available: false })
+    expect(made).toBe(before)
+  })
+
+  it('is nowhere in the database', async () => {
+    await make('stored')
+
+    const stored = await remit.db.selectFrom('idempotency_key').selectAll().execute()
+
+    expect(stored.length).toBeGreaterThan(0)
+    expect(JSON.stringify(stored)).not.toContain('open sesame')
+  })
+})

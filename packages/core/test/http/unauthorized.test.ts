@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateKey } from '../../src/keys/key-text.ts'
+import { endKey } from '../../src/orgs/administration.ts'
+import { createTestRemit } from '../../src/testing/index.ts'
+import type { TestRemit } from '../../src/testing/index.ts'
+import { ALL, pathOf, problemOf, standIn } from './support.ts'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** The key with its last secret character changed and its check sum right again. */
+function withOtherSecret(key: string): string {
+  const body = `${key.slice(0, 62)}${key[62] === 'x' ? 'y' : 'x'}`
+  let [rest, sum] = [crc32(body), '']
+  for (let i = 0; i < 6; i++) [rest, sum] = [Math.floor(rest / 62), `${BASE62[rest % 62]}${sum}`]
+  return body + sum
+}
+
+describe('401', () => {
+  let remit: TestRemit
+  let key: string
+  let revoked: string
+  beforeAll(async () => {
+    remit = await createTestRemit({ modules: [standIn] })
+    const org = await remit.organization()
+    key = org.key
+    revoked = await remit.key(org.id, 'admin')
+    await endKey(remit.writer, org.id, `key_${revoked.slice(4, 20)}`)
+  })
+  afterAll(() => remit.close())
+
+  const causes: readonly [string, () => string | undefined][] = [
+    ['no header', () => undefined],
+    ['an empty header', () => ''],
+    ['another scheme', () => `Basic ${btoa('a:b')}`],
+    ['the key alone', () => key],
+    ['a scheme alone', () => 'Bearer'],
+    ['two keys', () => `Bearer ${key}, Bearer ${key}`],
+    ['a key and more', () => `Bearer ${key} x`],
+    ['a key cut short', () => `Bearer ${key.slice(0, -1)}`],
+    [
+      'a mistyped key',
+      () => `Bearer ${key.slice(0, 30)}${key[30] === 'a' ? 'b' : 'a'}${key.slice(31)}`,
+    ],
+    ['a key that was never made', () => `Bearer ${generateKey().secret}`],
+    ['a known key with another secret', () => `Bearer ${withOtherSecret(key)}`],
+    ['a revoked key', () => `Bearer ${revoked}`],
+    ['an agent credential, where there are none', () => `Bearer ${key.replace('rmk_', 'rmc_')}`],
+  ]
+
+  it('the changed secret of these tests is a well-formed key', () => {
+    const { secret } = generateKey()
+
+    expect(withOtherSecret(secret)).not.toBe(secret)
+    expect(withOtherSecret(withOtherSecret(secret)).length).toBe(secret.length)
+  })
+
+  it.each(ALL.map(([name, endpoint]) => [name, endpoint] as const))(
+    '%s does not tell why',
+    async (_, endpoint) => {
+      const bodies = new Set<string>()
+      for (const [, header] of causes) {
+        const authorization = header()
+        const response = await remit.call(endpoint.method, pathOf(endpoint), {
+          headers: authorization === undefined ? {} : { authorization },
+        })
+        expect(response.headers.get('www-authenticate')).toBe('Bearer realm="remit"')
+        const { request_id: _id, ...problem } = await problemOf(response)
+        bodies.add(JSON.stringify(problem))
+      }
+
+      expect([...bodies]).toHaveLength(1)
+      expect([...bodies][0]).toContain('"unauthorized"')
+    },
+  )
+
+  it('takes the scheme in any case and more than one blank', async () => {
+    for (const authorization of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`]) {
+      expect((await remit.call('GET', '/v1/scorers', { headers: { authorization } })).status).toBe(
+        200,
+      )
+    }
+  })
+})
