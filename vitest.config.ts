@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config'
 const rooms = ['packages/contract', 'packages/core', 'packages/governance-enterprise', 'apps/server']
 
 export default defineConfig({
-  ssr: { resolve: { conditions: ['@remit/source', 'node', 'import', 'default'] } },
+  // Not `import`: Node would take it for `require` too.
+  ssr: { resolve: { conditions: ['@remit/source', 'node'] } },
   test: {
     globalSetup: './packages/core/src/testing/postgres-server.ts',
     maxWorkers: 2,
