@@ -123,6 +123,12 @@ describe('names', () => {
     )
   })
 
+  test('an escaped quote does not end a string', () => {
+    const text = '{"k":"\\":{"}'
+
+    expect(parseStrictJson(bytesOf(text), { maxDepth: 1 })).toEqual({ k: '":{' })
+  })
+
   test('__proto__ is an ordinary own name', () => {
     const value = parseStrictJson(bytesOf('{"__proto__":{"polluted":true}}')) as object
 

@@ -102,6 +102,15 @@ describe('the tree', () => {
   })
 })
 
+test('a tree of 2^33 - 1 leaves becomes a single node with one more', () => {
+  const nodes = Array.from({ length: 33 }, () => 'a'.repeat(64))
+  const tree = createTree({ size: 2 ** 33 - 1, nodes })
+
+  tree.append('b'.repeat(64))
+
+  expect(tree.frontier()).toMatchObject({ size: 2 ** 33, nodes: [tree.root()] })
+})
+
 describe('a stored frontier', () => {
   const text = encodeFrontier(memoryLog(leaves(7)).tree.frontier())
 

@@ -108,6 +108,12 @@ describe('the end of the chain', () => {
     expect(report.checkpoints).toEqual({ checked: 1, mismatched: 0 })
   })
 
+  test('not asked for is not confirmed by a checkpoint of just that size', () => {
+    const report = check(chain, { rows: cut, partial: true, notes: [chain.notes[15]!] })
+
+    expect(report).toMatchObject({ anchored_by: 'signature', truncation_checked: false })
+  })
+
   test('a checkpoint given too late is left out, and the report says so', () => {
     const verifier = createChainVerifier({ org_id: chain.org_id })
     for (const row of chain.rows) verifier.entry(row)
@@ -167,6 +173,13 @@ describe('erasure', () => {
       '4 payload_missing',
       '7 payload_missing',
     ])
+  })
+
+  test('does not reach genesis even when an entry says so', () => {
+    const bold = buildChain([decision(1), erased(0)])
+    const rows = bold.rows.with(0, { ...bold.rows[0]!, salt: null, payload: null })
+
+    expect(codes(check(bold, { rows }))).toEqual(['0 payload_missing'])
   })
 
   test('may be explained by entries that were not read', () => {
@@ -229,6 +242,22 @@ describe('a change of the signing key', () => {
 
     expect(stale.origin).toBe(origin)
     expect(codes(check(stale, { notes: [stale.notes[6]!] }))).toEqual(['9 checkpoint_signature'])
+  })
+
+  test('by a key that nobody trusts does not make the next one trusted', () => {
+    const self = rotation(chain.origin, 'forger', 'two')
+    const forged = buildChain([self, decision(2)], { keys: ['forger', 'two'] })
+
+    expect(codes(check(forged, { notes: [forged.notes[2]!] }))).toEqual(['2 untrusted_key'])
+  })
+
+  test('among entries that were cut off does not hide that they were', () => {
+    const { hash } = turned.rows[2]!
+    const head = { size: 3, hash, frontier: turned.frontiers[3]!, checkpoint: turned.notes[3]! }
+    const cutOff = { rows: turned.rows.slice(0, 3), head, external: [turned.head.checkpoint] }
+
+    expect(check(turned, { ...cutOff, verifiers: [one!, two!] }).status).toBe('behind_checkpoint')
+    expect(codes(check(turned, cutOff))).toEqual(['2 checkpoint_signature'])
   })
 
   test('must start from the key in force', () => {

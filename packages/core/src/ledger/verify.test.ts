@@ -132,11 +132,23 @@ describe('each single change shows where it was made', () => {
     expect(report.status).toBe('tampered')
   })
 
+  test('a time far ahead does not make all later entries look late', () => {
+    const report = check(chain, { rows: edited(7, { recorded_at: '2030-01-01T00:00:00.000Z' }) })
+
+    expect(codes(report)).toEqual(['7 hash_mismatch', '20 head_mismatch', '20 checkpoint_root'])
+  })
+
   test('an entry left out is a gap, and nothing after it is trusted', () => {
     const report = check(chain, { rows: chain.rows.toSpliced(7, 1), notes: [chain.notes[16]!] })
 
     expect(report).toMatchObject({ status: 'tampered', gaps: 1, root: null, anchored_by: 'none' })
     expect(codes(report)).toEqual(['7 gap', '15 checkpoint_root', '20 checkpoint_root'])
+  })
+
+  test('a checkpoint of exactly the size that a gap skipped is not forgotten', () => {
+    const report = check(chain, { rows: chain.rows.toSpliced(7, 1), notes: [chain.notes[8]!] })
+
+    expect(codes(report)).toEqual(['7 gap', '7 checkpoint_root', '20 checkpoint_root'])
   })
 
   test('an entry given twice is out of order, the rest of the chain is not harmed', () => {
@@ -256,6 +268,49 @@ describe('attacks that a walk along the links alone would miss', () => {
     const report = check(odd, { rows: [odd.rows[0]!, doubled], deep: true, partial: true })
 
     expect(codes(report)).toEqual(['1 malformed_payload'])
+  })
+})
+
+describe('a header or payload that could never have been written', () => {
+  /** A last entry of any shape, properly hashed, without an end to compare with. */
+  const last = (change: Partial<StoredEntry>) => {
+    const row = { ...chain.rows[20]!, ...change }
+    const { salt, payload } = row
+    const commitment = salt && payload ? commitmentOf(salt, payload) : row.commitment
+    return check(chain, { rows: chain.rows.with(20, seal({ ...row, commitment })), partial: true })
+  }
+
+  test.each<[string, Partial<StoredEntry>, string]>([
+    ['a payload that is no object', { payload: 'true' }, '20 malformed_payload'],
+    ['a payload without its end', { payload: '{"action":null' }, '20 malformed_payload'],
+    ['a second genesis', { kind: 'ledger.genesis' }, '20 bad_genesis'],
+    [
+      'an erased payload under no commitment',
+      { payload: null, commitment: 'x', recorded_at: chain.rows[19]!.recorded_at },
+      '20 malformed_header',
+    ],
+  ])('%s', (_, change, error) => {
+    expect(codes(last(change))).toEqual([error])
+  })
+
+  test('a beginning that is not genesis', () => {
+    const first = seal({ ...chain.rows[0]!, kind: 'entry.appended' })
+
+    expect(codes(check(chain, { rows: [first], partial: true }))).toEqual(['0 bad_genesis'])
+  })
+
+  test.each([
+    ['org_id', 'org_other'],
+    ['ledger_id', 7],
+    ['origin', null],
+    ['vkey', 'rubbish'],
+    ['vkey', null],
+  ])('a genesis whose %s is %j', (name, value) => {
+    const odd = buildChain([], { genesis: { [name]: value } })
+
+    const report = check(odd, { partial: true })
+
+    expect(report.errors).toEqual([{ seq: 0, code: 'bad_genesis', detail: name }])
   })
 })
 

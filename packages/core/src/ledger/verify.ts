@@ -148,7 +148,8 @@ class Walk implements ChainVerifier {
     const { seq, prev_hash: prev, recorded_at: time } = row
     const linked = prev === this.#prev || prev === this.#prevTrue
     if (!linked && this.#prev !== null) this.#findings.add(seq, 'broken_link')
-    if (linked && time === this.#time && this.#kinds.has(row.kind)) return
+    const committed = row.salt !== null && row.payload !== null
+    if (linked && committed && time === this.#time && this.#kinds.has(row.kind)) return
     const fault = headerFault(row)
     if (fault !== null) this.#findings.add(seq, 'malformed_header', fault)
     if (time < this.#time) this.#findings.add(seq, 'time_decreased')
