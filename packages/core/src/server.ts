@@ -55,6 +55,8 @@ export interface Remit {
   readonly ledger: Ledger
   readonly decider: Decider
   readonly ports: Partial<Ports>
+  /** Migrations that ran at this start, as `module/name`. */
+  readonly migrated: readonly string[]
   /** Refuses new work, finishes what is queued, closes modules and database. */
   close(): Promise<void>
 }
@@ -66,7 +68,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { db, clock, ids, log, settings, signer } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = modules.flatMap(({ name, migrations }) => (migrations ? [{ name, migrations }] : []))
-  await migrate(db as never, migrationSets)
+  const migrated = await migrate(db as never, migrationSets)
 
   const authenticator = new Authenticator(db, options.planCeiling)
   const writer = new Writer({
@@ -113,6 +115,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ledger,
     decider,
     ports,
+    migrated,
     async close() {
       clearInterval(cleaning)
       await writer.drain()

@@ -1,5 +1,7 @@
 import type { Plan, Role } from '@remit/contract'
+import type { Transaction } from 'kysely'
 import { isoTime } from '../clock.ts'
+import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail } from '../errors.ts'
 import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
@@ -7,25 +9,53 @@ import { insertKey, revokeKey } from '../keys/store.ts'
 import type { Requester } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { SYSTEM } from './organizations.ts'
+import { changeSettings, settingsOf } from './settings.ts'
+import type { OrganizationSettings } from './settings.ts'
 
 /** Work that the operator of the server asks for, not a caller of the API. */
 export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
 
 /** A new key of an organization, with its entry; the secret is in the answer only. */
-export function createKey(writer: Writer, orgId: string, options: { role: Role; person?: string | null; name?: string | null }): Promise<NewKey> {
+export function createKey(
+  writer: Writer,
+  orgId: string,
+  options: { role: Role; person?: string | null; name?: string | null },
+): Promise<NewKey> {
   const key = generateKey()
-  const shown = { id: key.id, role: options.role, person: options.person ?? null, name: options.name ?? null }
+  const shown = {
+    id: key.id,
+    role: options.role,
+    person: options.person ?? null,
+    name: options.name ?? null,
+  }
   return writer.change(orgId, OPERATOR, async ({ tx, now }) => {
-    await insertKey(tx, { ...shown, org_id: orgId, hash: key.hash, created_at: isoTime(now), revoked_at: null })
-    return { entries: [{ kind: 'key.created', actor: SYSTEM, data: { key: shown } }], reply: () => key }
+    await insertKey(tx, {
+      ...shown,
+      org_id: orgId,
+      hash: key.hash,
+      created_at: isoTime(now),
+      revoked_at: null,
+    })
+    return {
+      entries: [{ kind: 'key.created', actor: SYSTEM, data: { key: shown } }],
+      reply: () => key,
+    }
   })
 }
 
 /** Ends a key: no request with it is carried out from the next commit on. */
-export function endKey(writer: Writer, orgId: string, id: string): Promise<{ id: string; revoked_at: string }> {
+export function endKey(
+  writer: Writer,
+  orgId: string,
+  id: string,
+): Promise<{ id: string; revoked_at: string }> {
   return writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
-    if (!(await revokeKey(tx, orgId, id, recordedAt))) throw fail('not_found', `There is no live key ${id}`)
-    return { entries: [{ kind: 'key.revoked', actor: SYSTEM, data: { key_id: id } }], reply: () => ({ id, revoked_at: recordedAt }) }
+    if (!(await revokeKey(tx, orgId, id, recordedAt)))
+      throw fail('not_found', `There is no live key ${id}`)
+    return {
+      entries: [{ kind: 'key.revoked', actor: SYSTEM, data: { key_id: id } }],
+      reply: () => ({ id, revoked_at: recordedAt }),
+    }
   })
 }
 
@@ -33,10 +63,25 @@ export function endKey(writer: Writer, orgId: string, id: string): Promise<{ id:
 export function rotateKey(writer: Writer, orgId: string, id: string): Promise<NewKey> {
   const key = generateKey()
   return writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
-    const old = await tx.selectFrom('ingest_key').selectAll().where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
-    if (!old || !(await revokeKey(tx, orgId, id, recordedAt))) throw fail('not_found', `There is no live key ${id}`)
+    const old = await tx
+      .selectFrom('ingest_key')
+      .selectAll()
+      .where('org_id', '=', orgId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (!old || !(await revokeKey(tx, orgId, id, recordedAt)))
+      throw fail('not_found', `There is no live key ${id}`)
     const { role, person, name } = old
-    await insertKey(tx, { id: key.id, org_id: orgId, hash: key.hash, role, person, name, created_at: recordedAt, revoked_at: null })
+    await insertKey(tx, {
+      id: key.id,
+      org_id: orgId,
+      hash: key.hash,
+      role,
+      person,
+      name,
+      created_at: recordedAt,
+      revoked_at: null,
+    })
     const data = { key: { id: key.id, role, person, name }, rotated_from: id }
     return {
       entries: [
@@ -48,10 +93,61 @@ export function rotateKey(writer: Writer, orgId: string, id: string): Promise<Ne
   })
 }
 
+/** An organization as it is shown and recorded. */
+export interface OrganizationRecord {
+  readonly id: string
+  readonly name: string
+  readonly plan: Plan
+  readonly settings: OrganizationSettings
+  readonly created_at: string
+}
+
+export const organizationRecord = (row: OrganizationRow): OrganizationRecord => ({
+  id: row.id,
+  name: row.name,
+  plan: row.plan as Plan,
+  settings: settingsOf(row),
+  created_at: row.created_at,
+})
+
 /** Moves an organization to another plan; the next decision follows it. */
-export function setPlan(writer: Writer, orgId: string, plan: Plan): Promise<{ id: string; plan: Plan }> {
+export const setPlan = (writer: Writer, orgId: string, plan: Plan): Promise<OrganizationRecord> =>
+  updateOrganization(writer, orgId, (row) => ({ ...row, plan }))
+
+/** Changes settings, `null` putting one back to its default; see `changeSettings` for what it refuses. */
+export const setSettings = (
+  writer: Writer,
+  orgId: string,
+  change: Readonly<Record<string, unknown>>,
+): Promise<OrganizationRecord> =>
+  updateOrganization(writer, orgId, (row) => ({
+    ...row,
+    settings: changeSettings(row.settings, change),
+  }))
+
+function updateOrganization(
+  writer: Writer,
+  orgId: string,
+  update: (row: OrganizationRow) => OrganizationRow,
+): Promise<OrganizationRecord> {
   return writer.change(orgId, OPERATOR, async ({ tx }) => {
-    await tx.updateTable('organization').set({ plan }).where('id', '=', orgId).execute()
-    return { entries: [{ kind: 'organization.updated', actor: SYSTEM, data: { organization: { id: orgId, plan } } }], reply: () => ({ id: orgId, plan }) }
+    const row = update(await organizationOf(tx, orgId))
+    const { plan, settings } = row
+    await tx.updateTable('organization').set({ plan, settings }).where('id', '=', orgId).execute()
+    const organization = organizationRecord(row)
+    return {
+      entries: [{ kind: 'organization.updated', actor: SYSTEM, data: { organization } }],
+      reply: () => organization,
+    }
   })
+}
+
+async function organizationOf(tx: Transaction<CoreTables>, id: string): Promise<OrganizationRow> {
+  const row = await tx
+    .selectFrom('organization')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!row) throw fail('not_found', `There is no organization ${id}`)
+  return row
 }

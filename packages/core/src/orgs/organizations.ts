@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
-import { fail } from '../errors.ts'
+import { fail, invalid } from '../errors.ts'
 import type { Ids } from '../ids.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 import { GENESIS_KIND, newSalt, ZERO_HASH } from '../ledger/entry.ts'
@@ -38,42 +38,100 @@ export interface NewOrganization {
  * An organization with its ledger and first admin key, in one transaction: there is always a head to
  * lock, and entry 0 pins the ledger's identity and signing key. Throws when the name is taken.
  */
-export async function createOrganization(deps: CreateDeps, name: string, plan: Plan, key: NewKey = generateKey()): Promise<NewOrganization> {
+export async function createOrganization(
+  deps: CreateDeps,
+  name: string,
+  plan: Plan,
+  key: NewKey = generateKey(),
+): Promise<NewOrganization> {
+  if (!isOrganizationName(name)) throw invalid('name', `must be ${ORGANIZATION_NAME_RULE}`)
   const now = deps.clock.now()
   const created_at = isoTime(now)
   const organization = { id: deps.ids.next('org_', now), name, plan, settings: '{}', created_at }
   const role = 'admin'
   await deps.db.transaction().execute(async (tx) => {
-    if (await findOrganization(tx, name)) throw fail('invalid_request', `There is an organization named ${name}`)
+    if (await findOrganization(tx, name))
+      throw fail('invalid_request', `There is an organization named ${name}`)
     await tx.insertInto('organization').values(organization).execute()
-    await insertKey(tx, { id: key.id, org_id: organization.id, hash: key.hash, role, person: null, name: 'first key', created_at, revoked_at: null })
+    await insertKey(tx, {
+      id: key.id,
+      org_id: organization.id,
+      hash: key.hash,
+      role,
+      person: null,
+      name: 'first key',
+      created_at,
+      revoked_at: null,
+    })
     await beginLedger(tx, deps, organization, [
-      { kind: 'organization.created', actor: SYSTEM, data: { organization: { id: organization.id, name, plan } } },
-      { kind: 'key.created', actor: SYSTEM, data: { key: { id: key.id, role, person: null, name: 'first key' } } },
+      {
+        kind: 'organization.created',
+        actor: SYSTEM,
+        data: { organization: { id: organization.id, name, plan } },
+      },
+      {
+        kind: 'key.created',
+        actor: SYSTEM,
+        data: { key: { id: key.id, role, person: null, name: 'first key' } },
+      },
     ])
   })
   return { organization, key: { ...key, role } }
 }
 
-async function beginLedger(tx: Db, deps: CreateDeps, organization: OrganizationRow, entries: readonly EntryDraft[]): Promise<void> {
+async function beginLedger(
+  tx: Db,
+  deps: CreateDeps,
+  organization: OrganizationRow,
+  entries: readonly EntryDraft[],
+): Promise<void> {
   const { id: org_id, created_at } = organization
   const ledger_id = deps.ids.next('led_', Date.parse(created_at))
   const origin = `${deps.host}/ledger/${org_id}/${ledger_id}`
   const signer = deps.signer.forOrigin(origin)
-  const head = { org_id, size: 0, hash: ZERO_HASH, recorded_at: created_at, frontier: '', note: '', origin, vkey: signer.vkey, config_version: 0 }
+  const head = {
+    org_id,
+    size: 0,
+    hash: ZERO_HASH,
+    recorded_at: created_at,
+    frontier: '',
+    note: '',
+    origin,
+    vkey: signer.vkey,
+    config_version: 0,
+  }
   await tx.insertInto('ledger_head').values(head).execute()
   const genesis = {
     kind: GENESIS_KIND,
     actor: SYSTEM,
-    data: { created_at, format: 'ledger-entry/v1', ledger_id, org_id, origin, server_version: deps.version, vkey: signer.vkey },
+    data: {
+      created_at,
+      format: 'ledger-entry/v1',
+      ledger_id,
+      org_id,
+      origin,
+      server_version: deps.version,
+      vkey: signer.vkey,
+    },
   }
   const linked = linkEntries(head, [genesis, ...entries], created_at, newSalt)
   const note = signCheckpoint(signer, { origin, size: linked.size, root: linked.root })
   await writeLinked(tx, head, linked, created_at, note, 1)
 }
 
+/** What `isOrganizationName` accepts, for messages: "must be …". */
+export const ORGANIZATION_NAME_RULE =
+  '1 to 128 printable characters without outer blanks, not beginning with org_'
+
+/** Names are shown in lists and found beside ids, so they must not look like one. */
+export const isOrganizationName = (name: string): boolean =>
+  /^[^\p{C}\p{Z}](?:[^\p{C}]{0,126}[^\p{C}\p{Z}])?$/u.test(name) && !name.startsWith('org_')
+
 /** By id or name. */
-export async function findOrganization(db: Db, idOrName: string): Promise<OrganizationRow | undefined> {
+export async function findOrganization(
+  db: Db,
+  idOrName: string,
+): Promise<OrganizationRow | undefined> {
   return db
     .selectFrom('organization')
     .selectAll()

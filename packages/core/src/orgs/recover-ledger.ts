@@ -1,0 +1,73 @@
+import type { Transaction } from 'kysely'
+import type { CoreTables } from '../db/schema.ts'
+import { fail } from '../errors.ts'
+import { openCheckpoint } from '../ledger/checkpoint.ts'
+import { parseVerifierKey } from '../ledger/note.ts'
+import { treeRoot } from '../ledger/proof.ts'
+import { findHead, readTile } from '../ledger/store.ts'
+import type { Writer } from '../ledger/writer.ts'
+import { OPERATOR } from './administration.ts'
+import { SYSTEM } from './organizations.ts'
+
+export interface LedgerRecovery {
+  /** Where the entry stands that tells of it. */
+  readonly seq: number
+  /** The entries that were signed and are gone. */
+  readonly lost: { readonly from_seq: number; readonly to_seq: number }
+  readonly checkpoint: { readonly size: number; readonly root: string; readonly note: string }
+  readonly reason: string
+}
+
+export interface RecoverOptions {
+  /** A signed checkpoint that was kept outside of the database. */
+  readonly checkpoint: string
+  readonly reason: string
+  /** The key of that checkpoint, if it is not the one of the restored ledger. */
+  readonly vkey?: string
+}
+
+/**
+ * Records that a ledger came back from a backup and ends before a checkpoint that it once signed.
+ * Throws `NoteError` or `CheckpointError` for a checkpoint that is not of this ledger, and a failure
+ * when nothing is lost or when the ledger disagrees with the checkpoint instead of being shorter.
+ */
+export function recoverLedger(
+  writer: Writer,
+  orgId: string,
+  options: RecoverOptions,
+): Promise<LedgerRecovery> {
+  return writer.change(orgId, OPERATOR, async ({ tx }) => {
+    const { reason } = options
+    const { from_seq, checkpoint } = await lostSince(tx, orgId, options)
+    const lost = { from_seq, to_seq: checkpoint.size - 1 }
+    const data = { checkpoint, lost, reason }
+    return {
+      entries: [{ kind: 'ledger.recovered', actor: SYSTEM, data }],
+      reply: ([recorded]) => ({ seq: recorded?.row.seq ?? from_seq, ...data }),
+    }
+  })
+}
+
+async function lostSince(
+  tx: Transaction<CoreTables>,
+  orgId: string,
+  { checkpoint: note, vkey }: RecoverOptions,
+): Promise<Pick<LedgerRecovery, 'checkpoint'> & { from_seq: number }> {
+  const head = await findHead(tx, orgId)
+  if (!head) throw fail('not_found', 'The organization has no ledger')
+  const { size, root } = openCheckpoint(note, parseVerifierKey(vkey ?? head.vkey), head.origin)
+  if (size > head.size) return { from_seq: head.size, checkpoint: { size, root, note } }
+  const ours = await treeRoot(
+    (level, index, width) => readTile(tx, orgId, level, index, width),
+    size,
+  )
+  throw ours === root
+    ? fail(
+        'invalid_request',
+        `Nothing is lost: the ledger holds all ${size} entries of the checkpoint`,
+      )
+    : fail(
+        'invalid_request',
+        `The ledger has ${head.size} entries and disagrees with the checkpoint of ${size}: it was changed, not cut short`,
+      )
+}
