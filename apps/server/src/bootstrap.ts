@@ -1,28 +1,32 @@
-import { createOrganization, findOrganization, listOrganizations, parseKey } from '@remit/core'
-import type { RemitOptions } from '@remit/core'
+import { findKeyOrganization, findOrganization, listOrganizations, parseKey } from '@remit/core'
+import type { Booted } from './boot.ts'
 import { ConfigError } from './config.ts'
-import type { Config } from './config.ts'
 
-/** The key of the organization that the first start makes; `shown` when it was made up here. */
+/** The admin key of the organization that the first start makes. */
 export interface FirstKey {
   readonly organization: string
   readonly secret: string
+  /** It came from the settings, so whoever starts the server has it. */
   readonly given: boolean
 }
 
-/** Host part of ledger origins: that of the base URL. */
-export const originHost = (config: Config): string =>
-  config.REMIT_BASE_URL === undefined ? `localhost:${config.REMIT_PORT}` : new URL(config.REMIT_BASE_URL).host
-
 /** Makes the organization that the settings ask for, unless it is there. Null when nothing was made. */
-export async function bootstrap(config: Config, options: RemitOptions): Promise<FirstKey | null> {
-  const name = config.REMIT_BOOTSTRAP_ORG ?? (config.REMIT_BOOTSTRAP_KEY === undefined ? undefined : 'default')
-  if (name === undefined || (await findOrganization(options.db, name))) return null
+export async function bootstrap({ config, db, newOrganization }: Booted): Promise<FirstKey | null> {
+  const { REMIT_BOOTSTRAP_ORG, REMIT_BOOTSTRAP_KEY: given } = config
+  const organization = REMIT_BOOTSTRAP_ORG ?? (given === undefined ? undefined : 'default')
+  if (organization === undefined || (await findOrganization(db, organization))) return null
   // Without a given key, a second organization would only be made by a mistyped name.
-  if (config.REMIT_BOOTSTRAP_KEY === undefined && (await listOrganizations(options.db)).length > 0) return null
-  const given = config.REMIT_BOOTSTRAP_KEY
-  const key = given === undefined ? undefined : parseKey(given)
-  if (key === null) throw new ConfigError('REMIT_BOOTSTRAP_KEY has a wrong check sum; make one with `remit key generate`')
-  const created = await createOrganization({ ...options, host: originHost(config) }, name, 'enterprise', key)
-  return { organization: name, secret: created.key.secret, given: given !== undefined }
+  if (given === undefined && (await listOrganizations(db)).length > 0) return null
+  const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
+  if (key && (await findKeyOrganization(db, key.id))) {
+    throw new ConfigError('REMIT_BOOTSTRAP_KEY is a key of another organization already')
+  }
+  try {
+    const { secret } = (await newOrganization(organization, undefined, key)).key
+    return { organization, secret, given: key !== undefined }
+  } catch (error) {
+    // Another process that started at the same time may have been the first.
+    if (await findOrganization(db, organization)) return null
+    throw error
+  }
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
 import type { Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fail, problemBody } from '@remit/core'
 import type { Failure } from '@remit/core'
+
+/** Milliseconds that a client has to read its refusal and hang up. */
+const LINGER_MS = 2_000
 
 /** Answers what the HTTP parser refuses with a problem document, like every other refusal. */
 export function answerBrokenRequests(server: Server): void {
@@ -11,19 +15,31 @@ export function answerBrokenRequests(server: Server): void {
       socket.destroy()
       return
     }
-    const failure = failureOf(error.code)
-    const body = JSON.stringify(problemBody(failure, randomUUID()))
-    socket.end(
-      `HTTP/1.1 ${failure.status} ${REASONS[failure.status] ?? 'Error'}\r\nContent-Type: application/problem+json\r\n` +
-        `Cache-Control: no-store\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
+    socket.end(rawAnswer(failureOf(error.code)))
+    // Destroyed at once, with bytes unread, the client would see a reset instead of the answer.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
   })
 }
 
-const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
+function rawAnswer(failure: Failure): string {
+  const requestId = randomUUID()
+  const body = JSON.stringify(problemBody(failure, requestId))
+  return [
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? 'Error'}`,
+    'Content-Type: application/problem+json',
+    'Cache-Control: no-store',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
+}
 
 function failureOf(code: string | undefined): Failure {
-  if (code === 'HPE_HEADER_OVERFLOW') return fail('header_too_large', 'The header may have at most 16 KiB')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return fail('header_too_large', 'The header may have at most 16 KiB')
+  }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return fail('request_timeout')
   return fail('invalid_request', 'The request is not valid HTTP/1.1')
 }

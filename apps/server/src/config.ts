@@ -1,6 +1,10 @@
+import { isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
 import { z } from 'zod'
 
-const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0').transform((value) => value === '1')
+const flag = z
+  .enum(['0', '1'], { error: 'must be 0 or 1' })
+  .default('0')
+  .transform((value) => value === '1')
 const whole = (min: number, max: number) =>
   z
     .string()
@@ -11,33 +15,78 @@ const whole = (min: number, max: number) =>
 const HTTP_URL = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 /** Variables whose value never appears in a message. */
-const SECRET: ReadonlySet<string> = new Set(['REMIT_BOOTSTRAP_KEY', 'REMIT_LICENSE_KEY', 'REMIT_DATABASE_URL', 'REMIT_SPEND_URL'])
+const SECRET: ReadonlySet<string> = new Set([
+  'REMIT_BOOTSTRAP_KEY',
+  'REMIT_LICENSE_KEY',
+  'REMIT_DATABASE_URL',
+  'REMIT_SPEND_URL',
+])
+
+/** Variables of clients and tests, which the server leaves alone. */
+const FOREIGN = /^REMIT_(KEY$|TEST_)/
 
 /** Every variable the server reads; `docs/configuration.md` is compared with this table by a test. */
 export const ENVIRONMENT = z.object({
   REMIT_DATABASE_URL: z
     .string()
-    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/s, 'must be sqlite:<path> or postgres://…')
+    .refine(isDatabaseUrl, 'must be sqlite:<path> or postgres://…')
     .default('sqlite:./data/remit.db')
-    .describe('Where everything is kept: `sqlite:<path>` or `postgres://user:password@host/database`'),
-  REMIT_HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; `0.0.0.0` for all'),
+    .describe(
+      'Where everything is kept: `sqlite:<path>` or `postgres://user:password@host/database`',
+    ),
+  REMIT_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address to listen on; `0.0.0.0` for all'),
   REMIT_PORT: whole(0, 65535).default(8080).describe('Port to listen on; 0 takes a free one'),
-  REMIT_METRICS_PORT: whole(0, 65535).optional().describe('Serves `/metrics` on this port and not on the other'),
-  REMIT_LICENSE_KEY: z.string().min(1).optional().describe('Licence of the enterprise edition, a signed JWT'),
-  REMIT_EVALUATION: flag.describe('`1` loads every module without a licence, for development and evaluation'),
-  REMIT_BOOTSTRAP_ORG: z.string().min(1).max(128).optional().describe('Name of an organization to make on the first start'),
+  REMIT_METRICS_PORT: whole(0, 65535)
+    .optional()
+    .describe('Serves `/metrics` on this port and not on the other'),
+  REMIT_LICENSE_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Licence of the enterprise edition, a signed JWT'),
+  REMIT_EVALUATION: flag.describe(
+    '`1` loads every module without a licence, for development and evaluation',
+  ),
+  REMIT_BOOTSTRAP_ORG: z
+    .string()
+    .refine(isOrganizationName, `must be ${ORGANIZATION_NAME_RULE}`)
+    .optional()
+    .describe('Name of an organization to make on the first start'),
   REMIT_BOOTSTRAP_KEY: z
     .string()
-    .regex(/^rmk_[0-9A-Za-z]{65}$/, 'must be a key as `remit key generate` prints it')
+    .refine((text) => parseKey(text) !== null, 'must be a key as `remit key generate` prints it')
     .optional()
     .describe('Admin key of that organization; without it one is made and printed once'),
-  REMIT_BASE_URL: HTTP_URL.optional().describe('Address under which clients reach the server; names the ledger’s origin'),
-  REMIT_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Least level that is logged'),
-  REMIT_RATE_LIMIT: whole(0, 1_000_000).default(1000).describe('Requests a second per key; 0 for no limit'),
-  REMIT_LEDGER_KEY_FILE: z.string().min(1).optional().describe('PEM file of the Ed25519 key that signs checkpoints; keep it outside the database'),
-  REMIT_SPEND_URL: HTTP_URL.optional().describe('Source of measured spend in place of the ledger’s totals: `GET ?org_id=&agent_id=&window=` answers `{"usd": n}`'),
-  REMIT_SPEND_DEADLINE_MS: whole(1, 10_000).default(250).describe('Milliseconds that the spend source has to answer before it counts as down'),
-  REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe('`1` lets issuers and webhooks be on loopback; development and tests only'),
+  REMIT_BASE_URL: HTTP_URL.optional().describe(
+    'Address under which clients reach the server; names the ledger’s origin',
+  ),
+  REMIT_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug, trace or silent',
+    })
+    .default('info')
+    .describe('Least level that is logged'),
+  REMIT_RATE_LIMIT: whole(0, 1_000_000)
+    .default(1000)
+    .describe('Requests a second per key; 0 for no limit'),
+  REMIT_LEDGER_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM file of the Ed25519 key that signs checkpoints; keep it outside the database'),
+  REMIT_SPEND_URL: HTTP_URL.optional().describe(
+    'Source of measured spend in place of the ledger’s totals: `GET ?org_id=&agent_id=&window=` answers `{"usd": n}`',
+  ),
+  REMIT_SPEND_DEADLINE_MS: whole(1, 10_000)
+    .default(250)
+    .describe('Milliseconds that the spend source has to answer before it counts as down'),
+  REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe(
+    '`1` lets issuers and webhooks be on loopback; development and tests only',
+  ),
 })
 
 export type Config = z.infer<typeof ENVIRONMENT>
@@ -50,19 +99,48 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings of an environment. Throws `ConfigError` for every bad value, and for REMIT_ names it does not know. */
+/**
+ * The settings of an environment; an empty value counts as none. Throws `ConfigError` for every bad
+ * value, and for REMIT_ names it does not know.
+ */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith('REMIT_') && value !== ''))
-  const unknown = Object.keys(given).filter((name) => !(name in ENVIRONMENT.shape) && !name.startsWith('REMIT_TEST_'))
-  if (unknown.length > 0) throw new ConfigError(`${unknown.join(', ')}: there is no such setting; see docs/configuration.md`)
-  const result = ENVIRONMENT.safeParse(given)
-  if (result.success) return result.data
-  throw new ConfigError(
-    result.error.issues
-      .map(({ path, message }) => {
-        const name = String(path[0])
-        return `${name} ${message}; given: ${SECRET.has(name) ? '(not shown)' : JSON.stringify(given[name])}`
-      })
-      .join('\n'),
+  const given = Object.fromEntries(
+    Object.entries(env).filter(
+      ([name, value]) => name.startsWith('REMIT_') && value !== '' && !FOREIGN.test(name),
+    ),
   )
+  const unknown = Object.keys(given).filter((name) => !(name in ENVIRONMENT.shape))
+  if (unknown.length > 0) {
+    throw new ConfigError(
+      `${unknown.join(', ')}: there is no such setting; see docs/configuration.md`,
+    )
+  }
+  const { data, error } = ENVIRONMENT.safeParse(given)
+  if (error) throw new ConfigError(error.issues.map((issue) => complaint(issue, given)).join('\n'))
+  if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
+    throw new ConfigError(
+      `REMIT_METRICS_PORT must be another port than REMIT_PORT; given: ${data.REMIT_PORT}`,
+    )
+  }
+  return data
+}
+
+function complaint(
+  { path, message }: z.core.$ZodIssue,
+  given: Readonly<Record<string, string | undefined>>,
+): string {
+  const name = String(path[0])
+  return `${name} ${message}; given: ${SECRET.has(name) ? '(not shown)' : JSON.stringify(given[name])}`
+}
+
+function isDatabaseUrl(value: string): boolean {
+  if (/^sqlite:./s.test(value)) return true
+  if (!/^postgres(ql)?:\/\/./.test(value)) return false
+  try {
+    // The driver decodes user and password, and throws the whole URL about when it cannot.
+    const { username, password } = new URL(value)
+    return decodeURIComponent(username + password) !== null
+  } catch {
+    return false
+  }
 }

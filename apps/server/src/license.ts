@@ -10,11 +10,14 @@ MCowBQYDK2VwAyEAZqRN0CgZAYln3rIEFUsrsqRjRYbVI5ctwZH/JAw5zU8=
 
 const ISSUER = 'remit-license'
 
+/** The last second of the year 9999, the largest time that RFC 3339 can write. */
+const MAX_EXP = 253_402_300_799
+
 const Claims = z.object({
   customer: z.string().min(1).max(256),
   plan: z.enum(['team', 'enterprise']),
   hosted: z.boolean().optional(),
-  exp: z.int(),
+  exp: z.int().max(MAX_EXP),
 })
 
 export interface License {
@@ -33,17 +36,33 @@ export const vendorKey = (): KeyObject => createPublicKey(VENDOR_KEY)
  * Checks a licence offline: an EdDSA-signed JWT (RFC 7519, RFC 8037) of the vendor. Whatever is wrong
  * with it is told in one sentence; nothing is opened by a licence that cannot be checked.
  */
-export async function checkLicense(token: string, key: KeyObject, nowMs: number): Promise<LicenseCheck> {
+export async function checkLicense(
+  token: string,
+  key: KeyObject,
+  nowMs: number,
+): Promise<LicenseCheck> {
   try {
-    const { payload } = await jwtVerify(token, key, { algorithms: ['EdDSA'], issuer: ISSUER, currentDate: new Date(nowMs) })
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: ['EdDSA'],
+      issuer: ISSUER,
+      currentDate: new Date(nowMs),
+    })
     const claims = Claims.safeParse(payload)
     if (!claims.success) return { refused: 'the licence lacks a valid customer, plan or exp' }
     const { customer, plan, hosted = false, exp } = claims.data
     return { license: { customer, plan, hosted, expiresAt: new Date(exp * 1000).toISOString() } }
   } catch (error) {
     if (error instanceof errors.JWTExpired) return { refused: 'the licence has expired' }
-    if (error instanceof errors.JOSEAlgNotAllowed) return { refused: 'the licence is signed with an algorithm that is not EdDSA' }
-    if (error instanceof errors.JOSEError) return { refused: 'the licence is not signed by the vendor' }
+    if (error instanceof errors.JWTClaimValidationFailed) {
+      return { refused: `the licence's ${error.claim} claim is not valid` }
+    }
+    if (error instanceof errors.JOSEAlgNotAllowed)
+      return { refused: 'the licence is signed with an algorithm that is not EdDSA' }
+    if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
+      return { refused: 'the licence is not a signed JWT' }
+    }
+    if (error instanceof errors.JOSEError)
+      return { refused: 'the licence is not signed by the vendor' }
     throw error
   }
 }

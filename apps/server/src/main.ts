@@ -1,3 +1,4 @@
-import { run } from './run.ts'
+import { processIo } from './cli/io.ts'
+import { run } from './cli/program.ts'
 
-await run()
+process.exit(await run(['serve', ...process.argv.slice(2)], processIo()))

@@ -1,71 +1,72 @@
-import type { Server } from 'node:http'
-import { serve as listen } from '@hono/node-server'
-import { createRemit } from '@remit/core'
 import type { Remit } from '@remit/core'
-import { banner } from './banner.ts'
-import { bootOptions } from './boot.ts'
+import { boot } from './boot.ts'
 import type { BootOptions } from './boot.ts'
 import { bootstrap } from './bootstrap.ts'
+import type { FirstKey } from './bootstrap.ts'
 import type { Config } from './config.ts'
-import { answerBrokenRequests } from './broken-requests.ts'
+import { foreignLedgers } from './ledger-key.ts'
+import { listen } from './listen.ts'
+import type { Listener, ListenOptions } from './listen.ts'
 
 export interface RunningServer {
   readonly url: string
+  /** Where `/metrics` is, if on a port of its own. */
+  readonly metricsUrl: string | null
+  readonly edition: 'community' | 'enterprise'
+  /** What is loaded and why, in one line. */
+  readonly notice: string
+  /** The key that this start made, if it made an organization. */
+  readonly first: FirstKey | null
   readonly remit: Remit
   /** Stops accepting, finishes what is under way, closes. */
   stop(): Promise<void>
 }
 
-const MAX_HEADER_BYTES = 16 * 1024
-const REQUEST_MS = 30_000
-const STOP_MS = 25_000
+export type ServerOptions = BootOptions & Pick<ListenOptions, 'requestTimeoutMs'>
 
-/** Boots and listens; resolves when requests are answered. */
-export async function createServer(config: Config, options: BootOptions = {}): Promise<RunningServer> {
-  const boot = await bootOptions(config, options)
-  const remit = await createRemit(boot)
-  const first = await bootstrap(config, boot)
-  const { log } = boot
-  const server = await start(remit.app, config.REMIT_HOST, config.REMIT_PORT)
-  const apart = config.REMIT_METRICS_PORT === undefined ? [] : [await start(remit.metricsApp, config.REMIT_HOST, config.REMIT_METRICS_PORT)]
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : config.REMIT_PORT
-  const url = `http://${config.REMIT_HOST === '127.0.0.1' ? 'localhost' : config.REMIT_HOST}:${port}`
-  log.info({ url, edition: boot.settings.edition, database: config.REMIT_DATABASE_URL.split(':')[0] }, boot.notice)
-  for (const warning of boot.warnings ?? []) log.warn(warning)
-  process.stdout.write(banner({ url, notice: boot.notice, edition: boot.settings.edition, first }))
-  let stopping: Promise<void> | null = null
-  return { url, remit, stop: () => (stopping ??= stop([server, ...apart], remit)) }
-}
-
-function start(app: Pick<Remit['app'], 'fetch'>, hostname: string, port: number): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = listen(
-      {
-        fetch: app.fetch,
-        hostname,
-        port,
-        overrideGlobalObjects: false,
-        serverOptions: { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: 65_000 },
-      },
-      () => resolve(server),
-    ) as Server
-    server.once('error', reject)
-    answerBrokenRequests(server)
-  })
-}
-
-/** Requests under way are answered; what still hangs after 25 s is cut. */
-async function stop(servers: readonly Server[], remit: Remit): Promise<void> {
-  const cut = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_MS)
-  await Promise.all(servers.map(closed))
-  clearTimeout(cut)
-  await remit.close()
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
-  })
+/** Boots and listens; resolves when requests are answered. Writes nothing but the log. */
+export async function createServer(
+  config: Config,
+  options: ServerOptions = {},
+): Promise<RunningServer> {
+  const booted = await boot(config, options)
+  const { remit, db, ledgerKey, log, entitlement, warnings } = booted
+  const { edition, notice } = entitlement
+  const listeners: Listener[] = []
+  const close = async () => {
+    await Promise.all(listeners.map((listener) => listener.stop()))
+    await remit.close()
+  }
+  try {
+    const first = await bootstrap(booted)
+    const on = { ...options, host: config.REMIT_HOST }
+    const main = await listen(remit.app, { ...on, port: config.REMIT_PORT })
+    listeners.push(main)
+    const metrics =
+      config.REMIT_METRICS_PORT === undefined
+        ? null
+        : await listen(remit.metricsApp, { ...on, port: config.REMIT_METRICS_PORT })
+    if (metrics) listeners.push(metrics)
+    const { url } = main
+    const metricsUrl = metrics && `${metrics.url}/metrics`
+    const [database] = config.REMIT_DATABASE_URL.split(':')
+    log.info(
+      { url, ...(metricsUrl !== null && { metrics: metricsUrl }), edition, database },
+      notice,
+    )
+    for (const warning of warnings) log.warn(warning)
+    const foreign = await foreignLedgers(db, ledgerKey)
+    if (foreign.length > 0) {
+      log.error(
+        { organizations: foreign },
+        'ledgers are signed with another key than that of REMIT_LEDGER_KEY_FILE: nothing can be decided for these organizations',
+      )
+    }
+    let stopping: Promise<void> | null = null
+    const stop = () => (stopping ??= close())
+    return { url, metricsUrl, edition, notice, first, remit, stop }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }

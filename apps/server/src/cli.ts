@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { processIo } from './cli/io.ts'
+import { run } from './cli/program.ts'
+
+process.exit(await run(process.argv.slice(2), processIo()))

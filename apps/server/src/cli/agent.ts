@@ -1,0 +1,58 @@
+import { AgentId } from '@remit/contract'
+import type { AgentSwitch } from '@remit/core'
+import type { Command } from 'commander'
+import type { Booted } from '../boot.ts'
+import { orgOption, subcommand } from './command.ts'
+import { CliError } from './errors.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+
+interface SuspendOptions {
+  readonly org?: string
+  readonly reason: string
+}
+
+export function agentCommands(program: Command, session: Session): void {
+  const agent = program.command('agent').description('The emergency stop of single agents')
+
+  subcommand(agent, 'suspend <agent>', 'Deny everything to an agent from its next request on')
+    .addOption(orgOption())
+    .requiredOption('--reason <text>', 'Why, for the ledger and for whoever is refused')
+    .action((text: string, { org, reason }: SuspendOptions) =>
+      session.product(async (booted) => {
+        const agent_id = readAgent(text)
+        if (!/^[^\p{Cc}]{1,500}$/u.test(reason)) {
+          throw new CliError('--reason must be one line of 1 to 500 characters')
+        }
+        const { id: org_id } = await organizationOf(booted.db, org)
+        await agentSwitch(booted).suspend(org_id, agent_id, reason)
+        session.print(
+          { org_id, agent_id, status: 'suspended', reason },
+          `${agent_id} is suspended.\n`,
+        )
+      }),
+    )
+
+  subcommand(agent, 'resume <agent>', 'Let a suspended agent act again')
+    .addOption(orgOption())
+    .action((text: string, { org }: { org?: string }) =>
+      session.product(async (booted) => {
+        const agent_id = readAgent(text)
+        const { id: org_id } = await organizationOf(booted.db, org)
+        await agentSwitch(booted).resume(org_id, agent_id)
+        session.print({ org_id, agent_id, status: 'active' }, `${agent_id} may act again.\n`)
+      }),
+    )
+}
+
+function readAgent(text: string): string {
+  const { error, data } = AgentId.safeParse(text)
+  if (error) throw new CliError(`The agent's id ${error.issues[0]?.message ?? 'is not valid'}`)
+  return data
+}
+
+function agentSwitch({ remit, entitlement }: Booted): AgentSwitch {
+  const { agentSwitch: offered } = remit.ports
+  if (!offered) throw new CliError(`Nothing decides about agents here. ${entitlement.notice}`)
+  return offered
+}

@@ -1,0 +1,117 @@
+import { Role } from '@remit/contract'
+import {
+  createKey,
+  endKey,
+  findKeyOrganization,
+  generateKey,
+  listKeys,
+  rotateKey,
+} from '@remit/core'
+import type { CoreTables, Database } from '@remit/core'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { choice, orgOption, subcommand } from './command.ts'
+import { CliError, EXIT } from './errors.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+import { facts, table } from './table.ts'
+
+interface CreateOptions {
+  readonly org?: string
+  readonly role: Role
+  readonly person?: string
+  readonly name?: string
+}
+
+export function keyCommands(program: Command, session: Session): void {
+  const key = program.command('key').description('Keys of organizations')
+
+  subcommand(key, 'create', 'Make a key; its secret is shown once')
+    .addOption(orgOption())
+    .addOption(choice('--role <role>', 'What the key may do', Role.options).makeOptionMandatory())
+    .option('--person <e-mail>', 'The person that the key stands for')
+    .option('--name <name>', 'What the key is for')
+    .action(({ org, role, person, name }: CreateOptions) =>
+      session.product(async ({ db, remit }) => {
+        const { id: orgId } = await organizationOf(db, org)
+        const described = {
+          role,
+          person: person === undefined ? null : readEmail(person),
+          name: name === undefined ? null : readName(name),
+        }
+        const { id, secret } = await createKey(remit.writer, orgId, described)
+        session.print({ key: { id, org_id: orgId, ...described, secret } }, shown(id, secret))
+      }),
+    )
+
+  subcommand(key, 'list', 'List the keys of an organization, without their secrets')
+    .addOption(orgOption())
+    .action(({ org }: { org?: string }) =>
+      session.database(async (db) => {
+        const keys = await listKeys(db, (await organizationOf(db, org)).id)
+        session.print(
+          { keys },
+          table(
+            ['ID', 'ROLE', 'PERSON', 'NAME', 'CREATED', 'REVOKED'],
+            keys.map(({ id, role, person, name, created_at, revoked_at }) => [
+              id,
+              role,
+              person ?? '-',
+              name ?? '-',
+              created_at,
+              revoked_at ?? '-',
+            ]),
+          ),
+        )
+      }),
+    )
+
+  subcommand(key, 'revoke <id>', 'End a key').action((id: string) =>
+    session.product(async ({ db, remit }) => {
+      const ended = await endKey(remit.writer, await holderOf(db, id), id)
+      session.print({ key: ended }, `${id} is revoked.\n`)
+    }),
+  )
+
+  subcommand(
+    key,
+    'rotate <id>',
+    'End a key and make its successor with the same role and person',
+  ).action((id: string) =>
+    session.product(async ({ db, remit }) => {
+      const next = await rotateKey(remit.writer, await holderOf(db, id), id)
+      session.print(
+        { key: { id: next.id, secret: next.secret, rotated_from: id } },
+        `${id} is revoked.\n${shown(next.id, next.secret)}`,
+      )
+    }),
+  )
+
+  subcommand(
+    key,
+    'generate',
+    'Print a well-formed key for REMIT_BOOTSTRAP_KEY; nothing is stored',
+  ).action(() => {
+    const { id, secret } = generateKey()
+    session.print({ key: { id, secret } }, `${secret}\n`)
+  })
+}
+
+const shown = (id: string, secret: string): string =>
+  `${facts({ key: id, secret })}The secret is shown this once.\n`
+
+async function holderOf(db: Database<CoreTables>, id: string): Promise<string> {
+  const orgId = await findKeyOrganization(db, id)
+  if (orgId === undefined) throw new CliError(`There is no live key ${id}`, EXIT.failed)
+  return orgId
+}
+
+function readEmail(text: string): string {
+  if (z.email().max(254).safeParse(text).success) return text
+  throw new CliError(`--person must be an e-mail address; given: ${text}`)
+}
+
+function readName(text: string): string {
+  if (/^[^\p{C}]{1,128}$/u.test(text)) return text
+  throw new CliError('--name must be 1 to 128 printable characters')
+}

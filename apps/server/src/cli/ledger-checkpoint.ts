@@ -1,0 +1,19 @@
+import { Ledger } from '@remit/core'
+import type { Command } from 'commander'
+import { orgOption, subcommand } from './command.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+
+export function checkpointCommand(ledger: Command, session: Session): void {
+  subcommand(ledger, 'checkpoint', 'Print the newest signed checkpoint, to be kept elsewhere')
+    .addOption(orgOption())
+    .action(({ org }: { org?: string }) =>
+      session.database(async (db) => {
+        const { id } = await organizationOf(db, org)
+        const { origin, size, hash, vkey, note } = await new Ledger(db).head(id)
+        session.print({ org_id: id, origin, size, hash, vkey, note }, note)
+        // Apart from the note, which is a document to the byte.
+        if (!session.json) session.io.stderr.write(`verifier key: ${vkey}\n`)
+      }),
+    )
+}

@@ -1,0 +1,73 @@
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Ledger } from '@remit/core'
+import type { Command } from 'commander'
+import { orgOption, subcommand } from './command.ts'
+import { CliError } from './errors.ts'
+import { createProgress } from './progress.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+
+interface ExportOptions {
+  readonly org?: string
+  readonly out?: string
+  readonly afterSeq?: string
+}
+
+export function exportCommand(ledger: Command, session: Session): void {
+  subcommand(ledger, 'export', 'Write the ledger as NDJSON, for `ledger verify --file`')
+    .addOption(orgOption())
+    .option('--out <file>', 'File to write, in one step at the end; standard output unless given')
+    .option('--after-seq <seq>', 'Begin after this sequence number')
+    .action(({ org, out, afterSeq }: ExportOptions) =>
+      session.database(async (db) => {
+        const { id } = await organizationOf(db, org)
+        const from = afterSeq === undefined ? undefined : readSeq(afterSeq)
+        const count = { lines: 0 }
+        const chunks = counted(new Ledger(db).export(id, from), session, count)
+        await (out === undefined ? toStream(chunks, session.io.stdout) : toFile(chunks, out))
+        // All but the header and the checkpoint are entries.
+        const entries = count.lines - 2
+        if (out !== undefined) {
+          session.print({ org_id: id, file: out, entries }, `${entries} entries are in ${out}.\n`)
+        }
+      }),
+    )
+}
+
+function readSeq(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new CliError(`--after-seq must be a whole number; given: ${text}`)
+}
+
+async function* counted(
+  chunks: AsyncIterable<string>,
+  session: Session,
+  count: { lines: number },
+): AsyncGenerator<string> {
+  const progress = createProgress(session.io.stderr, (done) => `exported ${done} entries`)
+  for await (const chunk of chunks) {
+    count.lines += chunk.split('\n').length - 1
+    progress.update(count.lines)
+    yield chunk
+  }
+  progress.end()
+}
+
+const toStream = (chunks: AsyncIterable<string>, stream: Writable): Promise<void> =>
+  pipeline(Readable.from(chunks), stream, { end: false })
+
+/** Through a file beside it: what bears the name is complete. */
+async function toFile(chunks: AsyncIterable<string>, path: string): Promise<void> {
+  const partial = `${path}.partial`
+  try {
+    await pipeline(Readable.from(chunks), createWriteStream(partial, { flush: true }))
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,68 @@
+import { createPublicKey } from 'node:crypto'
+import { generateLedgerKey, listOrganizations, rotateLedgerKey } from '@remit/core'
+import type { CoreTables, Database, OrganizationRow } from '@remit/core'
+import type { Command } from 'commander'
+import { ledgerKeyFile } from '../ledger-key.ts'
+import { orgOption, subcommand } from './command.ts'
+import { readPrivateKey, writeSecret } from './files.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+import { facts } from './table.ts'
+
+interface RotateOptions {
+  readonly org?: string
+  readonly newKey: string
+}
+
+export function ledgerKeyCommands(ledger: Command, session: Session): void {
+  subcommand(
+    ledger,
+    'keygen <file>',
+    'Make an Ed25519 key that signs ledgers; an existing file stays',
+  ).action((file: string) => {
+    const pem = generateLedgerKey()
+    writeSecret(file, pem)
+    const { x } = createPublicKey(pem).export({ format: 'jwk' })
+    const public_key = Buffer.from(String(x), 'base64url').toString('base64')
+    session.print({ file, public_key }, facts({ 'private key': file, 'public key': public_key }))
+  })
+
+  subcommand(
+    ledger,
+    'rotate-key',
+    'Hand a ledger over to a new signing key, signed with the old one',
+  )
+    .addOption(orgOption())
+    .requiredOption('--new-key <file>', 'The new key, as `ledger keygen` wrote it')
+    .action(({ org, newKey: file }: RotateOptions) =>
+      session.product(async ({ db, clock, ledgerKey: oldKey, config }) => {
+        const newKey = readPrivateKey(file)
+        const { id } = await organizationOf(db, org)
+        const rotation = await rotateLedgerKey({ db, clock, oldKey, newKey }, id)
+        const others = await leftBehind(db, id)
+        session.print(
+          { org_id: id, ...rotation, others_on_old_key: others.map((other) => other.id) },
+          facts({ 'new verifier key': rotation.new_vkey, 'recorded as entry': rotation.seq }) +
+            `Servers write this ledger again once ${ledgerKeyFile(config)} is the new key.\n` +
+            (others.length > 0
+              ? `Rotate these too, a server has one key: ${others.map(({ name }) => name).join(', ')}\n`
+              : '') +
+            `\n${rotation.checkpoint}`,
+        )
+      }),
+    )
+}
+
+/** Organizations whose ledgers are not signed with the same key as that one's. */
+async function leftBehind(db: Database<CoreTables>, id: string): Promise<OrganizationRow[]> {
+  const heads = await db.selectFrom('ledger_head').select(['org_id', 'vkey']).execute()
+  // After the name and the key id; base64 may have a plus itself.
+  const keyOf = (vkey: string) => vkey.split('+').slice(2).join('+')
+  const current = heads.find((head) => head.org_id === id)
+  const behind = new Set(
+    heads.flatMap((head) =>
+      current && keyOf(head.vkey) !== keyOf(current.vkey) ? [head.org_id] : [],
+    ),
+  )
+  return (await listOrganizations(db)).filter((organization) => behind.has(organization.id))
+}

@@ -1,0 +1,127 @@
+import { createReadStream } from 'node:fs'
+import { exportLines, parseVerifierKey, verifyDatabase, verifyExport } from '@remit/core'
+import type { VerifyReport } from '@remit/core'
+import type { Command } from 'commander'
+import { orgOption, subcommand } from './command.ts'
+import { readCheckpoint } from './checkpoint-file.ts'
+import { CliError, EXIT } from './errors.ts'
+import { createProgress } from './progress.ts'
+import type { Progress } from './progress.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+import { facts } from './table.ts'
+
+/** What the reports on a database and on an export have in common. */
+export type AnyReport = Omit<VerifyReport, 'tiles' | 'errors' | 'first_invalid'> & {
+  readonly errors: readonly {
+    readonly seq: number
+    readonly code: string
+    readonly detail?: string
+  }[]
+}
+
+interface VerifyOptions {
+  readonly org?: string
+  readonly file?: string
+  readonly vkey?: string
+  readonly checkpoint?: readonly string[]
+  readonly requireAnchor?: true
+  readonly deep?: true
+}
+
+export function verifyCommand(ledger: Command, session: Session): void {
+  subcommand(ledger, 'verify', 'Verify a ledger in the database, or an export without any database')
+    .addOption(orgOption().conflicts('file'))
+    .option('--file <file>', 'Export to verify in place of the database')
+    .option('--vkey <vkey>', 'The ledger’s verifier key, obtained from elsewhere')
+    .option('--checkpoint <file...>', 'Checkpoints that were kept elsewhere')
+    .option('--require-anchor', 'End with 3 when nothing from outside confirms the ledger')
+    .option('--deep', 'Parse every payload too, which takes about three times as long')
+    .action(async (options: VerifyOptions) => {
+      const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
+      const report = await verify(session, options, progress).finally(() => progress.end())
+      session.exitCode = exitCodeOf(report, options.requireAnchor ?? false)
+      session.print(report, describeReport(report))
+    })
+}
+
+/** 1 for whatever is not as it was signed, 3 for a chain that only holds itself. */
+export function exitCodeOf(
+  { status, anchored_by }: Pick<AnyReport, 'status' | 'anchored_by'>,
+  requireAnchor: boolean,
+): number {
+  if (status !== 'ok') return EXIT.failed
+  return requireAnchor && anchored_by === 'none' ? EXIT.notAnchored : EXIT.ok
+}
+
+function verify(session: Session, options: VerifyOptions, progress: Progress): Promise<AnyReport> {
+  const { org, file, vkey, checkpoint = [], deep = false } = options
+  if (vkey !== undefined) checkKey(vkey)
+  const checkpoints = checkpoint.map(readCheckpoint)
+  if (file !== undefined) {
+    return verifyExport(counted(exportLines(createReadStream(file)), progress), {
+      checkpoints,
+      deep,
+      ...(vkey !== undefined && { vkey }),
+    })
+  }
+  return session.database(async (db) => {
+    const { id } = await organizationOf(db, org)
+    const onProgress = (done: number) => progress.update(done)
+    const vkeys = vkey === undefined ? [] : [vkey]
+    return verifyDatabase(db, id, { vkeys, checkpoints, deep, onProgress })
+  })
+}
+
+function checkKey(vkey: string): void {
+  try {
+    parseVerifierKey(vkey)
+  } catch (error) {
+    throw new CliError(`--vkey: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function* counted(lines: AsyncIterable<string>, progress: Progress): AsyncGenerator<string> {
+  let count = 0
+  for await (const line of lines) {
+    // The first line is the header.
+    progress.update(count++)
+    yield line
+  }
+}
+
+const SHOWN_ERRORS = 10
+
+const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
+  ok: 'OK',
+  tampered: 'TAMPERED',
+  incomplete: 'INCOMPLETE: the source ends before its end',
+  behind_checkpoint: 'BEHIND A CHECKPOINT: entries that were signed are missing',
+}
+
+/** The report for a person; it never ends without saying what was not checked. */
+export function describeReport(report: AnyReport): string {
+  const { status, checked, head, root, anchored_by, truncation_checked, checkpoints } = report
+  const { errors, error_count, redacted, not_checked } = report
+  const shown = errors.slice(0, SHOWN_ERRORS)
+  return [
+    `${VERDICTS[status]}\n`,
+    facts({
+      entries: `${checked.entries}, seq ${checked.from_seq} to ${checked.to_seq}`,
+      head: head.hash,
+      root: root ?? 'not known',
+      'anchored by': anchored_by,
+      'end confirmed': truncation_checked ? 'yes' : 'no',
+      checkpoints: `${checkpoints.checked} compared, ${checkpoints.mismatched} wrong`,
+      'erased payloads': redacted,
+      errors: error_count,
+    }),
+    ...shown.map(
+      ({ seq, code, detail }) =>
+        `  seq ${seq}: ${code}${detail === undefined ? '' : `, ${detail}`}\n`,
+    ),
+    error_count > shown.length ? `  and ${error_count - shown.length} more\n` : '',
+    'Not checked:\n',
+    ...not_checked.map((sentence) => `  - ${sentence}\n`),
+  ].join('')
+}

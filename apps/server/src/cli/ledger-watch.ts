@@ -1,0 +1,88 @@
+import { setTimeout } from 'node:timers/promises'
+import { NoteError, parseVerifierKey } from '@remit/core'
+import type { Command } from 'commander'
+import { checkLog, LogAlarm } from '../watch/check-log.ts'
+import type { Look } from '../watch/check-log.ts'
+import { createLogClient, NoAnswer } from '../watch/log-client.ts'
+import type { LogClient } from '../watch/log-client.ts'
+import { readState, WatchStateError, writeState } from '../watch/state.ts'
+import { subcommand } from './command.ts'
+import { CliError, EXIT } from './errors.ts'
+import type { Session } from './session.ts'
+
+interface WatchOptions {
+  readonly key?: string
+  readonly state: string
+  readonly interval: string
+  readonly once?: true
+  readonly vkey?: string
+}
+
+export function watchCommand(ledger: Command, session: Session): void {
+  subcommand(ledger, 'watch <url>', 'Watch a ledger from outside: it must only ever grow')
+    .option('--key <key>', 'Key of the ledger’s organization, role read; REMIT_KEY unless given')
+    .requiredOption('--state <file>', 'File with the pinned key and the last checkpoint')
+    .option('--interval <seconds>', 'Seconds between two looks', '60')
+    .option('--once', 'Look once, for a scheduler')
+    .option(
+      '--vkey <vkey>',
+      'The ledger’s verifier key, obtained from elsewhere; else the first one seen is pinned',
+    )
+    .action((url: string, options: WatchOptions) => watch(session, url, options))
+}
+
+async function watch(session: Session, url: string, options: WatchOptions): Promise<void> {
+  const key = options.key ?? session.io.env['REMIT_KEY']
+  if (!key) throw new CliError('--key or REMIT_KEY is needed')
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw new CliError(`${url} is not an http or https URL`)
+  const seconds = Number(options.interval)
+  if (!(seconds >= 1 && seconds <= 86_400))
+    throw new CliError('--interval must be 1 to 86400 seconds')
+  const client = createLogClient(url, key)
+  if (options.once) return lookOnce(session, client, options)
+
+  const ended = session.io.endSignal()
+  while (!ended.aborted) {
+    try {
+      await lookOnce(session, client, options)
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || !error.passing) throw error
+      session.io.stderr.write(`remit: ${error.message}\n`)
+    }
+    // An abort only ends the pause; the loop sees it.
+    await setTimeout(seconds * 1000, undefined, { signal: ended }).catch(() => undefined)
+  }
+}
+
+async function lookOnce(session: Session, client: LogClient, options: WatchOptions): Promise<void> {
+  try {
+    const last = readState(options.state)
+    if (options.vkey !== undefined) parseVerifierKey(options.vkey)
+    const look = await checkLog(client, last, options.vkey, new Date().toISOString())
+    writeState(options.state, look.state)
+    report(session, look)
+  } catch (error) {
+    if (error instanceof LogAlarm) {
+      throw new CliError(`ALARM, ${error.kind}: ${error.message}`, EXIT.failed)
+    }
+    if (error instanceof WatchStateError) throw new CliError(error.message)
+    if (error instanceof NoteError) throw new CliError(`--vkey: ${error.message}`)
+    throw error
+  }
+}
+
+function report(session: Session, { state, pinned, grown }: Look): void {
+  const { vkey, size, root, checked_at } = state
+  const { name: origin } = parseVerifierKey(vkey)
+  if (pinned) {
+    session.io.stderr.write(
+      `remit: pinned the key that the log itself names; compare it with one from elsewhere: ${vkey}\n`,
+    )
+  }
+  const growth = grown === null ? 'first look' : `${grown} more, all appended`
+  session.print(
+    { status: 'ok', origin, size, root, grown, pinned, vkey, checked_at },
+    `${checked_at} ok: ${size} entries (${growth})\n`,
+  )
+}

@@ -1,0 +1,22 @@
+import type { Command } from 'commander'
+import { checkpointCommand } from './ledger-checkpoint.ts'
+import { exportCommand } from './ledger-export.ts'
+import { ledgerKeyCommands } from './ledger-keys.ts'
+import { recoverCommand } from './ledger-recover.ts'
+import { verifyCommand } from './ledger-verify.ts'
+import { watchCommand } from './ledger-watch.ts'
+import type { Session } from './session.ts'
+
+export function ledgerCommands(program: Command, session: Session): void {
+  const ledger = program.command('ledger').description('The ledger of an organization')
+  for (const add of [
+    verifyCommand,
+    exportCommand,
+    checkpointCommand,
+    watchCommand,
+    ledgerKeyCommands,
+    recoverCommand,
+  ]) {
+    add(ledger, session)
+  }
+}

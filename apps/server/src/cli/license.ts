@@ -1,0 +1,89 @@
+import type { Command } from 'commander'
+import { checkLicense, generateLicenseKeys, issueLicense, vendorKey } from '../license.ts'
+import type { License } from '../license.ts'
+import { choice, subcommand } from './command.ts'
+import { CliError, EXIT } from './errors.ts'
+import { readPrivateKey, readPublicKey, readText, writeSecret } from './files.ts'
+import type { Session } from './session.ts'
+import { facts } from './table.ts'
+
+interface IssueOptions {
+  readonly key: string
+  readonly customer: string
+  readonly plan: 'team' | 'enterprise'
+  readonly expires: string
+  readonly hosted?: boolean
+}
+
+interface ShowOptions {
+  readonly file?: string
+  readonly publicKey?: string
+}
+
+export function licenseCommands(program: Command, session: Session): void {
+  const license = program.command('license').description('Licences of the enterprise edition')
+
+  subcommand(
+    license,
+    'keygen <file>',
+    'Make a key pair for licences: the private key into the file, the public one is printed',
+  ).action((file: string) => {
+    const { privateKey, publicKey } = generateLicenseKeys()
+    writeSecret(file, privateKey)
+    session.print({ private_key_file: file, public_key: publicKey }, publicKey)
+  })
+
+  subcommand(license, 'issue', 'Sign a licence')
+    .requiredOption('--key <file>', 'Private key, as `license keygen` wrote it')
+    .requiredOption('--customer <name>', 'Whom the licence is for')
+    .addOption(
+      choice('--plan <plan>', 'What it opens', ['team', 'enterprise']).makeOptionMandatory(),
+    )
+    .requiredOption('--expires <time>', 'Last moment of the licence: a date, or a time in RFC 3339')
+    .option('--hosted', 'Plans are those of each organization')
+    .action(async ({ key, customer, plan, expires, hosted = false }: IssueOptions) => {
+      if (customer.length < 1 || customer.length > 256)
+        throw new CliError('--customer must be 1 to 256 characters')
+      const issued = { customer, plan, hosted, expiresAt: readExpiry(expires) }
+      const token = await issueLicense(readPrivateKey(key), issued)
+      session.print({ license: wire(issued), token }, `${token}\n`)
+    })
+
+  subcommand(license, 'show', 'Say what a licence is worth: REMIT_LICENSE_KEY, or one in a file')
+    .option('--file <file>', 'File with the licence')
+    .option('--public-key <file>', 'Public key to check it against in place of the built-in one')
+    .action(async ({ file, publicKey }: ShowOptions) => {
+      const token = file === undefined ? session.io.env['REMIT_LICENSE_KEY'] : readText(file).trim()
+      if (!token)
+        throw new CliError('REMIT_LICENSE_KEY is not set; --file names a licence', EXIT.failed)
+      const key = publicKey === undefined ? vendorKey() : readPublicKey(publicKey)
+      const check = await checkLicense(token, key, Date.now())
+      if ('refused' in check) throw new CliError(check.refused, EXIT.failed)
+      const { customer, plan, hosted, expiresAt } = check.license
+      session.print(
+        { license: wire(check.license) },
+        facts({ customer, plan: hosted ? 'by organization' : plan, expires: expiresAt }),
+      )
+    })
+}
+
+const wire = ({ customer, plan, hosted, expiresAt }: License) => ({
+  customer,
+  plan,
+  hosted,
+  expires_at: expiresAt,
+})
+
+/** A date stands for its last second in UTC. */
+function readExpiry(text: string): string {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  const time = new Date(isDate ? `${text}T23:59:59Z` : text)
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(text)
+  if ((!isDate && !isTime) || Number.isNaN(time.getTime())) {
+    throw new CliError(
+      `--expires must be a date such as 2027-12-31 or a time in RFC 3339; given: ${text}`,
+    )
+  }
+  // The claim counts whole seconds.
+  return new Date(Math.floor(time.getTime() / 1000) * 1000).toISOString()
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import { subcommand } from './command.ts'
+import type { Session } from './session.ts'
+
+export function migrateCommand(program: Command, session: Session): void {
+  subcommand(
+    program,
+    'migrate',
+    'Bring the tables up to date, as every start of the server does',
+  ).action(() =>
+    session.product(({ remit: { migrated } }) => {
+      const lines = migrated.length > 0 ? migrated : ['The tables are up to date.']
+      session.print({ migrated }, `${lines.join('\n')}\n`)
+      return Promise.resolve()
+    }),
+  )
+}

@@ -1,0 +1,103 @@
+import { Plan } from '@remit/contract'
+import {
+  listOrganizations,
+  organizationRecord,
+  setPlan,
+  setSettings,
+  SETTING_NAMES,
+} from '@remit/core'
+import type { OrganizationRecord } from '@remit/core'
+import { Argument } from 'commander'
+import type { Command } from 'commander'
+import { choice, subcommand } from './command.ts'
+import { CliError } from './errors.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+import { facts, table } from './table.ts'
+
+export function orgCommands(program: Command, session: Session): void {
+  const org = program.command('org').description('Organizations')
+
+  subcommand(org, 'create <name>', 'Make an organization with its ledger and first admin key')
+    .addOption(
+      choice(
+        '--plan <plan>',
+        'Plan; free under a hosted licence unless given, else enterprise',
+        Plan.options,
+      ),
+    )
+    .action((name: string, { plan }: { plan?: Plan }) =>
+      session.product(async ({ newOrganization }) => {
+        const { organization, key } = await newOrganization(name, plan)
+        const { id, created_at } = organization
+        session.print(
+          {
+            organization: { id, name, plan: organization.plan, created_at },
+            key: { id: key.id, role: key.role, secret: key.secret },
+          },
+          facts({ organization: id, name, plan: organization.plan, 'admin key': key.secret }) +
+            'The key is shown this once.\n',
+        )
+      }),
+    )
+
+  subcommand(org, 'list', 'List the organizations').action(() =>
+    session.database(async (db) => {
+      const organizations = (await listOrganizations(db)).map(organizationRecord)
+      session.print(
+        { organizations },
+        table(
+          ['ID', 'NAME', 'PLAN', 'CREATED'],
+          organizations.map(({ id, name, plan, created_at }) => [id, name, plan, created_at]),
+        ),
+      )
+    }),
+  )
+
+  subcommand(
+    org,
+    'set <org> <setting=value...>',
+    'Change settings; an empty value puts a setting back to its default',
+  )
+    .addHelpText('after', `\nSettings: ${SETTING_NAMES.join(', ')}`)
+    .action((idOrName: string, assignments: readonly string[]) =>
+      session.product(async ({ db, remit }) => {
+        const { id } = await organizationOf(db, idOrName)
+        const organization = await setSettings(remit.writer, id, readAssignments(assignments))
+        session.print({ organization }, described(organization))
+      }),
+    )
+
+  subcommand(org, 'set-plan <org>', 'Move an organization to another plan')
+    .addArgument(new Argument('<plan>').choices(Plan.options))
+    .action((idOrName: string, plan: Plan) =>
+      session.product(async ({ db, remit }) => {
+        const { id } = await organizationOf(db, idOrName)
+        const organization = await setPlan(remit.writer, id, plan)
+        session.print({ organization }, described(organization))
+      }),
+    )
+}
+
+const described = ({ id, name, plan, settings }: OrganizationRecord): string =>
+  facts({ organization: id, name, plan, ...Object.fromEntries(Object.entries(settings)) })
+
+/** `name=value` as a change of settings: JSON where the value is JSON, else text, null where it is empty. */
+export function readAssignments(assignments: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    assignments.map((assignment) => {
+      const at = assignment.indexOf('=')
+      if (at < 1) throw new CliError(`${assignment}: write a setting as name=value`)
+      const text = assignment.slice(at + 1)
+      return [assignment.slice(0, at), text === '' ? null : jsonOrText(text)]
+    }),
+  )
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

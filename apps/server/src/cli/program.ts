@@ -1,0 +1,56 @@
+import { Command } from 'commander'
+import { VERSION } from '../version.ts'
+import { agentCommands } from './agent.ts'
+import { judge } from './errors.ts'
+import type { Io } from './io.ts'
+import { keyCommands } from './key.ts'
+import { ledgerCommands } from './ledger.ts'
+import { licenseCommands } from './license.ts'
+import { migrateCommand } from './migrate.ts'
+import { orgCommands } from './org.ts'
+import { serveCommand } from './serve.ts'
+import { Session } from './session.ts'
+
+/** Every command of `remit`; `docs/cli.md` is compared with it by a test. */
+export function createProgram(session: Session): Command {
+  const { stdout, stderr } = session.io
+  const program = new Command('remit')
+    .description('What an agent is allowed to do, and the account it gives of it')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      // Errors are told once, by `run`.
+      outputError: () => undefined,
+    })
+  serveCommand(program, session)
+  migrateCommand(program, session)
+  orgCommands(program, session)
+  keyCommands(program, session)
+  licenseCommands(program, session)
+  ledgerCommands(program, session)
+  agentCommands(program, session)
+  return program
+}
+
+/** Runs one command line; gives its exit code. Never throws. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const session = new Session(io, args.includes('--json'))
+  try {
+    await createProgram(session).parseAsync(args, { from: 'user' })
+    return session.exitCode
+  } catch (error) {
+    const { message, exitCode } = judge(error)
+    if (message !== null) {
+      const text = session.json
+        ? JSON.stringify({ error: { message, exit_code: exitCode } })
+        : message
+      io.stderr.write(session.json ? `${text}\n` : `remit: ${text}\n`)
+      const level = io.env['REMIT_LOG_LEVEL']
+      if ((level === 'debug' || level === 'trace') && error instanceof Error)
+        io.stderr.write(`${error.stack}\n`)
+    }
+    return exitCode
+  }
+}

@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import { banner } from '../banner.ts'
+import { createServer } from '../serve.ts'
+import { subcommand } from './command.ts'
+import type { Session } from './session.ts'
+
+export function serveCommand(program: Command, session: Session): void {
+  subcommand(program, 'serve', 'Serve until SIGTERM or SIGINT').action(async () => {
+    const ended = session.io.endSignal()
+    const server = await createServer(session.config)
+    const { url, metricsUrl: metrics_url, edition, notice, first } = server
+    session.print(
+      {
+        url,
+        metrics_url,
+        edition,
+        notice,
+        first: first && { ...first, secret: first.given ? null : first.secret },
+      },
+      banner(server),
+    )
+    if (!ended.aborted) await once(ended, 'abort')
+    await server.stop()
+  })
+}

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { findOrganization, listOrganizations, openDatabase } from '@remit/core'
+import type { CoreTables, Database, OrganizationRow } from '@remit/core'
+import { boot } from '../boot.ts'
+import type { Booted } from '../boot.ts'
+import { readConfig } from '../config.ts'
+import type { Config } from '../config.ts'
+import { createLog } from '../log.ts'
+import { CliError, EXIT } from './errors.ts'
+import type { Io } from './io.ts'
+
+/** One run of the command line. */
+export class Session {
+  readonly io: Io
+  /** `--json` was given: results and errors are one JSON document a line. */
+  json: boolean
+  exitCode: number = EXIT.ok
+
+  constructor(io: Io, json: boolean) {
+    this.io = io
+    this.json = json
+  }
+
+  get config(): Config {
+    return readConfig(this.io.env)
+  }
+
+  /** Writes the result: the value with `--json`, the text for a person otherwise. */
+  print(value: unknown, text: string): void {
+    this.io.stdout.write(this.json ? `${JSON.stringify(value)}\n` : text)
+  }
+
+  /**
+   * Work on the product, booted as the server boots it: the same licence, tables and writer. The log
+   * is silent unless asked for, since whatever fails is told in the end.
+   */
+  async product<T>(work: (booted: Booted) => Promise<T>): Promise<T> {
+    const { config } = this
+    const level = config.REMIT_LOG_LEVEL
+    const log = createLog(level === 'debug' || level === 'trace' ? level : 'silent')
+    const booted = await boot(config, { log })
+    try {
+      return await work(booted)
+    } finally {
+      await booted.remit.close()
+    }
+  }
+
+  /** Work that only reads: the tables stay as they are, and SQLite is opened without the right to write. */
+  async database<T>(work: (db: Database<CoreTables>) => Promise<T>): Promise<T> {
+    const url = this.config.REMIT_DATABASE_URL
+    if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) {
+      throw new CliError(`There is no database in ${url.slice('sqlite:'.length)}`)
+    }
+    const db = openDatabase<CoreTables>(url, { readonly: true })
+    try {
+      return await work(db)
+    } finally {
+      await db.destroy()
+    }
+  }
+}
+
+/** The organization of that id or name; without one, the only one there is. */
+export async function organizationOf(
+  db: Database<CoreTables>,
+  idOrName: string | undefined,
+): Promise<OrganizationRow> {
+  if (idOrName !== undefined) {
+    const found = await findOrganization(db, idOrName)
+    if (found) return found
+    throw new CliError(`There is no organization ${idOrName}`, EXIT.failed)
+  }
+  const [only, ...others] = await listOrganizations(db)
+  if (!only)
+    throw new CliError('There is no organization yet; `remit org create` makes one', EXIT.failed)
+  if (others.length > 0)
+    throw new CliError(`--org is needed: there are ${others.length + 1} organizations`)
+  return only
+}

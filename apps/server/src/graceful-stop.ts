@@ -1,0 +1,40 @@
+import type { Server, ServerResponse } from 'node:http'
+
+/** Milliseconds after which a connection that still hangs is cut; below the usual grace of 30 s. */
+const CUT_MS = 25_000
+const SWEEP_MS = 50
+
+/**
+ * Prepares a server to be stopped. The returned function stops accepting, lets every request under
+ * way be answered (with `Connection: close`, so that no client sends another one into a closing
+ * connection) and resolves when the last connection is gone.
+ */
+export function gracefulStop(server: Server): () => Promise<void> {
+  const open = new Set<ServerResponse>()
+  let stopping = false
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    if (stopping) response.setHeader('Connection', 'close')
+  })
+  return () => {
+    stopping = true
+    for (const response of open) {
+      if (!response.headersSent) response.setHeader('Connection', 'close')
+    }
+    return closed(server)
+  }
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // Connections whose answer had begun before the stop fall idle without saying so.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    const cut = setTimeout(() => server.closeAllConnections(), CUT_MS)
+    server.close(() => {
+      clearInterval(sweep)
+      clearTimeout(cut)
+      resolve()
+    })
+  })
+}

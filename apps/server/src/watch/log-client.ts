@@ -1,0 +1,82 @@
+import { hashFromBase64 } from '@remit/core'
+import { z } from 'zod'
+
+/** A log as a watcher sees it over the API. */
+export interface LogClient {
+  /** The newest signed note, and the key that the log says it is signed with. */
+  checkpoint(): Promise<{ readonly note: string; readonly vkey: string }>
+  /** The proof, hashes in hex, that the tree of size `from` grew into that of size `to`. */
+  consistency(from: number, to: number): Promise<readonly string[]>
+}
+
+/** The log gave no answer that could be judged. `passing`: it may at another time. */
+export class NoAnswer extends Error {
+  readonly passing: boolean
+  constructor(message: string, passing: boolean) {
+    super(message)
+    this.name = 'NoAnswer'
+    this.passing = passing
+  }
+}
+
+const Checkpoint = z.object({ note: z.string(), vkey: z.string() })
+const Consistency = z.object({ proof: z.array(z.string()).max(64) })
+const TIMEOUT_MS = 30_000
+
+/** Reads a log over HTTP; throws `NoAnswer` for everything but a well-formed success. */
+export function createLogClient(baseUrl: string, key: string): LogClient {
+  const get = async <T>(path: string, shape: z.ZodType<T>): Promise<T> => {
+    const response = await request(new URL(path, `${baseUrl.replace(/\/$/, '')}/`), key)
+    const text = await response.text().catch((error: unknown) => {
+      throw new NoAnswer(reasonOf(error), true)
+    })
+    if (!response.ok) throw refusal(response.status, text)
+    const { data, success } = shape.safeParse(parse(text))
+    if (!success) throw new NoAnswer(`the answer to ${path} is not that of a ledger`, true)
+    return data
+  }
+  return {
+    checkpoint: () => get('v1/ledger/checkpoint', Checkpoint),
+    async consistency(from, to) {
+      const { proof } = await get(`v1/ledger/consistency?from=${from}&to=${to}`, Consistency)
+      return proof.map((hash) => hashFromBase64(hash) ?? '')
+    },
+  }
+}
+
+async function request(url: URL, key: string): Promise<Response> {
+  try {
+    return await fetch(url, {
+      headers: { accept: 'application/json', authorization: `Bearer ${key}` },
+      // The key belongs to this log and goes nowhere else.
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    throw new NoAnswer(reasonOf(error), true)
+  }
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error
+  const { code } = (cause ?? {}) as { code?: string }
+  return `the log cannot be reached: ${code ?? message}`
+}
+
+function refusal(status: number, text: string): NoAnswer {
+  const { code, detail } = (parse(text) ?? {}) as { code?: unknown; detail?: unknown }
+  const said = typeof code === 'string' ? ` ${code}: ${String(detail)}` : ''
+  return new NoAnswer(
+    `the log answers ${status}${said}`,
+    status >= 500 || status === 429 || status === 408,
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

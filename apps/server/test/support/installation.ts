@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dialectOf, openDatabase } from '@remit/core'
+import type { CoreTables, Database, Dialect } from '@remit/core'
+import { createDatabase } from '@remit/core/testing'
+import { sql } from 'kysely'
+
+/** A folder and an empty database of its own: what one installation of the server has. */
+export interface Installation {
+  readonly folder: string
+  /** All a process of it needs; in evaluation, on a free port. */
+  readonly env: Readonly<Record<string, string>>
+  /** The database itself, for what no command can do. Closed after `work`. */
+  database<T>(work: (db: Database<CoreTables>) => Promise<T>): Promise<T>
+  remove(): Promise<void>
+}
+
+export async function createInstallation(dialect: Dialect = 'sqlite'): Promise<Installation> {
+  const folder = mkdtempSync(join(tmpdir(), 'remit-server-'))
+  const created = await createDatabase(dialect)
+  const { url } = created
+  return {
+    folder,
+    env: {
+      REMIT_DATABASE_URL: url,
+      REMIT_LEDGER_KEY_FILE: join(folder, 'ledger-key.pem'),
+      REMIT_EVALUATION: '1',
+      REMIT_PORT: '0',
+      REMIT_BASE_URL: 'https://remit.test',
+    },
+    async database(work) {
+      const db = openDatabase<CoreTables>(url)
+      try {
+        return await work(db)
+      } finally {
+        await db.destroy()
+      }
+    },
+    async remove() {
+      await created.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What the guard rails of the tables forbid: changes entries as somebody with the database could. */
+export async function withoutGuards(
+  db: Database<CoreTables>,
+  work: (db: Database<CoreTables>) => Promise<unknown>,
+): Promise<void> {
+  const on = dialectOf(db) === 'postgres' ? ' on ledger_entry' : ''
+  await sql.raw(`drop trigger ledger_entry_is_final${on}`).execute(db)
+  await sql.raw(`drop trigger ledger_entry_stays${on}`).execute(db)
+  await work(db)
+}
