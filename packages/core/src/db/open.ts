@@ -94,8 +94,11 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
         oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   })
-  // Without a listener a broken idle connection would end the process.
-  pool.on('error', (error) => options.onConnectionError?.(error))
+  // Without listeners a connection that breaks while nobody waits for it would end the process: the
+  // pool listens to idle ones only.
+  const onError = (error: Error) => options.onConnectionError?.(error)
+  pool.on('error', onError)
+  pool.on('connect', (client) => client.on('error', onError))
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool, onCreateConnection: prepareSession }),
   })

@@ -54,7 +54,10 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
     response = await serve(route, c, requestId, options)
   } catch (error) {
     const failure = asFailure(error)
-    if (failure.status >= 500) options.log.error({ err: error, request_id: requestId, route: route.name }, failure.code)
+    // A 503 was foreseen and has been logged where it arose; only what is unknown needs its stack.
+    const facts = { request_id: requestId, route: route.name, status: failure.status }
+    if (failure.status === 503) options.log.warn(facts, failure.code)
+    else if (failure.status >= 500) options.log.error({ ...facts, err: error }, failure.code)
     response = problemResponse(failure, requestId)
   }
   const ms = performance.now() - started
