@@ -13,5 +13,9 @@ export interface ServerSpec {
 export type ToServer = 'usage' | 'stop'
 
 export type FromServer =
-  | { readonly kind: 'ready'; readonly port: number; readonly organization: { readonly key: string; readonly orgId: string } }
+  | {
+      readonly kind: 'ready'
+      readonly port: number
+      readonly organization: { readonly key: string; readonly orgId: string }
+    }
   | { readonly kind: 'usage'; readonly cpuSeconds: number; readonly rssBytes: number }

@@ -6,7 +6,14 @@ import { createPrivateKey } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { createLedgerSigner, createOrganization, createRemit, openDatabase, randomIds, systemClock } from '@remit/core'
+import {
+  createLedgerSigner,
+  createOrganization,
+  createRemit,
+  openDatabase,
+  randomIds,
+  systemClock,
+} from '@remit/core'
 import type { CoreTables } from '@remit/core'
 import { loadModules } from '../../apps/server/src/modules.ts'
 import type { FromServer, ServerSpec, ToServer } from './messages.ts'
@@ -45,8 +52,11 @@ async function remit(): Promise<{ app: Hono; key: string; orgId: string }> {
   return { app: server.app, key: made.key.secret, orgId: made.organization.id }
 }
 
-const { app, ...organization } = spec.kind === 'echo' ? { app: echo(), key: '', orgId: '' } : await remit()
-const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => send({ kind: 'ready', port, organization }))
+const { app, ...organization } =
+  spec.kind === 'echo' ? { app: echo(), key: '', orgId: '' } : await remit()
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+  send({ kind: 'ready', port, organization }),
+)
 
 process.on('message', (message: ToServer) => {
   if (message === 'usage') {

@@ -33,7 +33,10 @@ export async function startServer(spec: ServerSpec): Promise<BenchServer> {
   }
 }
 
-function next<K extends FromServer['kind']>(child: ChildProcess, kind: K): Promise<Extract<FromServer, { kind: K }>> {
+function next<K extends FromServer['kind']>(
+  child: ChildProcess,
+  kind: K,
+): Promise<Extract<FromServer, { kind: K }>> {
   return new Promise((resolve, reject) => {
     const listen = (message: FromServer) => {
       if (message.kind !== kind) return
@@ -61,18 +64,25 @@ export interface Load {
 }
 
 /** Loads a server and counts the answers against its own CPU time; any other answer than 2xx fails. */
-export async function load(server: BenchServer, { path, body, connections, seconds }: Load): Promise<Round> {
+export async function load(
+  server: BenchServer,
+  { path, body, connections, seconds }: Load,
+): Promise<Round> {
   const before = await server.usage()
   const result = await autocannon({
     url: server.url + path,
     method: 'POST',
     connections,
     duration: seconds,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${server.organization.key}` },
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${server.organization.key}`,
+    },
     body: JSON.stringify(body),
   })
   const after = await server.usage()
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${path}: ${result.non2xx} refusals, ${result.errors} errors`)
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${path}: ${result.non2xx} refusals, ${result.errors} errors`)
   const answers = result['2xx']
   return {
     perSecond: answers / result.duration,
@@ -80,4 +90,17 @@ export async function load(server: BenchServer, { path, body, connections, secon
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
   }
+}
+
+/** Gives the benchmark's agent a spend limit that it cannot reach. */
+export async function limitSpend(server: BenchServer): Promise<void> {
+  const response = await fetch(`${server.url}/v1/spend-limits/payer`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${server.organization.key}`,
+    },
+    body: JSON.stringify({ daily_usd: 1e9 }),
+  })
+  if (!response.ok) throw new Error(`the spend limit was refused: ${await response.text()}`)
 }

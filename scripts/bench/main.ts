@@ -1,0 +1,53 @@
+/**
+ * `pnpm bench [suite …]`: ratios against a baseline measured in the same run, medians of the rounds.
+ * Ends with 1 when a goal is missed. `--rounds N` (5), `--seconds N` (4) a round of load,
+ * `--entries N` (1000000) for the large ledger.
+ */
+import { parseArgs } from 'node:util'
+import { appendSuite } from './append.ts'
+import { groupSuite } from './group.ts'
+import { httpSuite } from './http.ts'
+import { millionSuite } from './million.ts'
+import { processesSuite } from './processes.ts'
+import { formatResult, isMet } from './report.ts'
+import type { Result } from './report.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    entries: { type: 'string', default: '1000000' },
+  },
+})
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+
+const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
+  'http-sqlite': () => httpSuite('sqlite', rounds, seconds),
+  'http-postgres': () => httpSuite('postgres', rounds, seconds),
+  'group-sqlite': () => groupSuite('sqlite', rounds, seconds),
+  'group-postgres': () => groupSuite('postgres', rounds, seconds),
+  processes: () => processesSuite(rounds, seconds),
+  append: () => appendSuite(rounds),
+  million: () => millionSuite(Number(values.entries), rounds),
+}
+
+const wanted = positionals.length > 0 ? positionals : Object.keys(suites)
+const unknown = wanted.filter((name) => !(name in suites))
+if (unknown.length > 0) {
+  console.error(
+    `There is no suite ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}`,
+  )
+  process.exit(2)
+}
+
+let met = true
+for (const name of wanted) {
+  console.log(`# ${name}`)
+  for (const result of (await suites[name]?.()) ?? []) {
+    console.log(formatResult(result))
+    met &&= isMet(result)
+  }
+}
+process.exit(met ? 0 : 1)

@@ -1,0 +1,101 @@
+import type { EntryDraft, Lane } from '@remit/core'
+import { OPERATOR, verifyDatabase } from '@remit/core'
+import { createTestRemit } from '@remit/core/testing'
+import type { TestRemit } from '@remit/core/testing'
+import { alternate, median, quantile, ratio } from './report.ts'
+import type { Result } from './report.ts'
+import { ENTRY } from './requests.ts'
+
+const PAGE = 1_000
+
+const lane: Lane<EntryDraft, void> = {
+  name: 'bench',
+  run: async (items) => ({
+    outcomes: items.map(({ job }) => ({ entries: [job], reply: () => undefined })),
+  }),
+}
+
+/** A ledger of `entries` on SQLite: verification against reading, proofs, memory. */
+export async function millionSuite(entries: number, rounds: number): Promise<Result[]> {
+  const remit = await createTestRemit()
+  const { id } = await remit.organization()
+  await grow(remit, id, Math.floor(entries / 10))
+  const before = settledMemory()
+  await grow(remit, id, entries - Math.floor(entries / 10))
+  const after = settledMemory()
+
+  const values = await alternate(rounds, {
+    read: () => perCpuSecond(entries, () => readAll(remit, id)),
+    verify: () => perCpuSecond(entries, () => verifyDatabase(remit.db, id)),
+  })
+  const proofs: number[] = []
+  for (let i = 0; i < 500; i++) {
+    const started = performance.now()
+    await remit.ledger.proof(id, Math.floor(Math.random() * entries))
+    proofs.push(performance.now() - started)
+  }
+  await remit.close()
+  return [
+    {
+      name: `verify ${entries} entries with the Merkle root, of reading`,
+      value: ratio(values.verify, values.read),
+      goal: { atLeast: 0.33 },
+      detail: `${Math.round(median(values.verify))} against ${Math.round(median(values.read))} entries/cpu-s`,
+    },
+    {
+      name: `inclusion proof at ${entries} entries, p99`,
+      value: quantile(proofs, 0.99),
+      unit: ' ms',
+      goal: { below: 10 },
+      detail: `p50 ${median(proofs).toFixed(2)} ms`,
+    },
+    {
+      name: `memory after ${entries} entries, of after a tenth`,
+      value: after / before,
+      goal: { below: 1.25 },
+      detail: `${Math.round(after / 2 ** 20)} MiB resident`,
+    },
+  ]
+}
+
+async function grow(remit: TestRemit, orgId: string, entries: number): Promise<void> {
+  for (let done = 0; done < entries; done += 512) {
+    const jobs = Array.from({ length: Math.min(512, entries - done) }, (_, i): EntryDraft => ({
+      kind: 'entry.appended',
+      actor: { type: 'agent', id: `agent-${i % 50}` },
+      agent_id: `agent-${i % 50}`,
+      action: ENTRY.action,
+      data: { metadata: ENTRY.metadata, trace_id: `trace-${done + i}` },
+    }))
+    await Promise.all(jobs.map((job) => remit.writer.submit(lane, orgId, job, OPERATOR)))
+  }
+}
+
+/** The pages that verification reads, without any check. */
+async function readAll({ db }: TestRemit, orgId: string): Promise<void> {
+  for (let seq = -1; ;) {
+    const page = await db
+      .selectFrom('ledger_entry')
+      .selectAll()
+      .where('org_id', '=', orgId)
+      .where('seq', '>', seq)
+      .orderBy('seq')
+      .limit(PAGE)
+      .execute()
+    const last = page.at(-1)
+    if (!last) return
+    seq = last.seq
+  }
+}
+
+async function perCpuSecond(entries: number, work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (entries * 1e6) / (user + system)
+}
+
+function settledMemory(): number {
+  globalThis.gc?.()
+  return process.memoryUsage().rss
+}

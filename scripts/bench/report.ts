@@ -1,0 +1,47 @@
+/** One measured goal: a ratio within one run, or a figure with a bound. */
+export interface Result {
+  readonly name: string
+  readonly value: number
+  readonly goal: { readonly atLeast: number } | { readonly below: number } | null
+  readonly unit?: string
+  readonly detail: string
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
+
+/** The value below which the share `q` of the values lies. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? NaN
+}
+
+/** Whether a result meets its goal; one without a goal is only shown. */
+export const isMet = ({ value, goal }: Result): boolean =>
+  goal === null || ('atLeast' in goal ? value >= goal.atLeast : value < goal.below)
+
+export function formatResult(result: Result): string {
+  const { name, value, goal, unit = '', detail } = result
+  const bound = goal === null ? '' : 'atLeast' in goal ? `>= ${goal.atLeast}` : `< ${goal.below}`
+  const mark = goal === null ? '    ' : isMet(result) ? 'ok  ' : 'MISS'
+  return `${mark} ${name.padEnd(52)} ${value.toFixed(3).padStart(9)}${unit} ${bound.padEnd(8)} ${detail}`
+}
+
+/** Runs the measures one after the other, `rounds` times over, so that all share the machine's moods. */
+export async function alternate<K extends string>(
+  rounds: number,
+  measures: Readonly<Record<K, () => Promise<number>>>,
+): Promise<Record<K, number[]>> {
+  const names = Object.keys(measures) as K[]
+  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+    K,
+    number[]
+  >
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) values[name].push(await measures[name]())
+  }
+  return values
+}
+
+/** The median of the ratios of two series, round by round. */
+export const ratio = (a: readonly number[], b: readonly number[]): number =>
+  median(a.map((value, i) => value / (b[i] ?? NaN)))
