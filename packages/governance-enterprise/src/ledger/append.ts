@@ -55,14 +55,14 @@ class Batch {
   #spend(job: AppendRequest, hold: SpendHoldRow | undefined, draft: EntryDraft): void {
     const { cost_usd: cost } = job
     if (cost === undefined) return
-    const today = this.#scope.recordedAt.slice(0, 10)
+    const { recordedAt } = this.#scope
     if (hold) {
-      this.#movements.push(...settleHold(hold, cost, today))
+      this.#movements.push(...settleHold(hold, cost, recordedAt))
       const settled = { ...hold, state: 'settled' as const }
       this.#holds.set(hold.decision_id, settled)
       this.#settled.push(settled)
     } else if (cost > 0) {
-      this.#movements.push({ agentId: draft.agent_id ?? draft.actor.id, day: today, spent: toMicroUsd(cost), held: 0 })
+      this.#movements.push({ agentId: draft.agent_id ?? draft.actor.id, day: recordedAt.slice(0, 10), spent: toMicroUsd(cost), held: 0 })
     }
   }
 

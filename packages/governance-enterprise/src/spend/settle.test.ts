@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { settleHold } from './settle.ts'
+
+const hold = {
+  agent_id: 'payer',
+  day: '2026-11-20',
+  held_micro: 10_000_000,
+  state: 'held' as const,
+  expires_at: null,
+}
+const NOW = '2026-11-21T08:00:00.000Z'
+const released = { agentId: 'payer', day: '2026-11-20', held: -10_000_000 }
+
+describe('settleHold', () => {
+  it('turns what was held into spend of the day it was held on', () => {
+    expect(settleHold(hold, 10, NOW)).toEqual([{ ...released, spent: 10_000_000 }])
+  })
+
+  it('gives back what was not spent', () => {
+    expect(settleHold(hold, 4, NOW)).toEqual([{ ...released, spent: 4_000_000 }])
+  })
+
+  it('counts what goes beyond on the day that it is reported', () => {
+    expect(settleHold(hold, 12.5, NOW)).toEqual([
+      { ...released, spent: 10_000_000 },
+      { agentId: 'payer', day: '2026-11-21', spent: 2_500_000, held: 0 },
+    ])
+  })
+
+  it('releases everything with 0', () => {
+    expect(settleHold(hold, 0, NOW)).toEqual([{ ...released, spent: 0 }])
+  })
+
+  it('counts all of it today once the hold was released, because it was not kept free', () => {
+    const expired = { ...hold, state: 'expired' as const, expires_at: '2026-11-20T09:00:00.000Z' }
+
+    expect(settleHold(expired, 4, NOW)).toEqual([
+      { agentId: 'payer', day: '2026-11-21', spent: 4_000_000, held: 0 },
+    ])
+    expect(settleHold(expired, 0, NOW)).toEqual([])
+  })
+
+  it('does the same when its time has passed and nobody has noticed yet', () => {
+    const overdue = { ...hold, expires_at: NOW }
+
+    expect(settleHold(overdue, 4, NOW)).toEqual([
+      { ...released, spent: 0 },
+      { agentId: 'payer', day: '2026-11-21', spent: 4_000_000, held: 0 },
+    ])
+  })
+
+  it('settles in time until its last millisecond', () => {
+    expect(settleHold({ ...hold, expires_at: '2026-11-21T08:00:00.001Z' }, 4, NOW)).toEqual([
+      { ...released, spent: 4_000_000 },
+    ])
+  })
+
+  it('moves nothing for a hold of nothing', () => {
+    expect(settleHold({ ...hold, held_micro: 0 }, 0, NOW)).toEqual([])
+  })
+})
