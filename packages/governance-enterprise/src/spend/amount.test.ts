@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { amountOf } from './amount.ts'
+
+describe('amountOf', () => {
+  it('is missing where nothing names it', () => {
+    for (const context of [undefined, {}, { amount: null }, { price: 3 }, { currency: 'EUR' }]) {
+      expect(amountOf(context)).toBe('missing')
+    }
+  })
+
+  it('reads own properties only', () => {
+    expect(amountOf(Object.create({ amount_usd: 5 }) as Record<string, unknown>)).toBe('missing')
+  })
+
+  it('is exact for every amount with 6 decimals', () => {
+    for (const [usd, micro] of [
+      [0.000001, 1],
+      [0.1, 100_000],
+      [1.1, 1_100_000],
+      [64.1, 64_100_000],
+      [0.57, 570_000],
+      [999_999_999.999999, 999_999_999_999_999],
+      [1e9, 1e15],
+    ] as const) {
+      expect(amountOf({ amount_usd: usd })).toEqual({ micro })
+    }
+  })
+
+  it.each([Number.NaN, Infinity, -1, 1e9 + 1, 0.0000001, '1', 1n, true, [], {}])(
+    'refuses %s',
+    (value) => {
+      expect(amountOf({ amount_usd: value })).toBe('invalid')
+    },
+  )
+})

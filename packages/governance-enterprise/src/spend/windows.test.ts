@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { monthOf, windowsAt } from './windows.ts'
+
+const at = (time: string) => windowsAt(Date.parse(time))
+
+describe('windowsAt', () => {
+  it('is the UTC day and month, which begin and end with the same instant', () => {
+    expect(at('2026-11-30T23:59:59.999Z')).toEqual({
+      day: '2026-11-30',
+      month: '2026-11',
+      dayFrom: '2026-11-30T00:00:00.000Z',
+      dayResets: '2026-12-01T00:00:00.000Z',
+      monthFrom: '2026-11-01T00:00:00.000Z',
+      monthResets: '2026-12-01T00:00:00.000Z',
+    })
+    expect(at('2026-12-01T00:00:00.000Z')).toMatchObject({ day: '2026-12-01', month: '2026-12' })
+  })
+
+  it.each([
+    ['2026-12-31T12:00:00.000Z', '2027-01-01T00:00:00.000Z'],
+    ['2028-02-28T12:00:00.000Z', '2028-02-29T00:00:00.000Z'],
+    ['2027-02-28T12:00:00.000Z', '2027-03-01T00:00:00.000Z'],
+    ['2026-03-29T00:30:00.000Z', '2026-03-30T00:00:00.000Z'],
+  ])('the day of %s ends at %s, whatever the calendar does', (time, resets) => {
+    expect(at(time).dayResets).toBe(resets)
+  })
+
+  it('counts a day into its month', () => {
+    expect(monthOf('2026-11-30')).toBe('2026-11')
+  })
+})

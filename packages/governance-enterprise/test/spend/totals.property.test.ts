@@ -1,0 +1,132 @@
+import { createClock, DIALECTS } from '@remit/core/testing'
+import type { TestClock } from '@remit/core/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApi } from '../support/api.ts'
+import type { Api } from '../support/api.ts'
+import { Replay } from '../support/replay.ts'
+
+const agent = fc.constantFrom('a', 'b')
+// Few values, so that sums meet caps exactly.
+const usd = fc.constantFrom(0, 0.000001, 0.1, 0.2, 1, 2.5, 5, 7)
+const cap = fc.constantFrom(null, 0, 0.3, 5, 10, 20)
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('ask' as const),
+      agent,
+      amount: fc.oneof(usd, fc.constantFrom(undefined, '5', null)),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('append' as const), agent, cost: usd }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      which: fc.nat({ max: 40 }),
+      cost: usd,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('limit' as const),
+      agent,
+      daily_usd: cap,
+      monthly_usd: cap,
+      on_missing_amount: fc.constantFrom('zero', 'deny'),
+      hold_ttl_seconds: fc.constantFrom(null, 60, 90_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unlimit' as const), agent }) },
+)
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+const isAsk = (one: Step): boolean => one.do === 'ask'
+
+/** Steps of a round run at the same time, decisions first and what is reported after; then the clock moves. */
+const round = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+  seconds: fc.constantFrom(0, 0, 1, 59, 60, 3_600, 86_400, 15 * 86_400),
+})
+
+describe.each(DIALECTS)('spend on %s', (dialect) => {
+  let all: Api
+  let clock: TestClock
+  beforeAll(async () => {
+    clock = createClock('2026-11-20T08:00:00.000Z')
+    all = await createApi({ dialect, clock })
+  })
+  afterAll(() => all.remit.close())
+
+  it('is what the ledger says, after any sequence of requests, and every decision follows from it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 12 }), async (rounds) => {
+        const api = all.as(await all.remit.organization())
+        const decisions: string[] = []
+        for (const { steps, seconds } of rounds) {
+          const [asks, rest] = [steps.filter(isAsk), steps.filter((one) => !isAsk(one))]
+          for (const group of [asks, rest]) {
+            await Promise.all(group.map((one) => perform(api, one, decisions)))
+          }
+          clock.advance(seconds * 1000)
+        }
+
+        const replay = new Replay()
+        const { data } = await api.ok('listEntries', { query: { order: 'asc', limit: 1000 } })
+        for (const entry of data) replay.take(entry)
+        expect(replay.faults).toEqual([])
+        await expectSameTotals(api, replay, clock.now())
+      }),
+      { numRuns: dialect === 'sqlite' ? 60 : 25 },
+    )
+  })
+})
+
+async function perform(api: Api, one: Step, decisions: string[]): Promise<void> {
+  if (one.do === 'ask') {
+    const context = one.amount === undefined ? {} : { amount_usd: one.amount ?? '' }
+    const answer = await api.ok('authorize', {
+      body: { agent_id: one.agent, action: 'a.b', context },
+    })
+    if (answer.decision === 'allow') decisions.push(answer.decision_id)
+  } else if (one.do === 'append') {
+    await api.ok('appendEntry', {
+      body: { action: 'a.b', agent_id: one.agent, cost_usd: one.cost },
+    })
+  } else if (one.do === 'settle') {
+    const decision_id = decisions[one.which % Math.max(1, decisions.length)]
+    if (decision_id === undefined) return
+    const response = await api.call('appendEntry', {
+      body: { action: 'a.b', decision_id, cost_usd: one.cost },
+    })
+    expect([201, 409]).toContain(response.status)
+  } else if (one.do === 'limit') {
+    const { do: _, agent: id, ...body } = one
+    const response = await api.call('setSpendLimit', { params: { id }, body })
+    expect([200, 201]).toContain(
+      body.daily_usd === null && body.monthly_usd === null ? 200 : response.status,
+    )
+  } else {
+    const response = await api.call('removeSpendLimit', { params: { id: one.agent } })
+    expect([204, 404]).toContain(response.status)
+  }
+}
+
+/** What the API shows of day and month, which it keeps as totals, against the replay's sums. */
+async function expectSameTotals(api: Api, replay: Replay, nowMs: number): Promise<void> {
+  const now = new Date(nowMs).toISOString()
+  for (const id of ['a', 'b']) {
+    const { spent } = await api.ok('setSpendLimit', { params: { id }, body: { daily_usd: 1 } })
+    const [day, month] = [
+      replay.usage(id, now.slice(0, 10), now),
+      replay.usage(id, now.slice(0, 7), now),
+    ]
+    expect(spent).toMatchObject({
+      day: { usd: day.spent / 1e6, held_usd: day.held / 1e6 },
+      month: { usd: month.spent / 1e6, held_usd: month.held / 1e6 },
+    })
+  }
+}

@@ -1,0 +1,32 @@
+import { createPrivateKey } from 'node:crypto'
+import { createTestRemit } from '@remit/core/testing'
+import governance from '../../src/index.ts'
+
+/** What the parent sends to this process: where Remit's data is, and what to ask. */
+export interface Job {
+  readonly url: string
+  readonly signingKey: string
+  readonly key: string
+  readonly times: number
+  readonly body: object
+}
+
+/** A server process of its own, as far as the database can tell: asks, and answers with the decisions. */
+process.once('message', (job: Job) => void ask(job).then((decisions) => process.send?.(decisions)))
+
+async function ask({ url, signingKey, key, times, body }: Job): Promise<string[]> {
+  const remit = await createTestRemit({
+    modules: [governance],
+    url,
+    signingKey: createPrivateKey(signingKey),
+  })
+  const decisions = await Promise.all(
+    Array.from({ length: times }, async () => {
+      const response = await remit.call('POST', '/v1/authorize', { key, body })
+      const { decision } = (await response.json()) as { decision?: string }
+      return decision ?? `status ${response.status}`
+    }),
+  )
+  await remit.close()
+  return decisions
+}
