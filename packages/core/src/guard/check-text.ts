@@ -1,0 +1,65 @@
+import type { GuardAction } from '@remit/contract'
+import { withoutAllowed } from './allow-list.ts'
+import { findCanaries } from './canaries.ts'
+import type { CharacterKind } from './characters.ts'
+import type { Detection } from './detection.ts'
+import { pooledRisk } from './detection.ts'
+import { findInjections } from './injection.ts'
+import { findInvisible } from './invisible.ts'
+import { normalize } from './normalize.ts'
+import { findPersonalData } from './pii.ts'
+import type { Reading, Thresholds } from './reading.ts'
+import { cutOut } from './redact.ts'
+import { findSecrets } from './secrets.ts'
+
+/** What a request gives beside the texts. */
+export interface Given {
+  readonly thresholds: Thresholds
+  readonly canaries: readonly string[]
+  readonly allow: readonly string[]
+}
+
+/** What the guard says of one text. */
+export interface TextVerdict {
+  readonly action: GuardAction
+  readonly flagged: boolean
+  /** 0 to 1: how sure it is that the text attacks or leaks. Secrets and personal data do not count. */
+  readonly score: number
+  readonly detections: readonly Detection[]
+  readonly counts: ReadonlyMap<CharacterKind, number>
+  readonly redacted?: string
+  readonly sanitized?: string
+}
+
+/** Checks one text. Pure; linear in the text. */
+export function checkText(text: string, reading: Reading, given: Given): TextVerdict {
+  const { checks, source } = reading
+  const { view: normalized, counts } = normalize(text)
+  const invisible = findInvisible(text)
+  const found = [
+    ...(checks.has('injection')
+      ? findInjections({ normalized, hidden: invisible.hidden }, reading)
+      : []),
+    ...(checks.has('invisible') ? invisible.detections : []),
+    ...(checks.has('secrets') ? findSecrets(text) : []),
+    ...(checks.has('pii') ? findPersonalData(text) : []),
+    ...(checks.has('canary') ? findCanaries(text, normalized, given.canaries) : []),
+  ]
+  const detections = withoutAllowed(text, found, given.allow)
+  const score = pooledRisk(detections)
+  const removals = checks.has('invisible') ? invisible.removals : []
+  const invisibleCuts = removals.map(([start, end]) => ({ start, end, replacement: '' }))
+  const cuts = detections.flatMap(({ start, end, replacement }) =>
+    replacement === undefined ? [] : [{ start, end, replacement }],
+  )
+  const blocked = score >= given.thresholds.block && source !== 'system'
+  return {
+    action: blocked ? 'block' : cuts.length > 0 ? 'redact' : 'allow',
+    flagged: cuts.length > 0 || score >= given.thresholds.flag,
+    score,
+    detections,
+    counts,
+    ...(cuts.length > 0 && { redacted: cutOut(text, [...cuts, ...invisibleCuts]) }),
+    ...(removals.length > 0 && { sanitized: cutOut(text, invisibleCuts) }),
+  }
+}

@@ -1,0 +1,73 @@
+type Ranges = readonly (readonly [first: number, last: number])[]
+
+// Shapes that Unicode gives no plain letter for, though people use them as letters.
+const STYLED: Ranges = [
+  [0x1f150, 0x1f169],
+  [0x1f170, 0x1f189],
+  [0x1f1e6, 0x1f1ff],
+]
+const SMALL_CAPITALS = new Map(
+  [...'ᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkʟlᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzɡgɑa'.matchAll(/(.)(.)/gu)].map(
+    ([, shape = '', letter = '']) => [shape, letter],
+  ),
+)
+const PUNCTUATION = new Map(
+  ["'‘’‚‛′´", '"“”„‟″«»', '-‐‑‒–—―−', '|¦ǀ∣', ' _', 'iı'].flatMap(([plain = '', ...others]) =>
+    others.map((other) => [other, plain] as const),
+  ),
+)
+const ALPHABETIC = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
+const MARKS = /\p{M}/gu
+// Accents that go on any letter; those of one script, such as Indic vowels, are part of its words.
+const GENERIC_MARKS: Ranges = [
+  [0x300, 0x36f],
+  [0x1ab0, 0x1aff],
+  [0x1dc0, 0x1dff],
+  [0x20d0, 0x20ff],
+  [0xfe20, 0xfe2f],
+]
+
+/** How a visible character is read. */
+export interface Folded {
+  /** Empty for a mark, which is read over. */
+  readonly text: string
+  /** A plain letter or digit in disguise: full-width, circled, mathematical, small capitals. */
+  readonly styled: boolean
+}
+
+/**
+ * What detectors read for one visible character: its compatibility form (Unicode's NFKC) in lower
+ * case, Latin, Greek and Cyrillic letters without accents, one kind of quotes and dashes, and a
+ * space for `_`.
+ */
+export function foldCharacter(character: string): Folded {
+  if (isGenericMark(character)) return { text: '', styled: false }
+  const sign = PUNCTUATION.get(character)
+  if (sign !== undefined) return { text: sign, styled: false }
+  const compatible = Array.from(character.normalize('NFKC').toLowerCase(), plainShape)
+    .filter((part) => !isGenericMark(part))
+    .join('')
+  const decomposed = compatible.normalize('NFD')
+  const text = ALPHABETIC.test(decomposed) ? decomposed.replace(MARKS, '') : compatible
+  const changed = compatible !== character.normalize('NFC').toLowerCase()
+  return { text, styled: changed && /^[a-z0-9]/.test(text) }
+}
+
+/** The letter or sign that a character has the shape of, by no rule of Unicode's. */
+const plainShape = (character: string): string =>
+  PUNCTUATION.get(character) ??
+  SMALL_CAPITALS.get(character) ??
+  styledLetter(character.codePointAt(0) ?? 0) ??
+  character
+
+function isGenericMark(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0
+  return GENERIC_MARKS.some(([first, last]) => code >= first && code <= last)
+}
+
+function styledLetter(code: number): string | undefined {
+  for (const [first, last] of STYLED) {
+    if (code >= first && code <= last) return String.fromCharCode(0x61 + code - first)
+  }
+  return undefined
+}

@@ -1,0 +1,96 @@
+import type { Detection } from './detection.ts'
+
+interface SecretKind {
+  readonly kind: string
+  readonly severity: Detection['severity']
+  /** Global; begins at a border, so that a long run of letters is read once. */
+  readonly pattern: RegExp
+  /** Where the secret that begins here ends; 0 for none. The match's end if absent. */
+  readonly endOf?: (text: string, start: number, end: number) => number
+}
+
+const KINDS: readonly SecretKind[] = [
+  {
+    kind: 'private_key',
+    severity: 'critical',
+    pattern: /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
+    endOf: endOfPrivateKey,
+  },
+  {
+    kind: 'aws_access_key_id',
+    severity: 'critical',
+    pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'github_token',
+    severity: 'critical',
+    pattern:
+      /(?<![A-Za-z0-9_])(?:gh[oprsu]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{22,243})(?![A-Za-z0-9_])/g,
+  },
+  {
+    kind: 'remit_key',
+    severity: 'critical',
+    pattern: /(?<![A-Za-z0-9_])rm[cfk]_[A-Za-z0-9]{65}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'jwt',
+    severity: 'high',
+    pattern: /(?<![\w.-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}/g,
+    endOf: (text, start, end) => (hasJwtHeader(text.slice(start, end)) ? end : 0),
+  },
+]
+
+/** Keys and tokens whose form leaves little doubt. Linear. */
+export function findSecrets(text: string): Detection[] {
+  return KINDS.flatMap(({ kind, severity, pattern, endOf }) => {
+    const found: Detection[] = []
+    let last = 0
+    for (const { 0: match, index: start } of text.matchAll(pattern)) {
+      if (start < last) continue
+      const end = endOf ? endOf(text, start, start + match.length) : start + match.length
+      if (end === 0) continue
+      last = end
+      found.push({
+        detector: `secret.${kind}`,
+        category: 'secret',
+        severity,
+        start,
+        end,
+        view: 'original',
+        reason: `secret:${kind}`,
+        replacement: `[REDACTED:${kind}]`,
+      })
+    }
+    return found
+  })
+}
+
+const MAX_KEY = 16_384
+const MIN_KEY = 40
+const END_MARK = /-----END [A-Z0-9 ]{1,80}-----/y
+// Also as it stands inside a JSON string, where line breaks are written \n.
+const KEY_BODY = /[A-Za-z0-9+/=\r\n\\]{0,16384}/y
+
+/** The block up to its END line, or as much of a cut-off one as there is. A bare header is no key. */
+function endOfPrivateKey(text: string, _start: number, bodyStart: number): number {
+  const mark = text.indexOf('-----', bodyStart)
+  if (mark >= bodyStart + MIN_KEY && mark <= bodyStart + MAX_KEY) {
+    END_MARK.lastIndex = mark
+    if (END_MARK.test(text)) return END_MARK.lastIndex
+  }
+  KEY_BODY.lastIndex = bodyStart
+  const end = KEY_BODY.test(text) ? KEY_BODY.lastIndex : bodyStart
+  return end - bodyStart >= MIN_KEY ? end : 0
+}
+
+/** RFC 7515 section 4: the first part is a JSON object that names an algorithm. */
+function hasJwtHeader(token: string): boolean {
+  try {
+    const header: unknown = JSON.parse(
+      Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'),
+    )
+    return typeof header === 'object' && header !== null && 'alg' in header
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto'
+import type { Signature } from './signature.ts'
+import { indexSignatures } from './signature.ts'
+import { abuse } from './signatures/abuse.ts'
+import { delimiter } from './signatures/delimiter.ts'
+import { indirect } from './signatures/indirect.ts'
+import { jailbreak } from './signatures/jailbreak.ts'
+import { languages } from './signatures/languages.ts'
+import { leak } from './signatures/leak.ts'
+import { override } from './signatures/override.ts'
+
+/** Every signature of this version. */
+export const signatures: readonly Signature[] = [
+  ...override,
+  ...leak,
+  ...jailbreak,
+  ...delimiter,
+  ...indirect,
+  ...abuse,
+  ...languages,
+]
+
+export const signatureIndex = indexSignatures(signatures)
+
+/** Names the rules that gave an answer: another digest, other rules. SHA-256, hexadecimal. */
+export const signatureDigest = hash('sha256', JSON.stringify(signatures), 'hex')
