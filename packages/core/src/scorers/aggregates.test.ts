@@ -52,6 +52,8 @@ describe('the aggregate of a batch', () => {
         expect(pass_rate_ci!.low).toBeLessThanOrEqual(pass_rate! + 1e-12)
         expect(pass_rate_ci!.high).toBeGreaterThanOrEqual(pass_rate! - 1e-12)
         const { low, high } = mean_ci ?? { low: mean!, high: mean! }
+        expect(low).toBeGreaterThanOrEqual(0)
+        expect(high).toBeLessThanOrEqual(1)
         expect(low).toBeLessThanOrEqual(mean! + 1e-12)
         expect(high).toBeGreaterThanOrEqual(mean! - 1e-12)
       }),

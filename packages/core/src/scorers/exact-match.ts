@@ -36,9 +36,7 @@ function compare(output: unknown, expected: unknown, params: Params): ScoreOutco
     }
     return verdict(form(output) === form(expected), 'text')
   }
-  const left = jsonValue(output)
-  const right = jsonValue(expected)
-  return verdict(left !== undefined && right !== undefined && jsonEqual(left, right), 'json')
+  return verdict(jsonEqual(jsonValue(output), jsonValue(expected)), 'json')
 }
 
 const verdict = (equal: boolean, compared: 'text' | 'json'): ScoreOutcome => ({
@@ -47,7 +45,7 @@ const verdict = (equal: boolean, compared: 'text' | 'json'): ScoreOutcome => ({
   metadata: { compared },
 })
 
-/** The value of a JSON text; undefined when it is none. Other values are themselves. */
+/** The value of a JSON text; undefined, which equals no JSON value, when it is none. */
 function jsonValue(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {

@@ -61,6 +61,17 @@ describe('running a scorer over a batch', () => {
     expect(aggregate).toMatchObject({ count: 4, scored: 1, errors: 3, mean: 1 })
   })
 
+  it('takes an explicit null as a value only for a scorer that says so', async () => {
+    const present = { ...echo(), fields: { output: 'present' } as const }
+    const request = { scorer: 'echo', results: [{ output: null }, {}] }
+    const { scores } = await runScorer(present, request, still)
+
+    expect(scores.map(({ score, error }) => [score, error?.code])).toEqual([
+      [0, undefined],
+      [null, 'missing_field'],
+    ])
+  })
+
   it('lets a defect of the scorer fail the request instead of passing for a bad result', async () => {
     await expect(run([{ output: 1, expected: 'broken' }])).rejects.toThrow('a defect of the scorer')
     await expect(run([{ output: 'abc' }])).rejects.toThrow('gave a score that is no number')

@@ -76,6 +76,7 @@ describe('exact_match', () => {
     ['[1]', [1], 0],
     [{}, { constructor: 1 }, 0],
     [{ constructor: {} }, {}, 0],
+    [JSON.parse('{"__proto__":{}}'), { a: 1 }, 0],
     [JSON.parse('{"__proto__":{"a":1}}'), {}, 0],
     [[], {}, 0],
     [[null], [], 0],
@@ -123,6 +124,9 @@ describe('exact_match', () => {
     const spaced = { output: '\u00a0a  b\n', expected: 'a b' }
     expect(await score('exact_match', spaced, { ignore_whitespace: 'trim' })).toBe(0)
     expect(await score('exact_match', spaced, { ignore_whitespace: 'collapse' })).toBe(1)
+    const padded = { output: '\u00a0a b\u3000\n', expected: 'a b' }
+    expect(await score('exact_match', padded)).toBe(0)
+    expect(await score('exact_match', padded, { ignore_whitespace: 'trim' })).toBe(1)
     const punctuated = { output: '«£5, ok!»', expected: '5 ok' }
     expect(await score('exact_match', punctuated, { ignore_punctuation: true })).toBe(1)
   })
@@ -133,7 +137,7 @@ describe('exact_match', () => {
       await score('exact_match', { output: 'The  Cat, sat.', expected: 'cat sat' }, squad),
     ).toBe(1)
     expect(await score('exact_match', { output: 'año', expected: 'ño' }, squad)).toBe(0)
-    expect(await score('exact_match', { output: 'an\u0303o', expected: 'o' }, squad)).toBe(0)
+    expect(await score('exact_match', { output: 'an\u0303o', expected: '\u0303o' }, squad)).toBe(0)
   })
 })
 
@@ -171,6 +175,12 @@ describe('contains', () => {
     expect(await score('contains', { output: 'GROSS' }, { value: 'groß', ignore_case: true })).toBe(
       1,
     )
+  })
+
+  it('folds a final sigma as any other', async () => {
+    const result = { output: 'ΟΔΟΣΑ', expected: 'οδος' }
+
+    expect(await score('contains', result, { ignore_case: true })).toBe(1)
   })
 
   it('has no answer where there is nothing to look for', async () => {
@@ -243,12 +253,19 @@ describe('regex_match', () => {
     ['too many repeats together', '(?:.{0,999}b){1000}'],
     ['a large part repeated often', `(?:${'abc'.repeat(300)}){1000}`],
     ['no pattern', ''],
+    ['a part repeated into very many steps', `(?:${'abc'.repeat(30)}){1000}`],
     ['more than 1,000 characters', 'a'.repeat(1001)],
   ])('refuses the whole request for %s', async (_name, pattern) => {
     await expect(matches('a', { pattern })).rejects.toMatchObject({
       code: 'invalid_params',
       extras: { errors: [expect.objectContaining({ path: 'params.pattern' })] },
     })
+  })
+
+  it('refuses a huge pattern before it spends the time to compile it', async () => {
+    const pattern = `(?:${'abc'.repeat(300)}){1000}`
+
+    await expect(matches('a', { pattern })).rejects.toThrow('repeats too much')
   })
 
   it('refuses flags it does not have', async () => {
