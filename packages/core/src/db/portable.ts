@@ -50,7 +50,8 @@ export async function bulkInsert(
   for (let start = 0; start < rows.length; ) {
     const size = Math.min(64, 2 ** Math.floor(Math.log2(rows.length - start)))
     const chunk = rows.slice(start, start + size)
-    const cells = chunk.flatMap((row) => names.map((name) => row[name] ?? null))
+    const cells: Cell[] = []
+    for (const row of chunk) for (const name of names) cells.push(row[name] ?? null)
     await db.executeQuery(CompiledQuery.raw(valuesText(table, names, size, suffix), cells))
     start += size
   }
