@@ -1,0 +1,183 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Database } from '../db/open.ts'
+import type {
+  CoreTables,
+  LedgerCheckpointRow,
+  LedgerEntryRow,
+  LedgerHeadRow,
+} from '../db/schema.ts'
+import { CheckpointError } from './checkpoint.ts'
+import { parsePayload } from './entry.ts'
+import { parseVerifierKey } from './note.ts'
+import { isSize } from './tiles.ts'
+import { DueCheckpoints, isOfItsSize, sizeOfNote } from './verify-database-checkpoints.ts'
+import { DatabaseFindings } from './verify-database-report.ts'
+import type { VerifyReport } from './verify-database-report.ts'
+import { asText, oddColumn, wrongCopy } from './verify-database-rows.ts'
+import { hasErasureSince, readCheckpoints, readRows, readState } from './verify-database-store.ts'
+import type { LedgerState } from './verify-database-store.ts'
+import { TileCheck } from './verify-database-tiles.ts'
+import { createChainVerifier } from './verify.ts'
+import type { ChainVerifier } from './verify.ts'
+
+export interface VerifyDatabaseOptions {
+  /** Verifier keys as text, fetched from outside the database. Without them nothing is anchored. */
+  readonly vkeys?: readonly string[]
+  /** Checkpoint notes that were kept outside the database, receipts among them. */
+  readonly checkpoints?: readonly string[]
+  /** Told after each page how many of how many entries are done. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** Also parse every payload and compare it with its canonical form: about three times the time. */
+  readonly deep?: boolean
+}
+
+const PAGE = 1_000
+const MAX_RUNS = 3
+
+type Db = Database<CoreTables>
+
+/**
+ * Verifies an organization's ledger up to the size that its head has now: every entry, index copy,
+ * checkpoint and tile, and the head itself. Entries are final, so it takes no lock, and what is
+ * appended meanwhile is neither read nor missed. Throws `NoteError` for a key and `CheckpointError`
+ * for a checkpoint that is none, and whatever reading the database throws.
+ */
+export async function verifyDatabase(
+  db: Db,
+  orgId: string,
+  options: VerifyDatabaseOptions = {},
+): Promise<VerifyReport> {
+  for (let run = 1; ; run++) {
+    const walk = new DatabaseWalk(db, orgId, options, await readState(db, orgId))
+    const report = await walk.run()
+    // A payload that was erased meanwhile is explained by an entry that this walk did not reach.
+    const isErased = report.status === 'tampered' && (await hasErasureSince(db, orgId, walk.size))
+    if (!isErased || run === MAX_RUNS) return report
+  }
+}
+
+class DatabaseWalk {
+  /** Entries to read: those with a lower sequence number. */
+  readonly size: number
+  readonly #db: Db
+  readonly #orgId: string
+  readonly #options: VerifyDatabaseOptions
+  readonly #state: LedgerState
+  readonly #findings = new DatabaseFindings()
+  readonly #due = new DueCheckpoints(this.#findings)
+  readonly #tiles: TileCheck
+  readonly #chain: ChainVerifier
+  /** What the next entry should have; beyond a gap the tiles cannot be computed. */
+  #next = 0
+  #whole = true
+  #lastTime: string | null = null
+  #origin: unknown = null
+
+  constructor(db: Db, orgId: string, options: VerifyDatabaseOptions, state: LedgerState) {
+    this.#db = db
+    this.#orgId = orgId
+    this.#options = options
+    this.#state = state
+    this.size = isSize(state.head?.size) ? (state.head?.size ?? 0) : (state.last_seq ?? -1) + 1
+    const unreadable = options.checkpoints?.findIndex((note) => sizeOfNote(note) === null) ?? -1
+    if (unreadable >= 0)
+      throw new CheckpointError(`Checkpoint ${unreadable} is not a checkpoint note`)
+    this.#tiles = new TileCheck(db, orgId, this.#findings)
+    this.#chain = createChainVerifier({
+      org_id: orgId,
+      verifiers: (options.vkeys ?? []).map(parseVerifierKey),
+      deep: options.deep ?? false,
+      onTileNode: (level, hash) => this.#tiles.add(level, hash),
+    })
+  }
+
+  async run(): Promise<VerifyReport> {
+    const { checkpoints = [], onProgress } = this.#options
+    for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
+    let after: number | null = null
+    let rows: readonly LedgerEntryRow[]
+    let done = 0
+    do {
+      rows = await readRows(this.#db, this.#orgId, { after, below: this.size }, PAGE)
+      await this.#page(rows, after)
+      after = rows.at(-1)?.seq ?? after
+      done += rows.length
+      onProgress?.(done, this.size)
+      // SQLite answers without giving the event loop a turn.
+      await setImmediate()
+    } while (rows.length === PAGE)
+    return this.#end(after)
+  }
+
+  async #page(rows: readonly LedgerEntryRow[], after: number | null): Promise<void> {
+    if (rows.length === 0) return
+    const kept = new Set<number>()
+    for (const { size, note } of await this.#checkpoints(after, (rows.at(-1)?.seq ?? 0) + 1)) {
+      kept.add(size)
+      this.#chain.checkpoint(note)
+    }
+    for (const row of rows) this.#row(row, kept)
+    await this.#tiles.compareFull()
+  }
+
+  #row(given: LedgerEntryRow, kept: ReadonlySet<number>): void {
+    const odd = oddColumn(given)
+    const seq = odd === 'seq' ? this.#next : given.seq
+    if (odd !== null) this.#findings.add(seq, 'malformed_row', odd)
+    const row = odd === null ? given : asText(given)
+    if ((row.salt === null) !== (row.payload === null)) {
+      // Half an erasure: nothing commits to what is left.
+      this.#findings.add(seq, 'commitment_mismatch')
+    }
+    const copy = wrongCopy(row)
+    if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
+    if (row.seq !== this.#next) this.#whole = false
+    if (this.#whole) this.#tiles.add(0, row.hash)
+    if (row.seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
+    this.#chain.entry(row)
+    if (row.seq >= 0) this.#due.entry(row, kept.has(row.seq + 1))
+    this.#next = seq + 1
+    this.#lastTime = row.recorded_at
+  }
+
+  /** The sound rows of the history above and up to some size. */
+  async #checkpoints(after: number | null, upTo: number): Promise<LedgerCheckpointRow[]> {
+    const keys = { after: after === null ? null : after + 1, below: upTo + 1 }
+    const rows = await readCheckpoints(this.#db, this.#orgId, keys)
+    return rows.filter((row) => isOfItsSize(row, this.#findings))
+  }
+
+  async #end(after: number | null): Promise<VerifyReport> {
+    const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
+    // Checkpoints beyond the end were there when the head was read: no append explains them.
+    if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
+      for (const { note } of await this.#checkpoints(after, lastCheckpoint))
+        this.#chain.checkpoint(note)
+    }
+    this.#due.end()
+    if (lastSeq !== null && lastSeq >= this.size) {
+      this.#findings.add(this.size, 'beyond_head', `entries up to seq ${lastSeq}`)
+    }
+    if (head === null) {
+      this.#findings.add(Math.max(0, this.size - 1), 'head_missing')
+      return this.#findings.join(this.#chain.finish())
+    }
+    this.#head(head)
+    if (this.#whole && this.#next === this.size) this.#tiles.compareEnd(this.size, this.#state)
+    const { size, hash, frontier, note, vkey } = head
+    const checkpoint = typeof note === 'string' ? note : ''
+    return this.#findings.join(
+      this.#chain.finish({ head: { size, hash, frontier, checkpoint }, vkey }),
+    )
+  }
+
+  /** What the walk over the chain does not compare of the head. */
+  #head(head: LedgerHeadRow): void {
+    const wrong = (column: keyof LedgerHeadRow) =>
+      this.#findings.add(Math.max(0, this.size - 1), 'head_mismatch', column)
+    if (!isSize(head.size)) wrong('size')
+    if (sizeOfNote(head.note) !== head.size) wrong('note')
+    if (this.#next === head.size && head.recorded_at !== this.#lastTime) wrong('recorded_at')
+    if (typeof this.#origin === 'string' && head.origin !== this.#origin) wrong('origin')
+  }
+}
