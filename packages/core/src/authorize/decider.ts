@@ -1,8 +1,10 @@
 import type { AuthorizeAnswer, AuthorizeRequest } from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { isUnavailable } from '../db/failure.ts'
+import { isUnavailable, unavailable } from '../db/failure.ts'
+import { Failure } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
+import { Replay } from '../idempotency/claim.ts'
 import type { Ids } from '../ids.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 import { TryAgain } from '../ledger/work.ts'
@@ -13,6 +15,7 @@ import type { Decided, Prepared } from './decide.ts'
 import { resourceText } from './resource.ts'
 import type { Slot } from './slots.ts'
 import { Snapshots } from './snapshots.ts'
+import type { Snapshot } from './snapshots.ts'
 import type { Ask, Stage } from './stage.ts'
 
 interface Job {
@@ -24,6 +27,9 @@ type Stages = ReadonlyMap<Slot, Stage>
 
 /** What a batch learned: facts from outside, and stages that could not answer. */
 class BatchMemory {
+  /** The rules of the last attempt; they may lack a stage that could not answer. */
+  snapshot: Snapshot | null = null
+  /** Version of the rules for which the outside was asked. */
   version: number | null = null
   readonly outside = new Map<Slot, unknown>()
   readonly unavailable = new Set<Slot>()
@@ -53,16 +59,22 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     this.#stages = stages
   }
 
-  /** The durable answer to one request. */
-  authorize(caller: Caller, request: AuthorizeRequest, requester: Omit<Requester, 'caller'>): Promise<AuthorizeAnswer> {
+  /** The durable answer to one request. Whatever keeps it from being recorded: 503, and nothing happened. */
+  async authorize(caller: Caller, request: AuthorizeRequest, requester: Omit<Requester, 'caller'>): Promise<AuthorizeAnswer> {
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
-    return this.#writer.submit(this, caller.orgId, { decisionId, request }, { ...requester, caller })
+    try {
+      return await this.#writer.submit(this, caller.orgId, { decisionId, request }, { ...requester, caller })
+    } catch (error) {
+      if (error instanceof Failure || error instanceof Replay) throw error
+      this.#deps.log.error({ err: error, orgId: caller.orgId }, 'a decision could not be recorded')
+      throw unavailable('ledger_unavailable')
+    }
   }
 
   /** Lets stages ask outside before anything is locked; the first batch of a version comes back for it. */
   async before(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void> {
-    const snapshot = this.#snapshots.peek(orgId)
     const memory = BatchMemory.of(memo)
+    const snapshot = memory.snapshot ?? this.#snapshots.peek(orgId)
     if (!snapshot || memory.version === snapshot.version) return
     memory.version = snapshot.version
     const asks = items.map((item) => this.#ask(orgId, item, this.#deps.clock.now()))
@@ -115,8 +127,9 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     // A snapshot that lacks a stage serves this batch only.
     const snapshots = whole ? this.#snapshots : new Snapshots()
     const snapshot = await snapshots.at(scope.orgId, scope.configVersion, live, tx, giveUp)
+    memory.snapshot = snapshot
     const gathers = [...live.values()].some((stage) => stage.gather)
-    if (whole && gathers && memory.version !== snapshot.version) throw new TryAgain()
+    if (gathers && memory.version !== snapshot.version) throw new TryAgain()
     const prepared = new Map<Slot, Prepared>()
     for (const [slot, stage] of this.#stages) {
       if (!live.has(slot)) {
@@ -124,8 +137,12 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         continue
       }
       const own = snapshot.slots.get(slot)
-      const state = await stage.prepare(asks, own, tx, memory.outside.get(slot)).catch((error: unknown) => giveUp(slot, error))
-      prepared.set(slot, { stage, state, available: true, leftOut: stage.leftOut?.(own) ?? null })
+      try {
+        const state = await stage.prepare(asks, own, tx, memory.outside.get(slot))
+        prepared.set(slot, { stage, state, available: true, leftOut: stage.leftOut?.(own) ?? null })
+      } catch (error) {
+        giveUp(slot, error)
+      }
     }
     return prepared
   }

@@ -30,7 +30,11 @@ export class Snapshots {
     if (known?.version === version) return known
     const slots = new Map<Slot, unknown>()
     for (const [slot, stage] of stages) {
-      slots.set(slot, await stage.load(orgId, tx).catch((error: unknown) => onFailure(slot, error)))
+      try {
+        slots.set(slot, await stage.load(orgId, tx))
+      } catch (error) {
+        onFailure(slot, error)
+      }
     }
     const snapshot = { version, slots }
     this.#byOrg.delete(orgId)
