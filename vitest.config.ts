@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
-const rooms = ['packages/contract', 'packages/core', 'packages/governance-enterprise', 'apps/server']
+const rooms = [
+  'packages/contract',
+  'packages/core',
+  'packages/governance-enterprise',
+  'apps/server',
+]
 
 export default defineConfig({
   // Not `import`: Node would take it for `require` too.
@@ -16,7 +21,11 @@ export default defineConfig({
       .filter((room) => existsSync(room))
       .map((room) => ({
         extends: true as const,
-        test: { name: room.split('/')[1] ?? room, root: room, include: ['src/**/*.test.ts', 'test/**/*.test.ts'] },
+        test: {
+          name: room.split('/')[1] ?? room,
+          root: room,
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+        },
       })),
   },
 })

@@ -14,8 +14,17 @@ export class RemitError extends Error {
   }
 }
 
-type Needed<T> = { [K in keyof T as T[K] extends undefined | Record<never, never> ? (keyof T[K] extends never ? never : K) : K]: T[K] }
-type Options<E extends Endpoint> = Partial<Call<E>> & Needed<Call<E>> & { readonly headers?: Record<string, string> }
+type Needed<T> = {
+  [
+    K in keyof T as T[K] extends undefined | Record<never, never>
+      ? keyof T[K] extends never
+        ? never
+        : K
+      : K
+  ]: T[K]
+}
+type Options<E extends Endpoint> = Partial<Call<E>> &
+  Needed<Call<E>> & { readonly headers?: Record<string, string> }
 
 /** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
 export type Client = {
@@ -29,6 +38,13 @@ export interface ClientOptions {
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
+interface LooseCall {
+  readonly params?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /**
  * A typed client made from the contract; throws `RemitError` for every answer that is not a success.
  *
@@ -37,9 +53,9 @@ export interface ClientOptions {
  * const { decision } = await remit.authorize({ body: { agent_id: 'payer', action: 'payments.transfer' } })
  */
 export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientOptions): Client {
-  const call = async (endpoint: Endpoint, options: { params?: object; query?: object; body?: unknown; headers?: object }) => {
+  const call = async (endpoint: Endpoint, options: LooseCall) => {
     const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-      encodeURIComponent(String(Object(options.params)[name])),
+      encodeURIComponent(String(options.params?.[name])),
     )
     const url = new URL(path, baseUrl)
     for (const [name, value] of Object.entries(options.query ?? {})) {
@@ -61,6 +77,9 @@ export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientO
     return endpoint.produces ? response.text() : response.json()
   }
   return Object.fromEntries(
-    Object.entries(contract).map(([name, endpoint]) => [name, (options: object) => call(endpoint, options)]),
+    Object.entries(contract).map(([name, endpoint]) => [
+      name,
+      (options: object) => call(endpoint, options),
+    ]),
   ) as unknown as Client
 }

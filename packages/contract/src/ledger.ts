@@ -1,6 +1,17 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Action, AgentId, FreeForm, page, Paging, Resource, Seq, Timestamp, Usd, wholeNumber } from './primitives.ts'
+import {
+  Action,
+  AgentId,
+  FreeForm,
+  page,
+  Paging,
+  Resource,
+  Seq,
+  Timestamp,
+  Usd,
+  wholeNumber,
+} from './primitives.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -45,7 +56,9 @@ const TraceId = z.string().max(256)
 export const AppendRequest = z
   .strictObject({
     action: Action,
-    actor: z.union([AgentId, z.strictObject({ type: z.string().min(1).max(64), id: AgentId })]).optional(),
+    actor: z
+      .union([AgentId, z.strictObject({ type: z.string().min(1).max(64), id: AgentId })])
+      .optional(),
     agent_id: AgentId.optional(),
     resource: Resource.optional(),
     trace_id: TraceId.optional(),
@@ -78,7 +91,11 @@ const Filters = z.strictObject({
 export type LedgerFilters = z.infer<typeof Filters>
 
 const SeqParam = z.strictObject({ seq: Seq })
-const reading = { plan: 'team', roles: ['read', 'approver', 'ingest'], scope: 'ledger:read' } as const
+const reading = {
+  plan: 'team',
+  roles: ['read', 'approver', 'ingest'],
+  scope: 'ledger:read',
+} as const
 
 export const ledger = {
   listEntries: endpoint({

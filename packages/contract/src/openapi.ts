@@ -33,7 +33,10 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
   const components = new Map<string, unknown>()
   const paths: Record<string, Json> = {}
   for (const [name, endpoint] of Object.entries(endpoints)) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(name, endpoint, components) }
+    paths[endpoint.path] = {
+      ...paths[endpoint.path],
+      [endpoint.method.toLowerCase()]: operation(name, endpoint, components),
+    }
   }
   return {
     openapi: '3.1.0',
@@ -45,8 +48,13 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
     },
     paths,
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'Ingest key `rmk_…`' } },
-      schemas: { ...Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))), Problem: PROBLEM_SCHEMA },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'Ingest key `rmk_…`' },
+      },
+      schemas: {
+        ...Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+        Problem: PROBLEM_SCHEMA,
+      },
     },
     security: [{ key: [] }],
   }
@@ -54,20 +62,27 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
 
 function operation(name: string, endpoint: Endpoint, components: Map<string, unknown>): Json {
   const fields = (schema: z.ZodType | undefined, where: 'path' | 'query') => {
-    const { properties = {}, required = [] } = (schema ? jsonSchema(schema, 'input', components) : {}) as {
+    const { properties = {}, required = [] } = (
+      schema ? jsonSchema(schema, 'input', components) : {}
+    ) as {
       properties?: Json
       required?: string[]
     }
-    return Object.entries(properties).map(([field, schema]) => ({
+    return Object.entries(properties).map(([field, shape]) => ({
       name: field,
       in: where,
       required: where === 'path' || required.includes(field),
-      schema,
+      schema: shape,
     }))
   }
   const parameters = [...fields(endpoint.params, 'path'), ...fields(endpoint.query, 'query')]
   if (endpoint.method === 'POST') {
-    parameters.push({ name: 'Idempotency-Key', in: 'header' as never, required: false, schema: { type: 'string', minLength: 1, maxLength: 255 } })
+    parameters.push({
+      name: 'Idempotency-Key',
+      in: 'header' as never,
+      required: false,
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+    })
   }
   const answer = success(endpoint, components)
   return {
@@ -79,14 +94,19 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
     'x-scope': endpoint.scope,
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(endpoint.body, 'input', components) } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: jsonSchema(endpoint.body, 'input', components) } },
+      },
     }),
     responses: {
       [endpoint.status]: answer,
       ...(endpoint.alsoStatus && { [endpoint.alsoStatus]: answer }),
       default: {
         description: 'A problem (RFC 9457)',
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: {
+          'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+        },
       },
     },
   }
@@ -95,18 +115,30 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
 function success(endpoint: Endpoint, components: Map<string, unknown>): Json {
   if (endpoint.status === 204) return { description: 'Done' }
   const type = endpoint.produces ?? 'application/json'
-  return { description: 'The answer', content: { [type]: { schema: jsonSchema(endpoint.ok, 'output', components) } } }
+  return {
+    description: 'The answer',
+    content: { [type]: { schema: jsonSchema(endpoint.ok, 'output', components) } },
+  }
 }
 
 /** JSON Schema 2020-12 of a zod type; what it shares is moved to `components`. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Map<string, unknown>): Json {
-  const { $schema: _, $defs, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
-  for (const [id, shared] of Object.entries(($defs as Json | undefined) ?? {})) components.set(id, relink(shared))
+function jsonSchema(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  components: Map<string, unknown>,
+): Json {
+  const {
+    $schema: _,
+    $defs,
+    ...rest
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
+  for (const [id, shared] of Object.entries(($defs as Json | undefined) ?? {}))
+    components.set(id, relink(shared))
   const linked = relink(rest) as Json
-  if (typeof linked['id'] !== 'string' || linked['$ref'] !== undefined) return linked
   const { id, ...component } = linked
-  components.set(String(id), component)
-  return { $ref: `#/components/schemas/${String(id)}` }
+  if (typeof id !== 'string' || linked['$ref'] !== undefined) return linked
+  components.set(id, component)
+  return { $ref: `#/components/schemas/${id}` }
 }
 
 function relink(node: unknown): unknown {
@@ -114,7 +146,9 @@ function relink(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node
   return Object.fromEntries(
     Object.entries(node).map(([key, value]) =>
-      key === '$ref' && typeof value === 'string' ? [key, value.replace('#/$defs/', '#/components/schemas/')] : [key, relink(value)],
+      key === '$ref' && typeof value === 'string'
+        ? [key, value.replace('#/$defs/', '#/components/schemas/')]
+        : [key, relink(value)],
     ),
   )
 }

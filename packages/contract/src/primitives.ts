@@ -52,7 +52,9 @@ export const Usd = z
   .meta({ id: 'Usd' })
 
 /** RFC 3339 in UTC with `Z`. */
-export const Timestamp = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC, such as 2026-11-20T08:00:00.000Z' }).meta({ id: 'Timestamp' })
+export const Timestamp = z.iso
+  .datetime({ error: 'must be an RFC 3339 time in UTC, such as 2026-11-20T08:00:00.000Z' })
+  .meta({ id: 'Timestamp' })
 
 /** `"type:id"`, `""` for none, or the parts. */
 export const Resource = z
@@ -78,7 +80,10 @@ export const wholeNumber = (min: number, max: number) =>
 /** A sequence number: zero-based, at most 2^53-1. */
 export const Seq = wholeNumber(0, Number.MAX_SAFE_INTEGER)
 
-export const Paging = { limit: wholeNumber(1, 1000).default(100), cursor: z.string().max(512).optional() }
+export const Paging = {
+  limit: wholeNumber(1, 1000).default(100),
+  cursor: z.string().max(512).optional(),
+}
 
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() })

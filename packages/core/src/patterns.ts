@@ -8,6 +8,7 @@ import type { AnyDatabase } from './db/portable.ts'
  * case-sensitive. SQLite's LIKE folds case, so it gets GLOB.
  */
 export function likePattern(db: AnyDatabase, pattern: string): RawBuilder<boolean> {
-  if (dialectOf(db) === 'sqlite') return sql`glob ${pattern.replace(/[?[]/g, (special) => `[${special}]`)}`
+  if (dialectOf(db) === 'sqlite')
+    return sql`glob ${pattern.replace(/[?[]/g, (special) => `[${special}]`)}`
   return sql`like ${pattern.replace(/[\\%_]/g, (special) => `\\${special}`).replaceAll('*', '%')}`
 }

@@ -67,7 +67,9 @@ const HOUR_MS = 60 * 60 * 1000
 export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { db, clock, ids, log, settings, signer } = options
   const modules = [coreModule, ...options.modules]
-  const migrationSets = modules.flatMap(({ name, migrations }) => (migrations ? [{ name, migrations }] : []))
+  const migrationSets = modules.flatMap(({ name, migrations }) =>
+    migrations ? [{ name, migrations }] : [],
+  )
   const migrated = await migrate(db as never, migrationSets)
 
   const authenticator = new Authenticator(db, options.planCeiling)
@@ -82,7 +84,17 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const ledger = new Ledger(db)
   const decider = new Decider(writer, { clock, ids, log })
   const ports: Partial<Ports> = {}
-  const deps: Deps = { db, ledger, writer, decider, clock, ids, log, settings, port: (name) => offered(ports, name) }
+  const deps: Deps = {
+    db,
+    ledger,
+    writer,
+    decider,
+    clock,
+    ids,
+    log,
+    settings,
+    port: (name) => offered(ports, name),
+  }
   const parts = modules.map((module) => ({ module, contribution: module.setup(deps) }))
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
@@ -105,7 +117,9 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     routes: [...assembled.routes, ...scorerRoutes(assembled.scorers)],
   })
   const cleaning = setInterval(() => {
-    forgetAnswers(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys stay'))
+    forgetAnswers(db, clock.now()).catch((error: unknown) =>
+      log.warn({ err: error }, 'old idempotency keys stay'),
+    )
   }, HOUR_MS).unref()
 
   return {
@@ -129,5 +143,5 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
 function offered<K extends keyof Ports>(ports: Partial<Ports>, name: K): Ports[K] {
   const port = ports[name]
   if (port === undefined) throw new Error(`no module offers ${name}`)
-  return port as Ports[K]
+  return port
 }

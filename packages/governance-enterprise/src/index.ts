@@ -13,7 +13,8 @@ export default defineModule({
   migrations,
   setup: (deps) => {
     const { spendUrl, spendDeadlineMs } = deps.settings
-    const measure = spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
+    const measure =
+      spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
     return {
       routes: [...authorizeRoutes(deps), ...ledgerRoutes(deps), ...spendRoutes(deps)],
       stages: { agent_deny: agentStage as never, spend_limit: spendStage(measure) as never },

@@ -52,7 +52,9 @@ const foundation: Migration = {
     await sql`create table spend_limit (
       org_id ${text} not null, agent_id ${text} not null, daily_micro ${integer}, monthly_micro ${integer},
       on_missing_amount ${text} not null, hold_ttl_seconds ${integer}, created_at ${text} not null,
-      created_by ${text} not null, updated_at ${text} not null, primary key (org_id, agent_id))`.execute(db)
+      created_by ${text} not null, updated_at ${text} not null, primary key (org_id, agent_id))`.execute(
+      db,
+    )
     await sql`create table spend_total (
       org_id ${text} not null, agent_id ${text} not null, window_id ${text} not null,
       spent_micro ${integer} not null, held_micro ${integer} not null,

@@ -24,7 +24,7 @@ export function startLoad(url: string, key: string): Load {
   const answered: Answered[] = []
   const refusals: Response[] = []
   const waiting: { count: number; resolve: () => void }[] = []
-  let running = true
+  const end = new AbortController()
 
   const ask = async (path: string, body: object): Promise<{ decision_id?: string } | null> => {
     const response = await request(url + path, key, 'POST', body)
@@ -44,7 +44,7 @@ export function startLoad(url: string, key: string): Load {
   }
 
   const client = async (name: number) => {
-    while (running) {
+    while (!end.signal.aborted) {
       try {
         const context = { amount_usd: 0.01, client: name }
         const decided = await ask('/v1/authorize', {
@@ -76,7 +76,7 @@ export function startLoad(url: string, key: string): Load {
         waiting.push({ count: answered.length + count, resolve })
       }),
     async stop() {
-      running = false
+      end.abort()
       await Promise.all(clients)
     },
   }

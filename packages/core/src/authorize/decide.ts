@@ -86,7 +86,13 @@ function settle(ask: Ask, decision: Decision, trace: Decided['trace']): Decided[
 function merge(notes: readonly Notes[]): Pick<Decided, 'matched' | 'answer' | 'data'> {
   return {
     matched: notes.flatMap((note) => note.matched ?? []),
-    answer: Object.assign({}, ...notes.map((note) => note.answer)),
-    data: Object.assign({}, ...notes.map((note) => note.data)),
+    answer: joined(notes.map((note) => note.answer)),
+    data: joined(notes.map((note) => note.data)),
   }
+}
+
+function joined<T extends object>(parts: readonly (T | undefined)[]): Partial<T> {
+  const all: Partial<T> = {}
+  for (const part of parts) Object.assign(all, part)
+  return all
 }

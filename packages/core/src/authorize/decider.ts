@@ -7,7 +7,7 @@ import type { Caller } from '../http/caller.ts'
 import { Replay } from '../idempotency/claim.ts'
 import type { Ids } from '../ids.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
-import { TryAgain } from '../ledger/work.ts'
+import { firstOf, TryAgain } from '../ledger/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { decide } from './decide.ts'
@@ -60,10 +60,19 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   /** The durable answer to one request. Whatever keeps it from being recorded: 503, and nothing happened. */
-  async authorize(caller: Caller, request: AuthorizeRequest, requester: Omit<Requester, 'caller'>): Promise<AuthorizeAnswer> {
+  async authorize(
+    caller: Caller,
+    request: AuthorizeRequest,
+    requester: Omit<Requester, 'caller'>,
+  ): Promise<AuthorizeAnswer> {
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     try {
-      return await this.#writer.submit(this, caller.orgId, { decisionId, request }, { ...requester, caller })
+      return await this.#writer.submit(
+        this,
+        caller.orgId,
+        { decisionId, request },
+        { ...requester, caller },
+      )
     } catch (error) {
       if (error instanceof Failure || error instanceof Replay) throw error
       this.#deps.log.error({ err: error, orgId: caller.orgId }, 'a decision could not be recorded')
@@ -72,7 +81,11 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   /** Lets stages ask outside before anything is locked; the first batch of a version comes back for it. */
-  async before(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void> {
+  async before(
+    orgId: string,
+    items: readonly Item<Job>[],
+    memo: Map<string, unknown>,
+  ): Promise<void> {
     const memory = BatchMemory.of(memo)
     const snapshot = memory.snapshot ?? this.#snapshots.peek(orgId)
     if (!snapshot || memory.version === snapshot.version) return
@@ -88,7 +101,11 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     }
   }
 
-  async run(items: readonly Item<Job>[], scope: Scope, memo: Map<string, unknown>): Promise<LaneResult<AuthorizeAnswer>> {
+  async run(
+    items: readonly Item<Job>[],
+    scope: Scope,
+    memo: Map<string, unknown>,
+  ): Promise<LaneResult<AuthorizeAnswer>> {
     const memory = BatchMemory.of(memo)
     const asks = items.map((item) => this.#ask(scope.orgId, item, scope.now))
     const prepared = await this.#prepare(asks, scope, memory)
@@ -104,18 +121,33 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     for (const [slot, { stage, state, available }] of prepared) {
       if (!stage.record || !available) continue
       const settled = decided.flatMap((one) => one.settled.filter((effect) => effect.slot === slot))
-      if (settled.length > 0) further.push(...((await stage.record(settled, state, scope.tx as never)) ?? []))
+      if (settled.length > 0)
+        further.push(...((await stage.record(settled, state, scope.tx as never)) ?? []))
     }
-    return { outcomes: decided.map((one, i) => outcomeOf(one, items[i]?.caller ?? null, scope)), further }
+    return {
+      outcomes: decided.map((one, i) => outcomeOf(one, items[i]?.caller ?? null, scope)),
+      further,
+    }
   }
 
   #ask(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
     const { request, decisionId } = job
-    return { orgId, plan: caller?.plan ?? 'free', decisionId, request, resource: resourceText(request.resource), now }
+    return {
+      orgId,
+      plan: caller?.plan ?? 'free',
+      decisionId,
+      request,
+      resource: resourceText(request.resource),
+      now,
+    }
   }
 
   /** Every stage's state for the batch. One that fails is marked and the transaction starts again. */
-  async #prepare(asks: readonly Ask[], scope: Scope, memory: BatchMemory): Promise<Map<Slot, Prepared>> {
+  async #prepare(
+    asks: readonly Ask[],
+    scope: Scope,
+    memory: BatchMemory,
+  ): Promise<Map<Slot, Prepared>> {
     const tx = scope.tx as never
     const giveUp = (slot: Slot, error: unknown): never => {
       if (isUnavailable(error)) throw error
@@ -153,13 +185,19 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 }
 
-function outcomeOf(decided: Decided, caller: Caller | null, scope: Scope): Outcome<AuthorizeAnswer> {
+function outcomeOf(
+  decided: Decided,
+  caller: Caller | null,
+  scope: Scope,
+): Outcome<AuthorizeAnswer> {
   const { ask, decision, reason, message, matched, warnings } = decided
   const { request, resource, decisionId } = ask
   const properties = typeof request.resource === 'object' ? request.resource.properties : undefined
   const entry: EntryDraft = {
     kind: 'authorization.decided',
-    actor: caller ? { type: caller.principal.type, id: caller.principal.id } : { type: 'system', id: 'remit' },
+    actor: caller
+      ? { type: caller.principal.type, id: caller.principal.id }
+      : { type: 'system', id: 'remit' },
     agent_id: request.agent_id,
     action: request.action,
     resource,
@@ -178,7 +216,7 @@ function outcomeOf(decided: Decided, caller: Caller | null, scope: Scope): Outco
   }
   return {
     entries: [entry],
-    reply: ([recorded]) => ({
+    reply: (recorded) => ({
       decision,
       reason,
       message,
@@ -188,7 +226,7 @@ function outcomeOf(decided: Decided, caller: Caller | null, scope: Scope): Outco
       matched: [...matched],
       ...decided.answer,
       ...(warnings.length > 0 && { warnings: [...warnings] }),
-      ledger: recorded!.receipt,
+      ledger: firstOf(recorded).receipt,
       decided_at: scope.recordedAt,
     }),
   }

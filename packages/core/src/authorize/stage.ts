@@ -1,5 +1,11 @@
-import type { AuthorizeAnswer, AuthorizeRequest, Decision, Match, Reason } from '@remit/contract'
-import type { Plan } from '@remit/contract'
+import type {
+  AuthorizeAnswer,
+  AuthorizeRequest,
+  Decision,
+  Match,
+  Plan,
+  Reason,
+} from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { EntryDraft } from '../ledger/draft.ts'
 
@@ -18,8 +24,19 @@ export interface Ask {
 /** What a stage says about a request, with what it knows. */
 export type Verdict =
   | Pass
-  | { readonly verdict: 'deny'; readonly reason: Reason; readonly message: string; readonly notes?: Notes }
-  | { readonly verdict: 'needs_approval'; readonly reason: Reason; readonly message: string; readonly notes?: Notes; readonly effect?: unknown }
+  | {
+      readonly verdict: 'deny'
+      readonly reason: Reason
+      readonly message: string
+      readonly notes?: Notes
+    }
+  | {
+      readonly verdict: 'needs_approval'
+      readonly reason: Reason
+      readonly message: string
+      readonly notes?: Notes
+      readonly effect?: unknown
+    }
 
 export interface Pass {
   readonly verdict: 'pass'
@@ -33,7 +50,9 @@ export interface Pass {
 /** Parts that a stage adds to the answer and to the entry's data. */
 export interface Notes {
   readonly matched?: readonly Match[]
-  readonly answer?: Partial<Pick<AuthorizeAnswer, 'spend' | 'limit_usd' | 'approval' | 'request_id'>>
+  readonly answer?: Partial<
+    Pick<AuthorizeAnswer, 'spend' | 'limit_usd' | 'approval' | 'request_id'>
+  >
   readonly data?: Readonly<Record<string, unknown>>
   readonly warnings?: readonly string[]
 }
@@ -62,7 +81,12 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown> {
   /** Facts from outside the database, asked before the transaction begins. */
   readonly gather?: (asks: readonly Ask[], snapshot: Snapshot) => Promise<Outside>
   /** What the whole batch needs from the database, under the ledger's lock. */
-  prepare(asks: readonly Ask[], snapshot: Snapshot, tx: Tx, outside: Outside | undefined): Promise<State>
+  prepare(
+    asks: readonly Ask[],
+    snapshot: Snapshot,
+    tx: Tx,
+    outside: Outside | undefined,
+  ): Promise<State>
   /** A warning for an organization whose plan leaves this stage out although it has rules for it. */
   readonly leftOut?: (snapshot: Snapshot) => string | null
   decide(ask: Ask, state: State): Verdict

@@ -43,7 +43,9 @@ const HASHED = ['org_id', 'seq', 'prev_hash', 'hash', 'recorded_at', 'kind', 'co
 async function guardSqlite(db: Kysely<never>): Promise<void> {
   const changed = [
     ...HASHED.map((name) => `new.${name} is not old.${name}`),
-    ...['salt', 'payload'].map((name) => `(new.${name} is not null and new.${name} is not old.${name})`),
+    ...['salt', 'payload'].map(
+      (name) => `(new.${name} is not null and new.${name} is not old.${name})`,
+    ),
   ].join(' or ')
   await sql
     .raw(`create trigger ledger_entry_is_final before update on ledger_entry when ${changed}
@@ -58,7 +60,9 @@ async function guardSqlite(db: Kysely<never>): Promise<void> {
 async function guardPostgres(db: Kysely<never>): Promise<void> {
   const changed = [
     ...HASHED.map((name) => `new.${name} is distinct from old.${name}`),
-    ...['salt', 'payload'].map((name) => `(new.${name} is not null and new.${name} is distinct from old.${name})`),
+    ...['salt', 'payload'].map(
+      (name) => `(new.${name} is not null and new.${name} is distinct from old.${name})`,
+    ),
   ].join(' or ')
   await sql
     .raw(`create function ledger_entry_guard() returns trigger language plpgsql as $$

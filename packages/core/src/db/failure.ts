@@ -9,11 +9,13 @@ const BROKEN =
 /** Whether an error says that the database cannot be reached or has no room now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = String((error as { code?: unknown }).code ?? '')
+  const { code: given } = error as { code?: unknown }
+  const code = typeof given === 'string' ? given : ''
   if (PASSING.test(code) || BROKEN.test(code) || BROKEN.test(error.message)) return true
   return error instanceof AggregateError && error.errors.some(isUnavailable)
 }
 
 /** The 503 to answer for such an error. */
-export const unavailable = (code: 'ledger_unavailable' | 'database_unavailable' | 'outcome_unknown' | 'overloaded'): Failure =>
-  fail(code, undefined, { headers: { 'Retry-After': '1' } })
+export const unavailable = (
+  code: 'ledger_unavailable' | 'database_unavailable' | 'outcome_unknown' | 'overloaded',
+): Failure => fail(code, undefined, { headers: { 'Retry-After': '1' } })

@@ -17,22 +17,31 @@ const migratorFor = (db: Database<never>, set: MigrationSet) =>
   })
 
 /** Brings every set up to date; returns the names of the migrations that ran. */
-export async function migrate(db: Database<never>, sets: readonly MigrationSet[]): Promise<string[]> {
+export async function migrate(
+  db: Database<never>,
+  sets: readonly MigrationSet[],
+): Promise<string[]> {
   const ran: string[] = []
   for (const set of sets) {
     const { error, results = [] } = await migratorFor(db, set).migrateToLatest()
-    if (error !== undefined) throw error
+    if (error !== undefined)
+      throw new Error(`${set.name} cannot be brought up to date`, { cause: error })
     ran.push(...results.map((result) => `${set.name}/${result.migrationName}`))
   }
   return ran
 }
 
 /** Names of migrations that have not run, for `/ready`. */
-export async function pendingMigrations(db: Database<never>, sets: readonly MigrationSet[]): Promise<string[]> {
+export async function pendingMigrations(
+  db: Database<never>,
+  sets: readonly MigrationSet[],
+): Promise<string[]> {
   const pending: string[] = []
   for (const set of sets) {
     const all = await migratorFor(db, set).getMigrations()
-    pending.push(...all.filter((m) => m.executedAt === undefined).map((m) => `${set.name}/${m.name}`))
+    pending.push(
+      ...all.filter((m) => m.executedAt === undefined).map((m) => `${set.name}/${m.name}`),
+    )
   }
   return pending
 }

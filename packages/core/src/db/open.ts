@@ -32,13 +32,16 @@ function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables
   if (!options.readonly) file.pragma('journal_mode = WAL')
   // better-sqlite3 is built to run WAL databases with NORMAL, which loses acknowledged commits on power loss.
   file.pragma('synchronous = FULL')
-  if (file.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL')
+  if (file.pragma('synchronous', { simple: true }) !== 2)
+    throw new Error('SQLite refuses synchronous=FULL')
   // On macOS only F_FULLFSYNC reaches the disk.
   file.pragma('fullfsync = 1')
   // Pages that every commit touches are copied back once in 16 MiB instead of once in 4.
   file.pragma('wal_autocheckpoint = 4000')
   file.pragma('foreign_keys = ON')
-  return new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: cachingStatements(file) }) })
+  return new Kysely<Tables>({
+    dialect: new ImmediateSqliteDialect({ database: cachingStatements(file) }),
+  })
 }
 
 /** Transactions take the write lock at once, so that a second process waits instead of failing half-way. */
@@ -77,7 +80,9 @@ function cachingStatements(file: SqliteDatabase.Database) {
   }
 }
 
-const INT8 = 20
+// Every bigint of ours is a count or micro-USD below 2^53.
+const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.INT8, Number)
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
   const pool = new pg.Pool({
@@ -88,11 +93,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     keepAlive: true,
     query_timeout: 10_000,
     application_name: 'remit',
-    types: {
-      // Every bigint of ours is a count or micro-USD below 2^53.
-      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-    },
+    types,
   })
   // Without listeners a connection that breaks while nobody waits for it would end the process: the
   // pool listens to idle ones only.

@@ -47,7 +47,7 @@ export async function bulkInsert(
     await db.executeQuery(CompiledQuery.raw(text, [JSON.stringify(rows)]))
     return
   }
-  for (let start = 0; start < rows.length; ) {
+  for (let start = 0; start < rows.length;) {
     const size = Math.min(64, 2 ** Math.floor(Math.log2(rows.length - start)))
     const chunk = rows.slice(start, start + size)
     const cells: Cell[] = []

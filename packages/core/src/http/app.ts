@@ -29,10 +29,15 @@ export function createApp(options: AppOptions): Hono {
   }
   mountStatus(app, options)
   const served = Object.fromEntries(
-    Object.entries(wholeContract).filter(([name]) => options.routes.some((route) => route.name === name)),
+    Object.entries(wholeContract).filter(([name]) =>
+      options.routes.some((route) => route.name === name),
+    ),
   )
   mountDocs(app, openApi(served, options.version))
-  const refuse = refuseUnrouted([...options.routes.map(({ endpoint }) => endpoint), ...openPages(options)])
+  const refuse = refuseUnrouted([
+    ...options.routes.map(({ endpoint }) => endpoint),
+    ...openPages(options),
+  ])
   app.notFound((c) => problemResponse(refuse(c.req.path), requestIdOf(c)))
   app.onError((error, c) => {
     options.log.error({ err: error }, 'a request failed outside its endpoint')
@@ -42,7 +47,9 @@ export function createApp(options: AppOptions): Hono {
 }
 
 const openPages = ({ metricsApart = false }: AppOptions): Served[] =>
-  ['/health', '/ready', '/openapi.json', '/docs', ...(metricsApart ? [] : ['/metrics'])].map((path) => ({ method: 'GET', path }))
+  ['/health', '/ready', '/openapi.json', '/docs', ...(metricsApart ? [] : ['/metrics'])].map(
+    (path) => ({ method: 'GET', path }),
+  )
 
 const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')
 
@@ -62,6 +69,9 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
   }
   const ms = performance.now() - started
   options.metrics.observe(route.name, response.status, ms)
-  options.log.debug({ request_id: requestId, route: route.name, status: response.status, ms }, 'request')
+  options.log.debug(
+    { request_id: requestId, route: route.name, status: response.status, ms },
+    'request',
+  )
   return response
 }

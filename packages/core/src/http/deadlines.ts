@@ -18,9 +18,13 @@ export class Deadlines {
         since: performance.now(),
         expire: () =>
           reject(
-            fail('deadline_exceeded', 'The request passed its deadline; whether it was carried out is not known', {
-              headers: { 'Retry-After': '1' },
-            }),
+            fail(
+              'deadline_exceeded',
+              'The request passed its deadline; whether it was carried out is not known',
+              {
+                headers: { 'Retry-After': '1' },
+              },
+            ),
           ),
       }
       this.#open.add(entry)

@@ -13,11 +13,18 @@ export function claimOf(
 ): Claim | null {
   if (request.key === undefined || endpoint.method !== 'POST') return null
   if (!KEY.test(request.key)) {
-    throw fail('invalid_idempotency_key', 'An Idempotency-Key has 1 to 255 printable ASCII characters')
+    throw fail(
+      'invalid_idempotency_key',
+      'An Idempotency-Key has 1 to 255 printable ASCII characters',
+    )
   }
   const body = request.bytes ? hash('sha256', request.bytes, 'hex') : ''
   const { pathname, search } = new URL(request.url)
-  return { key: request.key, requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'), encode }
+  return {
+    key: request.key,
+    requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'),
+    encode,
+  }
 }
 
 /** The claims whose first request still runs in this process. */
@@ -29,7 +36,8 @@ export class RunningClaims {
     if (!claim) return work()
     const name = `${orgId} ${claim.key}`
     const other = this.#running.get(name)
-    if (other !== undefined) throw fail(other === claim.requestHash ? 'idempotency_in_progress' : 'idempotency_mismatch')
+    if (other !== undefined)
+      throw fail(other === claim.requestHash ? 'idempotency_in_progress' : 'idempotency_mismatch')
     this.#running.set(name, claim.requestHash)
     try {
       return await work()

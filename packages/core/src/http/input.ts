@@ -6,12 +6,16 @@ import { invalidInput } from './problem.ts'
 import { parseBody } from './read-body.ts'
 
 /** The validated parameters, query and body of a request. */
-export function readInput(endpoint: Endpoint, c: Context, bytes: Uint8Array | undefined): Input<Endpoint> {
+export function readInput(
+  endpoint: Endpoint,
+  c: Context,
+  bytes: Uint8Array | undefined,
+): Input<Endpoint> {
   return {
     params: check(endpoint.params, () => c.req.param()),
     query: check(endpoint.query, () => queryOf(c)),
     body: check(endpoint.body, () => parseBody(bytes ?? new Uint8Array())),
-  } as Input<Endpoint>
+  }
 }
 
 function check(schema: z.ZodType | undefined, read: () => unknown): unknown {

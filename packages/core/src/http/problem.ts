@@ -5,7 +5,11 @@ import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../errors.ts'
 
 /** The one place that turns errors into responses (RFC 9457). What is not a `Failure` is a 500 without detail. */
-export function problemResponse(error: unknown, requestId: string, headers: Readonly<Record<string, string>> = {}): Response {
+export function problemResponse(
+  error: unknown,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const failure = asFailure(error)
   return new Response(JSON.stringify(problemBody(failure, requestId)), {
     status: failure.status,
@@ -25,7 +29,10 @@ export function asFailure(error: unknown): Failure {
   return isUnavailable(error) ? unavailable('database_unavailable') : fail('internal_error')
 }
 
-export function problemBody({ code, status, message, extras }: Failure, requestId: string): Problem {
+export function problemBody(
+  { code, status, message, extras }: Failure,
+  requestId: string,
+): Problem {
   return {
     type: `urn:remit:problem:${code}`,
     title: PROBLEMS[code][1],
@@ -50,7 +57,10 @@ type Issue = z.core.$ZodIssue
 function fieldErrors(issue: Issue, parents: readonly PropertyKey[]): FieldError[] {
   const path = [...parents, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key].map(String).join('.'), message: 'is not a known field' }))
+    return issue.keys.map((key) => ({
+      path: [...path, key].map(String).join('.'),
+      message: 'is not a known field',
+    }))
   }
   if (issue.code === 'invalid_union') {
     // The branch that got furthest says most about what was meant.
@@ -63,9 +73,13 @@ function fieldErrors(issue: Issue, parents: readonly PropertyKey[]): FieldError[
 
 /** Zod's own sentences, without their preamble. */
 function plain(message: string): string {
-  const [, expected, received] = /^Invalid input: expected (.+), received (\w+)$/.exec(message) ?? []
+  const [, expected, received] =
+    /^Invalid input: expected (.+), received (\w+)$/.exec(message) ?? []
   if (expected === undefined) return message.replace(/^Invalid (input|option): /, 'must be ')
-  return received === 'undefined' ? `is required: ${expected}` : `must be ${expected}, not ${received}`
+  return received === 'undefined'
+    ? `is required: ${expected}`
+    : `must be ${expected}, not ${received}`
 }
 
-const depthOf = (issues: readonly Issue[]): number => Math.max(0, ...issues.map((issue) => issue.path.length))
+const depthOf = (issues: readonly Issue[]): number =>
+  Math.max(0, ...issues.map((issue) => issue.path.length))

@@ -25,7 +25,10 @@ export function createRateLimit(perSecond: number): RateLimit {
       } catch (state) {
         if (!(state instanceof RateLimiterRes)) throw state
         throw fail('rate_limited', `At most ${perSecond} requests a second`, {
-          headers: { ...headers(state), 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) },
+          headers: {
+            ...headers(state),
+            'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))),
+          },
         })
       }
     },

@@ -34,7 +34,8 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
       if (size > maxBytes) done(() => reject(tooLarge(maxBytes)))
       else chunks.push(chunk)
     }
-    const onEnd = () => done(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    const onEnd = () =>
+      done(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     const onBreak = () => done(() => reject(invalid('body', 'did not arrive whole')))
     // Who has left meanwhile sends no event any more.
     if (incoming.destroyed) return onBreak()
@@ -54,7 +55,8 @@ async function readRequest(request: Request, maxBytes: number): Promise<Uint8Arr
   return Buffer.concat(chunks)
 }
 
-const tooLarge = (maxBytes: number) => fail('body_too_large', `The body may have at most ${maxBytes} bytes`)
+const tooLarge = (maxBytes: number) =>
+  fail('body_too_large', `The body may have at most ${maxBytes} bytes`)
 
 /** Strict JSON of an object (RFC 7493): see `parseStrictJson`; U+0000 is refused too. */
 export function parseBody(bytes: Uint8Array): unknown {
@@ -65,6 +67,7 @@ export function parseBody(bytes: Uint8Array): unknown {
     if (error instanceof StrictJsonError) throw fail('invalid_json', error.message)
     throw error
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('body', 'must be a JSON object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('body', 'must be a JSON object')
   return value
 }

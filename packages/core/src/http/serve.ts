@@ -33,14 +33,21 @@ const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
  * One request to one endpoint, with the refusals in their documented order: key, rate, plan, role,
  * media type, size, shape. Throws a `Failure` for each.
  */
-export async function serve(route: Route, c: Context, requestId: string, deps: ServeDeps): Promise<Response> {
+export async function serve(
+  route: Route,
+  c: Context,
+  requestId: string,
+  deps: ServeDeps,
+): Promise<Response> {
   const { endpoint } = route
   const admission = new Admission(endpoint, c.req.header('authorization'), deps)
   const { caller, limits } = await admission.first()
   const bytes = endpoint.body && (await readBody(c, endpoint.maxBodyBytes ?? MAX_BODY_BYTES))
   const input = readInput(endpoint, c, bytes)
-  const claim = claimOf(endpoint, { key: c.req.header('idempotency-key'), url: c.req.url, bytes }, (reply) =>
-    store(endpoint, reply),
+  const claim = claimOf(
+    endpoint,
+    { key: c.req.header('idempotency-key'), url: c.req.url, bytes },
+    (reply) => store(endpoint, reply),
   )
   const info: RequestInfo = {
     requestId,
@@ -52,7 +59,12 @@ export async function serve(route: Route, c: Context, requestId: string, deps: S
   const rendered = await deps.deadlines.guard(deps.claims.hold(caller.orgId, claim, run))
   return new Response(rendered.body as ConstructorParameters<typeof Response>[0], {
     status: rendered.status,
-    headers: { 'Cache-Control': 'no-store', 'X-Request-Id': requestId, ...limits, ...rendered.headers },
+    headers: {
+      'Cache-Control': 'no-store',
+      'X-Request-Id': requestId,
+      ...limits,
+      ...rendered.headers,
+    },
   })
 }
 
@@ -62,7 +74,13 @@ interface Rendered {
   readonly body: string | ReadableStream<Uint8Array> | null
 }
 
-async function answer(route: Route, input: Parameters<Route['handle']>[0], caller: Caller, info: RequestInfo, deps: ServeDeps): Promise<Rendered> {
+async function answer(
+  route: Route,
+  input: Parameters<Route['handle']>[0],
+  caller: Caller,
+  info: RequestInfo,
+  deps: ServeDeps,
+): Promise<Rendered> {
   const { endpoint } = route
   // Where the writer does the work, the writer keeps the answer: in the same transaction.
   const claim = endpoint.viaWriter ? null : info.claim
@@ -82,11 +100,16 @@ const keep = (deps: ServeDeps, caller: Caller, claim: Claim, reply: unknown): Pr
   keepAnswer(deps.db, caller.orgId, claim, claim.encode(reply), deps.clock.now())
 
 function render(endpoint: Endpoint, reply: unknown): Rendered {
-  const { body, status, headers } = reply instanceof Reply ? reply : { body: reply, status: undefined, headers: {} }
+  const { body, status, headers } =
+    reply instanceof Reply ? (reply as Reply<unknown>) : new Reply(reply)
   const code = status ?? endpoint.status
   if (code === 204) return { status: 204, headers, body: null }
   if (!endpoint.produces || headers['Content-Type'] === 'application/json') {
-    return { status: code, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) }
+    return {
+      status: code,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    }
   }
   const text = { 'Content-Type': `${endpoint.produces}; charset=utf-8`, ...headers }
   return { status: code, headers: text, body: body as string | ReadableStream<Uint8Array> }
@@ -96,7 +119,15 @@ function render(endpoint: Endpoint, reply: unknown): Rendered {
 function store(endpoint: Endpoint, reply: unknown): StoredAnswer {
   const field = endpoint.secretField
   const { body, ...rest } = render(endpoint, reply)
-  if (body instanceof ReadableStream) throw new TypeError(`${endpoint.path} streams: it cannot be repeated`)
+  if (body instanceof ReadableStream)
+    throw new TypeError(`${endpoint.path} streams: it cannot be repeated`)
   if (!field || !body) return { ...rest, body: body ?? '' }
-  return { ...rest, body: JSON.stringify({ ...(JSON.parse(body) as object), [field]: null, secret_available: false }) }
+  return {
+    ...rest,
+    body: JSON.stringify({
+      ...(JSON.parse(body) as object),
+      [field]: null,
+      secret_available: false,
+    }),
+  }
 }

@@ -32,20 +32,35 @@ export function mountStatus(app: Hono, deps: StatusDeps): void {
     const ready = database === 'ok' && migrations === 'ok'
     c.header('Cache-Control', 'no-store')
     if (!ready) c.header('Retry-After', '1')
-    return c.json({ status: ready ? 'ready' : 'unavailable', checks: { database, migrations }, warnings: deps.warnings }, ready ? 200 : 503)
+    return c.json(
+      {
+        status: ready ? 'ready' : 'unavailable',
+        checks: { database, migrations },
+        warnings: deps.warnings,
+      },
+      ready ? 200 : 503,
+    )
   })
   if (!deps.metricsApart) app.route('/', metricsApp(deps.metrics))
 }
 
 /** `/metrics` in the Prometheus text format. */
 export const metricsApp = (metrics: HttpMetrics): Hono =>
-  new Hono().get('/metrics', async (c) => c.text(await metrics.text(), 200, { 'Content-Type': metrics.contentType }))
+  new Hono().get('/metrics', async (c) =>
+    c.text(await metrics.text(), 200, { 'Content-Type': metrics.contentType }),
+  )
 
-async function checkReady({ db, migrationSets }: StatusDeps): Promise<{ database: string; migrations: string }> {
+async function checkReady({
+  db,
+  migrationSets,
+}: StatusDeps): Promise<{ database: string; migrations: string }> {
   try {
     await sql`select 1`.execute(db)
     const pending = await pendingMigrations(db as never, migrationSets)
-    return { database: 'ok', migrations: pending.length === 0 ? 'ok' : `${pending.length} have not run` }
+    return {
+      database: 'ok',
+      migrations: pending.length === 0 ? 'ok' : `${pending.length} have not run`,
+    }
   } catch {
     return { database: 'cannot be reached', migrations: 'unknown' }
   }

@@ -11,15 +11,19 @@ export interface Served {
 export function refuseUnrouted(served: readonly Served[]): (path: string) => Failure {
   const known = served.map(({ method, path }) => ({ method, matches: templateMatcher(path) }))
   return (path) => {
-    const methods = new Set(known.filter(({ matches }) => matches.test(path)).map(({ method }) => method))
+    const methods = new Set(
+      known.filter(({ matches }) => matches.test(path)).map(({ method }) => method),
+    )
     if (methods.size === 0) return fail('not_found', `There is no ${path}`)
     if (methods.has('GET')) methods.add('HEAD')
-    const allow = [...methods].sort().join(', ')
+    const allow = [...methods].toSorted().join(', ')
     return fail('method_not_allowed', `${path} takes ${allow}`, { headers: { Allow: allow } })
   }
 }
 
 function templateMatcher(path: string): RegExp {
-  const parts = path.split(/\{\w+\}/).map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  const parts = path
+    .split(/\{\w+\}/)
+    .map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('[^/]+')}$`)
 }

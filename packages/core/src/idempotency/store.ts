@@ -10,7 +10,12 @@ const KEPT_MS = 24 * 60 * 60 * 1000
  * The stored answer of a claim's key, or null when the key is free (also after 24 hours).
  * Throws `idempotency_mismatch` when the key belongs to another request.
  */
-export async function findAnswer(db: Db, orgId: string, claim: Claim, nowMs: number): Promise<StoredAnswer | null> {
+export async function findAnswer(
+  db: Db,
+  orgId: string,
+  claim: Claim,
+  nowMs: number,
+): Promise<StoredAnswer | null> {
   const row = await db
     .selectFrom('idempotency_key')
     .selectAll()
@@ -20,11 +25,21 @@ export async function findAnswer(db: Db, orgId: string, claim: Claim, nowMs: num
     .executeTakeFirst()
   if (!row) return null
   if (row.request_hash !== claim.requestHash) throw fail('idempotency_mismatch')
-  return { status: row.status, headers: JSON.parse(row.headers) as Record<string, string>, body: row.body }
+  return {
+    status: row.status,
+    headers: JSON.parse(row.headers) as Record<string, string>,
+    body: row.body,
+  }
 }
 
 /** Keeps an answer under the claim's key; replaces one that is older than 24 hours. */
-export async function keepAnswer(db: Db, orgId: string, claim: Claim, answer: StoredAnswer, nowMs: number): Promise<void> {
+export async function keepAnswer(
+  db: Db,
+  orgId: string,
+  claim: Claim,
+  answer: StoredAnswer,
+  nowMs: number,
+): Promise<void> {
   const kept = {
     request_hash: claim.requestHash,
     status: answer.status,

@@ -50,7 +50,11 @@ export class Authenticator {
    * The same callers as the database has them now, inside a transaction; null where the key is gone.
    * Callers that were checked at `configVersion` are returned as they are.
    */
-  async recheck(tx: Database<CoreTables>, callers: readonly Caller[], configVersion: number): Promise<Map<string, Caller | null>> {
+  async recheck(
+    tx: Database<CoreTables>,
+    callers: readonly Caller[],
+    configVersion: number,
+  ): Promise<Map<string, Caller | null>> {
     const checked = new Map<string, Caller | null>()
     const stale = new Set<string>()
     for (const caller of callers) {
@@ -59,7 +63,8 @@ export class Authenticator {
     }
     if (stale.size === 0) return checked
     for (const id of stale) checked.set(id, null)
-    for (const holder of await findHolders(tx, [...stale])) checked.set(holder.id, this.#remember(holder))
+    for (const holder of await findHolders(tx, [...stale]))
+      checked.set(holder.id, this.#remember(holder))
     return checked
   }
 
@@ -81,7 +86,9 @@ export class Authenticator {
 }
 
 const refusal = () =>
-  fail('unauthorized', 'Send Authorization: Bearer <key> with a valid key', { headers: { 'WWW-Authenticate': 'Bearer realm="remit"' } })
+  fail('unauthorized', 'Send Authorization: Bearer <key> with a valid key', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="remit"' },
+  })
 
 const RANK: Readonly<Record<Plan, number>> = { free: 0, team: 1, enterprise: 2 }
 

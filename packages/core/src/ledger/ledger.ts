@@ -33,7 +33,10 @@ export class Ledger {
   async list(orgId: string, filters: LedgerFilters) {
     const head = await this.head(orgId)
     const range = await this.#range(orgId, head.size, filters)
-    const found = await listEntries(this.#db, orgId, range, { ...filters, limit: filters.limit + 1 })
+    const found = await listEntries(this.#db, orgId, range, {
+      ...filters,
+      limit: filters.limit + 1,
+    })
     const data = found.slice(0, filters.limit).map(wireEntry)
     const last = data.at(-1)
     return {
@@ -60,10 +63,16 @@ export class Ledger {
     const head = await this.head(orgId)
     if (from > to) throw invalid('from', 'must not be above to')
     if (to > head.size) throw fail('size_not_signed', `The ledger has ${head.size} entries`)
-    const readTile = this.#tiles(orgId)
-    const proof = await consistencyProof(readTile, from, to)
-    const [fromRoot, toRoot] = await Promise.all([treeRoot(readTile, from), treeRoot(readTile, to)])
-    return { from, to, from_root: fromRoot, to_root: toRoot, proof: proof.map((hash) => Buffer.from(hash, 'hex').toString('base64')) }
+    const tiles = this.#tiles(orgId)
+    const proof = await consistencyProof(tiles, from, to)
+    const [fromRoot, toRoot] = await Promise.all([treeRoot(tiles, from), treeRoot(tiles, to)])
+    return {
+      from,
+      to,
+      from_root: fromRoot,
+      to_root: toRoot,
+      proof: proof.map((hash) => Buffer.from(hash, 'hex').toString('base64')),
+    }
   }
 
   /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
@@ -79,7 +88,12 @@ export class Ledger {
       from_seq: next,
     })
     while (next < head.size) {
-      const entries = await readEntries(this.#db, orgId, next, Math.min(EXPORT_PAGE, head.size - next))
+      const entries = await readEntries(
+        this.#db,
+        orgId,
+        next,
+        Math.min(EXPORT_PAGE, head.size - next),
+      )
       if (entries.length === 0) break
       yield entries.map(formatEntryLine).join('')
       next = (entries.at(-1)?.seq ?? next) + 1
@@ -103,7 +117,10 @@ export class Ledger {
     if (size <= seq) throw invalid('size', `must be above the sequence number ${seq}`)
     const note = await findCheckpoint(this.#db, head.org_id, size)
     if (note === undefined) {
-      throw fail('size_not_signed', `No checkpoint of size ${size} is kept; leave size out for the newest`)
+      throw fail(
+        'size_not_signed',
+        `No checkpoint of size ${size} is kept; leave size out for the newest`,
+      )
     }
     return note
   }
@@ -112,10 +129,13 @@ export class Ledger {
     const { after_seq, before_seq, order, cursor } = filters
     let from = after_seq === undefined ? 0 : after_seq + 1
     let to = Math.min(size, before_seq ?? size)
-    if (filters.from !== undefined) from = Math.max(from, await seqAtTime(this.#db, orgId, size, normal(filters.from)))
-    if (filters.to !== undefined) to = Math.min(to, await seqAtTime(this.#db, orgId, size, normal(filters.to)))
+    if (filters.from !== undefined)
+      from = Math.max(from, await seqAtTime(this.#db, orgId, size, normal(filters.from)))
+    if (filters.to !== undefined)
+      to = Math.min(to, await seqAtTime(this.#db, orgId, size, normal(filters.to)))
     if (cursor !== undefined) {
-      if (!/^\d{1,16}$/.test(cursor)) throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+      if (!/^\d{1,16}$/.test(cursor))
+        throw invalid('cursor', 'must be the next_cursor of an earlier answer')
       if (order === 'asc') from = Math.max(from, Number(cursor) + 1)
       else to = Math.min(to, Number(cursor))
     }

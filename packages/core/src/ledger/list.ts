@@ -20,7 +20,12 @@ export interface SeqRange {
  * Up to `limit` matching entries of a range, in the order asked for. Reads window by window, so
  * other work gets its turn in between.
  */
-export async function listEntries(db: Database<CoreTables>, orgId: string, range: SeqRange, query: Query): Promise<StoredEntry[]> {
+export async function listEntries(
+  db: Database<CoreTables>,
+  orgId: string,
+  range: SeqRange,
+  query: Query,
+): Promise<StoredEntry[]> {
   const found: StoredEntry[] = []
   const ascending = query.order === 'asc'
   let { from, to } = range
@@ -29,17 +34,41 @@ export async function listEntries(db: Database<CoreTables>, orgId: string, range
   while (from < to && found.length < query.limit) {
     const lower = ascending ? from : Math.max(from, to - window)
     const upper = ascending ? Math.min(to, from + window) : to
-    found.push(...(await readWindow(db, orgId, { from: lower, to: upper }, query, query.limit - found.length)))
+    found.push(
+      ...(await readWindow(
+        db,
+        orgId,
+        { from: lower, to: upper },
+        query,
+        query.limit - found.length,
+      )),
+    )
     if (ascending) from = upper
     else to = lower
   }
   return found
 }
 
-function readWindow(db: Database<CoreTables>, orgId: string, range: SeqRange, query: Query, limit: number): Promise<StoredEntry[]> {
+function readWindow(
+  db: Database<CoreTables>,
+  orgId: string,
+  range: SeqRange,
+  query: Query,
+  limit: number,
+): Promise<StoredEntry[]> {
   let select = db
     .selectFrom('ledger_entry')
-    .select(['org_id', 'seq', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment', 'salt', 'payload'])
+    .select([
+      'org_id',
+      'seq',
+      'prev_hash',
+      'hash',
+      'recorded_at',
+      'kind',
+      'commitment',
+      'salt',
+      'payload',
+    ])
     .where('org_id', '=', orgId)
     .where('seq', '>=', range.from)
     .where('seq', '<', range.to)
@@ -54,7 +83,12 @@ function readWindow(db: Database<CoreTables>, orgId: string, range: SeqRange, qu
 }
 
 /** The first sequence number whose entry is not before `time`; `size` when all are. Times never fall. */
-export async function seqAtTime(db: Database<CoreTables>, orgId: string, size: number, time: string): Promise<number> {
+export async function seqAtTime(
+  db: Database<CoreTables>,
+  orgId: string,
+  size: number,
+  time: string,
+): Promise<number> {
   let low = 0
   let high = size
   while (low < high) {

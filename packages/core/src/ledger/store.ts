@@ -171,7 +171,11 @@ export async function readEntries(
 }
 
 /** The kept checkpoint of exactly that size. */
-export async function findCheckpoint(db: Db, orgId: string, size: number): Promise<string | undefined> {
+export async function findCheckpoint(
+  db: Db,
+  orgId: string,
+  size: number,
+): Promise<string | undefined> {
   const row = await db
     .selectFrom('ledger_checkpoint')
     .select('note')

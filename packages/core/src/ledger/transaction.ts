@@ -168,7 +168,8 @@ async function record(
   drafts.push(...run.further)
   const { recordedAt } = run.scope
   const linked = linkEntries(head, drafts, recordedAt, newSalt)
-  if (run.changed && drafts.length === 0) throw new Error('a change of configuration must leave an entry')
+  if (run.changed && drafts.length === 0)
+    throw new Error('a change of configuration must leave an entry')
   let note = head.note
   if (drafts.length > 0) {
     note = signCheckpoint(signer, { origin: head.origin, size: linked.size, root: linked.root })

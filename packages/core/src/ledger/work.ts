@@ -1,10 +1,9 @@
 import type { Receipt } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Caller } from '../http/caller.ts'
-import type { CoreTables } from '../db/schema.ts'
+import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
 import type { Failure } from '../errors.ts'
 import type { Claim } from '../idempotency/claim.ts'
-import type { LedgerEntryRow } from '../db/schema.ts'
 import type { EntryDraft } from './draft.ts'
 
 /** What work sees of the transaction it runs in, with the organization's ledger locked. */
@@ -21,6 +20,13 @@ export interface Scope {
 export interface Recorded {
   readonly row: LedgerEntryRow
   readonly receipt: Receipt
+}
+
+/** The first entry of some work, for a reply that is about it. */
+export function firstOf(recorded: readonly Recorded[]): Recorded {
+  const [first] = recorded
+  if (!first) throw new Error('the work wrote no entry')
+  return first
 }
 
 /** Entries to write, and the reply once they have their places. */

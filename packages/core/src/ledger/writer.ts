@@ -48,7 +48,7 @@ export class Writer {
     requester: Requester,
   ): Promise<Answer> {
     return this.#enqueue(orgId, {
-      lane: lane as Lane<unknown, unknown>,
+      lane,
       job,
       change: null,
       requester,

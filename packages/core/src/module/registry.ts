@@ -25,34 +25,49 @@ export interface Assembled {
 }
 
 /** Puts the contributions of all modules together; throws `ModuleConflict` where two claim one place. */
-export function assemble(parts: readonly { readonly module: Module; readonly contribution: Contribution }[]): Assembled {
+export function assemble(
+  parts: readonly { readonly module: Module; readonly contribution: Contribution }[],
+): Assembled {
   const routes = parts.flatMap(({ contribution }) => contribution.routes ?? [])
   const scorers = parts.flatMap(({ contribution }) => contribution.scorers ?? [])
-  once(routes.map((route) => `${route.endpoint.method} ${route.endpoint.path}`), 'endpoint')
-  once(scorers.map((scorer) => scorer.name), 'scorer')
+  once(
+    routes.map((route) => `${route.endpoint.method} ${route.endpoint.path}`),
+    'endpoint',
+  )
+  once(
+    scorers.map((scorer) => scorer.name),
+    'scorer',
+  )
   for (const route of routes) {
-    if (contractEndpoints[route.name] !== route.endpoint) throw new ModuleConflict(`${route.name} is not in the contract`)
+    if (contractEndpoints[route.name] !== route.endpoint)
+      throw new ModuleConflict(`${route.name} is not in the contract`)
   }
   const ports: Partial<Ports> = {}
   for (const { module, contribution } of parts) {
     for (const name of Object.keys(contribution.provides ?? {})) {
-      if (name in ports) throw new ModuleConflict(`${module.name} offers ${name}, which another module offers`)
+      if (name in ports)
+        throw new ModuleConflict(`${module.name} offers ${name}, which another module offers`)
     }
     Object.assign(ports, contribution.provides)
   }
   for (const { module } of parts) {
     const missing = module.requires?.filter((name) => !(name in ports)) ?? []
-    if (missing.length > 0) throw new ModuleConflict(`${module.name} requires ${missing.join(', ')}`)
+    if (missing.length > 0)
+      throw new ModuleConflict(`${module.name} requires ${missing.join(', ')}`)
   }
   return { routes, scorers, ports, stages: fill(parts), close: () => closeAll(parts) }
 }
 
-function fill(parts: readonly { readonly module: Module; readonly contribution: Contribution }[]): Map<Slot, Stage> {
+function fill(
+  parts: readonly { readonly module: Module; readonly contribution: Contribution }[],
+): Map<Slot, Stage> {
   const stages = new Map<Slot, Stage>()
   for (const slot of SLOTS) {
     const fillers = parts.filter(({ contribution }) => contribution.stages?.[slot])
     if (fillers.length > 1) {
-      throw new ModuleConflict(`${fillers.map(({ module }) => module.name).join(' and ')} fill the slot ${slot}`)
+      throw new ModuleConflict(
+        `${fillers.map(({ module }) => module.name).join(' and ')} fill the slot ${slot}`,
+      )
     }
     const stage = fillers[0]?.contribution.stages?.[slot]
     if (stage) stages.set(slot, stage)

@@ -27,7 +27,10 @@ function createSqlite(): TestDatabase {
 
 async function createPostgres(): Promise<TestDatabase> {
   const server = process.env['REMIT_TEST_DATABASE_URL']
-  if (!server) throw new Error('REMIT_TEST_DATABASE_URL is not set; vitest starts a server in its global setup')
+  if (!server)
+    throw new Error(
+      'REMIT_TEST_DATABASE_URL is not set; vitest starts a server in its global setup',
+    )
   const name = `remit_${randomBytes(8).toString('hex')}`
   const run = async (statement: string) => {
     const client = new pg.Client({ connectionString: server })

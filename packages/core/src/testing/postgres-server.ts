@@ -11,7 +11,10 @@ export interface PostgresServer {
 }
 
 /** Starts PostgreSQL on a free port; `port` fixes it, so that the same data can be started again. */
-export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'remit-pg-')), port?: number): Promise<PostgresServer & { readonly folder: string; readonly port: number }> {
+export async function startPostgres(
+  folder = mkdtempSync(join(tmpdir(), 'remit-pg-')),
+  port?: number,
+): Promise<PostgresServer & { readonly folder: string; readonly port: number }> {
   const at = port ?? (await freePort())
   const server = new EmbeddedPostgres({
     databaseDir: folder,
@@ -20,13 +23,25 @@ export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'remit-p
     password: 'remit',
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    postgresFlags: [
+      '-c',
+      'max_connections=200',
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'unix_socket_directories=',
+    ],
     onLog: () => {},
     onError: () => {},
   })
   if (port === undefined) await server.initialise()
   await server.start()
-  return { url: `postgres://remit:remit@127.0.0.1:${at}/postgres`, folder, port: at, stop: () => server.stop() }
+  return {
+    url: `postgres://remit:remit@127.0.0.1:${at}/postgres`,
+    folder,
+    port: at,
+    stop: () => server.stop(),
+  }
 }
 
 function freePort(): Promise<number> {

@@ -65,11 +65,16 @@ export interface TestRemit extends Remit {
   organization(plan?: Plan): Promise<TestOrganization>
   key(orgId: string, role: Role): Promise<string>
   /** A request as a client sends it; `body` that is not text is sent as JSON. */
-  call(method: string, path: string, options?: { key?: string; body?: unknown; headers?: Record<string, string> }): Promise<Response>
+  call(
+    method: string,
+    path: string,
+    options?: { key?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Response>
 }
 
 export async function createTestRemit(options: TestRemitOptions = {}): Promise<TestRemit> {
-  const created = options.url === undefined ? await createDatabase(options.dialect ?? 'sqlite') : null
+  const created =
+    options.url === undefined ? await createDatabase(options.dialect ?? 'sqlite') : null
   const url = options.url ?? created?.url ?? ''
   const db = openDatabase<CoreTables>(url)
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
@@ -82,7 +87,11 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     clock,
     ids: randomIds,
     log: options.log ?? pino({ level: 'silent' }),
-    settings: { edition: options.modules ? 'enterprise' : 'community', spendDeadlineMs: 250, ...options.settings },
+    settings: {
+      edition: options.modules ? 'enterprise' : 'community',
+      spendDeadlineMs: 250,
+      ...options.settings,
+    },
     version: '0.0.0-test',
     planCeiling: options.planCeiling ?? 'enterprise',
     evaluation: false,
@@ -97,7 +106,11 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     signingKey,
     async organization(plan = 'enterprise') {
       const deps = { db, clock, ids: randomIds, signer, host: 'remit.test', version: '0.0.0-test' }
-      const { organization, key } = await createOrganization(deps, `org ${++count} ${randomIds.next('', Date.now())}`, plan)
+      const { organization, key } = await createOrganization(
+        deps,
+        `org ${++count} ${randomIds.next('', Date.now())}`,
+        plan,
+      )
       return { id: organization.id, key: key.secret }
     },
     key: async (orgId, role) => (await createKey(remit.writer, orgId, { role })).secret,

@@ -1,7 +1,16 @@
 import type { Answer, AppendRequest, Entry, ledger as endpoints } from '@remit/contract'
 import { toMicroUsd } from '@remit/contract'
-import { fail, Failure, invalid, resourceText, wireEntry } from '@remit/core'
-import type { Caller, EntryDraft, Item, Lane, LaneResult, Outcome, Scope } from '@remit/core'
+import { fail, firstOf, invalid, resourceText, wireEntry } from '@remit/core'
+import type {
+  Caller,
+  EntryDraft,
+  Failure,
+  Item,
+  Lane,
+  LaneResult,
+  Outcome,
+  Scope,
+} from '@remit/core'
 import type { SpendHoldRow } from '../schema.ts'
 import { settleHold } from '../spend/settle.ts'
 import { addToTotals, findHolds, writeHolds } from '../spend/totals-store.ts'
@@ -21,7 +30,10 @@ export const appendLane: Lane<AppendRequest, Appended> = {
 }
 
 /** What the decisions that the batch settles hold. Every allow has a hold; nothing else can be settled. */
-async function readHolds(items: readonly Item<AppendRequest>[], { orgId, tx }: Scope): Promise<Map<string, SpendHoldRow>> {
+async function readHolds(
+  items: readonly Item<AppendRequest>[],
+  { orgId, tx }: Scope,
+): Promise<Map<string, SpendHoldRow>> {
   const ids = [...new Set(items.flatMap(({ job }) => job.decision_id ?? []))]
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
@@ -41,15 +53,26 @@ class Batch {
   append({ job, caller }: Item<AppendRequest>): Outcome<Appended> | Failure {
     const hold = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
     if (job.decision_id !== undefined) {
-      if (!hold) return fail('decision_not_found', `There is no allowed decision ${job.decision_id}`)
-      if (hold.state === 'settled') return fail('decision_settled', `${job.decision_id} is settled already`)
+      if (!hold)
+        return fail('decision_not_found', `There is no allowed decision ${job.decision_id}`)
+      if (hold.state === 'settled')
+        return fail('decision_settled', `${job.decision_id} is settled already`)
       if (job.agent_id !== undefined && job.agent_id !== hold.agent_id) {
-        return invalid('agent_id', `must be ${hold.agent_id}, the agent of the decision, or be left out`)
+        return invalid(
+          'agent_id',
+          `must be ${hold.agent_id}, the agent of the decision, or be left out`,
+        )
       }
     }
     const draft = draftOf(job, hold?.agent_id ?? job.agent_id ?? null, caller)
     this.#spend(job, hold, draft)
-    return { entries: [draft], reply: ([recorded]) => ({ ...wireEntry(recorded!.row), ledger: recorded!.receipt }) }
+    return {
+      entries: [draft],
+      reply: (recorded) => {
+        const { row, receipt } = firstOf(recorded)
+        return { ...wireEntry(row), ledger: receipt }
+      },
+    }
   }
 
   #spend(job: AppendRequest, hold: SpendHoldRow | undefined, draft: EntryDraft): void {
@@ -62,7 +85,12 @@ class Batch {
       this.#holds.set(hold.decision_id, settled)
       this.#settled.push(settled)
     } else if (cost > 0) {
-      this.#movements.push({ agentId: draft.agent_id ?? draft.actor.id, day: recordedAt.slice(0, 10), spent: toMicroUsd(cost), held: 0 })
+      this.#movements.push({
+        agentId: draft.agent_id ?? draft.actor.id,
+        day: recordedAt.slice(0, 10),
+        spent: toMicroUsd(cost),
+        held: 0,
+      })
     }
   }
 
@@ -84,11 +112,19 @@ function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | nu
     agent_id: agentId,
     action,
     resource: resourceText(resource),
-    data: { ...withoutNone(data), key_id: key, ...(properties && { resource_properties: properties }) },
+    data: {
+      ...withoutNone(data),
+      key_id: key,
+      ...(properties && { resource_properties: properties }),
+    },
   }
 }
 
-function actorOf(actor: AppendRequest['actor'], agentId: string | null, key: string | null): Entry['actor'] & {} {
+function actorOf(
+  actor: AppendRequest['actor'],
+  agentId: string | null,
+  key: string | null,
+): Entry['actor'] & {} {
   if (typeof actor === 'object') return actor
   const id = actor ?? agentId
   return id === null ? { type: 'key', id: key ?? 'remit' } : { type: 'agent', id }
@@ -96,4 +132,8 @@ function actorOf(actor: AppendRequest['actor'], agentId: string | null, key: str
 
 /** Leaves out what was not given, and an empty trace id, which means none. */
 const withoutNone = (data: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(data).filter(([name, value]) => value !== undefined && !(name === 'trace_id' && value === '')))
+  Object.fromEntries(
+    Object.entries(data).filter(
+      ([name, value]) => value !== undefined && !(name === 'trace_id' && value === ''),
+    ),
+  )

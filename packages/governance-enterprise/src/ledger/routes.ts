@@ -9,12 +9,15 @@ const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 export const ledgerRoutes = ({ ledger, writer }: Deps): Route[] =>
   implement(endpoints, {
     listEntries: ({ query }, caller) => ledger.list(caller.orgId, query),
-    appendEntry: ({ body }, caller, request) => writer.submit(appendLane, caller.orgId, body, { ...request, caller }),
+    appendEntry: ({ body }, caller, request) =>
+      writer.submit(appendLane, caller.orgId, body, { ...request, caller }),
     getEntry: ({ params }, caller) => ledger.entry(caller.orgId, params.seq),
     getCheckpoint: async (_, caller, { accept }) => {
       const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
       // As text it is the note itself, ready for any C2SP tool.
-      return wantsJson(accept) ? new Reply({ note, origin, size, hash, vkey } as never, JSON_TYPE) : note
+      return wantsJson(accept)
+        ? new Reply({ note, origin, size, hash, vkey } as never, JSON_TYPE)
+        : note
     },
     getProof: async ({ params, query }, caller, { accept }) => {
       const proof = await ledger.proof(caller.orgId, params.seq, query.size)
@@ -22,7 +25,9 @@ export const ledgerRoutes = ({ ledger, writer }: Deps): Route[] =>
     },
     getConsistency: ({ query }, caller) => ledger.consistency(caller.orgId, query.from, query.to),
     exportEntries: async ({ query }, caller) =>
-      new Reply<string>(ReadableStream.from(encoded(ledger.export(caller.orgId, query.after_seq))) as ReadableStream<Uint8Array>),
+      new Reply<string>(
+        ReadableStream.from<Uint8Array>(encoded(ledger.export(caller.orgId, query.after_seq))),
+      ),
   })
 
 async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {

@@ -20,34 +20,64 @@ export interface Usage {
 
 export type SpendVerdict =
   | { readonly denied: null; readonly spend: SpendState }
-  | { readonly denied: Reason; readonly message: string; readonly spend?: SpendState; readonly limitUsd?: number }
+  | {
+      readonly denied: Reason
+      readonly message: string
+      readonly spend?: SpendState
+      readonly limitUsd?: number
+    }
 
 /**
  * Whether a limit lets an amount through: `spent + held + amount > cap` denies; without an amount
  * `spent + held >= cap` denies; a cap of 0 denies everything. Usage that is null is unknown: denied.
  */
-export function evaluateSpend(limit: Limit, amount: Amount, usage: Usage | null, windows: Windows): SpendVerdict {
-  if (usage === null) return { denied: 'spend_unavailable', message: 'What the agent has spent cannot be read.' }
+export function evaluateSpend(
+  limit: Limit,
+  amount: Amount,
+  usage: Usage | null,
+  windows: Windows,
+): SpendVerdict {
+  if (usage === null)
+    return { denied: 'spend_unavailable', message: 'What the agent has spent cannot be read.' }
   const spend = describe(limit, amount, usage, windows)
   if (amount === 'invalid') {
-    return { denied: 'amount_invalid', message: 'The amount is not a number of US dollars with at most 6 decimals.', spend }
+    return {
+      denied: 'amount_invalid',
+      message: 'The amount is not a number of US dollars with at most 6 decimals.',
+      spend,
+    }
   }
   if (amount === 'missing' && limit.onMissingAmount === 'deny') {
-    return { denied: 'amount_invalid', message: 'The request names no amount, and the limit asks for one.', spend }
+    return {
+      denied: 'amount_invalid',
+      message: 'The request names no amount, and the limit asks for one.',
+      spend,
+    }
   }
   const micro = amount === 'missing' ? null : amount.micro
-  if (passesCap(limit.dailyMicro, usage.day, micro)) return over('spend_limit_daily', 'daily', limit.dailyMicro, spend)
-  if (passesCap(limit.monthlyMicro, usage.month, micro)) return over('spend_limit_monthly', 'monthly', limit.monthlyMicro, spend)
+  if (passesCap(limit.dailyMicro, usage.day, micro))
+    return over('spend_limit_daily', 'daily', limit.dailyMicro, spend)
+  if (passesCap(limit.monthlyMicro, usage.month, micro))
+    return over('spend_limit_monthly', 'monthly', limit.monthlyMicro, spend)
   return { denied: null, spend }
 }
 
-function passesCap(cap: number | null, { spent, held }: Usage['day'], micro: number | null): boolean {
+function passesCap(
+  cap: number | null,
+  { spent, held }: Usage['day'],
+  micro: number | null,
+): boolean {
   if (cap === null) return false
   if (cap === 0) return true
   return micro === null ? spent + held >= cap : spent + held + micro > cap
 }
 
-const over = (denied: Reason, name: string, cap: number | null, spend: SpendState): SpendVerdict => ({
+const over = (
+  denied: Reason,
+  name: string,
+  cap: number | null,
+  spend: SpendState,
+): SpendVerdict => ({
   denied,
   message: `The ${name} limit of ${fromMicroUsd(cap ?? 0)} USD does not leave room for it.`,
   spend,

@@ -15,7 +15,11 @@ export function httpSpendSource(url: string): SpendSource {
       target.searchParams.set('org_id', orgId)
       target.searchParams.set('agent_id', agentId)
       target.searchParams.set('window', window)
-      const response = await fetch(target, { signal, redirect: 'error', headers: { Accept: 'application/json' } })
+      const response = await fetch(target, {
+        signal,
+        redirect: 'error',
+        headers: { Accept: 'application/json' },
+      })
       if (response.status !== 200) throw new Error(`the spend source answered ${response.status}`)
       const text = await response.text()
       if (text.length > MAX_BYTES) throw new Error('the answer of the spend source is too large')

@@ -2,7 +2,11 @@ import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { SpendLimitRow, Tables } from '../schema.ts'
 
-export const findLimit = (db: AnyDatabase, orgId: string, agentId: string): Promise<SpendLimitRow | undefined> =>
+export const findLimit = (
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+): Promise<SpendLimitRow | undefined> =>
   on<Tables>(db)
     .selectFrom('spend_limit')
     .selectAll()
@@ -11,8 +15,16 @@ export const findLimit = (db: AnyDatabase, orgId: string, agentId: string): Prom
     .executeTakeFirst()
 
 /** Limits in the order of their agents, after `afterAgent`. */
-export async function listLimits(db: AnyDatabase, orgId: string, options: { limit?: number; afterAgent?: string | undefined } = {}): Promise<SpendLimitRow[]> {
-  let query = on<Tables>(db).selectFrom('spend_limit').selectAll().where('org_id', '=', orgId).orderBy('agent_id')
+export async function listLimits(
+  db: AnyDatabase,
+  orgId: string,
+  options: { limit?: number; afterAgent?: string | undefined } = {},
+): Promise<SpendLimitRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('spend_limit')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .orderBy('agent_id')
   if (options.afterAgent !== undefined) query = query.where('agent_id', '>', options.afterAgent)
   if (options.limit !== undefined) query = query.limit(options.limit)
   return query.execute()
@@ -28,7 +40,11 @@ export async function putLimit(db: AnyDatabase, row: SpendLimitRow): Promise<voi
     .execute()
 }
 
-export async function deleteLimit(db: AnyDatabase, orgId: string, agentId: string): Promise<boolean> {
+export async function deleteLimit(
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+): Promise<boolean> {
   const { numDeletedRows } = await on<Tables>(db)
     .deleteFrom('spend_limit')
     .where('org_id', '=', orgId)

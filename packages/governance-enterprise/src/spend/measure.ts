@@ -2,7 +2,10 @@ import type { Ask, SpendSource } from '@remit/core'
 import { windowsAt } from './windows.ts'
 
 /** USD in each window by agent; null where the source gave no answer. */
-export type Measured = ReadonlyMap<string, { readonly dayUsd: number; readonly monthUsd: number } | null>
+export type Measured = ReadonlyMap<
+  string,
+  { readonly dayUsd: number; readonly monthUsd: number } | null
+>
 
 export type MeasureSpend = (asks: readonly Ask[]) => Promise<Measured>
 
@@ -17,7 +20,8 @@ export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpe
     const measured = await Promise.all(
       [...agents].map(async ([agentId, { orgId, now }]) => {
         const { day, month } = windowsAt(now)
-        const ask = (window: string) => inTime(source.spent({ orgId, agentId, window }, signal), signal)
+        const ask = (window: string) =>
+          inTime(source.spent({ orgId, agentId, window }, signal), signal)
         try {
           const [dayUsd, monthUsd] = await Promise.all([ask(day), ask(month)])
           return [agentId, { dayUsd, monthUsd }] as const
@@ -35,6 +39,10 @@ function inTime(answer: Promise<number>, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error('the spend source passed its deadline'))
     signal.addEventListener('abort', late, { once: true })
-    answer.then((usd) => (Number.isFinite(usd) && usd >= 0 ? resolve(usd) : reject(new RangeError('not an amount'))), reject)
+    answer.then(
+      (usd) =>
+        Number.isFinite(usd) && usd >= 0 ? resolve(usd) : reject(new RangeError('not an amount')),
+      reject,
+    )
   })
 }

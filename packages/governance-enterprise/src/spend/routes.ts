@@ -25,31 +25,48 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
     },
 
     setSpendLimit: ({ params, body }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async ({ tx, now, recordedAt }, admitted) => {
-        const before = await findLimit(tx, caller.orgId, params.id)
-        const row = toRow(caller.orgId, params.id, body, recordedAt, before, actorOf(admitted).id)
-        await putLimit(tx, row)
-        const [limit] = await withUsage(tx, [row], now)
-        if (!limit) throw invalid('id', 'has no limit')
-        const { spent: _, ...object } = limit
-        return {
-          entries: [
-            { kind: 'spend_limit.set', actor: actorOf(admitted), agent_id: params.id, data: { spend_limit: object, ...personOf(admitted) } },
-          ],
-          reply: ([recorded]) =>
-            new Reply(
-              { ...limit, ...(recorded && { ledger: recorded.receipt }) },
-              { status: before ? 200 : 201, ...(!before && { headers: { Location: `/v1/spend-limits/${params.id}` } }) },
-            ),
-        }
-      }),
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        async ({ tx, now, recordedAt }, admitted) => {
+          const before = await findLimit(tx, caller.orgId, params.id)
+          const row = toRow(caller.orgId, params.id, body, recordedAt, before, actorOf(admitted).id)
+          await putLimit(tx, row)
+          const [limit] = await withUsage(tx, [row], now)
+          if (!limit) throw invalid('id', 'has no limit')
+          const { spent: _, ...object } = limit
+          return {
+            entries: [
+              {
+                kind: 'spend_limit.set',
+                actor: actorOf(admitted),
+                agent_id: params.id,
+                data: { spend_limit: object, ...personOf(admitted) },
+              },
+            ],
+            reply: ([recorded]) =>
+              new Reply(
+                { ...limit, ...(recorded && { ledger: recorded.receipt }) },
+                {
+                  status: before ? 200 : 201,
+                  ...(!before && { headers: { Location: `/v1/spend-limits/${params.id}` } }),
+                },
+              ),
+          }
+        },
+      ),
 
     removeSpendLimit: ({ params }, caller, request) =>
       writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
         if (!(await deleteLimit(tx, caller.orgId, params.id))) throw fail('spend_limit_not_found')
         return {
           entries: [
-            { kind: 'spend_limit.removed', actor: actorOf(admitted), agent_id: params.id, data: { agent_id: params.id, ...personOf(admitted) } },
+            {
+              kind: 'spend_limit.removed',
+              actor: actorOf(admitted),
+              agent_id: params.id,
+              data: { agent_id: params.id, ...personOf(admitted) },
+            },
           ],
           reply: () => undefined,
         }
@@ -57,9 +74,17 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
   })
 
 const micro = (usd: number | null): number | null => (usd === null ? null : toMicroUsd(usd))
-const usd = (amount: number | null): number | null => (amount === null ? null : fromMicroUsd(amount))
+const usd = (amount: number | null): number | null =>
+  amount === null ? null : fromMicroUsd(amount)
 
-function toRow(orgId: string, agentId: string, input: SpendLimitInput, at: string, before: SpendLimitRow | undefined, by: string): SpendLimitRow {
+function toRow(
+  orgId: string,
+  agentId: string,
+  input: SpendLimitInput,
+  at: string,
+  before: SpendLimitRow | undefined,
+  by: string,
+): SpendLimitRow {
   return {
     org_id: orgId,
     agent_id: agentId,
@@ -74,7 +99,11 @@ function toRow(orgId: string, agentId: string, input: SpendLimitInput, at: strin
 }
 
 /** Limits as they are served, with the ledger's own totals; holds past their end do not count. */
-async function withUsage(db: AnyDatabase, rows: readonly SpendLimitRow[], now: number): Promise<SpendLimit[]> {
+async function withUsage(
+  db: AnyDatabase,
+  rows: readonly SpendLimitRow[],
+  now: number,
+): Promise<SpendLimit[]> {
   const [first] = rows
   if (!first) return []
   const windows = windowsAt(now)
@@ -84,9 +113,16 @@ async function withUsage(db: AnyDatabase, rows: readonly SpendLimitRow[], now: n
   return rows.map((row) => {
     const usage = (window: string, from: string, resets_at: string) => {
       const total = totals.find((one) => one.agent_id === row.agent_id && one.window_id === window)
-      const ended = overdue.filter((hold) => hold.agent_id === row.agent_id && [hold.day, monthOf(hold.day)].includes(window))
+      const ended = overdue.filter(
+        (hold) => hold.agent_id === row.agent_id && [hold.day, monthOf(hold.day)].includes(window),
+      )
       const held = (total?.held_micro ?? 0) - ended.reduce((sum, hold) => sum + hold.held_micro, 0)
-      return { from, usd: fromMicroUsd(total?.spent_micro ?? 0), held_usd: fromMicroUsd(held), resets_at }
+      return {
+        from,
+        usd: fromMicroUsd(total?.spent_micro ?? 0),
+        held_usd: fromMicroUsd(held),
+        resets_at,
+      }
     }
     return {
       agent_id: row.agent_id,

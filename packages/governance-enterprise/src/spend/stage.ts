@@ -9,7 +9,13 @@ import { evaluateSpend } from './evaluate.ts'
 import type { Limit, Usage } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
 import type { MeasureSpend, Measured } from './measure.ts'
-import { addToTotals, agentsWithEndingHolds, findOverdueHolds, readTotals, writeHolds } from './totals-store.ts'
+import {
+  addToTotals,
+  agentsWithEndingHolds,
+  findOverdueHolds,
+  readTotals,
+  writeHolds,
+} from './totals-store.ts'
 import { windowsAt } from './windows.ts'
 import type { Windows } from './windows.ts'
 
@@ -38,22 +44,37 @@ interface Hold {
  */
 export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measured, State> {
   return {
-    unavailable: { reason: 'spend_unavailable', message: 'What the agent has spent cannot be read.' },
+    unavailable: {
+      reason: 'spend_unavailable',
+      message: 'What the agent has spent cannot be read.',
+    },
 
     async load(orgId, tx) {
       const rows = await listLimits(tx, orgId)
       const ending = await agentsWithEndingHolds(tx, orgId)
-      return { limits: new Map(rows.map((row) => [row.agent_id, toLimit(row)])), ending: new Set(ending) }
+      return {
+        limits: new Map(rows.map((row) => [row.agent_id, toLimit(row)])),
+        ending: new Set(ending),
+      }
     },
 
-    ...(measure && { gather: (asks, { limits }) => measure(asks.filter((ask) => limits.has(ask.request.agent_id))) }),
+    ...(measure && {
+      gather: (asks, { limits }) => measure(asks.filter((ask) => limits.has(ask.request.agent_id))),
+    }),
 
     async prepare(asks, { limits, ending }, tx, measured) {
       const [first] = asks
       const windows = windowsAt(first?.now ?? 0)
       const orgId = first?.orgId ?? ''
-      const limited = [...new Set(asks.map((ask) => ask.request.agent_id))].filter((id) => limits.has(id))
-      await releaseOverdue(tx, orgId, limited.filter((id) => ending.has(id) || limits.get(id)?.holdTtlSeconds != null), first?.now ?? 0)
+      const limited = [...new Set(asks.map((ask) => ask.request.agent_id))].filter((id) =>
+        limits.has(id),
+      )
+      await releaseOverdue(
+        tx,
+        orgId,
+        limited.filter((id) => ending.has(id) || limits.get(id)?.holdTtlSeconds != null),
+        first?.now ?? 0,
+      )
       const totals = await readTotals(tx, orgId, limited, [windows.day, windows.month])
       const usage = new Map(limited.map((id) => [id, usageOf(id, totals, windows, measured)]))
       return { limits, windows, usage }
@@ -83,7 +104,16 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
         }
       })
       await writeHolds(tx, holds)
-      await addToTotals(tx, orgId, holds.map((hold) => ({ agentId: hold.agent_id, day: hold.day, spent: 0, held: hold.held_micro })))
+      await addToTotals(
+        tx,
+        orgId,
+        holds.map((hold) => ({
+          agentId: hold.agent_id,
+          day: hold.day,
+          spent: 0,
+          held: hold.held_micro,
+        })),
+      )
     },
   }
 }
@@ -99,7 +129,14 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
   const { spend } = verdict
   if (verdict.denied === null) {
     const pass = holding(amount, limit, ask)
-    return { ...pass, notes: { matched, answer: { spend: verdict.spend }, data: { ...pass.notes?.data, spend: recorded(verdict.spend) } } }
+    return {
+      ...pass,
+      notes: {
+        matched,
+        answer: { spend: verdict.spend },
+        data: { ...pass.notes?.data, spend: recorded(verdict.spend) },
+      },
+    }
   }
   return {
     verdict: 'deny',
@@ -107,7 +144,10 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
     message: verdict.message,
     notes: {
       matched,
-      answer: { ...(spend && { spend }), ...(verdict.limitUsd !== undefined && { limit_usd: verdict.limitUsd }) },
+      answer: {
+        ...(spend && { spend }),
+        ...(verdict.limitUsd !== undefined && { limit_usd: verdict.limitUsd }),
+      },
       data: spend ? { spend: recorded(spend) } : {},
     },
   }
@@ -115,7 +155,8 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
 
 /** What the entry keeps of the spend: the caps and what counted against them; the rest follows. */
 function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, unknown> {
-  const kept = (window: SpendState['daily']) => window && { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
+  const kept = (window: SpendState['daily']) =>
+    window && { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
   return { amount_usd, daily: kept(daily), monthly: kept(monthly) }
 }
 
@@ -132,20 +173,46 @@ function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
   }
 }
 
-async function releaseOverdue(tx: Parameters<Stage['load']>[1], orgId: string, agentIds: readonly string[], now: number): Promise<void> {
+async function releaseOverdue(
+  tx: Parameters<Stage['load']>[1],
+  orgId: string,
+  agentIds: readonly string[],
+  now: number,
+): Promise<void> {
   const overdue = await findOverdueHolds(tx, orgId, agentIds, isoTime(now))
   if (overdue.length === 0) return
-  await writeHolds(tx, overdue.map((hold) => ({ ...hold, state: 'expired' as const })))
-  await addToTotals(tx, orgId, overdue.map((hold) => ({ agentId: hold.agent_id, day: hold.day, spent: 0, held: -hold.held_micro })))
+  await writeHolds(
+    tx,
+    overdue.map((hold) => ({ ...hold, state: 'expired' as const })),
+  )
+  await addToTotals(
+    tx,
+    orgId,
+    overdue.map((hold) => ({
+      agentId: hold.agent_id,
+      day: hold.day,
+      spent: 0,
+      held: -hold.held_micro,
+    })),
+  )
 }
 
-function usageOf(agentId: string, totals: readonly SpendTotalRow[], windows: Windows, measured: Measured | undefined): Usage | null {
+function usageOf(
+  agentId: string,
+  totals: readonly SpendTotalRow[],
+  windows: Windows,
+  measured: Measured | undefined,
+): Usage | null {
   const outside = measured?.get(agentId)
   if (outside === null) return null
-  const total = (window: string) => totals.find((row) => row.agent_id === agentId && row.window_id === window)
+  const total = (window: string) =>
+    totals.find((row) => row.agent_id === agentId && row.window_id === window)
   const of = (window: string, usd: number | undefined) => {
     const row = total(window)
-    return { spent: usd === undefined ? (row?.spent_micro ?? 0) : toMicroUsd(usd), held: row?.held_micro ?? 0 }
+    return {
+      spent: usd === undefined ? (row?.spent_micro ?? 0) : toMicroUsd(usd),
+      held: row?.held_micro ?? 0,
+    }
   }
   return { day: of(windows.day, outside?.dayUsd), month: of(windows.month, outside?.monthUsd) }
 }

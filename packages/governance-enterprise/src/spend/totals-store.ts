@@ -11,16 +11,32 @@ export interface Movement {
   readonly held: number
 }
 
-const TOTAL_COLUMNS = { org_id: 'text', agent_id: 'text', window_id: 'text', spent_micro: 'bigint', held_micro: 'bigint' } as const
+const TOTAL_COLUMNS = {
+  org_id: 'text',
+  agent_id: 'text',
+  window_id: 'text',
+  spent_micro: 'bigint',
+  held_micro: 'bigint',
+} as const
 
 /** Adds movements to the totals of their days and months. */
-export async function addToTotals(tx: AnyDatabase, orgId: string, movements: readonly Movement[]): Promise<void> {
+export async function addToTotals(
+  tx: AnyDatabase,
+  orgId: string,
+  movements: readonly Movement[],
+): Promise<void> {
   const rows = new Map<string, SpendTotalRow>()
   for (const { agentId, day, spent, held } of movements) {
     if (spent === 0 && held === 0) continue
     for (const window_id of [day, monthOf(day)]) {
       const key = `${window_id} ${agentId}`
-      const row = rows.get(key) ?? { org_id: orgId, agent_id: agentId, window_id, spent_micro: 0, held_micro: 0 }
+      const row = rows.get(key) ?? {
+        org_id: orgId,
+        agent_id: agentId,
+        window_id,
+        spent_micro: 0,
+        held_micro: 0,
+      }
       row.spent_micro += spent
       row.held_micro += held
       rows.set(key, row)
@@ -37,7 +53,12 @@ export async function addToTotals(tx: AnyDatabase, orgId: string, movements: rea
 }
 
 /** Totals of some agents in some windows. */
-export async function readTotals(db: AnyDatabase, orgId: string, agentIds: readonly string[], windows: readonly string[]): Promise<SpendTotalRow[]> {
+export async function readTotals(
+  db: AnyDatabase,
+  orgId: string,
+  agentIds: readonly string[],
+  windows: readonly string[],
+): Promise<SpendTotalRow[]> {
   if (agentIds.length === 0) return []
   return on<Tables>(db)
     .selectFrom('spend_total')
@@ -60,9 +81,19 @@ const HOLD_COLUMNS = {
 
 /** Writes holds; a known decision's hold changes its state. */
 export const writeHolds = (tx: AnyDatabase, holds: readonly SpendHoldRow[]): Promise<void> =>
-  bulkInsert(tx, 'spend_hold', HOLD_COLUMNS, holds, 'on conflict (org_id, decision_id) do update set state = excluded.state')
+  bulkInsert(
+    tx,
+    'spend_hold',
+    HOLD_COLUMNS,
+    holds,
+    'on conflict (org_id, decision_id) do update set state = excluded.state',
+  )
 
-export async function findHolds(db: AnyDatabase, orgId: string, decisionIds: readonly string[]): Promise<SpendHoldRow[]> {
+export async function findHolds(
+  db: AnyDatabase,
+  orgId: string,
+  decisionIds: readonly string[],
+): Promise<SpendHoldRow[]> {
   if (decisionIds.length === 0) return []
   return on<Tables>(db)
     .selectFrom('spend_hold')
@@ -73,7 +104,12 @@ export async function findHolds(db: AnyDatabase, orgId: string, decisionIds: rea
 }
 
 /** Holds of some agents whose time has passed but which still count. */
-export async function findOverdueHolds(db: AnyDatabase, orgId: string, agentIds: readonly string[], now: string): Promise<SpendHoldRow[]> {
+export async function findOverdueHolds(
+  db: AnyDatabase,
+  orgId: string,
+  agentIds: readonly string[],
+  now: string,
+): Promise<SpendHoldRow[]> {
   if (agentIds.length === 0) return []
   return on<Tables>(db)
     .selectFrom('spend_hold')
