@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { endpoints } from './contract.ts'
+
+const all = Object.entries(endpoints)
+
+describe('the contract', () => {
+  it('has every method of a path once', () => {
+    const places = all.map(([, { method, path }]) => `${method} ${path}`)
+
+    expect(new Set(places).size).toBe(places.length)
+  })
+
+  it.each(all)('%s has exactly the parameters that its path names', (_, { path, params }) => {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const shape = (params as { shape?: object } | undefined)?.shape ?? {}
+
+    expect(Object.keys(shape)).toEqual(inPath)
+  })
+
+  it.each(all)(
+    '%s refuses unknown fields of its body, query and parameters',
+    (_, { body, query, params }) => {
+      for (const schema of [body, query, params]) {
+        const result = schema?.safeParse({ an_unknown_field: 1 })
+        const codes = result?.error?.issues.map(({ code }) => code)
+        expect(codes ?? ['unrecognized_keys']).toContain('unrecognized_keys')
+      }
+    },
+  )
+
+  it.each(all)(
+    '%s has a body only where it is a POST, and is under /v1',
+    (_, { method, body, path }) => {
+      expect(body !== undefined && method !== 'POST').toBe(false)
+      expect(path.startsWith('/v1/')).toBe(true)
+    },
+  )
+
+  it.each(all)('%s says what it does in one sentence', (_, { summary }) => {
+    expect(summary).toMatch(/^[A-Z].{5,99}[^.]$/)
+  })
+
+  it('lets nobody but admins in where no role is named, and never names admin', () => {
+    expect(all.filter(([, { roles }]) => roles.includes('admin'))).toEqual([])
+  })
+})
