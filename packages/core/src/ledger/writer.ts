@@ -142,24 +142,22 @@ export class Writer {
         })
       } catch (error) {
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
-        if (error instanceof Failure || !isUnavailable(error)) throw error
+        if (error instanceof Failure) throw error
         this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
-        if (!done) throw unavailable('ledger_unavailable')
-        return await this.#outcomeOf(orgId, done)
+        // Whatever a COMMIT was answered with, it may have been carried out: nothing is done twice.
+        if (done && (await this.#isCommitted(orgId, done))) return done
+        throw isUnavailable(error) ? unavailable('ledger_unavailable') : error
       }
     }
   }
 
-  /** The connection broke while committing: the chain itself tells whether the commit went through. */
-  async #outcomeOf(orgId: string, done: Committed): Promise<Committed> {
-    const { mark } = done
-    if (!mark) throw unavailable('ledger_unavailable')
+  /** A COMMIT was not confirmed: the chain itself tells whether it went through. */
+  async #isCommitted(orgId: string, { mark }: Committed): Promise<boolean> {
+    if (!mark) return false
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
-        if ((await this.#hashAt(orgId, mark.seq)) === mark.hash) return done
-        throw unavailable('ledger_unavailable')
-      } catch (error) {
-        if (error instanceof Failure) throw error
+        return (await this.#hashAt(orgId, mark.seq)) === mark.hash
+      } catch {
         await setTimeout(250)
       }
     }
