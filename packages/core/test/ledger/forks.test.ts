@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/open.ts'
+import type { CoreTables } from '../../src/db/schema.ts'
+import { verifyDatabase } from '../../src/ledger/verify-database.ts'
+import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
+import type { TestRemit } from '../../src/testing/index.ts'
+import { append, decisionDraft } from '../support/drafts.ts'
+import { writeTogether } from '../support/processes.ts'
+import type { Written } from '../support/processes.ts'
+
+const GENESIS_ENTRIES = 3
+
+/** Looks again and again while some work goes on. */
+async function during<T>(work: Promise<T>, look: () => Promise<void>): Promise<T> {
+  const state = { isOver: false }
+  const done = work.finally(() => {
+    state.isOver = true
+  })
+  while (!state.isOver) await look()
+  return done
+}
+
+// SQLite is for one process; a second one (the command line) must still not be able to fork.
+describe.each([
+  { dialect: 'postgres', processes: 4, callers: 100, appends: 5 },
+  { dialect: 'sqlite', processes: 2, callers: 40, appends: 5 },
+] as const)('$processes processes on $dialect', ({ dialect, processes, callers, appends }) => {
+  let remit: TestRemit
+  beforeEach(async () => {
+    remit = await createTestRemit({ dialect })
+  })
+  afterEach(() => remit.close())
+
+  const newLedgers = async (count: number) => {
+    const ids: string[] = []
+    while (ids.length < count) ids.push((await remit.organization()).id)
+    return ids
+  }
+
+  /** Every answer is in the chain under its number, no two have one number, and none is left over. */
+  async function expectOneChain(orgId: string, written: readonly Written[]): Promise<void> {
+    const { vkey, size } = await remit.ledger.head(orgId)
+    const rows = await remit.db
+      .selectFrom('ledger_entry')
+      .select(['seq', 'hash'])
+      .where('org_id', '=', orgId)
+      .where('seq', '>=', GENESIS_ENTRIES)
+      .orderBy('seq')
+      .execute()
+    const answered = written
+      .filter((one) => one.orgId === orgId)
+      .map(({ seq, hash }) => ({ seq, hash }))
+      .toSorted((one, other) => one.seq - other.seq)
+    expect(answered).toEqual(rows)
+    expect(size).toBe(GENESIS_ENTRIES + answered.length)
+    expect(await verifyDatabase(remit.db, orgId, { vkeys: [vkey] })).toMatchObject({
+      status: 'ok',
+      errors: [],
+      checked: { entries: size },
+      truncation_checked: true,
+    })
+  }
+
+  test(`${callers} callers each write one chain, and verifying it meanwhile raises no alarm`, async () => {
+    const [orgId = ''] = await newLedgers(1)
+    const { vkey } = await remit.ledger.head(orgId)
+    const job = { url: remit.url, orgIds: [orgId], callers, appends }
+    const own = openDatabase<CoreTables>(remit.url)
+    const sizes = new Set<number>()
+
+    const written = await during(writeTogether(processes, job, remit.signingKey), async () => {
+      const report = await verifyDatabase(own, orgId, { vkeys: [vkey] })
+      expect(report).toMatchObject({ status: 'ok', errors: [], truncation_checked: true })
+      sizes.add(report.checked.entries)
+    })
+    await own.destroy()
+
+    expect(written).toHaveLength(processes * callers * appends)
+    await expectOneChain(orgId, written)
+    // It was looked at while it grew, not only before and after.
+    expect(sizes.size).toBeGreaterThan(3)
+  })
+
+  test('the first appends of a ledger come from all processes at once and do not fork it', async () => {
+    const orgIds = await newLedgers(20)
+    const job = { url: remit.url, orgIds, callers: 20, appends: 1 }
+
+    const written = await writeTogether(processes, job, remit.signingKey)
+
+    expect(written).toHaveLength(processes * 20)
+    for (const orgId of orgIds) await expectOneChain(orgId, written)
+  })
+})
+
+describe.each(DIALECTS)('verifying on %s', (dialect) => {
+  test('raises no alarm while this process writes', async () => {
+    const remit = await createTestRemit({ dialect })
+    const { id } = await remit.organization()
+    const write = async () => {
+      for (let nth = 0; nth < 300; nth++) await append(remit, id, [decisionDraft(nth)])
+    }
+
+    await during(Promise.all([write(), write(), write(), write()]), async () => {
+      expect(await verifyDatabase(remit.db, id)).toMatchObject({ status: 'ok', errors: [] })
+    })
+
+    expect(await verifyDatabase(remit.db, id)).toMatchObject({ checked: { entries: 1_203 } })
+    await remit.close()
+  })
+})
