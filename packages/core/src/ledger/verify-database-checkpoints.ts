@@ -24,10 +24,12 @@ export function isOfItsSize(row: LedgerCheckpointRow, findings: DatabaseFindings
   return false
 }
 
+const ROTATION = 'ledger.key_rotated'
+
 /**
  * Watches that the history of checkpoints has the rows that the writer leaves: at the end of the
- * commit that crosses a multiple of `CHECKPOINT_EVERY`, and of the first commit of a minute. Where a
- * commit ends the chain does not say, but all its entries carry one time.
+ * commit that crosses a multiple of `CHECKPOINT_EVERY`, of the first commit of a minute and of a
+ * rotation. Where a commit ends the chain does not say, but all its entries carry one time.
  */
 export class DueCheckpoints {
   /** Since when one is due, and the time of the commit that has to leave it. */
@@ -53,6 +55,8 @@ export class DueCheckpoints {
     if ((seq + 1) % CHECKPOINT_EVERY === 0 || (follows && this.#beginsMinute(time))) {
       this.#due ??= { seq, time }
     }
+    // By this one the old key vouches for the new.
+    if (row.kind === ROTATION && !kept) this.#findings.add(seq, 'checkpoint_missing', ROTATION)
     if (kept) this.#due = null
     this.#lastSeq = seq
     this.#lastTime = time

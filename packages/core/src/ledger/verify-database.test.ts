@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { afterAttack, cutFrom, dropGuards, setEntry } from '../../test/support/attacker.ts'
 import type { Attacked } from '../../test/support/attacker.ts'
-import { append, decisionDraft, grow, noteOf } from '../../test/support/drafts.ts'
+import { append, decisionDraft, grow } from '../../test/support/drafts.ts'
 import type { LedgerHeadRow } from '../db/schema.ts'
 import { SYSTEM } from '../orgs/organizations.ts'
+import { rotateLedgerKey } from '../orgs/rotate-ledger-key.ts'
 import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'
 import { CheckpointError } from './checkpoint.ts'
 import { NoteError } from './note.ts'
-import { createLedgerSigner } from './signing-key.ts'
 import { verifyDatabase } from './verify-database.ts'
 
 const NOTHING = {
@@ -272,15 +272,8 @@ test('the key of the head is that of the last rotation', async () => {
   await using remit = await disposable(createTestRemit({ clock }))
   await using next = await disposable(createTestRemit({ clock, url: remit.url }))
   const orgId = (await remit.organization()).id
-  const { vkey: old_vkey, origin } = await remit.ledger.head(orgId)
-  const new_vkey = createLedgerSigner(next.signingKey).forOrigin(origin).vkey
-  const entry = { kind: 'ledger.key_rotated', actor: SYSTEM, data: { old_vkey, new_vkey } }
-  const [receipt] = await append(remit, orgId, [entry])
-  // The old key vouches for the new one by this checkpoint, so it is kept.
-  const kept = { org_id: orgId, size: receipt!.seq + 1, note: noteOf(receipt) }
-  await remit.db.insertInto('ledger_checkpoint').values(kept).execute()
-  const rotated = (vkey: string) => remit.db.updateTable('ledger_head').set({ vkey }).execute()
-  await rotated(new_vkey)
+  const keys = { oldKey: remit.signingKey, newKey: next.signingKey }
+  const { old_vkey } = await rotateLedgerKey({ db: remit.db, clock, ...keys }, orgId)
   await append(next, orgId, [decisionDraft(1)])
 
   expect(await verifyDatabase(remit.db, orgId, { vkeys: [old_vkey] })).toMatchObject({
@@ -288,11 +281,14 @@ test('the key of the head is that of the last rotation', async () => {
     anchored_by: 'signature',
     truncation_checked: true,
   })
-  await rotated(old_vkey)
-  expect(await verifyDatabase(remit.db, orgId)).toMatchObject({
-    status: 'tampered',
-    errors: [{ code: 'head_mismatch', detail: 'vkey' }],
-  })
+  const errorsAfter = (attack: (tx: Attacked) => Promise<unknown>) =>
+    afterAttack(remit.db, attack, async (tx) => (await verifyDatabase(tx, orgId)).errors)
+  expect(await errorsAfter((tx) => tx.deleteFrom('ledger_checkpoint').execute())).toMatchObject([
+    { seq: 3, code: 'checkpoint_missing' },
+  ])
+  expect(
+    await errorsAfter((tx) => tx.updateTable('ledger_head').set({ vkey: old_vkey }).execute()),
+  ).toMatchObject([{ seq: 4, code: 'head_mismatch', detail: 'vkey' }])
 })
 
 /** Closes it when the test ends, however it ends. */
