@@ -44,7 +44,7 @@ describe('createClient', () => {
   it('sends what is asked for in the query, and nothing of what is left out', async () => {
     const { client, sent } = clientThatGets(ok({}))
 
-    await client.listEntries({ query: { agent_id: 'a&b', limit: '5', kind: undefined } })
+    await client.listEntries({ query: { agent_id: 'a&b', limit: 5, kind: undefined } })
 
     expect(new URL(sent[0]?.url ?? '').search).toBe('?agent_id=a%26b&limit=5')
     expect(sent[0]?.headers.has('content-type')).toBe(false)
@@ -91,6 +91,15 @@ describe('createClient', () => {
 
     expectTypeOf(client.authorize).returns.resolves.toEqualTypeOf<AuthorizeAnswer>()
     expectTypeOf(client.getCheckpoint).returns.resolves.toEqualTypeOf<string>()
+    expectTypeOf<Record<never, never>>().toExtend<Parameters<typeof client.listScorers>[0]>()
+    expectTypeOf<{ query: { limit: 5 } }>().toExtend<Parameters<typeof client.listEntries>[0]>()
+    expectTypeOf<{ query: { order: 'up' } }>().not.toExtend<
+      Parameters<typeof client.listEntries>[0]
+    >()
+    expectTypeOf<{ params: { seq: 7 } }>().toExtend<Parameters<typeof client.getProof>[0]>()
+    expectTypeOf<{ params: { id: string } }>().not.toExtend<
+      Parameters<typeof client.setSpendLimit>[0]
+    >()
     expectTypeOf<{ params: { id: string } }>().toExtend<
       Parameters<typeof client.getSpendLimit>[0]
     >()

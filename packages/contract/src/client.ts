@@ -14,17 +14,29 @@ export class RemitError extends Error {
   }
 }
 
+/** Parameters as a caller may write them: a number stands for its digits. */
+type Loose<T> = { readonly [K in keyof T]: string extends T[K] ? T[K] | number : T[K] }
+
+interface Parts<E extends Endpoint> {
+  readonly params: Loose<Call<E>['params']>
+  readonly query: Loose<Call<E>['query']>
+  readonly body: Call<E>['body']
+}
+
+/** What cannot be left out: a body where there is one, and parameters that are not all optional. */
 type Needed<T> = {
-  [
-    K in keyof T as T[K] extends undefined | Record<never, never>
-      ? keyof T[K] extends never
-        ? never
-        : K
-      : K
+  readonly [
+    K in keyof T as undefined extends T[K]
+      ? never
+      : K extends 'body'
+        ? K
+        : Record<never, never> extends T[K]
+          ? never
+          : K
   ]: T[K]
 }
-type Options<E extends Endpoint> = Partial<Call<E>> &
-  Needed<Call<E>> & { readonly headers?: Record<string, string> }
+type Options<E extends Endpoint> = Partial<Parts<E>> &
+  Needed<Parts<E>> & { readonly headers?: Record<string, string> }
 
 /** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
 export type Client = {
