@@ -45,10 +45,10 @@ describe('no stale allow: after a change on one process, the next decision of an
   })
 
   it('also while the other process is busy deciding', async () => {
-    let isOver = false
+    const over = new AbortController()
     const busy = (async () => {
       const seen = new Set<string>()
-      while (!isOver) seen.add(await decide(there, 'busy'))
+      while (!over.signal.aborted) seen.add(await decide(there, 'busy'))
       return seen
     })()
     for (let round = 0; round < ROUNDS; round++) {
@@ -59,7 +59,7 @@ describe('no stale allow: after a change on one process, the next decision of an
       const allowed = await Promise.all(Array.from({ length: 8 }, () => decide(there, 'busy')))
       expect(new Set(allowed)).toEqual(new Set(['allow']))
     }
-    isOver = true
+    over.abort()
 
     expect(await busy).toEqual(new Set(['allow', 'spend_limit_daily']))
   })
