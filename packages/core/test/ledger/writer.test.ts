@@ -1,0 +1,206 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import type { Database } from '../../src/db/open.ts'
+import type { CoreTables } from '../../src/db/schema.ts'
+import { fail } from '../../src/errors.ts'
+import { createLedgerSigner } from '../../src/ledger/signing-key.ts'
+import { verifyDatabase } from '../../src/ledger/verify-database.ts'
+import type { Lane } from '../../src/ledger/work.ts'
+import { Writer } from '../../src/ledger/writer.ts'
+import type { WriterOptions } from '../../src/ledger/writer.ts'
+import { OPERATOR } from '../../src/orgs/administration.ts'
+import { SYSTEM } from '../../src/orgs/organizations.ts'
+import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
+import type { TestRemit } from '../../src/testing/index.ts'
+import { append, decisionDraft, draftLane } from '../support/drafts.ts'
+
+describe.each(DIALECTS)('the writer on %s', (dialect) => {
+  let remit: TestRemit
+  /** A second connection: it sees what is committed and nothing else. */
+  let other: Database<CoreTables>
+  let orgId: string
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect })
+    other = openDatabase<CoreTables>(remit.url)
+    orgId = (await remit.organization()).id
+  })
+  afterAll(async () => {
+    await other.destroy()
+    await remit.close()
+  })
+
+  const head = () => remit.ledger.head(orgId)
+  const writer = (options: Partial<WriterOptions>) =>
+    new Writer({
+      db: remit.db,
+      clock: systemClock,
+      signer: createLedgerSigner(remit.signingKey),
+      log: pino({ level: 'silent' }),
+      recheck: () => Promise.resolve(new Map()),
+      ...options,
+    })
+  const rename = (name: string) =>
+    remit.writer.change(orgId, OPERATOR, async ({ tx }) => {
+      await tx.updateTable('organization').set({ name }).where('id', '=', orgId).execute()
+      if (name === 'refused') throw fail('invalid_request', 'not that')
+      if (name === 'broken') throw new Error('not that either')
+      const entry = { kind: 'test.renamed', actor: SYSTEM, data: { name } }
+      return { entries: name === 'unrecorded' ? [] : [entry], reply: () => name }
+    })
+
+  test('resolves with an entry that another connection reads at that moment', async () => {
+    const seen = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        const [receipt] = await append(remit, orgId, [decisionDraft(n)])
+        const row = await other
+          .selectFrom('ledger_entry')
+          .select('hash')
+          .where('org_id', '=', orgId)
+          .where('seq', '=', receipt!.seq)
+          .executeTakeFirst()
+        return row?.hash === receipt!.hash
+      }),
+    )
+
+    expect(seen).toEqual(Array(20).fill(true))
+  })
+
+  test.each([
+    ['refused', { code: 'invalid_request' }],
+    ['broken', { message: 'not that either' }],
+    ['unrecorded', { message: 'a change of configuration must leave an entry' }],
+  ])('a change that is %s leaves nothing', async (name, reason) => {
+    const before = await head()
+
+    await expect(rename(name)).rejects.toMatchObject(reason)
+
+    const organization = remit.db.selectFrom('organization').select('name').where('id', '=', orgId)
+    expect((await organization.executeTakeFirstOrThrow()).name).not.toBe(name)
+    expect(await head()).toEqual(before)
+  })
+
+  test('config_version moves with every change and with nothing else', async () => {
+    const { config_version: version } = await head()
+
+    await append(remit, orgId, [decisionDraft(1)])
+    await Promise.all([append(remit, orgId, [decisionDraft(2)]), append(remit, orgId, [])])
+    await expect(rename('refused')).rejects.toThrow('not that')
+    expect((await head()).config_version).toBe(version)
+
+    await rename('one')
+    await Promise.all([rename('two'), append(remit, orgId, [decisionDraft(3)]), rename('three')])
+    expect((await head()).config_version).toBe(version + 3)
+  })
+
+  test('a piece that breaks its batch does not take the others with it', async () => {
+    const { size } = await head()
+    const attempts: number[] = []
+    const fragile: Lane<string, number> = {
+      name: 'fragile',
+      run: (items) => {
+        attempts.push(items.length)
+        if (items.some(({ job }) => job === 'poison')) return Promise.reject(new Error('poisoned'))
+        return Promise.resolve({
+          outcomes: items.map(() => ({
+            entries: [decisionDraft(1)],
+            reply: ([recorded]) => recorded!.receipt.seq,
+          })),
+        })
+      },
+    }
+
+    const answers = await Promise.allSettled(
+      ['a', 'b', 'poison', 'c'].map((job) => remit.writer.submit(fragile, orgId, job, OPERATOR)),
+    )
+
+    expect(attempts).toEqual([4, 1, 1, 1, 1])
+    expect(answers).toMatchObject([
+      { status: 'fulfilled', value: size },
+      { status: 'fulfilled', value: size + 1 },
+      { status: 'rejected', reason: { message: 'poisoned' } },
+      { status: 'fulfilled', value: size + 2 },
+    ])
+    expect((await head()).size).toBe(size + 3)
+  })
+
+  test('an entry that cannot be written does not take the others with it', async () => {
+    const { size } = await head()
+    const large = { ...decisionDraft(1), data: { text: 'x'.repeat(300 * 1024) } }
+
+    const answers = await Promise.allSettled(
+      [decisionDraft(1), large, decisionDraft(2)].map((draft) => append(remit, orgId, [draft])),
+    )
+
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect((await head()).size).toBe(size + 2)
+  })
+
+  test('a queue that is full is answered with overloaded, and the rest is carried out', async () => {
+    const { size } = await head()
+    const narrow = writer({ maxWaiting: 2 })
+
+    const answers = await Promise.allSettled(
+      [1, 2, 3].map((n) => narrow.submit(draftLane, orgId, [decisionDraft(n)], OPERATOR)),
+    )
+
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(answers[2]).toMatchObject({
+      reason: { code: 'overloaded', status: 503, extras: { headers: { 'Retry-After': '1' } } },
+    })
+    expect((await head()).size).toBe(size + 2)
+  })
+
+  test('a piece that waited too long is refused and not carried out', async () => {
+    const { size } = await head()
+
+    const late = writer({ maxWaitMs: -1 }).submit(draftLane, orgId, [decisionDraft(1)], OPERATOR)
+
+    await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded', status: 503 })
+    expect((await head()).size).toBe(size)
+  })
+
+  test('draining carries out what waits and refuses what comes', async () => {
+    const { size } = await head()
+    const own = writer({ maxBatch: 1 })
+    const waiting = [1, 2, 3].map((n) => own.submit(draftLane, orgId, [decisionDraft(n)], OPERATOR))
+
+    const drained = own.drain()
+    const late = own.submit(draftLane, orgId, [decisionDraft(4)], OPERATOR)
+
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' })
+    await drained
+    expect((await head()).size).toBe(size + 3)
+    await Promise.all(waiting)
+  })
+
+  test('a server with another signing key than the ledger’s cannot write to it', async () => {
+    const before = await head()
+    const stranger = await createTestRemit({ url: remit.url })
+
+    const forged = append(stranger, orgId, [decisionDraft(1)])
+
+    await expect(forged).rejects.toMatchObject({ code: 'ledger_unavailable', status: 503 })
+    expect(await head()).toEqual(before)
+    await stranger.close()
+  })
+
+  test('a clock that goes back does not take the ledger’s times with it', async () => {
+    const { recorded_at } = await head()
+
+    await writer({ clock: { now: () => 0 } }).submit(draftLane, orgId, [decisionDraft(1)], OPERATOR)
+
+    expect((await head()).recorded_at).toBe(recorded_at)
+  })
+
+  test('what all this has left is one sound chain', async () => {
+    const { vkey } = await head()
+
+    expect(await verifyDatabase(other, orgId, { vkeys: [vkey], deep: true })).toMatchObject({
+      status: 'ok',
+      errors: [],
+      truncation_checked: true,
+    })
+  })
+})
