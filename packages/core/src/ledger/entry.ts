@@ -18,7 +18,7 @@ export interface EntryPayload {
   readonly action: string | null
   readonly actor: { readonly type: string; readonly id: string }
   readonly agent_id: string | null
-  readonly data: Record<string, unknown>
+  readonly data: Readonly<Record<string, unknown>>
   readonly decision: string | null
   readonly reason: string | null
   readonly resource: string | null

@@ -1,6 +1,7 @@
 import type { LedgerEntryRow, LedgerHeadRow } from '../db/schema.ts'
 import type { EntryDraft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
+import type { EntryPayload } from './entry.ts'
 import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
 
 /** Bytes of a payload's text at most: two free-form objects of 64 KiB and what the server adds. */
@@ -9,6 +10,8 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024
 /** What linking some drafts to the end of a chain gives; nothing is written yet. */
 export interface Linked {
   readonly rows: readonly LedgerEntryRow[]
+  /** What the payload of each row was made of. */
+  readonly contents: readonly EntryPayload[]
   /** Roots of tiles that closed: entries of the tiles above, from level 1. */
   readonly closed: readonly ClosedTile[]
   readonly size: number
@@ -38,15 +41,23 @@ export function linkEntries(
   const tree = createTree(decodeFrontier(end.size, end.frontier), (level, hash) =>
     closed.push({ level, hash }),
   )
+  const contents = drafts.map(contentOf)
   let prev = end.hash
-  const rows = drafts.map((draft, i) => {
-    const row = linkOne(end.org_id, end.size + i, prev, recordedAt, newSalt(), draft)
+  const rows = contents.map((content, i) => {
+    const place = {
+      org_id: end.org_id,
+      seq: end.size + i,
+      prev_hash: prev,
+      recorded_at: recordedAt,
+    }
+    const row = linkOne(place, drafts[i]?.kind ?? '', newSalt(), content)
     prev = row.hash
     tree.append(row.hash)
     return row
   })
   return {
     rows,
+    contents,
     closed,
     size: tree.size,
     hash: prev,
@@ -55,42 +66,39 @@ export function linkEntries(
   }
 }
 
-function linkOne(
-  org_id: string,
-  seq: number,
-  prev_hash: string,
-  recorded_at: string,
-  salt: string,
-  draft: EntryDraft,
-): LedgerEntryRow {
-  const {
-    kind,
-    actor,
-    agent_id = null,
-    action = null,
-    resource = null,
-    decision = null,
-    reason = null,
-    data,
-  } = draft
-  const payload = payloadText({ action, actor, agent_id, data, decision, reason, resource })
-  if (payload.length > MAX_PAYLOAD_BYTES)
-    throw new RangeError(`The payload of ${kind} is larger than ${MAX_PAYLOAD_BYTES}`)
+/** What a draft says, with every member of a payload. */
+const contentOf = (draft: EntryDraft): EntryPayload => ({
+  action: draft.action ?? null,
+  actor: draft.actor,
+  agent_id: draft.agent_id ?? null,
+  data: draft.data,
+  decision: draft.decision ?? null,
+  reason: draft.reason ?? null,
+  resource: draft.resource ?? null,
+})
+
+type Place = Pick<LedgerEntryRow, 'org_id' | 'seq' | 'prev_hash' | 'recorded_at'>
+
+function linkOne(place: Place, kind: string, salt: string, content: EntryPayload): LedgerEntryRow {
+  const { org_id, seq, prev_hash, recorded_at } = place
+  const payload = payloadText(content)
+  if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
+    throw new RangeError(`The payload of ${kind} is larger than ${MAX_PAYLOAD_BYTES} bytes`)
+  }
   const commitment = commitmentOf(salt, payload)
-  const hash = entryHash(headerOf({ org_id, seq, prev_hash, recorded_at, kind, commitment }))
   return {
     org_id,
     seq,
     prev_hash,
-    hash,
+    hash: entryHash(headerOf({ ...place, kind, commitment })),
     recorded_at,
     kind,
     commitment,
     salt,
     payload,
-    agent_id,
-    actor_id: actor.id,
-    action,
-    decision,
+    agent_id: content.agent_id,
+    actor_id: content.actor.id,
+    action: content.action,
+    decision: content.decision,
   }
 }

@@ -1,4 +1,3 @@
-import type { Receipt } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
@@ -12,6 +11,7 @@ import { signCheckpoint } from './checkpoint.ts'
 import type { EntryDraft } from './draft.ts'
 import { newSalt } from './entry.ts'
 import { linkEntries } from './link.ts'
+import type { Linked } from './link.ts'
 import type { LedgerSigner } from './signing-key.ts'
 import { lockHead, writeLinked } from './store.ts'
 import type { Change, Lane, LaneResult, Outcome, Recorded, Requester, Scope } from './work.ts'
@@ -182,7 +182,7 @@ async function record(
       head.config_version + (run.changed ? 1 : 0),
     )
   }
-  const results = reply(run, linked.rows, { size: linked.size, root: linked.root }, note)
+  const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
     if (requester.claim && !(results[i] instanceof Error)) {
       await keepAnswer(
@@ -198,21 +198,17 @@ async function record(
   return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
 }
 
-function reply(
-  run: Run,
-  rows: readonly LedgerRow[],
-  state: { size: number; root: string },
-  note: string,
-): unknown[] {
+function reply(run: Run, { rows, contents, size, root }: Linked, note: string): unknown[] {
   let at = 0
   return run.outcomes.map((outcome, i) => {
     if (outcome instanceof Error) return outcome
-    const checkpoint: Receipt['checkpoint'] = run.batch[i]?.requester.wantsNote ? note : state
-    const recorded: Recorded[] = rows
-      .slice(at, (at += outcome.entries.length))
-      .map((row) => ({ row, receipt: { seq: row.seq, hash: row.hash, checkpoint } }))
+    const checkpoint = run.batch[i]?.requester.wantsNote ? note : { size, root }
+    const recorded = outcome.entries.flatMap((): Recorded[] => {
+      const row = rows[at]
+      const content = contents[at++]
+      if (!row || !content) return []
+      return [{ row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } }]
+    })
     return outcome.reply(recorded)
   })
 }
-
-type LedgerRow = Recorded['row']

@@ -3,8 +3,13 @@ import type { EntryPayload, StoredEntry } from './entry.ts'
 
 /** An entry as the API serves it: nothing but the hashed header and the committed payload. */
 export function wireEntry(stored: StoredEntry): Entry {
-  const { seq, kind, recorded_at, commitment, salt, prev_hash, hash, payload } = stored
-  const content = payload === null ? null : (JSON.parse(payload) as EntryPayload)
+  const { payload } = stored
+  return withContent(stored, payload === null ? null : (JSON.parse(payload) as EntryPayload))
+}
+
+/** The same for an entry that was just written: `content` is what its payload was made of. */
+export function withContent(stored: StoredEntry, content: EntryPayload | null): Entry {
+  const { seq, kind, recorded_at, commitment, salt, prev_hash, hash } = stored
   return {
     seq,
     kind,
@@ -15,7 +20,7 @@ export function wireEntry(stored: StoredEntry): Entry {
     resource: content?.resource ?? null,
     decision: content?.decision ?? null,
     reason: content?.reason ?? null,
-    data: content?.data ?? null,
+    data: content ? { ...content.data } : null,
     commitment,
     salt,
     prev_hash,

@@ -5,6 +5,7 @@ import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
 import type { Failure } from '../errors.ts'
 import type { Claim } from '../idempotency/claim.ts'
 import type { EntryDraft } from './draft.ts'
+import type { EntryPayload } from './entry.ts'
 
 /** What work sees of the transaction it runs in, with the organization's ledger locked. */
 export interface Scope {
@@ -19,6 +20,8 @@ export interface Scope {
 /** An entry in its place, for the answer of the work that wrote it. */
 export interface Recorded {
   readonly row: LedgerEntryRow
+  /** What its payload was made of. */
+  readonly content: EntryPayload
   readonly receipt: Receipt
 }
 

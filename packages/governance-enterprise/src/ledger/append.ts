@@ -1,6 +1,6 @@
-import type { Answer, AppendRequest, Entry, ledger as endpoints } from '@remit/contract'
+import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract'
 import { toMicroUsd } from '@remit/contract'
-import { fail, firstOf, invalid, resourceText, wireEntry } from '@remit/core'
+import { fail, firstOf, invalid, resourceText, withContent } from '@remit/core'
 import type {
   Caller,
   EntryDraft,
@@ -69,8 +69,8 @@ class Batch {
     return {
       entries: [draft],
       reply: (recorded) => {
-        const { row, receipt } = firstOf(recorded)
-        return { ...wireEntry(row), ledger: receipt }
+        const { row, content, receipt } = firstOf(recorded)
+        return { ...withContent(row, content), ledger: receipt }
       },
     }
   }
@@ -103,20 +103,14 @@ class Batch {
 
 /** Kind `entry.appended`, whatever the caller sends: nothing of his can look like the server's. */
 function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | null): EntryDraft {
-  const { action, resource, actor, agent_id: _agent, ...data } = job
-  const properties = typeof resource === 'object' ? resource.properties : undefined
   const key = caller?.principal.id ?? null
   return {
     kind: 'entry.appended',
-    actor: actorOf(actor, agentId, key),
+    actor: actorOf(job.actor, agentId, key),
     agent_id: agentId,
-    action,
-    resource: resourceText(resource),
-    data: {
-      ...withoutNone(data),
-      key_id: key,
-      ...(properties && { resource_properties: properties }),
-    },
+    action: job.action,
+    resource: resourceText(job.resource),
+    data: dataOf(job, key),
   }
 }
 
@@ -124,16 +118,25 @@ function actorOf(
   actor: AppendRequest['actor'],
   agentId: string | null,
   key: string | null,
-): Entry['actor'] & {} {
+): EntryDraft['actor'] {
   if (typeof actor === 'object') return actor
   const id = actor ?? agentId
-  return id === null ? { type: 'key', id: key ?? 'remit' } : { type: 'agent', id }
+  return id === null ? { id: key ?? 'remit', type: 'key' } : { id, type: 'agent' }
 }
 
-/** Leaves out what was not given, and an empty trace id, which means none. */
-const withoutNone = (data: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(data).filter(
-      ([name, value]) => value !== undefined && !(name === 'trace_id' && value === ''),
-    ),
-  )
+/** What was given, in the order of canonical JSON; an empty trace id means none. */
+function dataOf(job: AppendRequest, key: string | null): Record<string, unknown> {
+  const { resource, trace_id: traceId } = job
+  const data: Record<string, unknown> = {}
+  if (job.cost_usd !== undefined) data['cost_usd'] = job.cost_usd
+  if (job.decision_id !== undefined) data['decision_id'] = job.decision_id
+  data['key_id'] = key
+  if (job.metadata !== undefined) data['metadata'] = job.metadata
+  if (job.occurred_at !== undefined) data['occurred_at'] = job.occurred_at
+  if (job.outcome !== undefined) data['outcome'] = job.outcome
+  if (typeof resource === 'object' && resource.properties !== undefined) {
+    data['resource_properties'] = resource.properties
+  }
+  if (traceId !== undefined && traceId !== '') data['trace_id'] = traceId
+  return data
+}
