@@ -16,22 +16,21 @@ export async function createInstallation(dialect: Dialect): Promise<BenchInstall
   const signingKey = generateKeyPairSync('ed25519')
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString()
-  const folder = mkdtempSync(join(tmpdir(), 'remit-bench-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  if (dialect === 'sqlite') {
+  if (dialect === 'postgres') {
+    const postgres = await startPostgres()
     return {
-      databaseUrl: `sqlite:${join(folder, 'remit.db')}`,
+      databaseUrl: postgres.url,
       signingKey,
-      remove: async () => remove(),
+      async remove() {
+        await postgres.stop()
+        rmSync(postgres.folder, { recursive: true, force: true })
+      },
     }
   }
-  const postgres = await startPostgres(join(folder, 'postgres'))
+  const folder = mkdtempSync(join(tmpdir(), 'remit-bench-'))
   return {
-    databaseUrl: postgres.url,
+    databaseUrl: `sqlite:${join(folder, 'remit.db')}`,
     signingKey,
-    async remove() {
-      await postgres.stop()
-      remove()
-    },
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }

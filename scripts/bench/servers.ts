@@ -38,13 +38,21 @@ function next<K extends FromServer['kind']>(
   kind: K,
 ): Promise<Extract<FromServer, { kind: K }>> {
   return new Promise((resolve, reject) => {
+    const done = () => {
+      child.off('message', listen)
+      child.off('exit', end)
+    }
+    const end = (code: number | null) => {
+      done()
+      reject(new Error(`the server process ended with ${code}`))
+    }
     const listen = (message: FromServer) => {
       if (message.kind !== kind) return
-      child.off('message', listen)
+      done()
       resolve(message as Extract<FromServer, { kind: K }>)
     }
     child.on('message', listen)
-    child.once('exit', (code) => reject(new Error(`the server process ended with ${code}`)))
+    child.on('exit', end)
   })
 }
 
