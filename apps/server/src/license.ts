@@ -54,7 +54,7 @@ export async function checkLicense(
   } catch (error) {
     if (error instanceof errors.JWTExpired) return { refused: 'the licence has expired' }
     if (error instanceof errors.JWTClaimValidationFailed) {
-      return { refused: `the licence's ${error.claim} claim is not valid` }
+      return { refused: `the licence’s ${error.claim} claim is not valid` }
     }
     if (error instanceof errors.JOSEAlgNotAllowed)
       return { refused: 'the licence is signed with an algorithm that is not EdDSA' }

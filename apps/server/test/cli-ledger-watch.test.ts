@@ -1,3 +1,4 @@
+import { createPrivateKey, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -236,6 +237,23 @@ describe('ledger watch on a log that cheats', () => {
         expect(await look(url, 'first-altered.json')).toMatchObject({ code: 1, stdout: '' })
       },
     ))
+
+  test('a note of the pinned key over another log is an alarm', () => {
+    const body = `elsewhere.test/ledger\n${grown.note.split('\n').slice(1, 3).join('\n')}\n`
+    const [name = '', keyId = ''] = honest.vkey.split('+')
+    const pem = readFileSync(env['REMIT_LEDGER_KEY_FILE']!)
+    const signature = sign(null, Buffer.from(body), createPrivateKey(pem))
+    const line = Buffer.concat([Buffer.from(keyId, 'hex'), signature]).toString('base64')
+
+    return withLog(serving(`${body}\n— ${name} ${line}\n`, []), async (url) => {
+      seen('elsewhere.json')
+
+      expect(await look(url, 'elsewhere.json')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('The checkpoint is of elsewhere.test/ledger'),
+      })
+    })
+  })
 
   test.each([
     ['no proof', []],

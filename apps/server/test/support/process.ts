@@ -38,15 +38,24 @@ export class RunningProcess {
   }
 
   /** Resolves with the first match in what it has written to standard output. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#matches('stdout', pattern)
+  }
+
+  /** As `says`, of standard error. */
+  logs(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#matches('stderr', pattern)
+  }
+
+  async #matches(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray> {
     const late = AbortSignal.timeout(READY_MS)
     for (;;) {
-      const match = pattern.exec(this.stdout)
+      const match = pattern.exec(this[stream])
       if (match) return match
-      const heard = once(this.child.stdout ?? this.child, 'data', { signal: late })
+      const heard = once(this.child[stream] ?? this.child, 'data', { signal: late })
       const ended = this.#ended.then(() => Promise.reject(new Error('it ended')))
       await Promise.race([heard, ended]).catch((error: unknown) => {
-        if (pattern.test(this.stdout)) return
+        if (pattern.test(this[stream])) return
         this.child.kill('SIGKILL')
         throw new Error(`it never said ${pattern}: ${this.stdout}${this.stderr}`, { cause: error })
       })

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { generateKey } from '@remit/core'
+import { describe, expect, test } from 'vitest'
+import { ConfigError, ENVIRONMENT, readConfig } from '../src/config.ts'
+import { rowsOf } from './support/markdown.ts'
+
+const messageOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+describe('docs/configuration.md', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')
+
+  test('has a row for every variable, with its default and meaning, and no others', () => {
+    const defaults = ENVIRONMENT.parse({}) as Readonly<
+      Record<string, string | number | boolean | undefined>
+    >
+    const rows = rowsOf(text).filter(([name]) => name?.startsWith('`REMIT_'))
+    const shown = (value: string | number | boolean | undefined) =>
+      value === undefined ? 'none' : `\`${value === false ? 0 : String(value)}\``
+
+    expect(rows).toEqual(
+      Object.entries(ENVIRONMENT.shape).map(([name, { description }]) => [
+        `\`${name}\``,
+        shown(defaults[name]),
+        description,
+      ]),
+    )
+  })
+
+  test('names no other variable of the server anywhere', () => {
+    const known = new Set(['REMIT_', 'REMIT_TEST_', 'REMIT_KEY', ...Object.keys(ENVIRONMENT.shape)])
+
+    expect([...new Set(text.match(/REMIT_[A-Z_]*/g))].filter((name) => !known.has(name))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('readConfig', () => {
+  test('needs nothing', () => {
+    expect(readConfig({})).toMatchObject({
+      REMIT_DATABASE_URL: 'sqlite:./data/remit.db',
+      REMIT_HOST: '127.0.0.1',
+      REMIT_PORT: 8080,
+      REMIT_EVALUATION: false,
+    })
+  })
+
+  test('takes what it is given, and an empty value for none', () => {
+    const { secret } = generateKey()
+    const env = {
+      REMIT_PORT: '0',
+      REMIT_EVALUATION: '1',
+      REMIT_BOOTSTRAP_KEY: secret,
+      REMIT_METRICS_PORT: '',
+      REMIT_LOG_LEVEL: '',
+    }
+
+    expect(readConfig(env)).toMatchObject({
+      REMIT_PORT: 0,
+      REMIT_EVALUATION: true,
+      REMIT_BOOTSTRAP_KEY: secret,
+      REMIT_LOG_LEVEL: 'info',
+    })
+    expect(readConfig(env)).not.toHaveProperty('REMIT_METRICS_PORT')
+  })
+
+  test('leaves the variables of others alone', () => {
+    expect(readConfig({ REMIT_KEY: 'rmk_x', REMIT_TEST_DATABASE_URL: 'x', PATH: '/bin' })).toEqual(
+      readConfig({}),
+    )
+  })
+
+  test.each([
+    ['REMIT_PORT', '65536', 'must be a whole number from 0 to 65535'],
+    ['REMIT_PORT', '-1', 'must be a whole number from 0 to 65535'],
+    ['REMIT_PORT', '80.5', 'must be a whole number from 0 to 65535'],
+    ['REMIT_EVALUATION', 'yes', 'must be 0 or 1'],
+    ['REMIT_BASE_URL', 'remit.example.com', 'must be an http or https URL'],
+    ['REMIT_LOG_LEVEL', 'loud', 'must be fatal, error, warn, info, debug, trace or silent'],
+    ['REMIT_RATE_LIMIT', '1e3', 'must be a whole number from 0 to 1000000'],
+    ['REMIT_SPEND_DEADLINE_MS', '0', 'must be a whole number from 1 to 10000'],
+    [
+      'REMIT_BOOTSTRAP_ORG',
+      'org_1',
+      'must be 1 to 128 printable characters without outer blanks, not beginning with org_',
+    ],
+  ])('refuses %s=%s, saying what was given and what is accepted', (name, value, accepted) => {
+    expect(messageOf({ [name]: value })).toBe(`${name} ${accepted}; given: "${value}"`)
+  })
+
+  test.each([
+    ['REMIT_DATABASE_URL', 'mysql://u:swordfish@h/d'],
+    ['REMIT_DATABASE_URL', 'postgres://u:sword%fish@h/d'],
+    ['REMIT_DATABASE_URL', 'sqlite:'],
+    ['REMIT_SPEND_URL', 'ftp://u:swordfish@h'],
+    ['REMIT_BOOTSTRAP_KEY', 'rmk_swordfish'],
+    ['REMIT_BOOTSTRAP_KEY', `${generateKey().secret.slice(0, -6)}000000`],
+  ])('refuses a bad %s without showing it', (name, value) => {
+    expect(messageOf({ [name]: value })).toMatch(
+      new RegExp(`^${name} must be .+; given: \\(not shown\\)$`),
+    )
+  })
+
+  test('names every bad value at once', () => {
+    expect(
+      messageOf({ REMIT_PORT: 'x', REMIT_HOST: 'ok', REMIT_EVALUATION: 'x' }).split('\n'),
+    ).toHaveLength(2)
+  })
+
+  test('refuses a name that it does not know, whatever its value', () => {
+    expect(messageOf({ REMIT_LISENSE_KEY: 'swordfish' })).toBe(
+      'REMIT_LISENSE_KEY: there is no such setting; see docs/configuration.md',
+    )
+  })
+
+  test('refuses one port for both', () => {
+    expect(messageOf({ REMIT_METRICS_PORT: '8080' })).toContain('REMIT_METRICS_PORT')
+    expect(readConfig({ REMIT_PORT: '0', REMIT_METRICS_PORT: '0' })).toMatchObject({
+      REMIT_METRICS_PORT: 0,
+    })
+  })
+})

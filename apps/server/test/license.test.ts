@@ -1,0 +1,140 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { checkLicense, issueLicense, vendorKey } from '../src/license.ts'
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const other = generateKeyPairSync('ed25519')
+const NOW = Date.parse('2026-11-20T08:00:00Z')
+const HOUR = 3600
+
+const claims = { customer: 'Acme', plan: 'enterprise', hosted: false }
+const token = (
+  payload: Record<string, unknown> = claims,
+  issuer = 'remit-license',
+  exp: number = NOW / 1000 + HOUR,
+) =>
+  new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA' }).setIssuer(issuer).setExpirationTime(exp)
+
+const secretOf = (pem: boolean): Uint8Array =>
+  pem
+    ? Buffer.from(publicKey.export({ type: 'spki', format: 'pem' }))
+    : publicKey.export({ type: 'spki', format: 'der' })
+const hs256 = (secret: Uint8Array) =>
+  new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer('remit-license')
+    .setExpirationTime(NOW / 1000 + HOUR)
+    .sign(secret)
+
+const replacePayload = async (change: object): Promise<string> => {
+  const [header, payload, signature] = (await token().sign(privateKey)).split('.')
+  const changed = {
+    ...(JSON.parse(Buffer.from(payload ?? '', 'base64url').toString()) as object),
+    ...change,
+  }
+  return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.')
+}
+
+describe('a licence', () => {
+  test('that the vendor issued opens what it says, until it says', async () => {
+    const license = {
+      customer: 'Acme',
+      plan: 'team',
+      hosted: true,
+      expiresAt: '2027-01-01T00:00:00.000Z',
+    } as const
+
+    expect(await checkLicense(await issueLicense(privateKey, license), publicKey, NOW)).toEqual({
+      license,
+    })
+  })
+
+  test('is checked against the clock it is given, to the second', async () => {
+    const text = await token().sign(privateKey)
+    const at = (seconds: number) => checkLicense(text, publicKey, NOW + seconds * 1000)
+
+    expect(await at(HOUR - 1)).toHaveProperty('license')
+    expect(await at(HOUR)).toEqual({ refused: 'the licence has expired' })
+  })
+
+  test.each<[string, () => Promise<string> | string, string]>([
+    [
+      'signed by somebody else',
+      () => token().sign(other.privateKey),
+      'the licence is not signed by the vendor',
+    ],
+    [
+      'with a changed plan',
+      () => replacePayload({ plan: 'enterprise', hosted: true }),
+      'the licence is not signed by the vendor',
+    ],
+    [
+      'with a later end',
+      () => replacePayload({ exp: NOW }),
+      'the licence is not signed by the vendor',
+    ],
+    [
+      'HS256 with the public key (PEM) as secret',
+      () => hs256(secretOf(true)),
+      'the licence is signed with an algorithm that is not EdDSA',
+    ],
+    [
+      'HS256 with the public key (DER) as secret',
+      () => hs256(secretOf(false)),
+      'the licence is signed with an algorithm that is not EdDSA',
+    ],
+    [
+      'without a signature',
+      () => new UnsecuredJWT(claims).setIssuer('remit-license').setExpirationTime('1h').encode(),
+      'the licence is signed with an algorithm that is not EdDSA',
+    ],
+    ['garbage', () => 'not a licence', 'the licence is not a signed JWT'],
+    ['an empty JWT', () => '..', 'the licence is not a signed JWT'],
+    [
+      'of another issuer',
+      () => token(claims, 'somebody').sign(privateKey),
+      'the licence’s iss claim is not valid',
+    ],
+    [
+      'not valid yet',
+      () =>
+        token()
+          .setNotBefore(NOW / 1000 + 60)
+          .sign(privateKey),
+      'the licence’s nbf claim is not valid',
+    ],
+    [
+      'without an end',
+      () =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: 'EdDSA' })
+          .setIssuer('remit-license')
+          .sign(privateKey),
+      'the licence lacks a valid customer, plan or exp',
+    ],
+    [
+      'with an end beyond all time',
+      () => token(claims, 'remit-license', 1e15).sign(privateKey),
+      'the licence lacks a valid customer, plan or exp',
+    ],
+    [
+      'of an unknown plan',
+      () => token({ ...claims, plan: 'free' }).sign(privateKey),
+      'the licence lacks a valid customer, plan or exp',
+    ],
+    [
+      'for nobody',
+      () => token({ plan: 'team' }).sign(privateKey),
+      'the licence lacks a valid customer, plan or exp',
+    ],
+  ])('%s is refused with its reason', async (_what, make, refused) => {
+    expect(await checkLicense(await make(), publicKey, NOW)).toEqual({ refused })
+  })
+
+  test('of any other key than the vendor’s is refused by a server that was not told another', async () => {
+    expect(await checkLicense(await token().sign(privateKey), vendorKey(), NOW)).toHaveProperty(
+      'refused',
+    )
+  })
+})

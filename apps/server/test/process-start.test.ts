@@ -1,0 +1,241 @@
+import { once } from 'node:events'
+import { createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { generateKey, listOrganizations } from '@remit/core'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { boot } from '../src/boot.ts'
+import { bootstrap } from '../src/bootstrap.ts'
+import { readConfig } from '../src/config.ts'
+import { hasModules } from '../src/modules.ts'
+import { cliJson } from './support/cli.ts'
+import { createInstallation } from './support/installation.ts'
+import type { Installation } from './support/installation.ts'
+import { remit, request, RunningProcess, startServer } from './support/process.ts'
+
+let installation: Installation
+let env: Record<string, string>
+beforeEach(async () => {
+  installation = await createInstallation()
+  env = { ...installation.env, REMIT_BOOTSTRAP_ORG: 'demo' }
+})
+afterEach(() => installation.remove())
+
+const KEY = /rmk_[0-9A-Za-z]{65}/g
+const logOf = (stderr: string) =>
+  stderr
+    .trimEnd()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { msg: string })
+
+/** The program that `pnpm start` runs, once it has said where it is. */
+async function start(settings = env): Promise<{ url: string; server: RunningProcess }> {
+  const server = new RunningProcess('main.ts', [], settings)
+  const [, url = ''] = await server.says(/Remit is on (\S+)\n[^]*\n\n$/)
+  return { url, server }
+}
+
+describe('the first start', () => {
+  test('makes the organization and prints its key once, with lines that work', async () => {
+    const { url, server } = await start()
+    const [key = ''] = server.stdout.match(KEY) ?? []
+    const answer = await request(`${url}/v1/scorers`, key)
+    const { code, stdout } = await server.stop()
+
+    expect(answer.status).toBe(200)
+    expect(code).toBe(0)
+    expect(new Set(stdout.match(KEY))).toEqual(new Set([key]))
+    expect(stdout).toContain('Organization demo. Its admin key, shown this once:')
+    expect(stdout.match(/curl -s \S*http:\/\/localhost:\d+/g)?.length).toBe(3)
+  })
+
+  test('a second start on the same data keeps the organization and prints no key', async () => {
+    const first = await start()
+    await first.server.stop()
+    const [key = ''] = first.server.stdout.match(KEY) ?? []
+    const { url, server } = await start()
+    const answer = await request(`${url}/v1/scorers`, key)
+    await server.stop()
+    const { organizations } = await cliJson<{ organizations: { name: string }[] }>(
+      ['org', 'list'],
+      env,
+    )
+
+    expect(answer.status).toBe(200)
+    expect(server.stdout).not.toMatch(KEY)
+    expect(organizations.map(({ name }) => name)).toEqual(['demo'])
+  })
+
+  test('takes a key that it is given, and does not print it', async () => {
+    const { secret } = generateKey()
+    const { url, server } = await start({ ...env, REMIT_BOOTSTRAP_KEY: secret })
+    const answer = await request(`${url}/v1/scorers`, secret)
+    const { stdout, stderr } = await server.stop()
+
+    expect(answer.status).toBe(200)
+    expect(stdout + stderr).not.toMatch(KEY)
+  })
+
+  test('with serve --json prints the same facts as one line', async () => {
+    const { url, server } = await startServer(env)
+    const { stdout } = await server.stop()
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      url,
+      metrics_url: null,
+      first: { organization: 'demo', given: false, secret: expect.stringMatching(/^rmk_/) },
+    })
+  })
+})
+
+describe('several first starts at once on PostgreSQL', () => {
+  test('make the organization once, and every one of them serves it', async () => {
+    const shared = await createInstallation('postgres')
+    const { secret } = generateKey()
+    const settings = { ...shared.env, REMIT_BOOTSTRAP_KEY: secret }
+    const started = await Promise.all([start(settings), start(settings), start(settings)])
+    const answers = await Promise.all(
+      started.map(({ url }) => request(`${url}/v1/scorers`, secret)),
+    )
+    const codes = await Promise.all(started.map(async ({ server }) => (await server.stop()).code))
+    await shared.remove()
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(codes).toEqual([0, 0, 0])
+  })
+})
+
+test('of many bootstraps at once one makes the organization, and none fails', async () => {
+  const shared = await createInstallation('postgres')
+  const config = readConfig({ ...shared.env, REMIT_BOOTSTRAP_KEY: generateKey().secret })
+  const booted = await boot(config, { log: pino({ level: 'silent' }) })
+  const made = await Promise.all(Array.from({ length: 8 }, () => bootstrap(booted)))
+  const organizations = await listOrganizations(booted.db)
+  await booted.remit.close()
+  await shared.remove()
+
+  expect(made.filter((first) => first !== null)).toHaveLength(1)
+  expect(organizations).toHaveLength(1)
+})
+
+describe('output', () => {
+  test('is the banner on standard output and the log, a JSON object a line, on standard error', async () => {
+    const { server } = await start({ ...env, REMIT_LOG_LEVEL: 'debug' })
+    const { stdout, stderr } = await server.stop()
+
+    expect(logOf(stderr).map(({ msg }) => msg)).toContain(
+      'Evaluation: every module is loaded without a licence. Not for production.',
+    )
+    expect(stdout).not.toContain('{"level"')
+  })
+
+  test('with REMIT_LOG_LEVEL=silent is the banner alone', async () => {
+    const { server } = await start({ ...env, REMIT_LOG_LEVEL: 'silent' })
+    const { stdout, stderr } = await server.stop()
+
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(/^\nRemit is on http/)
+  })
+})
+
+describe('a start with another ledger key', () => {
+  test('says whose ledgers it cannot write, and decides nothing for them', async () => {
+    const first = await start()
+    await first.server.stop()
+    const [key = ''] = first.server.stdout.match(KEY) ?? []
+    const { url, server } = await start({
+      ...env,
+      REMIT_LEDGER_KEY_FILE: `${installation.folder}/other-key.pem`,
+    })
+    await server.logs(/"organizations":\["org_\w+"\],"msg":"ledgers are signed with another key/)
+    const authorized = await request(`${url}/v1/authorize`, key, 'POST', {
+      agent_id: 'payer',
+      action: 'pay',
+    })
+    await server.stop()
+
+    expect(authorized.status).toBe(hasModules() ? 503 : 404)
+  })
+})
+
+describe('a start that cannot be', () => {
+  test.each([
+    [
+      'REMIT_PORT',
+      'eighty',
+      /^remit: REMIT_PORT must be a whole number from 0 to 65535; given: "eighty"\n$/,
+    ],
+    [
+      'REMIT_DATABASE_URL',
+      'mysql://me:swordfish@db/x',
+      /^remit: REMIT_DATABASE_URL .+; given: \(not shown\)\n$/,
+    ],
+    [
+      'REMIT_DATABASE_URL',
+      'postgres://me:sword%fish@db/x',
+      /^remit: REMIT_DATABASE_URL .+; given: \(not shown\)\n$/,
+    ],
+    [
+      'REMIT_BOOTSTRAP_KEY',
+      `rmk_${'swordfish'.repeat(8).slice(0, 65)}`,
+      /^remit: REMIT_BOOTSTRAP_KEY .+; given: \(not shown\)\n$/,
+    ],
+    [
+      'REMIT_SPEND_URL',
+      'ftp://me:swordfish@spend',
+      /^remit: REMIT_SPEND_URL .+; given: \(not shown\)\n$/,
+    ],
+    [
+      'REMIT_PROT',
+      'swordfish',
+      /^remit: REMIT_PROT: there is no such setting; see docs\/configuration\.md\n$/,
+    ],
+  ])(
+    'for a bad %s (%s) ends with 78, naming it and showing no secret',
+    async (name, value, message) => {
+      const ended = await new RunningProcess('main.ts', [], { ...env, [name]: value }).ended()
+
+      expect(ended).toMatchObject({ code: 78, stdout: '' })
+      expect(ended.stderr).toMatch(message)
+      expect(ended.stderr).not.toMatch(/sword%?fish/)
+    },
+  )
+
+  test('for a port that is taken ends with 2 and one line', async () => {
+    const holder = createTcpServer().listen(0, '127.0.0.1')
+    await once(holder, 'listening')
+    const { port } = holder.address() as AddressInfo
+    const ended = await remit(['serve'], { ...env, REMIT_PORT: String(port) })
+    holder.close()
+
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `remit: Port ${port} on 127.0.0.1 is taken by another process\n`,
+    })
+  })
+})
+
+describe('REMIT_METRICS_PORT', () => {
+  test('takes /metrics off the public port onto its own', async () => {
+    const { url, server } = await start({
+      ...env,
+      REMIT_METRICS_PORT: '0',
+      REMIT_LOG_LEVEL: 'info',
+    })
+    const [{ metrics }] = logOf(server.stderr) as unknown as [{ metrics: string }]
+    const [here, there] = await Promise.all([fetch(`${url}/metrics`), fetch(metrics)])
+    const [health, elsewhere] = await Promise.all([
+      fetch(`${url}/health`),
+      fetch(new URL('/health', metrics)),
+    ])
+    const { code } = await server.stop()
+
+    expect([here.status, there.status, health.status, elsewhere.status]).toEqual([
+      404, 200, 200, 404,
+    ])
+    expect(await there.text()).toContain('# TYPE')
+    expect(code).toBe(0)
+  })
+})
