@@ -35,6 +35,7 @@ const steps: readonly Step[] = [
   { name: 'types', command: ['types'] },
   { name: 'openapi.json', command: ['openapi', '--check'] },
   ...(values['no-tests'] ? [] : [tests]),
+  { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], live: true },
   { name: 'build', command: ['build'] },
   {
     name: 'community edition',

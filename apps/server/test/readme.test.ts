@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { readmeRequests } from '../../../scripts/readme.ts'
+import { hasModules } from '../src/modules.ts'
+import { RunningProcess } from './support/process.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+
+describe.skipIf(!hasModules())('the README', () => {
+  it('shows requests that do what it says of them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'remit-readme-'))
+    const env = { REMIT_EVALUATION: '1', REMIT_BOOTSTRAP_ORG: 'demo', REMIT_PORT: '0' }
+    const server = new RunningProcess('main.ts', [], env, folder)
+    const [, url = ''] = await server.says(/Remit is on (\S+)/)
+    const [key] = await server.says(/\brmk_[0-9A-Za-z]{65}\b/)
+
+    const answers: unknown[] = []
+    for (const line of await readmeRequests(root, url)) {
+      const shell = { env: { PATH: process.env['PATH'], REMIT_KEY: key } }
+      const { stdout } = await promisify(execFile)('bash', ['-c', line], shell)
+      answers.push(JSON.parse(stdout))
+    }
+
+    expect(answers).toMatchObject([
+      { agent_id: 'payer', daily_usd: 100 },
+      { decision: 'allow' },
+      { decision: 'deny', reason: 'spend_limit_daily' },
+      { data: [{ decision: 'deny' }, { decision: 'allow' }, { kind: 'spend_limit.set' }] },
+    ])
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
