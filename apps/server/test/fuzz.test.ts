@@ -1,0 +1,98 @@
+import { endpoints, PROBLEMS } from '@remit/contract'
+import type { Problem } from '@remit/contract'
+import { createTestRemit } from '@remit/core/testing'
+import type { TestRemit } from '@remit/core/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules, loadModules } from '../src/modules.ts'
+import { wildRequests } from './support/fuzz-requests.ts'
+import type { WildRequest } from './support/fuzz-requests.ts'
+
+const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
+const WRONG_AT_LEAST = 20_000
+const AT_ONCE = 40
+const BOUND_MS = 10_000
+
+describe('requests of every kind', () => {
+  let remit: TestRemit
+  let key: string
+  beforeAll(async () => {
+    remit = await createTestRemit(hasModules() ? { modules: await loadModules() } : {})
+    ;({ key } = await remit.organization())
+  })
+  afterAll(() => remit.close())
+
+  it(
+    'are answered as the contract says or refused with a problem document',
+    { timeout: 120_000 },
+    async () => {
+      process.stderr.write(`fuzz: REMIT_TEST_FUZZ_SEED=${seed}\n`)
+      const faults: string[] = []
+      let refused = 0
+      for (let round = 0; refused < WRONG_AT_LEAST && faults.length === 0; round++) {
+        const requests = fc.sample(wildRequests(key), { seed: seed + round, numRuns: 1_000 })
+        for (let i = 0; i < requests.length; i += AT_ONCE) {
+          const outcomes = await Promise.all(
+            requests.slice(i, i + AT_ONCE).map((request) => check(request)),
+          )
+          refused += outcomes.filter((outcome) => outcome === 'refused').length
+          faults.push(
+            ...outcomes.filter((outcome) => outcome !== 'refused' && outcome !== 'answered'),
+          )
+        }
+      }
+
+      expect(faults).toEqual([])
+      expect(refused).toBeGreaterThanOrEqual(WRONG_AT_LEAST)
+    },
+  )
+
+  /** `answered`, `refused`, or what is wrong with the answer and the request that led to it. */
+  async function check(request: WildRequest): Promise<string> {
+    const { method, path, headers, body } = request
+    const fault = (what: string) => `${what}: ${JSON.stringify(request).slice(0, 3_000)}`
+    const bytes = typeof body === 'string' || body === null ? body : Uint8Array.from(body)
+    const late = AbortSignal.timeout(BOUND_MS)
+    const hanging = new Promise<null>((resolve) => {
+      late.addEventListener('abort', () => resolve(null))
+    })
+    const response = await Promise.race([
+      remit.app.request(path, { method, headers, ...(bytes !== null && { body: bytes }) }),
+      hanging,
+    ])
+    if (!response) return fault(`no answer within ${BOUND_MS} ms`)
+    const text = await response.text()
+    if (response.status < 400)
+      return method === 'HEAD' || isAnswer(request, text)
+        ? 'answered'
+        : fault(`not an answer: ${text.slice(0, 500)}`)
+    const wrong = wrongRefusal(response, method, text)
+    return wrong === null ? 'refused' : fault(`${response.status}, ${wrong}: ${text.slice(0, 500)}`)
+  }
+
+  function wrongRefusal(response: Response, method: string, text: string): string | null {
+    if (response.status >= 500) return 'the server failed'
+    if (response.headers.get('content-type') !== 'application/problem+json')
+      return 'no problem document'
+    if (method === 'HEAD') return null
+    const problem = JSON.parse(text) as Problem
+    if (PROBLEMS[problem.code]?.[0] !== response.status) return 'a code of another status'
+    if (problem.request_id !== response.headers.get('x-request-id')) return 'another request id'
+    if (text.includes(key)) return 'it tells the key'
+    return text.length > 100_000 ? 'far too long' : null
+  }
+})
+
+/** Whether a success has the shape that the contract gives to the answers of its endpoint. */
+function isAnswer({ method, path }: WildRequest, text: string): boolean {
+  const [pathname = ''] = path.split('?')
+  const asked = Object.values(endpoints).filter(
+    (endpoint) =>
+      endpoint.method === method &&
+      new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  )
+  return asked.some(
+    ({ ok, produces }) =>
+      text === '' || produces !== undefined || ok.safeParse(JSON.parse(text)).success,
+  )
+}
