@@ -26,7 +26,7 @@ export function banner({ url, notice, edition, first }: BannerFacts): string {
 }
 
 /** Three requests that work against a fresh start, as the README shows them. */
-export function tryLines(url: string, edition: 'community' | 'enterprise'): string[] {
+function tryLines(url: string, edition: 'community' | 'enterprise'): string[] {
   const key = '-H "Authorization: Bearer $REMIT_KEY"'
   const post = (path: string, body: string) =>
     `curl -s ${url}${path} ${key} -H 'Content-Type: application/json' -d '${body}'`

@@ -18,15 +18,15 @@ export async function bootstrap({ config, db, newOrganization }: Booted): Promis
   // Without a given key, a second organization would only be made by a mistyped name.
   if (given === undefined && (await listOrganizations(db)).length > 0) return null
   const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
-  if (key && (await findKeyOrganization(db, key.id))) {
-    throw new ConfigError('REMIT_BOOTSTRAP_KEY is a key of another organization already')
-  }
   try {
     const { secret } = (await newOrganization(organization, undefined, key)).key
     return { organization, secret, given: key !== undefined }
   } catch (error) {
     // Another process that started at the same time may have been the first.
     if (await findOrganization(db, organization)) return null
+    if (key && (await findKeyOrganization(db, key.id))) {
+      throw new ConfigError('REMIT_BOOTSTRAP_KEY is a key of another organization already')
+    }
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { STATUS_CODES } from 'node:http'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fail, problemBody } from '@remit/core'
 import type { Failure } from '@remit/core'
@@ -10,15 +11,37 @@ const LINGER_MS = 2_000
 
 /** Answers what the HTTP parser refuses with a problem document, like every other refusal. */
 export function answerBrokenRequests(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (!socket.writable || error.code === 'ECONNRESET') {
-      socket.destroy()
-      return
-    }
-    socket.end(rawAnswer(failureOf(error.code)))
-    // Destroyed at once, with bytes unread, the client would see a reset instead of the answer.
-    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  const open = new WeakMap<Duplex, Set<ServerResponse>>()
+  const refused = new WeakSet<Duplex>()
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const responses = open.get(socket) ?? new Set()
+    open.set(socket, responses.add(response))
+    response.once('close', () => responses.delete(response))
   })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // What keeps coming after a refusal is refused by the parser again, and read to nobody.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    if (error.code === 'ECONNRESET') socket.destroy()
+    else void refuse(socket, failureOf(error.code), [...(open.get(socket) ?? [])])
+  })
+}
+
+/** Refuses after the requests that came whole before: an answer to one must not be taken for another's. */
+async function refuse(
+  socket: Duplex,
+  failure: Failure,
+  open: readonly ServerResponse[],
+): Promise<void> {
+  const earlier = open.filter((response) => response.req.complete)
+  await Promise.all(earlier.map((response) => once(response, 'close')))
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  socket.end(rawAnswer(failure))
+  // Destroyed at once, with bytes unread, the client would see a reset instead of the answer.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
 function rawAnswer(failure: Failure): string {

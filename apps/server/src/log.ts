@@ -23,7 +23,7 @@ interface LoggedError {
  * What of an error is logged. Only these members: drivers hang connections on their errors, and with
  * them the address and password of the database.
  */
-export function describeError(error: unknown, depth = 0): LoggedError {
+function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   const { code } = error as { code?: unknown }
   return {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { createServer } from '../src/serve.ts'
 import type { RunningServer } from '../src/serve.ts'
+import { createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { startServer } from './support/process.ts'
@@ -24,8 +25,10 @@ describe('what is not HTTP as it should be', () => {
   let installation: Installation
   let server: RunningProcess
   let url: string
+  let key: string
   beforeAll(async () => {
     installation = await createInstallation()
+    key = (await createOrg(installation.env)).key.secret
     ;({ url, server } = await startServer(installation.env))
   })
   afterAll(() => installation.remove())
@@ -86,6 +89,19 @@ describe('what is not HTTP as it should be', () => {
         ),
       ).status,
     ).toBe(200)
+  })
+
+  test('nonsense after a request does not take the place of its answer', async () => {
+    const body = JSON.stringify({ content: 'hello' })
+    const received = await send(
+      `POST /v1/guard HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}nonsense\r\n\r\n`,
+    )
+    const statuses = [...received.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status)
+
+    // Whether the nonsense gets an answer too depends on how the first one left the connection.
+    expect(statuses[0]).toBe('200')
+    expect(received).toContain('"action":"allow"')
   })
 
   test('none of it is an error of the server, and it stops as usual', async () => {

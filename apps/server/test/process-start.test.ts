@@ -124,9 +124,8 @@ describe('output', () => {
     const { server } = await start({ ...env, REMIT_LOG_LEVEL: 'debug' })
     const { stdout, stderr } = await server.stop()
 
-    expect(logOf(stderr).map(({ msg }) => msg)).toContain(
-      'Evaluation: every module is loaded without a licence. Not for production.',
-    )
+    const [, , notice] = stdout.split('\n')
+    expect(logOf(stderr).map(({ msg }) => msg)).toContain(notice)
     expect(stdout).not.toContain('{"level"')
   })
 
@@ -157,6 +156,22 @@ describe('a start with another ledger key', () => {
 
     expect(authorized.status).toBe(hasModules() ? 503 : 404)
   })
+})
+
+test('a bootstrap key of another organization ends the start with 78, and makes nothing', async () => {
+  const { secret } = generateKey()
+  const first = await start({ ...env, REMIT_BOOTSTRAP_KEY: secret })
+  await first.server.stop()
+  const settings = { ...env, REMIT_BOOTSTRAP_KEY: secret, REMIT_BOOTSTRAP_ORG: 'renamed' }
+  const ended = await remit(['serve'], { ...settings, REMIT_LOG_LEVEL: 'silent' })
+  const { organizations } = await cliJson<{ organizations: unknown[] }>(['org', 'list'], env)
+
+  expect(ended).toEqual({
+    code: 78,
+    stdout: '',
+    stderr: 'remit: REMIT_BOOTSTRAP_KEY is a key of another organization already\n',
+  })
+  expect(organizations).toHaveLength(1)
 })
 
 describe('a start that cannot be', () => {

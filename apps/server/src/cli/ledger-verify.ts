@@ -12,7 +12,7 @@ import type { Session } from './session.ts'
 import { facts } from './table.ts'
 
 /** What the reports on a database and on an export have in common. */
-export type AnyReport = Omit<VerifyReport, 'tiles' | 'errors' | 'first_invalid'> & {
+type AnyReport = Omit<VerifyReport, 'tiles' | 'errors' | 'first_invalid'> & {
   readonly errors: readonly {
     readonly seq: number
     readonly code: string
@@ -100,7 +100,7 @@ const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
 }
 
 /** The report for a person; it never ends without saying what was not checked. */
-export function describeReport(report: AnyReport): string {
+function describeReport(report: AnyReport): string {
   const { status, checked, head, root, anchored_by, truncation_checked, checkpoints } = report
   const { errors, error_count, redacted, not_checked } = report
   const shown = errors.slice(0, SHOWN_ERRORS)

@@ -80,7 +80,8 @@ function report(session: Session, { state, pinned, grown }: Look): void {
       `remit: pinned the key that the log itself names; compare it with one from elsewhere: ${vkey}\n`,
     )
   }
-  const growth = grown === null ? 'first look' : `${grown} more, all appended`
+  const growth =
+    grown === null ? 'first look' : grown === 0 ? 'as before' : `${grown} more, all appended`
   session.print(
     { status: 'ok', origin, size, root, grown, pinned, vkey, checked_at },
     `${checked_at} ok: ${size} entries (${growth})\n`,
