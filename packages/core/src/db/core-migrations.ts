@@ -30,9 +30,9 @@ const foundation: Migration = {
     await one(sql`create index ledger_entry_of_agent on ledger_entry (org_id, agent_id, seq)`)
     await one(sql`create table ledger_checkpoint (
       org_id ${text} not null, size ${integer} not null, note ${text} not null, primary key (org_id, size)) ${clustered}`)
-    await one(sql`create table ledger_tile (
-      org_id ${text} not null, level ${integer} not null, idx ${integer} not null, hashes ${text} not null,
-      primary key (org_id, level, idx))`)
+    await one(sql`create table ledger_node (
+      org_id ${text} not null, level ${integer} not null, idx ${integer} not null, hash ${text} not null,
+      primary key (org_id, level, idx)) ${clustered}`)
     await (dialectOf(db) === 'postgres' ? guardPostgres(db) : guardSqlite(db))
   },
 }

@@ -6,7 +6,7 @@ export type CoreTables = {
   ledger_head: LedgerHeadRow
   ledger_entry: LedgerEntryRow
   ledger_checkpoint: LedgerCheckpointRow
-  ledger_tile: LedgerTileRow
+  ledger_node: LedgerNodeRow
 }
 
 export type OrganizationRow = {
@@ -75,5 +75,5 @@ export type LedgerEntryRow = {
 
 export type LedgerCheckpointRow = { org_id: string; size: number; note: string }
 
-/** 256 hashes of 64 hex digits; tiles above level 0 grow until full. */
-export type LedgerTileRow = { org_id: string; level: number; idx: number; hashes: string }
+/** The root of a complete subtree of 256^level leaves, level 1 and up; leaves are the entries' own hashes. */
+export type LedgerNodeRow = { org_id: string; level: number; idx: number; hash: string }

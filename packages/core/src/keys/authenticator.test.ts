@@ -1,0 +1,108 @@
+import type { Plan } from '@remit/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createKey, endKey, setPlan } from '../orgs/administration.ts'
+import { createTestRemit, DIALECTS } from '../testing/index.ts'
+import type { TestRemit } from '../testing/index.ts'
+import { Authenticator, reaches } from './authenticator.ts'
+
+describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
+  let remit: TestRemit
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect })
+  })
+  afterAll(() => remit.close())
+
+  const bearer = (key: string) => `Bearer ${key}`
+  const started = (ceiling: Plan = 'enterprise') => new Authenticator(remit.db, ceiling)
+
+  it('knows who calls: organization, plan, role and the person whom the key names', async () => {
+    const { id } = await remit.organization('team')
+    const key = await createKey(remit.writer, id, { role: 'approver', person: 'ada@example.org' })
+
+    expect(await started().authenticate(bearer(key.secret), false)).toEqual({
+      orgId: id,
+      plan: 'team',
+      principal: { type: 'key', id: key.id, role: 'approver', person: 'ada@example.org' },
+      configVersion: 2,
+    })
+  })
+
+  it.each([
+    ['free', 'enterprise', 'free'],
+    ['team', 'enterprise', 'team'],
+    ['enterprise', 'team', 'team'],
+    ['enterprise', 'free', 'free'],
+    ['enterprise', 'enterprise', 'enterprise'],
+  ] as const)(
+    'an organization on %s under a licence of %s has %s',
+    async (plan, ceiling, expected) => {
+      const { key } = await remit.organization(plan)
+
+      expect((await started(ceiling).authenticate(bearer(key), false)).plan).toBe(expected)
+    },
+  )
+
+  it('answers from memory only where it is allowed to', async () => {
+    const { id, key } = await remit.organization()
+    const authenticator = started()
+    await authenticator.authenticate(bearer(key), false)
+    await endKey(remit.writer, id, `key_${key.slice(4, 20)}`)
+
+    expect((await authenticator.authenticate(bearer(key), true)).orgId).toBe(id)
+    await expect(authenticator.authenticate(bearer(key), false)).rejects.toMatchObject({
+      code: 'unauthorized',
+    })
+  })
+
+  it('forgets a key as soon as it finds it gone', async () => {
+    const { id, key } = await remit.organization()
+    const authenticator = started()
+    await authenticator.authenticate(bearer(key), true)
+    await endKey(remit.writer, id, `key_${key.slice(4, 20)}`)
+    await authenticator.authenticate(bearer(key), false).catch(() => undefined)
+
+    await expect(authenticator.authenticate(bearer(key), true)).rejects.toMatchObject({
+      code: 'unauthorized',
+    })
+  })
+
+  describe('recheck', () => {
+    it('believes callers of the same version and looks the others up', async () => {
+      const { id, key } = await remit.organization('enterprise')
+      const authenticator = started()
+      const before = await authenticator.authenticate(bearer(key), false)
+      await setPlan(remit.writer, id, 'team')
+
+      const same = await authenticator.recheck(remit.db, [before], before.configVersion)
+      const later = await authenticator.recheck(remit.db, [before], before.configVersion + 1)
+
+      expect(same.get(before.principal.id)).toBe(before)
+      expect(later.get(before.principal.id)).toMatchObject({
+        plan: 'team',
+        configVersion: before.configVersion + 1,
+      })
+    })
+
+    it('finds null for a key that has ended', async () => {
+      const { id, key } = await remit.organization()
+      const authenticator = started()
+      const caller = await authenticator.authenticate(bearer(key), false)
+      await endKey(remit.writer, id, caller.principal.id)
+
+      const checked = await authenticator.recheck(remit.db, [caller], caller.configVersion + 1)
+
+      expect(checked.get(caller.principal.id)).toBeNull()
+    })
+  })
+})
+
+describe('reaches', () => {
+  it('opens a tier to its plan and those above', () => {
+    const opened = (plan: Plan) =>
+      (['open', 'team', 'enterprise'] as const).filter((tier) => reaches(plan, tier))
+
+    expect(opened('free')).toEqual(['open'])
+    expect(opened('team')).toEqual(['open', 'team'])
+    expect(opened('enterprise')).toEqual(['open', 'team', 'enterprise'])
+  })
+})
