@@ -12,7 +12,7 @@ import type { Session } from './session.ts'
 import { facts } from './table.ts'
 
 /** What the reports on a database and on an export have in common. */
-type AnyReport = Omit<VerifyReport, 'tiles' | 'errors' | 'first_invalid'> & {
+type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {
   readonly errors: readonly {
     readonly seq: number
     readonly code: string

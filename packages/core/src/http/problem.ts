@@ -75,7 +75,8 @@ function fieldErrors(issue: Issue, parents: readonly PropertyKey[]): FieldError[
 function plain(message: string): string {
   const [, expected, received] =
     /^Invalid input: expected (.+), received (\w+)$/.exec(message) ?? []
-  if (expected === undefined) return message.replace(/^Invalid (input|option): /, 'must be ')
+  if (expected === undefined)
+    return message.replace(/^Invalid (input|option): (expected )?/, 'must be ')
   return received === 'undefined'
     ? `is required: ${expected}`
     : `must be ${expected}, not ${received}`

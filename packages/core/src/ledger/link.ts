@@ -3,6 +3,7 @@ import type { EntryDraft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
 import type { EntryPayload } from './entry.ts'
 import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
+import { TILE_WIDTH } from './tiles.ts'
 
 /** Bytes of a payload's text at most: two free-form objects of 64 KiB and what the server adds. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024
@@ -12,16 +13,18 @@ export interface Linked {
   readonly rows: readonly LedgerEntryRow[]
   /** What the payload of each row was made of. */
   readonly contents: readonly EntryPayload[]
-  /** Roots of tiles that closed: entries of the tiles above, from level 1. */
-  readonly closed: readonly ClosedTile[]
+  /** Inner nodes that closed, from level 1. */
+  readonly nodes: readonly TreeNode[]
   readonly size: number
   readonly hash: string
   readonly root: string
   readonly frontier: string
 }
 
-export interface ClosedTile {
+/** The root of the `idx`-th complete subtree of 256^level leaves. */
+export interface TreeNode {
   readonly level: number
+  readonly idx: number
   readonly hash: string
 }
 
@@ -37,10 +40,11 @@ export function linkEntries(
   recordedAt: string,
   newSalt: () => string,
 ): Linked {
-  const closed: ClosedTile[] = []
-  const tree = createTree(decodeFrontier(end.size, end.frontier), (level, hash) =>
-    closed.push({ level, hash }),
-  )
+  const nodes: TreeNode[] = []
+  const tree = createTree(decodeFrontier(end.size, end.frontier), (level, hash) => {
+    const earlier = nodes.filter((node) => node.level === level).length
+    nodes.push({ level, idx: Math.floor(end.size / TILE_WIDTH ** level) + earlier, hash })
+  })
   const contents = drafts.map(contentOf)
   let prev = end.hash
   const rows = contents.map((content, i) => {
@@ -58,7 +62,7 @@ export function linkEntries(
   return {
     rows,
     contents,
-    closed,
+    nodes,
     size: tree.size,
     hash: prev,
     root: tree.root(),

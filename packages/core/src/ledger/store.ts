@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import type { Database } from '../db/open.ts'
 import { bulkInsert, forUpdate } from '../db/portable.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import type { StoredEntry } from './entry.ts'
-import type { ClosedTile, Linked } from './link.ts'
+import type { Linked } from './link.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
 type Db = Database<CoreTables>
@@ -40,7 +39,9 @@ const ENTRY_COLUMNS = {
   decision: 'text',
 } as const
 
-/** Writes linked entries, the tiles they close and the new head. */
+const NODE_COLUMNS = { org_id: 'text', level: 'bigint', idx: 'bigint', hash: 'text' } as const
+
+/** Writes linked entries, the inner nodes they close and the new head. */
 export async function writeLinked(
   tx: Db,
   head: LedgerHeadRow,
@@ -50,7 +51,8 @@ export async function writeLinked(
   configVersion: number,
 ): Promise<void> {
   await bulkInsert(tx, 'ledger_entry', ENTRY_COLUMNS, linked.rows)
-  await writeTiles(tx, head.org_id, head.size, linked)
+  const nodes = linked.nodes.map((node) => ({ org_id: head.org_id, ...node }))
+  await bulkInsert(tx, 'ledger_node', NODE_COLUMNS, nodes)
   if (isCheckpointDue(head, linked.size, recordedAt)) {
     await tx
       .insertInto('ledger_checkpoint')
@@ -72,44 +74,6 @@ const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean
 /** A time up to its minute (RFC 3339). */
 export const minuteOf = (time: string): string => time.slice(0, 16)
 
-async function writeTiles(tx: Db, orgId: string, from: number, linked: Linked): Promise<void> {
-  const full = Math.floor(linked.size / TILE_WIDTH)
-  for (let index = Math.floor(from / TILE_WIDTH); index < full; index++) {
-    const start = index * TILE_WIDTH
-    const earlier = start < from ? await readLeaves(tx, orgId, start, from - start) : []
-    const fresh = linked.rows
-      .slice(Math.max(0, start - from), start + TILE_WIDTH - from)
-      .map((row) => row.hash)
-    await tx
-      .insertInto('ledger_tile')
-      .values({ org_id: orgId, level: 0, idx: index, hashes: [...earlier, ...fresh].join('') })
-      .execute()
-  }
-  for (const tile of linked.closed) await extendTile(tx, orgId, tile, from, linked)
-}
-
-/** Adds one hash to the growing tile of a level above 0. */
-async function extendTile(
-  tx: Db,
-  orgId: string,
-  tile: ClosedTile,
-  from: number,
-  linked: Linked,
-): Promise<void> {
-  const span = TILE_WIDTH ** tile.level
-  const nth = linked.closed.filter((other) => other.level === tile.level).indexOf(tile)
-  const idx = Math.floor((Math.floor(from / span) + nth) / TILE_WIDTH)
-  await tx
-    .insertInto('ledger_tile')
-    .values({ org_id: orgId, level: tile.level, idx, hashes: tile.hash })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['org_id', 'level', 'idx'])
-        .doUpdateSet({ hashes: sql`ledger_tile.hashes || excluded.hashes` }),
-    )
-    .execute()
-}
-
 async function readLeaves(db: Db, orgId: string, start: number, width: number): Promise<string[]> {
   const rows = await db
     .selectFrom('ledger_entry')
@@ -130,15 +94,18 @@ export async function readTile(
   index: number,
   width: number,
 ): Promise<string[]> {
-  const tile = await db
-    .selectFrom('ledger_tile')
-    .select('hashes')
+  const from = index * TILE_WIDTH
+  if (level === 0) return readLeaves(db, orgId, from, width)
+  const rows = await db
+    .selectFrom('ledger_node')
+    .select('hash')
     .where('org_id', '=', orgId)
     .where('level', '=', level)
-    .where('idx', '=', index)
-    .executeTakeFirst()
-  if (tile) return (tile.hashes.match(/.{64}/g) ?? []).slice(0, width)
-  return level === 0 ? readLeaves(db, orgId, index * TILE_WIDTH, width) : []
+    .where('idx', '>=', from)
+    .where('idx', '<', from + width)
+    .orderBy('idx')
+    .execute()
+  return rows.map((row) => row.hash)
 }
 
 const STORED = [

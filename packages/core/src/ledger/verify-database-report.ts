@@ -12,12 +12,12 @@ export type DatabaseErrorCode =
   | 'head_missing'
   | 'beyond_head'
   | 'checkpoint_missing'
-  | 'tile_missing'
-  | 'tile_mismatch'
-  | 'tile_unexpected'
+  | 'node_missing'
+  | 'node_mismatch'
+  | 'node_unexpected'
 
 export interface DatabaseError {
-  /** The entry where it shows: the last one under a tile's first wrong hash, or of a checkpoint. */
+  /** The entry where it shows: the last one under an inner node, or of a checkpoint. */
   readonly seq: number
   readonly code: DatabaseErrorCode
   readonly detail?: string
@@ -28,7 +28,7 @@ export interface VerifyReport extends Omit<ChainReport, 'first_invalid' | 'error
   readonly first_invalid: { readonly seq: number; readonly code: DatabaseErrorCode } | null
   /** The first hundred, by sequence number. */
   readonly errors: readonly DatabaseError[]
-  readonly tiles: { readonly checked: number; readonly mismatched: number }
+  readonly nodes: { readonly checked: number; readonly mismatched: number }
 }
 
 const KEPT_ERRORS = 100
@@ -43,8 +43,8 @@ export class DatabaseFindings {
   readonly #kept: DatabaseError[] = []
   #first: DatabaseError | null = null
   #count = 0
-  tilesChecked = 0
-  tilesMismatched = 0
+  nodesChecked = 0
+  nodesMismatched = 0
   checkpointsMismatched = 0
 
   add(seq: number, code: DatabaseErrorCode, detail?: string): void {
@@ -72,7 +72,7 @@ export class DatabaseFindings {
         checked: checked + this.checkpointsMismatched,
         mismatched: mismatched + this.checkpointsMismatched,
       },
-      tiles: { checked: this.tilesChecked, mismatched: this.tilesMismatched },
+      nodes: { checked: this.nodesChecked, mismatched: this.nodesMismatched },
       not_checked: [...chain.not_checked, ...NOT_CHECKED],
     }
   }

@@ -69,6 +69,45 @@ describe('index copies', () => {
     },
   )
 
+  test('are not taken for what they would be inside of the data', () => {
+    const inner = { action: 'b', actor: { id: 'c', type: 't' }, agent_id: 'd', data: {} }
+    const truth = rowOf({
+      action: 'a',
+      actor: { id: 'x', type: 't' },
+      agent_id: null,
+      data: inner,
+      decision: null,
+      reason: null,
+      resource: null,
+    })
+    const upToInner = truth.payload!.slice(
+      '{"action":"'.length,
+      truth.payload!.indexOf('b","actor"') + 1,
+    )
+
+    expect(wrongCopy(truth)).toBeNull()
+    const forged = { ...truth, action: upToInner, actor_id: 'c', agent_id: 'd' }
+    expect(wrongCopy(forged)).toBe('agent_id')
+    const escaped = rowOf({ ...JSON.parse(truth.payload!), action: 'a\\' })
+    expect(wrongCopy({ ...escaped, action: 'a\\\\' })).toBe('action')
+  })
+
+  test('do not agree with a decision that only the data has', () => {
+    const without =
+      '{"action":null,"actor":{"id":"x","type":"t"},"agent_id":null,"data":{"a":1,"decision":"allow","reason":null,"resource":null}}'
+    const row = rowOf({
+      action: null,
+      actor: { id: 'x', type: 't' },
+      agent_id: null,
+      data: {},
+      decision: 'allow',
+      reason: null,
+      resource: null,
+    })
+
+    expect(wrongCopy({ ...row, payload: without })).toBe('decision')
+  })
+
   test('of a payload that is no JSON object agree with nothing', () => {
     const row = rowOf({
       action: null,

@@ -6,12 +6,8 @@ import type {
   LedgerEntryRow,
   LedgerHeadRow,
 } from '../db/schema.ts'
-import { TILE_WIDTH } from './tiles.ts'
 
 type Db = Database<CoreTables>
-
-/** Levels of growing tiles that a ledger of 2^53 entries can have. */
-const LEVELS = [1, 2, 3, 4, 5, 6] as const
 
 /** The end of a ledger as of one moment. */
 export interface LedgerState {
@@ -19,44 +15,28 @@ export interface LedgerState {
   /** The highest sequence number and checkpoint size there are; null where there is no row. */
   readonly last_seq: number | null
   readonly last_checkpoint: number | null
-  readonly tiles: number
-  /** By level, the unfinished tile at the right edge of a tree of the head's size. */
-  readonly partial: ReadonlyMap<number, string | null>
+  readonly nodes: number
 }
 
-type StateRow = LedgerHeadRow &
-  Pick<LedgerState, 'last_seq' | 'last_checkpoint' | 'tiles'> & {
-    readonly level: number
-    readonly hashes: string | null
-  }
+type StateRow = LedgerHeadRow & Omit<LedgerState, 'head'>
 
 /**
  * Reads, in one statement and so in one snapshot on either database, what appends change. All other
  * rows are final, so that they can be read afterwards in any number of statements.
  */
 export async function readState(db: Db, orgId: string): Promise<LedgerState> {
-  const levels = sql.raw(LEVELS.map((level) => `(${level}, ${TILE_WIDTH ** level})`).join(', '))
   const { rows } = await sql<StateRow>`
-    with level (level, span) as (values ${levels})
-    select h.*, l.level, t.hashes,
+    select h.*,
       (select max(e.seq) from ledger_entry e where e.org_id = ${orgId}) as last_seq,
       (select max(c.size) from ledger_checkpoint c where c.org_id = ${orgId}) as last_checkpoint,
-      (select count(*) from ledger_tile n where n.org_id = ${orgId}) as tiles
-    from level l
+      (select count(*) from ledger_node n where n.org_id = ${orgId}) as nodes
+    from (select 1 as one) always
     left join ledger_head h on h.org_id = ${orgId}
-    left join ledger_tile t
-      on t.org_id = h.org_id and t.level = l.level and t.idx = h.size / l.span / ${sql.raw(String(TILE_WIDTH))}
   `.execute(db)
   const [first] = rows
-  if (!first) throw new Error('a query over constants gave no row')
-  const { level: _level, hashes: _hashes, last_seq, last_checkpoint, tiles, ...head } = first
-  return {
-    head: first.org_id === null ? null : head,
-    last_seq,
-    last_checkpoint,
-    tiles,
-    partial: new Map(rows.map((row) => [row.level, row.hashes])),
-  }
+  if (!first) throw new Error('a query over a constant gave no row')
+  const { last_seq, last_checkpoint, nodes, ...head } = first
+  return { head: first.org_id === null ? null : head, last_seq, last_checkpoint, nodes }
 }
 
 /** A half-open piece of a keyset: above `after` (from the lowest, if null) and below `below`. */
@@ -88,23 +68,23 @@ export function readCheckpoints(
   return query.where('size', '<', below).orderBy('size').execute()
 }
 
-/** Stored tiles of a level from index `from` to `to`, by index. */
-export async function readTiles(
+/** Up to `limit` stored nodes of a level from index `from` on, by index. */
+export async function readNodes(
   db: Db,
   orgId: string,
   level: number,
   from: number,
-  to: number,
+  limit: number,
 ): Promise<Map<number, string>> {
   const rows = await db
-    .selectFrom('ledger_tile')
-    .select(['idx', 'hashes'])
+    .selectFrom('ledger_node')
+    .select(['idx', 'hash'])
     .where('org_id', '=', orgId)
     .where('level', '=', level)
     .where('idx', '>=', from)
-    .where('idx', '<=', to)
+    .where('idx', '<', from + limit)
     .execute()
-  return new Map(rows.map(({ idx, hashes }) => [idx, hashes]))
+  return new Map(rows.map(({ idx, hash }) => [idx, hash]))
 }
 
 /** Whether a payload was erased by an entry of `seq` or later. */

@@ -59,13 +59,24 @@ describe.each(DIALECTS)('a ledger of two pages on %s', (dialect) => {
       error_count: 0,
       // Of forty minutes and four sizes, one being both; the head's and the one from outside.
       checkpoints: { checked: 45, mismatched: 0 },
-      tiles: { checked: 5, mismatched: 0 },
+      nodes: { checked: 4, mismatched: 0 },
     })
     expect(report.not_checked).toContainEqual(expect.stringContaining('config_version'))
     expect(steps).toEqual([
       [1_000, 1_203],
       [1_203, 1_203],
     ])
+  })
+
+  test('a checkpoint that time made due is missed', async () => {
+    // The first after 08:01, by the commit of the entries 23 to 32.
+    const errors = await afterAttack(
+      remit.db,
+      (tx) => tx.deleteFrom('ledger_checkpoint').where('size', '=', 33).execute(),
+      async (tx) => (await verifyDatabase(tx, orgId)).errors,
+    )
+
+    expect(errors).toEqual([{ seq: 23, code: 'checkpoint_missing' }])
   })
 
   test('says so when it looked inside every payload', async () => {
@@ -160,30 +171,23 @@ describe.each(DIALECTS)('what only the database shows, on %s', (dialect) => {
       ['255 checkpoint_missing ', '261 malformed_checkpoint the row of size 262'],
     ],
     [
-      'a missing tile',
-      run('delete from ledger_tile where level = 0 and idx = 1'),
-      ['511 tile_missing level 0, index 1'],
+      'a missing node',
+      run('delete from ledger_node where level = 1 and idx = 1'),
+      ['511 node_missing level 1, index 1'],
     ],
     [
-      'a wrong hash in a tile',
-      (tx) =>
-        sql`update ledger_tile set hashes = replace(hashes, (select hash from ledger_entry where seq = 300),
-          (select hash from ledger_entry where seq = 301))`.execute(tx),
-      ['300 tile_mismatch level 0, index 1'],
+      'a wrong hash in a node',
+      run(`update ledger_node set hash = 'x' || substr(hash, 2) where idx = 0`),
+      ['255 node_mismatch level 1, index 0'],
     ],
     [
-      'a wrong hash in a tile that grows',
-      run(`update ledger_tile set hashes = 'x' || substr(hashes, 2) where level = 1`),
-      ['255 tile_mismatch level 1, index 0'],
-    ],
-    [
-      'a tile too many',
+      'a node too many',
       (tx) =>
         tx
-          .insertInto('ledger_tile')
-          .values({ org_id: orgId, level: 0, idx: 2, hashes: '' })
+          .insertInto('ledger_node')
+          .values({ org_id: orgId, level: 1, idx: 2, hash: '' })
           .execute(),
-      ['511 tile_unexpected 4 tiles instead of 3'],
+      ['511 node_unexpected 3 nodes instead of 2'],
     ],
     [
       'an entry that the head does not count',

@@ -16,7 +16,7 @@ import type { VerifyReport } from './verify-database-report.ts'
 import { asText, oddColumn, wrongCopy } from './verify-database-rows.ts'
 import { hasErasureSince, readCheckpoints, readRows, readState } from './verify-database-store.ts'
 import type { LedgerState } from './verify-database-store.ts'
-import { TileCheck } from './verify-database-tiles.ts'
+import { NodeCheck } from './verify-database-nodes.ts'
 import { createChainVerifier } from './verify.ts'
 import type { ChainVerifier } from './verify.ts'
 
@@ -38,7 +38,7 @@ type Db = Database<CoreTables>
 
 /**
  * Verifies an organization's ledger up to the size that its head has now: every entry, index copy,
- * checkpoint and tile, and the head itself. Entries are final, so it takes no lock, and what is
+ * checkpoint and inner node, and the head itself. Entries are final, so it takes no lock, and what is
  * appended meanwhile is neither read nor missed. Throws `NoteError` for a key and `CheckpointError`
  * for a checkpoint that is none, and whatever reading the database throws.
  */
@@ -65,9 +65,9 @@ class DatabaseWalk {
   readonly #state: LedgerState
   readonly #findings = new DatabaseFindings()
   readonly #due = new DueCheckpoints(this.#findings)
-  readonly #tiles: TileCheck
+  readonly #nodes: NodeCheck
   readonly #chain: ChainVerifier
-  /** What the next entry should have; beyond a gap the tiles cannot be computed. */
+  /** What the next entry should have; beyond a gap the nodes cannot be computed. */
   #next = 0
   #whole = true
   #lastTime: string | null = null
@@ -82,12 +82,14 @@ class DatabaseWalk {
     const unreadable = options.checkpoints?.findIndex((note) => sizeOfNote(note) === null) ?? -1
     if (unreadable >= 0)
       throw new CheckpointError(`Checkpoint ${unreadable} is not a checkpoint note`)
-    this.#tiles = new TileCheck(db, orgId, this.#findings)
+    this.#nodes = new NodeCheck(db, orgId, this.#findings)
     this.#chain = createChainVerifier({
       org_id: orgId,
       verifiers: (options.vkeys ?? []).map(parseVerifierKey),
       deep: options.deep ?? false,
-      onTileNode: (level, hash) => this.#tiles.add(level, hash),
+      onTileNode: (level, hash) => {
+        if (this.#whole) this.#nodes.add(level, hash)
+      },
     })
   }
 
@@ -117,7 +119,7 @@ class DatabaseWalk {
       this.#chain.checkpoint(note)
     }
     for (const row of rows) this.#row(row, kept)
-    await this.#tiles.compareFull()
+    await this.#nodes.compare()
   }
 
   #row(given: LedgerEntryRow, kept: ReadonlySet<number>): void {
@@ -132,7 +134,6 @@ class DatabaseWalk {
     const copy = wrongCopy(row)
     if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
     if (row.seq !== this.#next) this.#whole = false
-    if (this.#whole) this.#tiles.add(0, row.hash)
     if (row.seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
     this.#chain.entry(row)
     if (row.seq >= 0) this.#due.entry(row, kept.has(row.seq + 1))
@@ -163,7 +164,8 @@ class DatabaseWalk {
       return this.#findings.join(this.#chain.finish())
     }
     this.#head(head)
-    if (this.#whole && this.#next === this.size) this.#tiles.compareEnd(this.size, this.#state)
+    if (this.#whole && this.#next === this.size)
+      this.#nodes.compareCount(this.size, this.#state.nodes)
     const { size, hash, frontier, note, vkey } = head
     const checkpoint = typeof note === 'string' ? note : ''
     return this.#findings.join(

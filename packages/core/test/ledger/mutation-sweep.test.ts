@@ -20,7 +20,7 @@ const TABLES = {
   ledger_entry: ['org_id', 'seq'],
   ledger_head: ['org_id'],
   ledger_checkpoint: ['org_id', 'size'],
-  ledger_tile: ['org_id', 'level', 'idx'],
+  ledger_node: ['org_id', 'level', 'idx'],
 } as const satisfies { [table in keyof CoreTables]?: readonly (keyof CoreTables[table])[] }
 
 type Value = string | number | null
@@ -107,7 +107,7 @@ describe.each(DIALECTS)('every cell of the ledger on %s', (dialect) => {
 
       const listed = Object.keys(NOT_AUTHORITATIVE).filter((name) => name.startsWith(`${table}.`))
       expect([...missed]).toEqual(listed)
-      expect(cells.length).toBeGreaterThan(7)
+      expect(cells.length).toBeGreaterThan(3)
     },
   )
 })

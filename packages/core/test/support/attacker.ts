@@ -98,30 +98,23 @@ export async function replaceEntries(
   await bulkInsert(tx, 'ledger_entry', COLUMNS, rows)
 }
 
-/** Makes head and tiles those of the entries that are there; notes stay as they are. */
+/** Makes head and nodes those of the entries that are there; notes stay as they are. */
 export async function repairHead(
   tx: Attacked,
   orgId: string,
 ): Promise<{ size: number; root: string }> {
-  const levels: string[][] = [[]]
+  const levels: string[][] = []
   const tree = createTree(undefined, (level, hash) => (levels[level] ??= []).push(hash))
   const rows = await readEntries(tx, orgId)
-  for (const { hash } of rows) {
-    levels[0]?.push(hash)
-    tree.append(hash)
-  }
+  for (const { hash } of rows) tree.append(hash)
   const { hash, recorded_at } = rows.at(-1)!
   const head = { size: rows.length, hash, recorded_at, frontier: encodeFrontier(tree.frontier()) }
   await tx.updateTable('ledger_head').set(head).where('org_id', '=', orgId).execute()
-  await tx.deleteFrom('ledger_tile').where('org_id', '=', orgId).execute()
-  for (const [level, hashes] of levels.entries()) {
-    for (let idx = 0; idx * 256 < hashes.length; idx++) {
-      const tile = hashes.slice(idx * 256, idx * 256 + 256)
-      if (level === 0 && tile.length < 256) continue
-      await tx
-        .insertInto('ledger_tile')
-        .values({ org_id: orgId, level, idx, hashes: tile.join('') })
-        .execute()
+  await tx.deleteFrom('ledger_node').where('org_id', '=', orgId).execute()
+  for (const [level, hashes = []] of levels.entries()) {
+    for (const [idx, node] of hashes.entries()) {
+      const row = { org_id: orgId, level, idx, hash: node }
+      await tx.insertInto('ledger_node').values(row).execute()
     }
   }
   return { size: rows.length, root: tree.root() }

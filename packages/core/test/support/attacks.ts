@@ -47,7 +47,7 @@ const flip = (column: keyof LedgerEntryRow, first: string, at?: number): Attack 
 })
 
 const editAndRelink = (k: number, layer: Layer, first: string): Attack => ({
-  name: `entry ${k} is edited, all after it are hashed anew, head and tiles are repaired`,
+  name: `entry ${k} is edited, all after it are hashed anew, head and nodes are repaired`,
   layer,
   first,
   run: async (tx, { orgId }) => {
@@ -58,7 +58,7 @@ const editAndRelink = (k: number, layer: Layer, first: string): Attack => ({
 })
 
 const cut = (from: number, note: 'left' | 'older', layer: Layer, first: string): Attack => ({
-  name: `the tail from ${from} is cut, head and tiles are repaired, the head's note is ${note}`,
+  name: `the tail from ${from} is cut, head and nodes are repaired, the head's note is ${note}`,
   layer,
   first,
   run: async (tx, { orgId }) => {
@@ -198,7 +198,7 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'an old entry is replayed at the end without a link, head and tiles are repaired',
+    name: 'an old entry is replayed at the end without a link, head and nodes are repaired',
     layer: 'chain',
     first: '603 broken_link',
     run: async (tx, { orgId }) => {
@@ -244,7 +244,7 @@ export const ATTACKS: readonly Attack[] = [
   editAndRelink(300, 'checkpoints', '512 checkpoint_root'),
   editAndRelink(549, 'every commit', '602 checkpoint_root'),
   {
-    name: 'a forged entry is properly appended, head and tiles are repaired, but not signed',
+    name: 'a forged entry is properly appended, head and nodes are repaired, but not signed',
     layer: 'every commit',
     first: '603 unsigned_tail',
     run: async (tx, { orgId }) => {
@@ -303,7 +303,7 @@ export const ATTACKS: readonly Attack[] = [
         'ledger_entry',
         'ledger_head',
         'ledger_checkpoint',
-        'ledger_tile',
+        'ledger_node',
       ] as const) {
         await tx.deleteFrom(table).where('org_id', '=', orgId).execute()
       }

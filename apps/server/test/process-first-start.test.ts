@@ -1,0 +1,21 @@
+import { DIALECTS } from '@remit/core/testing'
+import { describe, expect, it } from 'vitest'
+import { createInstallation } from './support/installation.ts'
+import { remit } from './support/process.ts'
+
+describe.each(DIALECTS)('first starts at once on %s', (dialect) => {
+  it('make the tables once', async () => {
+    const installation = await createInstallation(dialect)
+
+    const ends = await Promise.all(
+      Array.from({ length: 4 }, () => remit(['migrate', '--json'], installation.env)),
+    )
+
+    expect(ends.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      ends.map(() => ({ code: 0, stderr: '' })),
+    )
+    const again = await remit(['migrate', '--json'], installation.env)
+    expect(JSON.parse(again.stdout)).toMatchObject({ migrated: [] })
+    await installation.remove()
+  })
+})
