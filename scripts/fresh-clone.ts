@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readmeBlocks, readmeRequests } from './readme.ts'
+import { readmeBlocks, readmeRequests } from '../apps/server/test/support/readme.ts'
 import { plainEnv, ROOT, run, stageWorkingTree } from './staging.ts'
 
 const LIMIT_MS = 60_000

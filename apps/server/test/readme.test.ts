@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { readmeRequests } from '../../../scripts/readme.ts'
+import { readmeRequests } from './support/readme.ts'
 import { hasModules } from '../src/modules.ts'
 import { RunningProcess } from './support/process.ts'
 

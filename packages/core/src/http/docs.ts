@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 
 const ASSETS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const POLICY =
 
 /** `/openapi.json`, and `/docs` to read and try it offline. */
 export function mountDocs(app: Hono, document: object): void {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+  const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
   app.get('/openapi.json', (c) => c.json(document))
   app.get('/docs', (c) => c.html(PAGE, 200, { 'Content-Security-Policy': POLICY }))
   app.get('/docs/start.js', (c) =>

@@ -5,7 +5,7 @@ import { CanonicalJsonError, canonicalJson } from '../json/canonical-json.ts'
 export const ENTRY_FORMAT = 'ledger-entry/v1'
 
 /** First line of what a commitment hashes. */
-export const PAYLOAD_FORMAT = 'ledger-payload/v1'
+const PAYLOAD_FORMAT = 'ledger-payload/v1'
 
 /** `prev_hash` of entry 0: 64 zeros. */
 export const ZERO_HASH = '0'.repeat(64)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { StoredEntry } from './entry.ts'
 import { decodeFrontier } from './merkle.ts'
 
-export const EXPORT_FORMAT = 'ledger-export/v1'
+const EXPORT_FORMAT = 'ledger-export/v1'
 
 export interface ExportHeader {
   readonly type: 'header'

@@ -6,7 +6,7 @@ import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
 /** Bytes of a payload's text at most: two free-form objects of 64 KiB and what the server adds. */
-export const MAX_PAYLOAD_BYTES = 256 * 1024
+const MAX_PAYLOAD_BYTES = 256 * 1024
 
 /** What linking some drafts to the end of a chain gives; nothing is written yet. */
 export interface Linked {

@@ -14,7 +14,7 @@ export interface Frontier {
 }
 
 /** The frontier of the tree without leaves. */
-export const EMPTY_FRONTIER: Frontier = { size: 0, nodes: [] }
+const EMPTY_FRONTIER: Frontier = { size: 0, nodes: [] }
 
 export interface MerkleTree {
   readonly size: number

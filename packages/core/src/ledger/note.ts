@@ -64,7 +64,7 @@ export function createNoteSigner(options: { name: string; privateKey: KeyObject 
 }
 
 /** The vkey text of a raw 32-byte Ed25519 public key. Throws `NoteError` for a bad name. */
-export function formatVerifierKey(name: string, publicKey: Uint8Array): string {
+function formatVerifierKey(name: string, publicKey: Uint8Array): string {
   if (!isKeyName(name)) {
     throw new NoteError('bad_key', `A key name has no spaces and no plus: ${JSON.stringify(name)}`)
   }

@@ -11,7 +11,7 @@ import { Findings } from './verify-report.ts'
 import type { ChainReport } from './verify-report.ts'
 import type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './verify-types.ts'
 
-export type { ChainEnd, ChainStart, ChainVerifier, ChainVerifierOptions } from './verify-types.ts'
+export type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './verify-types.ts'
 
 /**
  * Verifies one chain as its entries stream by, from a database or from an export alike: no I/O,

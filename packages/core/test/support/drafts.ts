@@ -37,7 +37,7 @@ export const append = (
   remit.writer.submit(draftLane, orgId, drafts, { ...OPERATOR, wantsNote: true })
 
 /** The signed note of a receipt that was asked for with one. */
-export function noteOf(receipt: Receipt | undefined): string {
+function noteOf(receipt: Receipt | undefined): string {
   const checkpoint = receipt?.checkpoint
   if (typeof checkpoint !== 'string') throw new TypeError('The receipt has no note')
   return checkpoint
