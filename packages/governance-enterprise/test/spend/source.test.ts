@@ -77,7 +77,6 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
   it.each([
     ['an error', json({ error: 'x' }, 500)],
     ['a success that is not 200', json({ usd: 0 }, 201)],
-    ['a redirect', (r: ServerResponse) => void r.writeHead(302, { location: '/other' }).end()],
     ['text', (r: ServerResponse) => void r.end('0')],
     ['half an answer', (r: ServerResponse) => void r.end('{"usd": 0')],
     ['no amount', json({ amount: 0 })],
@@ -109,6 +108,16 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
 
     service.answer = json({ usd: 0 })
     expect((await ask('payer', 1)).decision).toBe('allow')
+  })
+
+  it('denies on a redirect and does not follow it, wherever it leads', async () => {
+    service.answer = (response, request) => {
+      if (request.url?.startsWith('/other')) json({ usd: 0 })(response, request)
+      else response.writeHead(302, { location: '/other' }).end()
+    }
+
+    expect(await ask('payer', 1)).toMatchObject({ decision: 'deny', reason: 'spend_unavailable' })
+    expect(service.asked.filter((path) => path.startsWith('/other'))).toEqual([])
   })
 
   it('denies while the service is down and allows when it is back, without a restart', async () => {

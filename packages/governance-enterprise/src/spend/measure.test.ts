@@ -1,0 +1,81 @@
+import type { Ask, SpendQuery } from '@remit/core'
+import { describe, expect, it } from 'vitest'
+import { measureWith } from './measure.ts'
+
+const ask = (agent_id: string): Ask => ({
+  orgId: 'org_1',
+  plan: 'team',
+  decisionId: 'dec_1',
+  request: { agent_id, action: 'a.b' },
+  resource: null,
+  now: Date.parse('2026-11-20T08:00:00.000Z'),
+})
+
+/** What a source of these answers gives for the agent `payer`. */
+const measured = async (
+  spent: (query: SpendQuery, signal: AbortSignal) => Promise<number>,
+  deadlineMs = 1_000,
+) => (await measureWith({ spent }, deadlineMs)([ask('payer')])).get('payer')
+
+describe('measureWith', () => {
+  it('asks once for each agent and window, whatever the number of its requests', async () => {
+    const asked: SpendQuery[] = []
+    const measure = measureWith({ spent: (query) => Promise.resolve(asked.push(query)) }, 1_000)
+
+    await measure([ask('a'), ask('b'), ask('a')])
+
+    expect(asked).toHaveLength(4)
+    expect(asked).toContainEqual({ orgId: 'org_1', agentId: 'a', window: '2026-11-20' })
+    expect(asked).toContainEqual({ orgId: 'org_1', agentId: 'b', window: '2026-11' })
+  })
+
+  it('gives day and month apart', async () => {
+    const usd = await measured(({ window }) => Promise.resolve(window.length === 10 ? 1.5 : 20))
+
+    expect(usd).toEqual({ dayUsd: 1.5, monthUsd: 20 })
+  })
+
+  it.each([Number.NaN, Infinity, -Infinity, -0.01])('takes %d for no answer', async (usd) => {
+    expect(await measured(() => Promise.resolve(usd))).toBeNull()
+  })
+
+  it('takes no answer for one window for none at all', async () => {
+    expect(
+      await measured(({ window }) =>
+        window.length === 10 ? Promise.resolve(1) : Promise.reject(new Error('down')),
+      ),
+    ).toBeNull()
+  })
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('down'))],
+    [
+      'fails at once',
+      () => {
+        throw new Error('down')
+      },
+    ],
+    ['ignores its signal', () => new Promise<number>(() => undefined)],
+    [
+      'heeds its signal',
+      (_: SpendQuery, signal: AbortSignal) =>
+        new Promise<number>((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('aborted')))
+        }),
+    ],
+  ])('has no answer when the source %s', async (_, spent) => {
+    expect(await measured(spent, 20)).toBeNull()
+  })
+
+  it('has the answers of the other agents', async () => {
+    const spent = ({ agentId }: SpendQuery) =>
+      agentId === 'a' ? Promise.reject(new Error('down')) : Promise.resolve(2)
+
+    const all = await measureWith({ spent }, 1_000)([ask('a'), ask('b')])
+
+    expect([...all]).toEqual([
+      ['a', null],
+      ['b', { dayUsd: 2, monthUsd: 2 }],
+    ])
+  })
+})
