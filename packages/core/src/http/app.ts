@@ -23,9 +23,13 @@ export interface AppOptions extends ServeDeps, StatusDeps {
 
 /** The HTTP application: exactly the given routes and what is not under /v1. */
 export function createApp(options: AppOptions): Hono {
+  // Paths without parameters have a router of their own: Hono's fast one, which takes no path that
+  // another could also match.
   const app = new Hono()
+  const withParameters = new Hono()
   for (const route of options.routes) {
-    app.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))
+    const room = route.endpoint.params ? withParameters : app
+    room.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))
   }
   mountStatus(app, options)
   const served = Object.fromEntries(
@@ -38,11 +42,14 @@ export function createApp(options: AppOptions): Hono {
     ...options.routes.map(({ endpoint }) => endpoint),
     ...openPages(options),
   ])
-  app.notFound((c) => problemResponse(refuse(c.req.path), requestIdOf(c)))
-  app.onError((error, c) => {
-    options.log.error({ err: error }, 'a request failed outside its endpoint')
-    return problemResponse(error, requestIdOf(c))
-  })
+  app.notFound((c) => withParameters.fetch(c.req.raw, c.env))
+  withParameters.notFound((c) => problemResponse(refuse(c.req.path), requestIdOf(c)))
+  for (const room of [app, withParameters]) {
+    room.onError((error, c) => {
+      options.log.error({ err: error }, 'a request failed outside its endpoint')
+      return problemResponse(error, requestIdOf(c))
+    })
+  }
   return app
 }
 
@@ -69,9 +76,9 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
   }
   const ms = performance.now() - started
   options.metrics.observe(route.name, response.status, ms)
-  options.log.debug(
-    { request_id: requestId, route: route.name, status: response.status, ms },
-    'request',
-  )
+  if (options.log.isLevelEnabled('debug')) {
+    const facts = { request_id: requestId, route: route.name, status: response.status, ms }
+    options.log.debug(facts, 'request')
+  }
   return response
 }

@@ -28,7 +28,16 @@ export class Deadlines {
           ),
       }
       this.#open.add(entry)
-      work.then(resolve, reject).finally(() => this.#open.delete(entry))
+      work.then(
+        (value) => {
+          this.#open.delete(entry)
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.#open.delete(entry)
+          reject(error as Error)
+        },
+      )
     })
   }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import { fail, invalid } from '../errors.ts'
 import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
+import { headerOf, incomingOf } from './header.ts'
 
 /** Bytes of a JSON body at most, where the endpoint does not say otherwise. */
 export const MAX_BODY_BYTES = 1024 * 1024
@@ -10,12 +11,12 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /** The bytes of a JSON request: 415 for another media type, 413 above `maxBytes`. */
 export async function readBody(c: Context, maxBytes: number): Promise<Uint8Array> {
-  const type = c.req.header('content-type')
+  const type = headerOf(c, 'content-type')
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
     throw fail('unsupported_media_type', 'Send Content-Type: application/json')
   }
-  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
-  const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage }
+  if (Number(headerOf(c, 'content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const incoming = incomingOf(c)
   // Node's own stream gives the bytes as they came; the Request around it would copy them.
   return incoming ? readIncoming(incoming, maxBytes) : readRequest(c.req.raw, maxBytes)
 }
@@ -25,18 +26,18 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const done = (settle: () => void) => {
-      incoming.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak)
-      settle()
-    }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) done(() => reject(tooLarge(maxBytes)))
-      else chunks.push(chunk)
+      if (size <= maxBytes) chunks.push(chunk)
+      else {
+        incoming.off('data', onData)
+        reject(tooLarge(maxBytes))
+      }
     }
     const onEnd = () =>
-      done(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    const onBreak = () => done(() => reject(invalid('body', 'did not arrive whole')))
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+    // Comes after a good end too, where it changes nothing any more.
+    const onBreak = () => reject(invalid('body', 'did not arrive whole'))
     // Who has left meanwhile sends no event any more.
     if (incoming.destroyed) return onBreak()
     incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)

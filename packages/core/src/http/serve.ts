@@ -11,6 +11,7 @@ import type { RequestInfo, Route } from '../module/implement.ts'
 import type { Caller } from './caller.ts'
 import type { Deadlines } from './deadlines.ts'
 import { Admission } from './admission.ts'
+import { headerOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import { readInput } from './input.ts'
@@ -46,14 +47,14 @@ export async function serve(
   const input = readInput(endpoint, c, bytes)
   const claim = claimOf(
     endpoint,
-    { key: c.req.header('idempotency-key'), url: c.req.url, bytes },
+    { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes },
     (reply) => store(endpoint, reply),
   )
   const info: RequestInfo = {
     requestId,
     claim,
-    wantsNote: PREFERS_RECEIPT.test(c.req.header('prefer') ?? ''),
-    accept: c.req.header('accept') ?? '',
+    wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
+    accept: headerOf(c, 'accept') ?? '',
   }
   const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
   const rendered = await deps.deadlines.guard(deps.claims.hold(caller.orgId, claim, run))

@@ -92,7 +92,9 @@ export class Writer {
   #take(queue: Waiting[]): Waiting[] {
     const firstChange = queue.findIndex((pending) => pending.change)
     const size = firstChange === 0 ? 1 : firstChange > 0 ? firstChange : queue.length
-    return queue.splice(0, Math.min(size, this.#options.maxBatch ?? 512))
+    const taken = queue.splice(0, Math.min(size, this.#options.maxBatch ?? 512))
+    // One lane runs after the other; the ledger tells things in the order in which they were decided.
+    return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
   }
 
   #withoutLate(batch: Waiting[]): Waiting[] {
