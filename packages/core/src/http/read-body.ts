@@ -36,10 +36,12 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
     }
     const onEnd = () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
-    // Comes after a good end too, where it changes nothing any more.
-    const onBreak = () => reject(invalid('body', 'did not arrive whole'))
+    // `close` comes after a good end too; an error that nobody sees is still dear to make.
+    const onBreak = () => {
+      if (!incoming.readableEnded) reject(invalid('body', 'did not arrive whole'))
+    }
     // Who has left meanwhile sends no event any more.
-    if (incoming.destroyed) return onBreak()
+    if (incoming.destroyed) return reject(invalid('body', 'did not arrive whole'))
     incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
   })
 }
