@@ -122,7 +122,9 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
       if (!stage.record || !available) continue
       const settled = decided.flatMap((one) => one.settled.filter((effect) => effect.slot === slot))
       if (settled.length > 0)
-        further.push(...((await stage.record(settled, state, scope.tx as never)) ?? []))
+        further.push(
+          ...((await stage.record(settled, state, scope.tx as never, scope.writes)) ?? []),
+        )
     }
     return {
       outcomes: decided.map((one, i) => outcomeOf(one, items[i]?.caller ?? null, scope)),

@@ -7,6 +7,7 @@ import type {
   Reason,
 } from '@remit/contract'
 import type { Transaction } from 'kysely'
+import type { BulkInsert } from '../db/portable.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 
 /** One request on its way through the stages. */
@@ -92,6 +93,14 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown> {
   decide(ask: Ask, state: State): Verdict
   /** Makes a settled effect visible to the later requests of the batch. */
   apply?(settled: Settled, state: State): void
-  /** Writes what the batch settled; further entries for the ledger may be returned. */
-  record?(settled: readonly Settled[], state: State, tx: Tx): Promise<readonly EntryDraft[] | void>
+  /**
+   * Writes what the batch settled; further entries for the ledger may be returned. Rows that are
+   * pushed to `writes` go to the database together with the entries.
+   */
+  record?(
+    settled: readonly Settled[],
+    state: State,
+    tx: Tx,
+    writes: BulkInsert[],
+  ): Promise<readonly EntryDraft[] | void>
 }

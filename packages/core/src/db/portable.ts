@@ -28,30 +28,63 @@ export const forUpdate = (db: AnyDatabase): RawBuilder<unknown> =>
 export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
 type Cell = string | number | null
 
+/** Rows for one table. `suffix` may hold an `on conflict`; no two rows may have one key. */
+export interface BulkInsert {
+  readonly table: string
+  readonly columns: ColumnTypes
+  readonly rows: readonly Readonly<Record<string, Cell>>[]
+  readonly suffix?: string
+}
+
 /**
- * Inserts many rows with one short statement text: PostgreSQL gets one JSON parameter, SQLite gets
- * chunks of 1, 2, 4 … 64 rows whose statements stay prepared. `suffix` may hold an `on conflict`.
+ * Writes rows of several tables with as little back and forth as the database allows: PostgreSQL gets
+ * one statement with a JSON parameter a table, SQLite statements of 1, 2, 4 … 64 rows that stay prepared.
  */
-export async function bulkInsert(
+export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
+  const waiting = inserts.filter(({ rows }) => rows.length > 0)
+  if (dialectOf(db) === 'sqlite') {
+    for (const insert of waiting) await insertIntoSqlite(db, insert)
+    return
+  }
+  while (waiting.length > 0) {
+    // Parts of one statement do not see each other's rows, so a table has its turn once in each.
+    const turn = [...new Map(waiting.map((insert) => [insert.table, insert])).values()]
+    for (const insert of turn) waiting.splice(waiting.indexOf(insert), 1)
+    await insertIntoPostgres(db, turn)
+  }
+}
+
+/** `writeRows` for one table. */
+export const bulkInsert = (
   db: AnyDatabase,
   table: string,
   columns: ColumnTypes,
-  rows: readonly Readonly<Record<string, Cell>>[],
+  rows: BulkInsert['rows'],
   suffix = '',
-): Promise<void> {
-  if (rows.length === 0) return
+): Promise<void> => writeRows(db, [{ table, columns, rows, suffix }])
+
+async function insertIntoPostgres(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
+  const parts = inserts.map(({ table, columns, suffix = '' }, i) => {
+    const names = Object.keys(columns).join(', ')
+    const shape = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
+    return `insert into ${table} (${names}) select ${names} from json_to_recordset($${i + 1}) as row(${shape.join(', ')}) ${suffix}`
+  })
+  const last = parts.length - 1
+  const others = parts.slice(0, last).map((part, i) => `w${i} as (${part})`)
+  const text = `${others.length > 0 ? `with ${others.join(', ')} ` : ''}${parts[last]}`
+  const parameters = inserts.map(({ rows }) => JSON.stringify(rows))
+  await db.executeQuery(CompiledQuery.raw(text, parameters))
+}
+
+async function insertIntoSqlite(db: AnyDatabase, insert: BulkInsert): Promise<void> {
+  const { table, columns, rows, suffix = '' } = insert
   const names = Object.keys(columns)
-  if (dialectOf(db) === 'postgres') {
-    const shape = names.map((name) => `${name} ${columns[name]}`).join(', ')
-    const text = `insert into ${table} (${names.join(', ')}) select ${names.join(', ')} from json_to_recordset($1) as row(${shape}) ${suffix}`
-    await db.executeQuery(CompiledQuery.raw(text, [JSON.stringify(rows)]))
-    return
-  }
   for (let start = 0; start < rows.length;) {
     const size = Math.min(64, 2 ** Math.floor(Math.log2(rows.length - start)))
-    const chunk = rows.slice(start, start + size)
     const cells: Cell[] = []
-    for (const row of chunk) for (const name of names) cells.push(row[name] ?? null)
+    for (const row of rows.slice(start, start + size)) {
+      for (const name of names) cells.push(row[name] ?? null)
+    }
     await db.executeQuery(CompiledQuery.raw(valuesText(table, names, size, suffix), cells))
     start += size
   }

@@ -35,7 +35,7 @@ export class Deadlines {
         },
         (error: unknown) => {
           this.#open.delete(entry)
-          reject(error as Error)
+          reject(error)
         },
       )
     })

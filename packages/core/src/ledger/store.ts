@@ -1,5 +1,6 @@
 import type { Database } from '../db/open.ts'
-import { bulkInsert, forUpdate } from '../db/portable.ts'
+import { forUpdate } from '../db/portable.ts'
+import type { BulkInsert } from '../db/portable.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import type { StoredEntry } from './entry.ts'
 import type { Linked } from './link.ts'
@@ -41,30 +42,48 @@ const ENTRY_COLUMNS = {
 
 const NODE_COLUMNS = { org_id: 'text', level: 'bigint', idx: 'bigint', hash: 'text' } as const
 
-/** Writes linked entries, the inner nodes they close and the new head. */
-export async function writeLinked(
-  tx: Db,
+const CHECKPOINT_COLUMNS = { org_id: 'text', size: 'bigint', note: 'text' } as const
+
+const HEAD_COLUMNS = {
+  org_id: 'text',
+  size: 'bigint',
+  hash: 'text',
+  recorded_at: 'text',
+  frontier: 'text',
+  note: 'text',
+  origin: 'text',
+  vkey: 'text',
+  config_version: 'bigint',
+} as const
+
+const HEAD_MOVES = `on conflict (org_id) do update set size = excluded.size, hash = excluded.hash,
+  recorded_at = excluded.recorded_at, frontier = excluded.frontier, note = excluded.note,
+  config_version = excluded.config_version`
+
+/** Rows for linked entries, the inner nodes they close, a checkpoint that is due, and the new head. */
+export function linkedRows(
   head: LedgerHeadRow,
   linked: Linked,
   recordedAt: string,
   note: string,
   configVersion: number,
-): Promise<void> {
-  await bulkInsert(tx, 'ledger_entry', ENTRY_COLUMNS, linked.rows)
-  const nodes = linked.nodes.map((node) => ({ org_id: head.org_id, ...node }))
-  await bulkInsert(tx, 'ledger_node', NODE_COLUMNS, nodes)
-  if (isCheckpointDue(head, linked.size, recordedAt)) {
-    await tx
-      .insertInto('ledger_checkpoint')
-      .values({ org_id: head.org_id, size: linked.size, note })
-      .execute()
-  }
+): BulkInsert[] {
+  const { org_id } = head
   const { size, hash, frontier } = linked
-  await tx
-    .updateTable('ledger_head')
-    .set({ size, hash, frontier, note, recorded_at: recordedAt, config_version: configVersion })
-    .where('org_id', '=', head.org_id)
-    .execute()
+  const moved = { ...head, size, hash, frontier, note, recorded_at: recordedAt }
+  const due = isCheckpointDue(head, size, recordedAt) ? [{ org_id, size, note }] : []
+  const nodes = linked.nodes.map((node) => ({ org_id, ...node }))
+  return [
+    { table: 'ledger_entry', columns: ENTRY_COLUMNS, rows: linked.rows },
+    { table: 'ledger_node', columns: NODE_COLUMNS, rows: nodes },
+    { table: 'ledger_checkpoint', columns: CHECKPOINT_COLUMNS, rows: due },
+    {
+      table: 'ledger_head',
+      columns: HEAD_COLUMNS,
+      rows: [{ ...moved, config_version: configVersion }],
+      suffix: HEAD_MOVES,
+    },
+  ]
 }
 
 const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean =>

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
+import { writeRows } from '../db/portable.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { Failure, fail } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
@@ -13,7 +14,7 @@ import { newSalt } from './entry.ts'
 import { linkEntries } from './link.ts'
 import type { Linked } from './link.ts'
 import type { LedgerSigner } from './signing-key.ts'
-import { lockHead, writeLinked } from './store.ts'
+import { linkedRows, lockHead } from './store.ts'
 import type { Change, Lane, LaneResult, Outcome, Recorded, Requester, Scope } from './work.ts'
 
 /** A piece of work in the queue: for a lane, or a change of its own. */
@@ -69,6 +70,7 @@ export async function runTransaction(
       now: Date.parse(recordedAt),
       recordedAt,
       configVersion: head.config_version,
+      writes: [],
     }
     const run = new Run(deps, scope, batch)
     await run.admit()
@@ -173,15 +175,10 @@ async function record(
   let note = head.note
   if (drafts.length > 0) {
     note = signCheckpoint(signer, { origin: head.origin, size: linked.size, root: linked.root })
-    await writeLinked(
-      tx,
-      head,
-      linked,
-      recordedAt,
-      note,
-      head.config_version + (run.changed ? 1 : 0),
-    )
+    const version = head.config_version + (run.changed ? 1 : 0)
+    run.scope.writes.push(...linkedRows(head, linked, recordedAt, note, version))
   }
+  await writeRows(tx, run.scope.writes)
   const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
     if (requester.claim && !(results[i] instanceof Error)) {

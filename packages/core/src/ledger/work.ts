@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Caller } from '../http/caller.ts'
 import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
 import type { Failure } from '../errors.ts'
+import type { BulkInsert } from '../db/portable.ts'
 import type { Claim } from '../idempotency/claim.ts'
 import type { EntryDraft } from './draft.ts'
 import type { EntryPayload } from './entry.ts'
@@ -15,6 +16,8 @@ export interface Scope {
   readonly now: number
   readonly recordedAt: string
   readonly configVersion: number
+  /** Rows that are written together with the entries, after all work has run. */
+  readonly writes: BulkInsert[]
 }
 
 /** An entry in its place, for the answer of the work that wrote it. */

@@ -2,6 +2,7 @@ import type { Plan, Role } from '@remit/contract'
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
+import { writeRows } from '../db/portable.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Ids } from '../ids.ts'
@@ -10,7 +11,7 @@ import { GENESIS_KIND, newSalt, ZERO_HASH } from '../ledger/entry.ts'
 import { signCheckpoint } from '../ledger/checkpoint.ts'
 import { linkEntries } from '../ledger/link.ts'
 import type { LedgerSigner } from '../ledger/signing-key.ts'
-import { writeLinked } from '../ledger/store.ts'
+import { linkedRows } from '../ledger/store.ts'
 import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
 import { insertKey } from '../keys/store.ts'
@@ -116,7 +117,7 @@ async function beginLedger(
   }
   const linked = linkEntries(head, [genesis, ...entries], created_at, newSalt)
   const note = signCheckpoint(signer, { origin, size: linked.size, root: linked.root })
-  await writeLinked(tx, head, linked, created_at, note, 1)
+  await writeRows(tx, linkedRows(head, linked, created_at, note, 1))
 }
 
 /** What `isOrganizationName` accepts, for messages: "must be …". */

@@ -3,13 +3,14 @@ import type { KeyObject } from 'node:crypto'
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
+import { writeRows } from '../db/portable.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../errors.ts'
 import { signCheckpoint } from '../ledger/checkpoint.ts'
 import { newSalt } from '../ledger/entry.ts'
 import { linkEntries } from '../ledger/link.ts'
 import { createNoteSigner } from '../ledger/note.ts'
-import { lockHead, writeLinked } from '../ledger/store.ts'
+import { linkedRows, lockHead } from '../ledger/store.ts'
 import { SYSTEM } from './organizations.ts'
 
 export interface RotateDeps {
@@ -59,7 +60,7 @@ export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<Ledger
     const linked = linkEntries(head, [entry], recordedAt, newSalt)
     const { size, root } = linked
     const checkpoint = signCheckpoint(signer, { origin: head.origin, size, root })
-    await writeLinked(tx, head, linked, recordedAt, checkpoint, head.config_version + 1)
+    await writeRows(tx, linkedRows(head, linked, recordedAt, checkpoint, head.config_version + 1))
     await tx
       .insertInto('ledger_checkpoint')
       .values({ org_id: orgId, size, note: checkpoint })

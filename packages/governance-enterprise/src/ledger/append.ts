@@ -2,6 +2,7 @@ import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract
 import { toMicroUsd } from '@remit/contract'
 import { fail, firstOf, invalid, resourceText, withContent } from '@remit/core'
 import type {
+  BulkInsert,
   Caller,
   EntryDraft,
   Failure,
@@ -13,7 +14,7 @@ import type {
 } from '@remit/core'
 import type { SpendHoldRow } from '../schema.ts'
 import { settleHold } from '../spend/settle.ts'
-import { addToTotals, findHolds, writeHolds } from '../spend/totals-store.ts'
+import { findHolds, holdRows, totalRows } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'
 
 type Appended = Answer<typeof endpoints.appendEntry>
@@ -24,7 +25,7 @@ export const appendLane: Lane<AppendRequest, Appended> = {
   async run(items, scope) {
     const batch = new Batch(scope, await readHolds(items, scope))
     const outcomes = items.map((item) => batch.append(item))
-    await batch.write()
+    scope.writes.push(...batch.writes())
     return { outcomes } satisfies LaneResult<Appended>
   },
 }
@@ -94,10 +95,9 @@ class Batch {
     }
   }
 
-  async write(): Promise<void> {
-    const { tx, orgId } = this.#scope
-    await writeHolds(tx, this.#settled)
-    await addToTotals(tx, orgId, this.#movements)
+  /** Rows for what was settled and spent. */
+  writes(): BulkInsert[] {
+    return [holdRows(this.#settled), totalRows(this.#scope.orgId, this.#movements)]
   }
 }
 

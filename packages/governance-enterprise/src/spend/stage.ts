@@ -1,4 +1,4 @@
-import { isoTime } from '@remit/core'
+import { isoTime, writeRows } from '@remit/core'
 import type { Ask, Pass, Stage, Verdict } from '@remit/core'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract'
 import type { SpendState } from '@remit/contract'
@@ -10,11 +10,11 @@ import type { Limit, Usage } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
 import type { MeasureSpend, Measured } from './measure.ts'
 import {
-  addToTotals,
   agentsWithEndingHolds,
   findOverdueHolds,
+  holdRows,
   readTotals,
-  writeHolds,
+  totalRows,
 } from './totals-store.ts'
 import { windowsAt } from './windows.ts'
 import type { Windows } from './windows.ts'
@@ -89,7 +89,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       known.month.held += (effect as Hold).micro
     },
 
-    async record(settled, { windows }, tx) {
+    async record(settled, { windows }, _tx, writes) {
       const orgId = settled[0]?.ask.orgId ?? ''
       const holds = settled.map(({ ask, effect }): SpendHoldRow => {
         const { micro, expiresAt } = effect as Hold
@@ -103,17 +103,13 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
           expires_at: expiresAt,
         }
       })
-      await writeHolds(tx, holds)
-      await addToTotals(
-        tx,
-        orgId,
-        holds.map((hold) => ({
-          agentId: hold.agent_id,
-          day: hold.day,
-          spent: 0,
-          held: hold.held_micro,
-        })),
-      )
+      const movements = holds.map((hold) => ({
+        agentId: hold.agent_id,
+        day: hold.day,
+        spent: 0,
+        held: hold.held_micro,
+      }))
+      writes.push(holdRows(holds), totalRows(orgId, movements))
     },
   }
 }
@@ -181,20 +177,15 @@ async function releaseOverdue(
 ): Promise<void> {
   const overdue = await findOverdueHolds(tx, orgId, agentIds, isoTime(now))
   if (overdue.length === 0) return
-  await writeHolds(
-    tx,
-    overdue.map((hold) => ({ ...hold, state: 'expired' as const })),
-  )
-  await addToTotals(
-    tx,
-    orgId,
-    overdue.map((hold) => ({
-      agentId: hold.agent_id,
-      day: hold.day,
-      spent: 0,
-      held: -hold.held_micro,
-    })),
-  )
+  const movements = overdue.map((hold) => ({
+    agentId: hold.agent_id,
+    day: hold.day,
+    spent: 0,
+    held: -hold.held_micro,
+  }))
+  const expired = overdue.map((hold) => ({ ...hold, state: 'expired' as const }))
+  // At once: the totals are read next.
+  await writeRows(tx, [holdRows(expired), totalRows(orgId, movements)])
 }
 
 function usageOf(

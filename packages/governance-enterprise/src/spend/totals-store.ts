@@ -1,5 +1,5 @@
-import { bulkInsert, on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { on } from '@remit/core'
+import type { AnyDatabase, BulkInsert } from '@remit/core'
 import type { SpendHoldRow, SpendTotalRow, Tables } from '../schema.ts'
 import { monthOf } from './windows.ts'
 
@@ -19,12 +19,13 @@ const TOTAL_COLUMNS = {
   held_micro: 'bigint',
 } as const
 
-/** Adds movements to the totals of their days and months. */
-export async function addToTotals(
-  tx: AnyDatabase,
-  orgId: string,
-  movements: readonly Movement[],
-): Promise<void> {
+/** Far beyond any cap; keeps sums inside 64 bits. */
+const MOST = '8000000000000000000'
+const added = (name: string) =>
+  `${name} = case when spend_total.${name} + excluded.${name} > ${MOST} then ${MOST} else spend_total.${name} + excluded.${name} end`
+
+/** Rows that add movements to the totals of their days and months. */
+export function totalRows(orgId: string, movements: readonly Movement[]): BulkInsert {
   const rows = new Map<string, SpendTotalRow>()
   for (const { agentId, day, spent, held } of movements) {
     if (spent === 0 && held === 0) continue
@@ -42,14 +43,12 @@ export async function addToTotals(
       rows.set(key, row)
     }
   }
-  await bulkInsert(
-    tx,
-    'spend_total',
-    TOTAL_COLUMNS,
-    [...rows.values()],
-    `on conflict (org_id, agent_id, window_id) do update set
-      spent_micro = spend_total.spent_micro + excluded.spent_micro, held_micro = spend_total.held_micro + excluded.held_micro`,
-  )
+  return {
+    table: 'spend_total',
+    columns: TOTAL_COLUMNS,
+    rows: [...rows.values()],
+    suffix: `on conflict (org_id, agent_id, window_id) do update set ${added('spent_micro')}, ${added('held_micro')}`,
+  }
 }
 
 /** Totals of some agents in some windows. */
@@ -79,15 +78,13 @@ const HOLD_COLUMNS = {
   expires_at: 'text',
 } as const
 
-/** Writes holds; a known decision's hold changes its state. */
-export const writeHolds = (tx: AnyDatabase, holds: readonly SpendHoldRow[]): Promise<void> =>
-  bulkInsert(
-    tx,
-    'spend_hold',
-    HOLD_COLUMNS,
-    holds,
-    'on conflict (org_id, decision_id) do update set state = excluded.state',
-  )
+/** Rows of holds; a known decision's hold changes its state. */
+export const holdRows = (holds: readonly SpendHoldRow[]): BulkInsert => ({
+  table: 'spend_hold',
+  columns: HOLD_COLUMNS,
+  rows: holds,
+  suffix: 'on conflict (org_id, decision_id) do update set state = excluded.state',
+})
 
 export async function findHolds(
   db: AnyDatabase,
