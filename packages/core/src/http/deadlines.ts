@@ -28,16 +28,7 @@ export class Deadlines {
           ),
       }
       this.#open.add(entry)
-      work.then(
-        (value) => {
-          this.#open.delete(entry)
-          resolve(value)
-        },
-        (error: unknown) => {
-          this.#open.delete(entry)
-          reject(error)
-        },
-      )
+      work.finally(() => this.#open.delete(entry)).then(resolve, reject)
     })
   }
 

@@ -75,18 +75,31 @@ function writeObject(value: object, depth: number): string {
   // Sorting costs more than writing, and the server's own objects are written in order.
   if (!isSorted(names)) names.sort()
   let text = '{'
-  let separator = ''
-  let current = ''
+  let at = 0
   try {
-    for (current of names) {
-      const member = (value as Record<string, unknown>)[current]
-      text += `${separator}${quote(current)}:${write(member, depth + 1)}`
-      separator = ','
+    for (; at < names.length; at++) {
+      const name = names[at] ?? ''
+      const member = (value as Record<string, unknown>)[name]
+      text += (at === 0 ? '' : ',') + quoteName(name) + write(member, depth + 1)
     }
   } catch (error) {
-    throw error instanceof CanonicalJsonError ? error.inside(`.${current.toWellFormed()}`) : error
+    const name = names[at] ?? ''
+    throw error instanceof CanonicalJsonError ? error.inside(`.${name.toWellFormed()}`) : error
   }
   return `${text}}`
+}
+
+const MAX_NAMES = 1_000
+const MAX_NAME_LENGTH = 64
+const quotedNames = new Map<string, string>()
+
+/** A name with its colon. The same few names come all the time, so the first ones are kept. */
+function quoteName(name: string): string {
+  const known = quotedNames.get(name)
+  if (known !== undefined) return known
+  const quoted = `${quote(name)}:`
+  if (quotedNames.size < MAX_NAMES && name.length <= MAX_NAME_LENGTH) quotedNames.set(name, quoted)
+  return quoted
 }
 
 // Both this and `sort` compare UTF-16 code units, as RFC 8785 section 3.2.3 asks.
