@@ -1,6 +1,9 @@
-import type { Server } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { fail, problemBody, problemResponse } from '@remit/core'
 import type { Remit } from '@remit/core'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { gracefulStop } from './graceful-stop.ts'
@@ -38,30 +41,50 @@ export function listen(
 ): Promise<Listener> {
   const { host, port, requestTimeoutMs = REQUEST_MS } = options
   return new Promise((resolve, reject) => {
-    const server = serve(
+    const answer = getRequestListener(app.fetch, { errorHandler: refuseUnusable })
+    const server = createServer(
       {
-        fetch: app.fetch,
-        hostname: host,
-        port,
-        overrideGlobalObjects: false,
-        serverOptions: {
-          maxHeaderSize: MAX_HEADER_BYTES,
-          requestTimeout: requestTimeoutMs,
-          headersTimeout: requestTimeoutMs,
-          connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-          // Above the idle time of common load balancers, so that they are the ones to hang up.
-          keepAliveTimeout: 65_000,
-        },
+        maxHeaderSize: MAX_HEADER_BYTES,
+        requestTimeout: requestTimeoutMs,
+        headersTimeout: requestTimeoutMs,
+        connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+        // Above the idle time of common load balancers, so that they are the ones to hang up.
+        keepAliveTimeout: 65_000,
+        // A missing Host is refused below, with a problem document.
+        requireHostHeader: false,
       },
-      (address) => {
-        server.off('error', refuse)
-        resolve({ url: urlOf(host, address), stop: gracefulStop(server) })
-      },
-    ) as Server
+      (request, response) => void answer(request, response),
+    )
     const refuse = (error: NodeJS.ErrnoException) => reject(new ListenError(reason(error, options)))
     server.once('error', refuse)
+    server.on('checkExpectation', refuseExpectation)
     answerBrokenRequests(server)
+    server.listen(port, host, () => {
+      server.off('error', refuse)
+      resolve({ url: urlOf(host, server.address() as AddressInfo), stop: gracefulStop(server) })
+    })
   })
+}
+
+/** What cannot even be made a request: no Host, or one that is no host. */
+function refuseUnusable(error: unknown): Response {
+  const unusable = error instanceof RequestError
+  return problemResponse(
+    unusable ? fail('invalid_request', 'The request needs a usable Host header and path') : error,
+    randomUUID(),
+  )
+}
+
+/** Only `Expect: 100-continue` is understood (RFC 9110 §10.1.1). */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const failure = fail('invalid_request', 'Only Expect: 100-continue is understood')
+  const body = JSON.stringify(problemBody(failure, randomUUID()))
+  response.writeHead(failure.status, {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  })
+  response.end(body)
 }
 
 const ANY = new Set(['127.0.0.1', '0.0.0.0', '::', '::1'])

@@ -64,16 +64,12 @@ function bodyOf(fields: ReadonlyMap<string, string>, tail: string): [body: strin
   }
 }
 
-/** Node and the adaptor refuse a Host or Expect that they cannot use by themselves, without a body. */
-const BEFORE_THE_APP: ReadonlySet<number> = new Set([400, 417])
-
 function faultOfRefusal(
   status: number,
   fields: ReadonlyMap<string, string>,
   body: string,
 ): string | null {
   if (status >= 500) return 'the server failed'
-  if (BEFORE_THE_APP.has(status) && body === '') return null
   if (fields.get('content-type') !== 'application/problem+json') return 'no problem document'
   if (body === '') return null
   const { code } = JSON.parse(body) as Problem

@@ -130,12 +130,19 @@ class Run {
         job: this.batch[i]?.job,
         caller: this.#callers[i] ?? null,
       }))
+      // What one lane writes, the next must see.
+      await this.write()
       const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
       for (const [k, i] of indices.entries()) {
         this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} gave no outcome`)
       }
       this.further.push(...(result.further ?? []))
     }
+  }
+
+  /** Sends the rows that wait to the database. */
+  async write(): Promise<void> {
+    await writeRows(this.scope.tx, this.scope.writes.splice(0))
   }
 
   async changes(): Promise<void> {
@@ -178,7 +185,7 @@ async function record(
     const version = head.config_version + (run.changed ? 1 : 0)
     run.scope.writes.push(...linkedRows(head, linked, recordedAt, note, version))
   }
-  await writeRows(tx, run.scope.writes)
+  await run.write()
   const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
     if (requester.claim && !(results[i] instanceof Error)) {

@@ -16,7 +16,7 @@ export interface Scope {
   readonly now: number
   readonly recordedAt: string
   readonly configVersion: number
-  /** Rows that are written together with the entries, after all work has run. */
+  /** Rows that are written before the next lane runs, at the latest together with the entries. */
   readonly writes: BulkInsert[]
 }
 
