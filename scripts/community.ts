@@ -6,7 +6,7 @@
  * `--quick` leaves out the tests.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -97,6 +97,8 @@ function say(what: string): void {
 }
 
 const temp = await mkdtemp(join(tmpdir(), 'remit-editions-'))
+// PostgreSQL's programs are run by a user of their own, who must be able to reach them.
+await chmod(temp, 0o755)
 try {
   await withoutCommercialFolders(join(temp, 'tree'))
   await deployedWithoutOptional(join(temp, 'full'), join(temp, 'image'))

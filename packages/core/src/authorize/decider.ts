@@ -1,13 +1,11 @@
 import type { AuthorizeAnswer, AuthorizeRequest } from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { isUnavailable, unavailable } from '../db/failure.ts'
-import { Failure } from '../errors.ts'
+import { isUnavailable } from '../db/failure.ts'
 import type { Caller } from '../http/caller.ts'
-import { Replay } from '../idempotency/claim.ts'
 import type { Ids } from '../ids.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
-import { firstOf, TryAgain } from '../ledger/work.ts'
+import { firstOf, TryAgain, unrecorded } from '../ledger/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { decide } from './decide.ts'
@@ -74,9 +72,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         { ...requester, caller },
       )
     } catch (error) {
-      if (error instanceof Failure || error instanceof Replay) throw error
-      this.#deps.log.error({ err: error, orgId: caller.orgId }, 'a decision could not be recorded')
-      throw unavailable('ledger_unavailable')
+      throw unrecorded(error)
     }
   }
 

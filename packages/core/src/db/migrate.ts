@@ -23,6 +23,8 @@ export async function migrate(
 ): Promise<string[]> {
   const ran: string[] = []
   for (const set of sets) {
+    // Looking needs no lock: a start beside a busy server must not wait for the right to write.
+    if ((await pendingMigrations(db, [set])).length === 0) continue
     const { error, results = [] } = await migratorFor(db, set).migrateToLatest()
     if (error !== undefined)
       throw new Error(`${set.name} cannot be brought up to date`, { cause: error })

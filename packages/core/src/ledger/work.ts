@@ -2,8 +2,10 @@ import type { Receipt } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Caller } from '../http/caller.ts'
 import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
-import type { Failure } from '../errors.ts'
+import { unavailable } from '../db/failure.ts'
+import { Failure } from '../errors.ts'
 import type { BulkInsert } from '../db/portable.ts'
+import { Replay } from '../idempotency/claim.ts'
 import type { Claim } from '../idempotency/claim.ts'
 import type { EntryDraft } from './draft.ts'
 import type { EntryPayload } from './entry.ts'
@@ -27,6 +29,13 @@ export interface Recorded {
   readonly content: EntryPayload
   readonly receipt: Receipt
 }
+
+/**
+ * What to tell a client of an error that kept his work from being recorded: a refusal is one already,
+ * everything else is 503 and nothing happened. The writer has logged it.
+ */
+export const unrecorded = (error: unknown): Failure | Replay =>
+  error instanceof Failure || error instanceof Replay ? error : unavailable('ledger_unavailable')
 
 /** The first entry of some work, for a reply that is about it. */
 export function firstOf(recorded: readonly Recorded[]): Recorded {

@@ -122,11 +122,7 @@ export class Writer {
           'a batch failed; its pieces are tried one by one',
         )
         for (const pending of batch) await this.#commit(orgId, [pending])
-      } else {
-        // The record was not written, whatever the cause; it has been logged.
-        const refusal = error instanceof Failure ? error : unavailable('ledger_unavailable')
-        for (const pending of batch) pending.reject(refusal)
-      }
+      } else for (const pending of batch) pending.reject(error)
     }
   }
 

@@ -1,5 +1,5 @@
 import { ledger as endpoints } from '@remit/contract'
-import { implement, Reply } from '@remit/core'
+import { implement, Reply, unrecorded } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import { appendLane } from './append.ts'
 
@@ -9,8 +9,13 @@ const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 export const ledgerRoutes = ({ ledger, writer }: Deps): Route[] =>
   implement(endpoints, {
     listEntries: ({ query }, caller) => ledger.list(caller.orgId, query),
-    appendEntry: ({ body }, caller, request) =>
-      writer.submit(appendLane, caller.orgId, body, { ...request, caller }),
+    appendEntry: async ({ body }, caller, request) => {
+      try {
+        return await writer.submit(appendLane, caller.orgId, body, { ...request, caller })
+      } catch (error) {
+        throw unrecorded(error)
+      }
+    },
     getEntry: ({ params }, caller) => ledger.entry(caller.orgId, params.seq),
     getCheckpoint: async (_, caller, { accept }) => {
       const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
