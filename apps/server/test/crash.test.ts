@@ -4,6 +4,7 @@ import { generateKey, listOrganizations, openDatabase, verifyDatabase } from '@r
 import type { CoreTables, Database, LedgerEntryRow } from '@remit/core'
 import { DIALECTS, startPostgres } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules } from '../src/modules.ts'
 import { createInstallation } from './support/installation.ts'
 import { startLoad } from './support/load.ts'
 import type { Answered } from './support/load.ts'
@@ -13,7 +14,8 @@ const KILLS = 20
 const key = generateKey().secret
 const settings = { REMIT_BOOTSTRAP_KEY: key, REMIT_RATE_LIMIT: '0', REMIT_LOG_LEVEL: 'silent' }
 
-describe.each(DIALECTS)('kill -9 under load on %s', (dialect) => {
+// Decisions are the load, and only the enterprise edition makes them.
+describe.skipIf(!hasModules()).each(DIALECTS)('kill -9 under load on %s', (dialect) => {
   it(`loses nothing that was answered, ${KILLS} times`, { timeout: 300_000 }, async () => {
     const installation = await createInstallation(dialect)
     const env = { ...installation.env, ...settings }
@@ -42,7 +44,7 @@ describe.each(DIALECTS)('kill -9 under load on %s', (dialect) => {
   })
 })
 
-describe('PostgreSQL restarted under load', () => {
+describe.skipIf(!hasModules())('PostgreSQL restarted under load', () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let installation: Awaited<ReturnType<typeof createInstallation>>
   beforeAll(async () => {
