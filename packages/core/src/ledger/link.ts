@@ -86,7 +86,8 @@ type Place = Pick<LedgerEntryRow, 'org_id' | 'seq' | 'prev_hash' | 'recorded_at'
 function linkOne(place: Place, kind: string, salt: string, content: EntryPayload): LedgerEntryRow {
   const { org_id, seq, prev_hash, recorded_at } = place
   const payload = payloadText(content)
-  if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
+  // A character is three bytes at most, so that only long texts need counting.
+  if (payload.length * 3 > MAX_PAYLOAD_BYTES && Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
     throw new RangeError(`The payload of ${kind} is larger than ${MAX_PAYLOAD_BYTES} bytes`)
   }
   const commitment = commitmentOf(salt, payload)
@@ -94,7 +95,7 @@ function linkOne(place: Place, kind: string, salt: string, content: EntryPayload
     org_id,
     seq,
     prev_hash,
-    hash: entryHash(headerOf({ ...place, kind, commitment })),
+    hash: entryHash(headerOf({ org_id, seq, prev_hash, recorded_at, kind, commitment })),
     recorded_at,
     kind,
     commitment,
