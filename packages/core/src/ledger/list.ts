@@ -4,6 +4,7 @@ import type { Database } from '../db/open.ts'
 import { likePattern } from '../patterns.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { StoredEntry } from './entry.ts'
+import { STORED } from './store.ts'
 
 /** Sequence numbers looked through in one query: a rare match must not hold the database for long. */
 const WINDOW = 20_000
@@ -58,17 +59,7 @@ function readWindow(
 ): Promise<StoredEntry[]> {
   let select = db
     .selectFrom('ledger_entry')
-    .select([
-      'org_id',
-      'seq',
-      'prev_hash',
-      'hash',
-      'recorded_at',
-      'kind',
-      'commitment',
-      'salt',
-      'payload',
-    ])
+    .select(STORED)
     .where('org_id', '=', orgId)
     .where('seq', '>=', range.from)
     .where('seq', '<', range.to)

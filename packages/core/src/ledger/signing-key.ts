@@ -10,6 +10,8 @@ export interface LedgerSigner {
   forOrigin(origin: string): NoteSigner
 }
 
+const MAX_SIGNERS = 1_000
+
 /** A signer over an Ed25519 private key. */
 export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
   const signers = new Map<string, NoteSigner>()
@@ -17,6 +19,8 @@ export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
     forOrigin(origin) {
       let signer = signers.get(origin)
       if (!signer) {
+        // A signer is quickly made again; all of a large installation need not stay.
+        if (signers.size >= MAX_SIGNERS) signers.clear()
         signer = createNoteSigner({ name: origin, privateKey })
         signers.set(origin, signer)
       }

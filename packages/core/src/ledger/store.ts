@@ -127,7 +127,8 @@ export async function readTile(
   return rows.map((row) => row.hash)
 }
 
-const STORED = [
+/** The columns of an entry itself, without the copies. */
+export const STORED = [
   'org_id',
   'seq',
   'prev_hash',

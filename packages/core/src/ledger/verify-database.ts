@@ -127,10 +127,6 @@ class DatabaseWalk {
     const seq = odd === 'seq' ? this.#next : given.seq
     if (odd !== null) this.#findings.add(seq, 'malformed_row', odd)
     const row = odd === null ? given : asText(given)
-    if ((row.salt === null) !== (row.payload === null)) {
-      // Half an erasure: nothing commits to what is left.
-      this.#findings.add(seq, 'commitment_mismatch')
-    }
     const copy = wrongCopy(row)
     if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
     if (row.seq !== this.#next) this.#whole = false

@@ -42,7 +42,10 @@ export class ChainPayloads {
   check({ seq, kind, salt, payload, commitment }: StoredEntry): void {
     const own = kind.startsWith('ledger.')
     if ((seq === 0) !== (kind === GENESIS_KIND)) this.#findings.add(seq, 'bad_genesis', kind)
-    if (salt === null || payload === null) {
+    if ((salt === null) !== (payload === null)) {
+      // Half an erasure: nothing commits to what is left.
+      this.#findings.add(seq, 'commitment_mismatch')
+    } else if (salt === null || payload === null) {
       // The ledger's own entries explain all others, so nothing can explain their absence.
       if (own) this.#findings.add(seq, 'payload_missing', `${kind} cannot be erased`)
       else this.missing.add(seq)

@@ -100,7 +100,8 @@ describe('each single change shows where it was made', () => {
     ['its salt', { salt: 'f'.repeat(32) }, '7 commitment_mismatch'],
     ['its hash', { hash: other }, '7 hash_mismatch'],
     ['its payload and salt gone', { payload: null, salt: null }, '7 payload_missing'],
-    ['its payload gone', { payload: null }, '7 payload_missing'],
+    ['its payload gone', { payload: null }, '7 commitment_mismatch'],
+    ['its salt gone', { salt: null }, '7 commitment_mismatch'],
   ])('an entry with %s changed', (_, change, error) => {
     const report = check(chain, { rows: edited(7, change) })
 
@@ -286,7 +287,7 @@ describe('a header or payload that could never have been written', () => {
     ['a second genesis', { kind: 'ledger.genesis' }, '20 bad_genesis'],
     [
       'an erased payload under no commitment',
-      { payload: null, commitment: 'x', recorded_at: chain.rows[19]!.recorded_at },
+      { payload: null, salt: null, commitment: 'x', recorded_at: chain.rows[19]!.recorded_at },
       '20 malformed_header',
     ],
   ])('%s', (_, change, error) => {

@@ -92,7 +92,9 @@ class Chain:
         check(e["recorded_at"] >= self.time, seq, "time_decreased")
         check(sha("\0" + header).hex() == e["hash"], seq, "hash_mismatch")
         check((seq == 0) == (e["kind"] == "ledger.genesis"), seq, "bad_genesis")
-        if e["payload"] is None or e["salt"] is None:
+        half = (e["payload"] is None) != (e["salt"] is None)
+        check(not half, seq, "commitment_mismatch")
+        if e["payload"] is None:
             check(not own, seq, "payload_missing")
             self.missing.add(seq)
         else:
