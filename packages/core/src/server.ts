@@ -7,6 +7,8 @@ import { coreModule } from './core-module.ts'
 import { migrate } from './db/migrate.ts'
 import type { Database } from './db/open.ts'
 import type { CoreTables } from './db/schema.ts'
+import { localSignals } from './db/signals.ts'
+import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
 import { Deadlines } from './http/deadlines.ts'
 import { RunningClaims } from './http/idempotency.ts'
@@ -30,6 +32,8 @@ export interface RemitOptions {
   readonly signer: LedgerSigner
   readonly clock: Clock
   readonly ids: Ids
+  /** Signals between the processes of the installation; without them, this one is alone. */
+  readonly signals?: Signals
   readonly log: Logger
   readonly settings: Settings
   readonly version: string
@@ -65,7 +69,7 @@ const HOUR_MS = 60 * 60 * 1000
 
 /** Puts database, modules and HTTP together; brings the tables up to date first. */
 export async function createRemit(options: RemitOptions): Promise<Remit> {
-  const { db, clock, ids, log, settings, signer } = options
+  const { db, clock, ids, log, settings, signer, signals = localSignals() } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = modules.flatMap(({ name, migrations }) =>
     migrations ? [{ name, migrations }] : [],
@@ -78,6 +82,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     clock,
     signer,
     log,
+    signals,
     recheck: authenticator.recheck.bind(authenticator),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
@@ -91,6 +96,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     decider,
     clock,
     ids,
+    signals,
     log,
     settings,
     port: (name) => offered(ports, name),
@@ -99,6 +105,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
   decider.use(assembled.stages)
+  writer.use(assembled.observers)
 
   const deadlines = new Deadlines()
   const metrics = createMetrics()
@@ -121,6 +128,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       log.warn({ err: error }, 'old idempotency keys stay'),
     )
   }, HOUR_MS).unref()
+  assembled.start()
 
   return {
     app,
@@ -135,6 +143,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       await writer.drain()
       deadlines.close()
       await assembled.close()
+      await signals.close()
       await db.destroy()
     },
   }

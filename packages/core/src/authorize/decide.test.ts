@@ -9,6 +9,8 @@ const ASK: Ask = {
   orgId: 'org_1',
   plan: 'enterprise',
   decisionId: 'dec_1',
+  caller: null,
+  claims: {},
   request: { agent_id: 'a', action: 'b.c' },
   resource: null,
   now: 0,

@@ -14,11 +14,12 @@ import { resourceText } from './resource.ts'
 import type { Slot } from './slots.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Snapshot } from './snapshots.ts'
-import type { Ask, Stage } from './stage.ts'
+import type { Ask, Claims, Stage } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
   readonly request: AuthorizeRequest
+  readonly claims: Claims
 }
 
 type Stages = ReadonlyMap<Slot, Stage>
@@ -62,13 +63,14 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     caller: Caller,
     request: AuthorizeRequest,
     requester: Omit<Requester, 'caller'>,
+    claims: Claims = {},
   ): Promise<AuthorizeAnswer> {
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     try {
       return await this.#writer.submit(
         this,
         caller.orgId,
-        { decisionId, request },
+        { decisionId, request, claims },
         { ...requester, caller },
       )
     } catch (error) {
@@ -129,12 +131,14 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   #ask(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
-    const { request, decisionId } = job
+    const { request, claims, decisionId } = job
     return {
       orgId,
       plan: caller?.plan ?? 'free',
       decisionId,
+      caller,
       request,
+      claims,
       resource: resourceText(request.resource),
       now,
     }

@@ -8,14 +8,26 @@ import type {
 } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { BulkInsert } from '../db/portable.ts'
+import type { Caller } from '../http/caller.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
+
+/** What another protocol says about a request beyond `/v1/authorize`; nobody vouches for it. */
+export interface Claims {
+  /** For whom the agent acts (AuthZEN `subject`). */
+  readonly subject?: Readonly<Record<string, unknown>>
+  /** AuthZEN `action.properties`. */
+  readonly actionProperties?: Readonly<Record<string, unknown>>
+}
 
 /** One request on its way through the stages. */
 export interface Ask {
   readonly orgId: string
   readonly plan: Plan
   readonly decisionId: string
+  /** Who asks, or null for a preview by the server itself. */
+  readonly caller: Caller | null
   readonly request: AuthorizeRequest
+  readonly claims: Claims
   /** `type:id`, or null without a resource. */
   readonly resource: string | null
   /** The time of the batch, milliseconds; the same for every request in it. */

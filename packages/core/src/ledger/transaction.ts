@@ -1,8 +1,8 @@
-import type { Transaction } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/portable.ts'
+import { notifyOthers } from '../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { Failure, fail } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
@@ -15,13 +15,23 @@ import { linkEntries } from './link.ts'
 import type { Linked } from './link.ts'
 import type { LedgerSigner } from './signing-key.ts'
 import { linkedRows, lockHead } from './store.ts'
-import type { Change, Lane, LaneResult, Outcome, Recorded, Requester, Scope } from './work.ts'
+import type {
+  Change,
+  EntryObserver,
+  Lane,
+  LaneResult,
+  LinkedEntry,
+  Outcome,
+  Recorded,
+  Requester,
+  Scope,
+} from './work.ts'
 
-/** A piece of work in the queue: for a lane, or a change of its own. */
+/** A piece of work in the queue: for a lane, or alone in its transaction. */
 export interface Pending {
   readonly lane: Lane<unknown, unknown> | null
   readonly job: unknown
-  readonly change: Change<unknown> | null
+  readonly alone: { readonly run: Change<unknown>; readonly moves: boolean } | null
   readonly requester: Requester
 }
 
@@ -29,6 +39,7 @@ export interface TransactionDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
   readonly signer: LedgerSigner
+  readonly observers: readonly EntryObserver[]
   /** Callers as the database has them at this version; null where a key is gone. */
   recheck(
     tx: Database<CoreTables>,
@@ -42,6 +53,8 @@ export interface Committed {
   readonly results: readonly unknown[]
   /** Sequence number and hash of the first entry, or null when nothing was written. */
   readonly mark: { readonly seq: number; readonly hash: string } | null
+  /** What to tell this process of, once it is in. */
+  readonly topics: ReadonlySet<string>
 }
 
 /**
@@ -64,19 +77,22 @@ export async function runTransaction(
     }
     // Time never runs backwards within a chain, whatever the clock does.
     const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
+    const topics = new Set<string>()
     const scope: Scope = {
       orgId,
       tx,
       now: Date.parse(recordedAt),
       recordedAt,
       configVersion: head.config_version,
+      announce: (topic) => void topics.add(topic),
       writes: [],
     }
     const run = new Run(deps, scope, batch)
     await run.admit()
     await run.lanes(memos)
-    await run.changes()
-    const committed = await record(run, head, signer, tx)
+    await run.alone()
+    const committed = { ...(await record(run, head, signer, deps.observers)), topics }
+    await notifyOthers(tx, orgId, topics)
     onDone(committed)
     return committed
   })
@@ -145,12 +161,12 @@ class Run {
     await writeRows(this.scope.tx, this.scope.writes.splice(0))
   }
 
-  async changes(): Promise<void> {
+  async alone(): Promise<void> {
     for (const [i, pending] of this.batch.entries()) {
-      if (!pending.change || this.outcomes[i]) continue
-      // A change that fails takes its whole transaction with it; the writer runs each alone.
-      this.outcomes[i] = await pending.change(this.scope, this.#callers[i] ?? null)
-      this.changed = true
+      if (!pending.alone || this.outcomes[i]) continue
+      // What fails here takes its whole transaction with it; the writer runs each alone.
+      this.outcomes[i] = await pending.alone.run(this.scope, this.#callers[i] ?? null)
+      this.changed ||= pending.alone.moves
     }
   }
 }
@@ -169,8 +185,8 @@ async function record(
   run: Run,
   head: LedgerHeadRow,
   signer: ReturnType<LedgerSigner['forOrigin']>,
-  tx: Transaction<CoreTables>,
-): Promise<Committed> {
+  observers: readonly EntryObserver[],
+): Promise<Omit<Committed, 'topics'>> {
   const drafts = run.outcomes.flatMap((outcome) =>
     outcome instanceof Error ? [] : outcome.entries,
   )
@@ -184,13 +200,14 @@ async function record(
     note = signCheckpoint(signer, { origin: head.origin, size: linked.size, root: linked.root })
     const version = head.config_version + (run.changed ? 1 : 0)
     run.scope.writes.push(...linkedRows(head, linked, recordedAt, note, version))
+    for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)
   }
   await run.write()
   const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
     if (requester.claim && !(results[i] instanceof Error)) {
       await keepAnswer(
-        tx,
+        run.scope.tx,
         run.scope.orgId,
         requester.claim,
         requester.claim.encode(results[i]),
@@ -201,6 +218,12 @@ async function record(
   const first = linked.rows[0]
   return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
 }
+
+const entriesOf = ({ rows, contents }: Linked): LinkedEntry[] =>
+  rows.flatMap((row, i) => {
+    const content = contents[i]
+    return content ? [{ row, content }] : []
+  })
 
 function reply(run: Run, { rows, contents, size, root }: Linked, note: string): unknown[] {
   let at = 0

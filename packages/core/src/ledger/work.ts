@@ -18,6 +18,8 @@ export interface Scope {
   readonly now: number
   readonly recordedAt: string
   readonly configVersion: number
+  /** Who waits for this topic is told as soon as the transaction has committed. */
+  announce(topic: string): void
   /** Rows that are written before the next lane runs, at the latest together with the entries. */
   readonly writes: BulkInsert[]
 }
@@ -89,5 +91,16 @@ export interface LaneResult<Answer> {
   readonly further?: readonly EntryDraft[]
 }
 
-/** A change of configuration: alone in its transaction, and it moves `config_version`. */
+/** Work that is alone in its transaction; as a change of configuration it moves `config_version`. */
 export type Change<Answer> = (scope: Scope, caller: Caller | null) => Promise<Outcome<Answer>>
+
+/**
+ * Told of all entries of a transaction before they are written, so that rows about them (an outbox)
+ * commit with them: pushed to `scope.writes`. One that throws takes the transaction with it.
+ */
+export interface EntryObserver {
+  observe(entries: readonly LinkedEntry[], scope: Scope): Promise<void>
+}
+
+/** An entry in its place, with what its payload was made of. */
+export type LinkedEntry = Pick<Recorded, 'row' | 'content'>

@@ -1,15 +1,17 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isUnavailable, unavailable } from '../db/failure.ts'
+import type { Signals } from '../db/signals.ts'
 import { Failure, fail } from '../errors.ts'
 import { lockHead } from './store.ts'
 import { runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { TryAgain } from './work.ts'
-import type { Change, Lane, Requester } from './work.ts'
+import type { Change, EntryObserver, Lane, Requester } from './work.ts'
 
-export interface WriterOptions extends TransactionDeps {
+export interface WriterOptions extends Omit<TransactionDeps, 'observers'> {
   readonly log: Logger
+  readonly signals: Signals
   /** Pieces in one transaction at most; 1 commits every request alone. */
   readonly maxBatch?: number
   /** Pieces that may wait for an organization; more are refused. */
@@ -34,6 +36,7 @@ export class Writer {
   readonly #options: WriterOptions
   readonly #queues = new Map<string, Waiting[]>()
   readonly #running = new Map<string, Promise<void>>()
+  #observers: readonly EntryObserver[] = []
   #closed = false
 
   constructor(options: WriterOptions) {
@@ -50,14 +53,26 @@ export class Writer {
     return this.#enqueue(orgId, {
       lane,
       job,
-      change: null,
+      alone: null,
       requester,
     }) as Promise<Answer>
   }
 
-  /** Runs a change of configuration alone in its transaction. */
+  /** Runs a change of configuration alone in its transaction; it must leave an entry. */
   change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
-    return this.#enqueue(orgId, { lane: null, job: null, change, requester }) as Promise<Answer>
+    const work = { run: change, moves: true }
+    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
+  }
+
+  /** Runs work that no decision reads from a snapshot alone in its transaction. */
+  work<Answer>(orgId: string, requester: Requester, run: Change<Answer>): Promise<Answer> {
+    const work = { run, moves: false }
+    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
+  }
+
+  /** Whom to tell of entries; once, at boot. */
+  use(observers: readonly EntryObserver[]): void {
+    this.#observers = observers
   }
 
   /** Refuses new work and resolves when all queues are empty. */
@@ -88,10 +103,10 @@ export class Writer {
     this.#running.delete(orgId)
   }
 
-  /** The next pieces that share a transaction: all up to a change, or one change. */
+  /** The next pieces that share a transaction: all up to one that is alone, or that one. */
   #take(queue: Waiting[]): Waiting[] {
-    const firstChange = queue.findIndex((pending) => pending.change)
-    const size = firstChange === 0 ? 1 : firstChange > 0 ? firstChange : queue.length
+    const firstAlone = queue.findIndex((pending) => pending.alone)
+    const size = firstAlone === 0 ? 1 : firstAlone > 0 ? firstAlone : queue.length
     const taken = queue.splice(0, Math.min(size, this.#options.maxBatch ?? 512))
     // One lane runs after the other; the ledger tells things in the order in which they were decided.
     return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
@@ -108,7 +123,8 @@ export class Writer {
 
   async #commit(orgId: string, batch: Waiting[]): Promise<void> {
     try {
-      const { results } = await this.#attempt(orgId, batch)
+      const { results, topics } = await this.#attempt(orgId, batch)
+      for (const topic of topics) this.#options.signals.emit({ topic, orgId })
       for (const [i, pending] of batch.entries()) {
         const result = results[i]
         if (result instanceof Error) pending.reject(result)
@@ -139,7 +155,9 @@ export class Writer {
       }
       let done: Committed | null = null
       try {
-        return await runTransaction(this.#options, orgId, batch, memos, (committed) => {
+        const observers = this.#observers
+        const deps = { ...this.#options, observers }
+        return await runTransaction(deps, orgId, batch, memos, (committed) => {
           done = committed
         })
       } catch (error) {

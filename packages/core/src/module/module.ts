@@ -5,8 +5,10 @@ import type { Slot } from '../authorize/slots.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
+import type { Signals } from '../db/signals.ts'
 import type { Ids } from '../ids.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { EntryObserver } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Decider } from '../authorize/decider.ts'
@@ -29,7 +31,11 @@ export interface Contribution {
   /** At most one module fills a slot. */
   readonly stages?: { readonly [S in Slot]?: Stage }
   readonly scorers?: readonly Scorer[]
+  /** Told of every entry in the transaction that writes it. */
+  readonly observers?: readonly EntryObserver[]
   readonly provides?: Partial<Ports>
+  /** Begins what runs beside the requests (deliveries, expiry); after migrations, once. */
+  readonly start?: () => void
   readonly close?: () => Promise<void>
 }
 
@@ -41,6 +47,7 @@ export interface Deps {
   readonly decider: Decider
   readonly clock: Clock
   readonly ids: Ids
+  readonly signals: Signals
   readonly log: Logger
   readonly settings: Settings
   /** Offers of other modules; only after every `setup` has run. */

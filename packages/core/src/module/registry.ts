@@ -2,6 +2,7 @@ import { endpoints as contractEndpoints } from '@remit/contract'
 import { SLOTS } from '../authorize/slots.ts'
 import type { Slot } from '../authorize/slots.ts'
 import type { Stage } from '../authorize/stage.ts'
+import type { EntryObserver } from '../ledger/work.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Route } from './implement.ts'
 import type { Contribution, Module } from './module.ts'
@@ -20,7 +21,9 @@ export interface Assembled {
   readonly routes: readonly Route[]
   readonly stages: ReadonlyMap<Slot, Stage>
   readonly scorers: readonly Scorer[]
+  readonly observers: readonly EntryObserver[]
   readonly ports: Partial<Ports>
+  start(): void
   close(): Promise<void>
 }
 
@@ -55,7 +58,15 @@ export function assemble(
     if (missing.length > 0)
       throw new ModuleConflict(`${module.name} requires ${missing.join(', ')}`)
   }
-  return { routes, scorers, ports, stages: fill(parts), close: () => closeAll(parts) }
+  return {
+    routes,
+    scorers,
+    observers: parts.flatMap(({ contribution }) => contribution.observers ?? []),
+    ports,
+    stages: fill(parts),
+    start: () => parts.forEach(({ contribution }) => contribution.start?.()),
+    close: () => closeAll(parts),
+  }
 }
 
 function fill(

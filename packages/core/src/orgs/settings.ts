@@ -8,6 +8,19 @@ const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')
 const SETTINGS = {
   default_effect: Effect.default('allow').describe('The decision when no policy matches'),
   unknown_agents: Effect.default('allow').describe('Whether agents outside the registry may act'),
+  four_eyes: z
+    .boolean('must be true or false')
+    .default(false)
+    .describe('Whether two different people must stand behind every approval'),
+  require_separate_keys: z
+    .boolean('must be true or false')
+    .default(false)
+    .describe('Whether a key that may authorize (admin, ingest) is kept from deciding approvals'),
+  consequential_actions: z
+    .array(z.string().min(1).max(256), 'must be a list of patterns')
+    .max(100)
+    .default([])
+    .describe('Patterns of actions that reports count as consequential'),
 } as const
 
 const Settings = z.object(SETTINGS)

@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/db/open.ts'
 import type { Database } from '../../src/db/open.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
 import { fail } from '../../src/errors.ts'
+import { localSignals } from '../../src/db/signals.ts'
 import { createLedgerSigner } from '../../src/ledger/signing-key.ts'
 import { verifyDatabase } from '../../src/ledger/verify-database.ts'
 import type { Lane } from '../../src/ledger/work.ts'
@@ -38,6 +39,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
       clock: systemClock,
       signer: createLedgerSigner(remit.signingKey),
       log: pino({ level: 'silent' }),
+      signals: localSignals(),
       recheck: () => Promise.resolve(new Map()),
       ...options,
     })

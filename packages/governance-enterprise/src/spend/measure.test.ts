@@ -6,6 +6,8 @@ const ask = (agent_id: string): Ask => ({
   orgId: 'org_1',
   plan: 'team',
   decisionId: 'dec_1',
+  caller: null,
+  claims: {},
   request: { agent_id, action: 'a.b' },
   resource: null,
   now: Date.parse('2026-11-20T08:00:00.000Z'),
