@@ -3,8 +3,11 @@ import type { Plan } from '@remit/contract'
 import {
   createLedgerSigner,
   createOrganization,
+  createOutbound,
   createRemit,
+  localSignals,
   openDatabase,
+  postgresSignals,
   randomIds,
   systemClock,
 } from '@remit/core'
@@ -53,13 +56,21 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const db: Database<CoreTables> = openDatabase(config.REMIT_DATABASE_URL, {
     onConnectionError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   })
+  // SQLite has one process only, so there is nobody else to tell.
+  const signals = config.REMIT_DATABASE_URL.startsWith('sqlite:')
+    ? localSignals()
+    : postgresSignals(config.REMIT_DATABASE_URL, {
+        onError: (error) => log.warn({ err: error }, 'the connection for signals broke'),
+      })
   const base = { db, clock, ids: randomIds, signer, version: VERSION }
   try {
     const remit = await createRemit({
       ...base,
       ...entitlement,
       log,
+      signals,
       warnings,
+      outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
       rateLimit: config.REMIT_RATE_LIMIT,
       metricsApart: config.REMIT_METRICS_PORT !== undefined,
       settings: {
@@ -81,6 +92,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         createOrganization({ ...base, host: originHost(config) }, name, plan, key),
     }
   } catch (error) {
+    await signals.close()
     await db.destroy()
     throw error
   }

@@ -34,6 +34,7 @@ export async function createServer(
   const { edition, notice } = entitlement
   const listeners: Listener[] = []
   const close = async () => {
+    remit.release()
     await Promise.all(listeners.map((listener) => listener.stop()))
     await remit.close()
   }

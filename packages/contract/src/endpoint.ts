@@ -30,7 +30,9 @@ export interface Endpoint<
   /** Bytes; 1 MiB unless stated. */
   readonly maxBodyBytes?: number
   /** Media type of the answer where it is not JSON. */
-  readonly produces?: 'text/plain' | 'application/x-ndjson'
+  readonly produces?: 'text/plain' | 'application/x-ndjson' | 'text/event-stream'
+  /** Seconds until the answer must begin, where an endpoint holds it; 30 unless stated. */
+  readonly maxSeconds?: number
   /**
    * The handler hands its work to the organization's writer, which checks the caller's key again
    * inside the transaction; so the key may come from memory before it.

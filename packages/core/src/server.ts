@@ -24,6 +24,8 @@ import { Writer } from './ledger/writer.ts'
 import type { Deps, Module, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
+import { createOutbound } from './net/outbound.ts'
+import type { Outbound } from './net/outbound.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 
 export interface RemitOptions {
@@ -34,6 +36,8 @@ export interface RemitOptions {
   readonly ids: Ids
   /** Signals between the processes of the installation; without them, this one is alone. */
   readonly signals?: Signals
+  /** Without it, only the public internet can be reached. */
+  readonly outbound?: Outbound
   readonly log: Logger
   readonly settings: Settings
   readonly version: string
@@ -61,6 +65,8 @@ export interface Remit {
   readonly ports: Partial<Ports>
   /** Migrations that ran at this start, as `module/name`. */
   readonly migrated: readonly string[]
+  /** Ends what waits for something to happen, so that a server that stops need not wait for it. */
+  release(): void
   /** Refuses new work, finishes what is queued, closes modules and database. */
   close(): Promise<void>
 }
@@ -87,7 +93,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
   const ledger = new Ledger(db)
-  const decider = new Decider(writer, { clock, ids, log })
+  const decider = new Decider(writer, { db, clock, ids, log })
   const ports: Partial<Ports> = {}
   const deps: Deps = {
     db,
@@ -97,6 +103,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     clock,
     ids,
     signals,
+    outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
     log,
     settings,
     port: (name) => offered(ports, name),
@@ -108,6 +115,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   writer.use(assembled.observers)
 
   const deadlines = new Deadlines()
+  const closing = new AbortController()
   const metrics = createMetrics()
   const app = createApp({
     ...options,
@@ -120,6 +128,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : unlimited,
     deadlines,
     claims: new RunningClaims(),
+    closing: closing.signal,
     // Modules add scorers, so their endpoint comes when all are known.
     routes: [...assembled.routes, ...scorerRoutes(assembled.scorers)],
   })
@@ -138,7 +147,9 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     decider,
     ports,
     migrated,
+    release: () => closing.abort(),
     async close() {
+      closing.abort()
       clearInterval(cleaning)
       await writer.drain()
       deadlines.close()

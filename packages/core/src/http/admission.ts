@@ -52,6 +52,11 @@ export class Admission {
     }
   }
 
+  /** Throws what the caller would be refused with if he came now. */
+  async recheck(): Promise<void> {
+    await this.#again()
+  }
+
   /** The caller as the database has him now. */
   async #again(): Promise<Caller> {
     const caller = await this.#deps.authenticator.authenticate(this.#header, false)

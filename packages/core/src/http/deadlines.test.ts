@@ -33,6 +33,18 @@ describe('Deadlines', () => {
     })
   })
 
+  it('give an endpoint that holds its answer the time it asks for', async () => {
+    const held = deadlines.guard(new Promise(() => undefined), 60_000).catch(() => 'late')
+    let isOver = false
+    void held.then(() => (isOver = true))
+
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(isOver).toBe(false)
+    await vi.advanceTimersByTimeAsync(2_000)
+
+    expect(await held).toBe('late')
+  })
+
   it('count for each by itself', async () => {
     const first = deadlines.guard(new Promise(() => undefined)).catch(() => 'late')
     await vi.advanceTimersByTimeAsync(20_000)

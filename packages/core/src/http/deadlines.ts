@@ -2,7 +2,7 @@ import { fail } from '../errors.ts'
 
 /** Bounds how long a request may take, without a timer for each. */
 export class Deadlines {
-  readonly #open = new Set<{ since: number; expire: () => void }>()
+  readonly #open = new Set<{ until: number; expire: () => void }>()
   readonly #limitMs: number
   readonly #timer: NodeJS.Timeout
 
@@ -12,10 +12,10 @@ export class Deadlines {
   }
 
   /** The promise, or `deadline_exceeded` (503) once the limit has passed. */
-  guard<T>(work: Promise<T>): Promise<T> {
+  guard<T>(work: Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
     return new Promise((resolve, reject) => {
       const entry = {
-        since: performance.now(),
+        until: performance.now() + limitMs,
         expire: () =>
           reject(
             fail(
@@ -37,9 +37,9 @@ export class Deadlines {
   }
 
   #sweep(): void {
-    const oldest = performance.now() - this.#limitMs
+    const now = performance.now()
     for (const entry of this.#open) {
-      if (entry.since < oldest) {
+      if (entry.until < now) {
         this.#open.delete(entry)
         entry.expire()
       }

@@ -26,6 +26,8 @@ export interface ServeDeps {
   readonly rateLimit: RateLimit
   readonly deadlines: Deadlines
   readonly claims: RunningClaims
+  /** Ends when the server closes. */
+  readonly closing: AbortSignal
 }
 
 const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
@@ -55,9 +57,16 @@ export async function serve(
     claim,
     wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
     accept: headerOf(c, 'accept') ?? '',
+    header: (name) => headerOf(c, name),
+    // On demand: few requests wait, and a signal costs more than most of them take.
+    signal: () => AbortSignal.any([c.req.raw.signal, deps.closing]),
+    recheck: () => admission.recheck(),
   }
   const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
-  const rendered = await deps.deadlines.guard(deps.claims.hold(caller.orgId, claim, run))
+  const rendered = await deps.deadlines.guard(
+    deps.claims.hold(caller.orgId, claim, run),
+    endpoint.maxSeconds && endpoint.maxSeconds * 1000,
+  )
   return new Response(rendered.body as ConstructorParameters<typeof Response>[0], {
     status: rendered.status,
     headers: {

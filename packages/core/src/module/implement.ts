@@ -11,6 +11,12 @@ export interface RequestInfo {
   /** The caller wants the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
   readonly accept: string
+  /** A further header of the request, by its lower-case name. */
+  header(name: string): string | undefined
+  /** Ends when the client has gone or the server closes: what waits must not outlast it. */
+  signal(): AbortSignal
+  /** Throws the refusal of a caller whose key, plan or role has changed since the request came in. */
+  recheck(): Promise<void>
 }
 
 export type Handler<E extends Endpoint> = (

@@ -16,7 +16,15 @@ const caller: Caller = {
   principal: { type: 'key', id: 'key_1', role: 'ingest', person: null },
   configVersion: 0,
 }
-const request: RequestInfo = { requestId: 'r', claim: null, wantsNote: false, accept: '*/*' }
+const request: RequestInfo = {
+  requestId: 'r',
+  claim: null,
+  wantsNote: false,
+  accept: '*/*',
+  header: () => undefined,
+  signal: () => new AbortController().signal,
+  recheck: () => Promise.resolve(),
+}
 
 async function call(name: 'runScorer' | 'listScorers', body: unknown, query: object = {}) {
   const { endpoint, handle } = routes.find((route) => route.name === name)!

@@ -8,10 +8,12 @@ import { systemClock } from '../clock.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Database } from '../db/open.ts'
 import type { Dialect } from '../db/portable.ts'
+import { postgresSignals } from '../db/postgres-signals.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { randomIds } from '../ids.ts'
 import { createLedgerSigner } from '../ledger/signing-key.ts'
 import type { Module, Settings } from '../module/module.ts'
+import type { Outbound } from '../net/outbound.ts'
 import { createKey } from '../orgs/administration.ts'
 import { createOrganization } from '../orgs/organizations.ts'
 import { createRemit } from '../server.ts'
@@ -49,6 +51,7 @@ export interface TestRemitOptions {
   readonly settings?: Partial<Settings>
   readonly signingKey?: KeyObject
   readonly log?: Logger
+  readonly outbound?: Outbound
 }
 
 export interface TestOrganization {
@@ -86,7 +89,11 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     signer,
     clock,
     ids: randomIds,
+    ...(url.startsWith('postgres') && {
+      signals: postgresSignals(url, { onError: () => undefined }),
+    }),
     log: options.log ?? pino({ level: 'silent' }),
+    ...(options.outbound && { outbound: options.outbound }),
     settings: {
       edition: options.modules ? 'enterprise' : 'community',
       spendDeadlineMs: 250,

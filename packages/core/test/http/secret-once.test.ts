@@ -68,6 +68,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       rateLimit: unlimited,
       deadlines,
       claims: new RunningClaims(),
+      closing: new AbortController().signal,
       metrics: createMetrics(),
       routes: routes(remit.writer),
       log: pino({ level: 'silent' }),

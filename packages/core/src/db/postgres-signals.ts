@@ -1,0 +1,109 @@
+import pg from 'pg'
+import { CHANNEL, localSignals } from './signals.ts'
+import type { Signal, Signals } from './signals.ts'
+
+export interface PostgresSignalsOptions {
+  /** Called when the connection breaks or cannot be made; it is tried again. */
+  readonly onError: (error: Error) => void
+}
+
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 10_000
+
+/**
+ * Signals of all processes on one PostgreSQL: a connection of its own listens on the channel. While
+ * it is down, nothing is heard; so whoever waits must also look by himself from time to time.
+ */
+export function postgresSignals(url: string, { onError }: PostgresSignalsOptions): Signals {
+  const local = localSignals()
+  const over = new AbortController()
+  const listening = listen(url, local, onError, over.signal)
+  return {
+    subscribe: local.subscribe,
+    emit: local.emit,
+    async close() {
+      over.abort()
+      await listening
+      await local.close()
+    },
+  }
+}
+
+async function listen(
+  url: string,
+  local: Signals,
+  onError: (error: Error) => void,
+  over: AbortSignal,
+): Promise<void> {
+  let waitMs = FIRST_WAIT_MS
+  while (!over.aborted) {
+    try {
+      await listenOnce(url, local, over, () => (waitMs = FIRST_WAIT_MS))
+    } catch (error) {
+      onError(error instanceof Error ? error : new Error(String(error)))
+    }
+    await pause(waitMs, over)
+    waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)
+  }
+}
+
+/** Listens until the end or until the connection breaks: then it throws. */
+async function listenOnce(
+  url: string,
+  local: Signals,
+  over: AbortSignal,
+  onListening: () => void,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'remit-signals',
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  })
+  const broken = Promise.withResolvers<void>()
+  // Without a listener, an error between two queries would end the process.
+  client.on('error', broken.reject)
+  client.on('end', () => broken.reject(new Error('the connection for signals has ended')))
+  client.on('notification', ({ payload }) => {
+    const signal = parse(payload)
+    if (signal) local.emit(signal)
+  })
+  const stop = () => broken.resolve()
+  over.addEventListener('abort', stop)
+  try {
+    await Promise.race([
+      client.connect().then(() => client.query(`listen ${CHANNEL}`)),
+      broken.promise,
+    ])
+    onListening()
+    await broken.promise
+  } finally {
+    over.removeEventListener('abort', stop)
+    // What breaks from here on is of no interest: the connection is given up.
+    broken.promise.catch(() => undefined)
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** A signal as `notifyOthers` writes it; the channel is open to whoever uses the database. */
+function parse(payload: string | undefined): Signal | null {
+  try {
+    const { topic, orgId } = JSON.parse(payload ?? '') as Partial<Record<string, unknown>>
+    return typeof topic === 'string' && typeof orgId === 'string' ? { topic, orgId } : null
+  } catch {
+    return null
+  }
+}
+
+function pause(ms: number, over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (over.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      over.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms).unref()
+    over.addEventListener('abort', done)
+  })
+}
