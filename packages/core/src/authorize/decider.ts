@@ -1,19 +1,22 @@
-import type { AuthorizeAnswer, AuthorizeRequest } from '@remit/contract'
+import type { AuthorizeAnswer, AuthorizeRequest, Plan } from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { isUnavailable } from '../db/failure.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Ids } from '../ids.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
-import { firstOf, TryAgain, unrecorded } from '../ledger/work.ts'
+import { firstOf, unrecorded } from '../ledger/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
+import { BatchMemory } from './batch.ts'
 import { decide } from './decide.ts'
-import type { Decided, Prepared } from './decide.ts'
+import type { Decided } from './decide.ts'
+import { FilledSlots } from './filled-slots.ts'
+import { preview } from './preview.ts'
+import type { Preview, PreviewOptions } from './preview.ts'
 import { resourceText } from './resource.ts'
 import type { Slot } from './slots.ts'
-import { Snapshots } from './snapshots.ts'
-import type { Snapshot } from './snapshots.ts'
 import type { Ask, Claims, Stage } from './stage.ts'
 
 interface Job {
@@ -22,40 +25,29 @@ interface Job {
   readonly claims: Claims
 }
 
-type Stages = ReadonlyMap<Slot, Stage>
-
-/** What a batch learned: facts from outside, and stages that could not answer. */
-class BatchMemory {
-  /** The rules of the last attempt; they may lack a stage that could not answer. */
-  snapshot: Snapshot | null = null
-  /** Version of the rules for which the outside was asked. */
-  version: number | null = null
-  readonly outside = new Map<Slot, unknown>()
-  readonly unavailable = new Set<Slot>()
-
-  static of(memo: Map<string, unknown>): BatchMemory {
-    let memory = memo.get('batch') as BatchMemory | undefined
-    if (!memory) memo.set('batch', (memory = new BatchMemory()))
-    return memory
-  }
+interface DeciderDeps {
+  readonly db: Database<CoreTables>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Logger
 }
 
 /** The decision point: decides a batch inside the transaction that records it. */
 export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly name = 'authorize'
-  readonly #snapshots = new Snapshots()
   readonly #writer: Writer
-  readonly #deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Logger }
-  #stages: Stages = new Map()
+  readonly #deps: DeciderDeps
+  readonly #slots: FilledSlots
 
-  constructor(writer: Writer, deps: { clock: Clock; ids: Ids; log: Logger }) {
+  constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer
     this.#deps = deps
+    this.#slots = new FilledSlots(deps.log)
   }
 
   /** Fills the slots; once, at boot. */
-  use(stages: Stages): void {
-    this.#stages = stages
+  use(stages: ReadonlyMap<Slot, Stage>): void {
+    this.#slots.use(stages)
   }
 
   /** The durable answer to one request. Whatever keeps it from being recorded: 503, and nothing happened. */
@@ -78,25 +70,19 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     }
   }
 
-  /** Lets stages ask outside before anything is locked; the first batch of a version comes back for it. */
-  async before(
+  /** What `authorize` would answer to each request alone, without any effect: see `preview.ts`. */
+  preview(
     orgId: string,
-    items: readonly Item<Job>[],
-    memo: Map<string, unknown>,
-  ): Promise<void> {
-    const memory = BatchMemory.of(memo)
-    const snapshot = memory.snapshot ?? this.#snapshots.peek(orgId)
-    if (!snapshot || memory.version === snapshot.version) return
-    memory.version = snapshot.version
-    const asks = items.map((item) => this.#ask(orgId, item, this.#deps.clock.now()))
-    for (const [slot, stage] of this.#stages) {
-      if (!stage.gather || memory.unavailable.has(slot)) continue
-      try {
-        memory.outside.set(slot, await stage.gather(asks, snapshot.slots.get(slot)))
-      } catch (error) {
-        this.#giveUp(memory, slot, error)
-      }
-    }
+    plan: Plan,
+    requests: readonly AuthorizeRequest[],
+    options: PreviewOptions = {},
+  ): Promise<Preview[]> {
+    return preview({ ...this.#deps, slots: this.#slots }, orgId, plan, requests, options)
+  }
+
+  before(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void> {
+    const asks = () => items.map((item) => askOf(orgId, item, this.#deps.clock.now()))
+    return this.#slots.gather(orgId, asks, BatchMemory.of(memo))
   }
 
   async run(
@@ -104,9 +90,9 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     scope: Scope,
     memo: Map<string, unknown>,
   ): Promise<LaneResult<AuthorizeAnswer>> {
-    const memory = BatchMemory.of(memo)
-    const asks = items.map((item) => this.#ask(scope.orgId, item, scope.now))
-    const prepared = await this.#prepare(asks, scope, memory)
+    const asks = items.map((item) => askOf(scope.orgId, item, scope.now))
+    const view = { ...scope, tx: scope.tx as never }
+    const prepared = await this.#slots.prepare(asks, view, BatchMemory.of(memo))
     const decided = asks.map((ask) => {
       const one = decide(ask, prepared)
       for (const settled of one.settled) {
@@ -129,61 +115,19 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
       further,
     }
   }
+}
 
-  #ask(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
-    const { request, claims, decisionId } = job
-    return {
-      orgId,
-      plan: caller?.plan ?? 'free',
-      decisionId,
-      caller,
-      request,
-      claims,
-      resource: resourceText(request.resource),
-      now,
-    }
-  }
-
-  /** Every stage's state for the batch. One that fails is marked and the transaction starts again. */
-  async #prepare(
-    asks: readonly Ask[],
-    scope: Scope,
-    memory: BatchMemory,
-  ): Promise<Map<Slot, Prepared>> {
-    const tx = scope.tx as never
-    const giveUp = (slot: Slot, error: unknown): never => {
-      if (isUnavailable(error)) throw error
-      this.#giveUp(memory, slot, error)
-      throw new TryAgain()
-    }
-    const live = new Map([...this.#stages].filter(([slot]) => !memory.unavailable.has(slot)))
-    const whole = live.size === this.#stages.size
-    // A snapshot that lacks a stage serves this batch only.
-    const snapshots = whole ? this.#snapshots : new Snapshots()
-    const snapshot = await snapshots.at(scope.orgId, scope.configVersion, live, tx, giveUp)
-    memory.snapshot = snapshot
-    const gathers = [...live.values()].some((stage) => stage.gather)
-    if (gathers && memory.version !== snapshot.version) throw new TryAgain()
-    const prepared = new Map<Slot, Prepared>()
-    for (const [slot, stage] of this.#stages) {
-      if (!live.has(slot)) {
-        prepared.set(slot, { stage, state: null, available: false, leftOut: null })
-        continue
-      }
-      const own = snapshot.slots.get(slot)
-      try {
-        const state = await stage.prepare(asks, own, tx, memory.outside.get(slot))
-        prepared.set(slot, { stage, state, available: true, leftOut: stage.leftOut?.(own) ?? null })
-      } catch (error) {
-        giveUp(slot, error)
-      }
-    }
-    return prepared
-  }
-
-  #giveUp(memory: BatchMemory, slot: Slot, error: unknown): void {
-    this.#deps.log.error({ err: error, slot }, 'a stage cannot answer; it denies')
-    memory.unavailable.add(slot)
+function askOf(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
+  const { request, claims, decisionId } = job
+  return {
+    orgId,
+    plan: caller?.plan ?? 'free',
+    decisionId,
+    caller,
+    request,
+    claims,
+    resource: resourceText(request.resource),
+    now,
   }
 }
 
@@ -193,7 +137,7 @@ function outcomeOf(
   scope: Scope,
 ): Outcome<AuthorizeAnswer> {
   const { ask, decision, reason, message, matched, warnings } = decided
-  const { request, resource, decisionId } = ask
+  const { request, resource, decisionId, claims } = ask
   const properties = typeof request.resource === 'object' ? request.resource.properties : undefined
   const entry: EntryDraft = {
     kind: 'authorization.decided',
@@ -207,12 +151,14 @@ function outcomeOf(
     reason,
     data: {
       ...decided.data,
+      ...(claims.actionProperties && { action_properties: claims.actionProperties }),
       config_version: scope.configVersion,
       context: request.context ?? {},
       decision_id: decisionId,
       matched,
       plan: ask.plan,
       ...(properties && { resource_properties: properties }),
+      ...(claims.subject && { subject: claims.subject }),
       ...(warnings.length > 0 && { warnings }),
     },
   }

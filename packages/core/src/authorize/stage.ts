@@ -77,6 +77,12 @@ export interface Settled {
   readonly effect: unknown
 }
 
+/** Rules that a preview adds to those of the organization, and ids of rules that it leaves out. */
+export interface Overlay {
+  readonly add: readonly unknown[]
+  readonly remove: readonly string[]
+}
+
 type Tx = Transaction<never>
 
 /**
@@ -93,13 +99,15 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown> {
   load(orgId: string, tx: Tx): Promise<Snapshot>
   /** Facts from outside the database, asked before the transaction begins. */
   readonly gather?: (asks: readonly Ask[], snapshot: Snapshot) => Promise<Outside>
-  /** What the whole batch needs from the database, under the ledger's lock. */
+  /** What the whole batch needs from the database, under the ledger's lock; a preview undoes what it writes. */
   prepare(
     asks: readonly Ask[],
     snapshot: Snapshot,
     tx: Tx,
     outside: Outside | undefined,
   ): Promise<State>
+  /** The snapshot with a preview's rules laid over it; throws a `Failure` for rules that it cannot take. */
+  readonly overlay?: (snapshot: Snapshot, overlay: Overlay) => Snapshot
   /** A warning for an organization whose plan leaves this stage out although it has rules for it. */
   readonly leftOut?: (snapshot: Snapshot) => string | null
   decide(ask: Ask, state: State): Verdict

@@ -13,6 +13,7 @@ describe('isUnavailable', () => {
     ['a lock that was not given in time', coded('55P03')],
     ['a deadlock', coded('40P01')],
     ['a statement that took too long', coded('57014')],
+    ['a server that only reads now', coded('25006')],
     ['a busy SQLite', coded('SQLITE_BUSY')],
     ['a full SQLite', coded('SQLITE_FULL')],
     ['a read-only SQLite', coded('SQLITE_READONLY')],

@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
 import type { Failure } from '../errors.ts'
 
-// SQLSTATE classes and codes that say "not now": connection, resources, operator, locks, timeouts.
-const PASSING = /^(08|53|57P|57014|55P03|40001|40P01|25P0[34])/
+// SQLSTATE classes and codes that say "not now": connection, resources, operator, locks, read-only, timeouts.
+const PASSING = /^(08|53|57P|57014|55P03|40001|40P01|25006|25P0[34])/
 const BROKEN =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|Connection terminated|connection timeout|Query read timeout|timeout exceeded|not queryable|Client has encountered|discarded|SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN)/i
 

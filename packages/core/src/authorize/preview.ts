@@ -1,0 +1,142 @@
+import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/contract'
+import type { Transaction } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { unavailable } from '../db/failure.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
+import { fail } from '../errors.ts'
+import type { Caller } from '../http/caller.ts'
+import { findHead, lockHead } from '../ledger/store.ts'
+import { TryAgain } from '../ledger/work.ts'
+import { BatchMemory } from './batch.ts'
+import { decide } from './decide.ts'
+import type { Decided, Prepared } from './decide.ts'
+import type { FilledSlots } from './filled-slots.ts'
+import { resourceText } from './resource.ts'
+import type { Slot } from './slots.ts'
+import type { Ask, Overlay, Verdict } from './stage.ts'
+
+export interface PreviewOptions {
+  /** Milliseconds; decides as of then. Unless given, as a live decision would now. */
+  readonly at?: number
+  /** Rules to try; a stage without `overlay` keeps its own. */
+  readonly overlay?: Overlay
+  readonly caller?: Caller | null
+}
+
+/** What a stage said, in the order of the slots; the last step is the one that answered. */
+export interface PreviewStep {
+  readonly stage: Slot
+  readonly verdict: Verdict['verdict']
+  readonly reason?: Reason
+  readonly message?: string
+  readonly matched?: readonly Match[]
+}
+
+export interface Preview {
+  readonly decision: Decision
+  readonly reason: Reason
+  readonly message: string
+  readonly matched: readonly Match[]
+  readonly trace: readonly PreviewStep[]
+  readonly warnings: readonly string[]
+}
+
+interface PreviewDeps {
+  readonly db: Database<CoreTables>
+  readonly clock: Clock
+  readonly slots: FilledSlots
+}
+
+type Tx = Transaction<CoreTables>
+type Ready = readonly [asks: readonly Ask[], prepared: ReadonlyMap<Slot, Prepared>]
+
+const MAX_ATTEMPTS = 6
+
+/** SQLSTATE `read_only_sql_transaction`. */
+const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).code === '25006'
+
+/**
+ * What `authorize` would answer, by the same stages and the same pure `decide`, without an effect: no
+ * entry, no hold, no approval request, nothing consumed. Each request is decided as if it were alone.
+ * Stages may write while they prepare, so their transaction is rolled back, always.
+ *
+ * On PostgreSQL it is a snapshot that is read and not locked, so that no decision waits for it. Only
+ * if a stage has to write is it repeated under the ledger's lock, which keeps rows that are written
+ * in the order in which everyone takes them; all deciding comes after the lock is gone.
+ */
+export async function preview(
+  { db, clock, slots }: PreviewDeps,
+  orgId: string,
+  plan: Plan,
+  requests: readonly AuthorizeRequest[],
+  { at, overlay, caller = null }: PreviewOptions,
+): Promise<Preview[]> {
+  const memory = new BatchMemory()
+  const asksAt = (now: number) =>
+    requests.map((request) => askOf({ orgId, plan, caller, now }, request))
+  const ready = async (tx: Tx, locked: boolean): Promise<Ready> => {
+    const head = await (locked ? lockHead(tx, orgId) : findHead(tx, orgId))
+    if (!head) throw fail('not_found', 'The organization has no ledger')
+    const asks = asksAt(at ?? Math.max(clock.now(), Date.parse(head.recorded_at)))
+    const view = { orgId, tx: tx as never, configVersion: head.config_version }
+    return [asks, await slots.prepare(asks, view, memory, overlay)]
+  }
+  let locked = false
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    await slots.gather(orgId, () => asksAt(at ?? clock.now()), memory, overlay)
+    try {
+      const [asks, prepared] = await undone(db, locked, (tx) => ready(tx, locked))
+      return asks.map((ask) => shown(decide(ask, prepared)))
+    } catch (error) {
+      if (!locked && isReadOnly(error)) locked = true
+      else if (!(error instanceof TryAgain)) throw error
+    }
+  }
+  throw unavailable('overloaded')
+}
+
+/** The result of some work whose transaction is rolled back, whatever comes of it. */
+async function undone<T>(
+  db: Database<CoreTables>,
+  mayWrite: boolean,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const begin = db.startTransaction()
+  const tx = await (
+    mayWrite ? begin : begin.setIsolationLevel('repeatable read').setAccessMode('read only')
+  ).execute()
+  try {
+    return await work(tx)
+  } finally {
+    await tx.rollback().execute()
+  }
+}
+
+const askOf = (
+  asked: Pick<Ask, 'orgId' | 'plan' | 'caller' | 'now'>,
+  request: AuthorizeRequest,
+): Ask => ({
+  ...asked,
+  request,
+  resource: resourceText(request.resource),
+  claims: {},
+  decisionId: 'dec_preview',
+})
+
+const shown = ({ decision, reason, message, matched, trace, warnings }: Decided): Preview => ({
+  decision,
+  reason,
+  message,
+  matched,
+  trace: trace.map(({ slot, verdict }) => step(slot, verdict)),
+  warnings,
+})
+
+const step = (stage: Slot, said: Verdict): PreviewStep => ({
+  stage,
+  verdict: said.verdict,
+  ...(said.reason && { reason: said.reason }),
+  ...(said.verdict !== 'pass' && { message: said.message }),
+  ...(said.notes?.matched && { matched: said.notes.matched }),
+})
