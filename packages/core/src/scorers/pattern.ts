@@ -13,17 +13,22 @@ export interface Pattern {
 
 /**
  * Compiles a pattern in RE2 syntax: no lookaround, no backreferences, so no text can make it
- * backtrack. `flags` are any of `i`, `m`, `s`; with `full`, the whole text must match. Throws an
- * error with a plain message. Nothing is kept: a compiled pattern may grow a table of 8 MB.
+ * backtrack. `flags` are any of `i`, `m`, `s`; with `full`, the whole text must match; `maxSteps` bounds
+ * instructions × characters of one test. Throws an error with a plain message. Nothing is kept: a compiled pattern may grow a table of 8 MB.
  */
-export function compilePattern(source: string, flags: string, full: boolean): Pattern {
+export function compilePattern(
+  source: string,
+  flags: string,
+  full: boolean,
+  maxSteps = MAX_STEPS,
+): Pattern {
   if (repeatWork(source) > MAX_REPEAT_WORK) throw new Error('repeats too much')
   const pattern = RE2JS.compile(source, flagBits(flags))
   const size = pattern.programSize()
   if (size > MAX_INSTRUCTIONS) throw new Error('compiles to too many instructions')
   return {
     test: (text) => {
-      if (size * text.length > MAX_STEPS) return undefined
+      if (size * text.length > maxSteps) return undefined
       return full ? pattern.testExact(text) : pattern.test(text)
     },
   }

@@ -1,0 +1,299 @@
+import type { ConditionError } from './condition-error.ts'
+import { patternOf } from './cel-functions.ts'
+import { Reading } from './reading.ts'
+import type { Expr, Syntax } from './syntax.ts'
+import {
+  either,
+  GLOBAL_FUNCTIONS,
+  isComparable,
+  isNumber,
+  mayBeBool,
+  METHODS,
+  TYPE_NAMES,
+} from './types.ts'
+import type { Kind, Variables } from './types.ts'
+
+const MAX_NODES = 256
+const MAX_DEPTH = 32
+const MAX_LIST = 128
+const MAX_INT = 2n ** 63n - 1n
+const MAX_UINT = 2n ** 64n - 1n
+
+const ORDERS: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_'])
+const EQUALITIES: ReadonlySet<string> = new Set(['_==_', '_!=_'])
+const LOGIC: ReadonlySet<string> = new Set(['_&&_', '_||_', '!_'])
+const ARITHMETIC: ReadonlySet<string> = new Set(['_+_', '_-_', '_*_', '_/_', '_%_'])
+
+type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
+type Fold = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value']
+/** Variables of loops that a part of the text stands in, and how deep it stands. */
+interface Place {
+  readonly bound: ReadonlyMap<string, Kind>
+  readonly depth: number
+  readonly inLoop: boolean
+}
+
+/**
+ * Goes over a condition before it is ever evaluated: sizes, names, and what can be known of types.
+ * Throws `ConditionError`; gives what the condition reads.
+ */
+export function checkCondition(syntax: Syntax, variables: Variables): Reading {
+  const check = new Check(syntax, variables)
+  const kind = check.kindOf(syntax.expr, { bound: new Map(), depth: 1, inLoop: false })
+  if (!mayBeBool(kind))
+    throw syntax.errorAt(
+      syntax.expr.id,
+      `gives ${named(kind)}; a condition must give true or false`,
+    )
+  return check.reading
+}
+
+class Check {
+  readonly reading = new Reading()
+  readonly #syntax: Syntax
+  readonly #variables: Variables
+  #nodes = 0
+
+  constructor(syntax: Syntax, variables: Variables) {
+    this.#syntax = syntax
+    this.#variables = variables
+  }
+
+  kindOf(expr: Expr, place: Place): Kind {
+    if (++this.#nodes > MAX_NODES)
+      throw this.#error(expr, `has more than ${MAX_NODES} parts; use several rules`)
+    if (place.depth > MAX_DEPTH)
+      throw this.#error(expr, `is nested more than ${MAX_DEPTH} levels deep`)
+    this.reading.see(expr, (name) => place.bound.has(name))
+    const { exprKind } = expr
+    const inner = { ...place, depth: place.depth + 1 }
+    switch (exprKind.case) {
+      case 'constExpr':
+        return this.#constant(expr, exprKind.value.constantKind)
+      case 'identExpr':
+        return this.#name(expr, exprKind.value.name, place)
+      case 'selectExpr': {
+        const { operand, field, testOnly } = exprKind.value
+        const of = operand ? this.kindOf(operand, inner) : 'unknown'
+        if (!['record', 'map', 'json', 'unknown'].includes(of))
+          throw this.#error(expr, `${named(of)} has no field ${field}`)
+        if (testOnly) return 'bool'
+        return of === 'record' || of === 'json' ? 'json' : 'unknown'
+      }
+      case 'callExpr':
+        return this.#call(expr, exprKind.value, inner)
+      case 'listExpr': {
+        const { elements } = exprKind.value
+        if (elements.length > MAX_LIST)
+          throw this.#error(
+            expr,
+            `the list has ${elements.length} elements; at most ${MAX_LIST} are allowed`,
+          )
+        for (const element of elements) this.kindOf(element, inner)
+        return 'list'
+      }
+      case 'structExpr': {
+        const { messageName, entries } = exprKind.value
+        if (messageName !== '') throw this.#error(expr, `there is no type ${messageName} to make`)
+        if (entries.length > MAX_LIST)
+          throw this.#error(
+            expr,
+            `the map has ${entries.length} entries; at most ${MAX_LIST} are allowed`,
+          )
+        for (const { keyKind, value } of entries) {
+          if (keyKind.case === 'mapKey') this.kindOf(keyKind.value, inner)
+          if (value) this.kindOf(value, inner)
+        }
+        return 'map'
+      }
+      case 'comprehensionExpr':
+        return this.#fold(expr, exprKind.value, inner)
+      default:
+        throw this.#error(expr, 'cannot be read')
+    }
+  }
+
+  #constant(expr: Expr, constant: { case?: string | undefined; value?: unknown }): Kind {
+    const { value } = constant
+    switch (constant.case) {
+      case 'boolValue':
+        return 'bool'
+      case 'stringValue':
+        return 'string'
+      case 'bytesValue':
+        return 'bytes'
+      case 'nullValue':
+        return 'null'
+      case 'doubleValue':
+        if (!Number.isFinite(value)) throw this.#error(expr, 'the number is too large')
+        return 'double'
+      case 'int64Value':
+        if (typeof value !== 'bigint' || value > MAX_INT || value < -MAX_INT - 1n)
+          throw this.#error(expr, 'the whole number is beyond 64 bits')
+        return 'int'
+      case 'uint64Value':
+        if (typeof value !== 'bigint' || value > MAX_UINT)
+          throw this.#error(expr, 'the whole number is beyond 64 bits')
+        return 'uint'
+      default:
+        throw this.#error(expr, 'cannot be read')
+    }
+  }
+
+  #name(expr: Expr, name: string, { bound }: Place): Kind {
+    const kind = bound.get(name)
+    if (kind !== undefined) return kind
+    if (Object.hasOwn(this.#variables, name)) return this.#variables[name] ?? 'unknown'
+    if (TYPE_NAMES.has(name)) return 'type'
+    throw this.#error(
+      expr,
+      `there is no variable ${name}; there are ${Object.keys(this.#variables).join(', ')}`,
+    )
+  }
+
+  #call(expr: Expr, call: Call, place: Place): Kind {
+    const { target, function: name, args } = call
+    if (target === undefined) return this.#global(expr, name, args, place)
+    const space = target.exprKind.case === 'identExpr' ? target.exprKind.value.name : null
+    if (space !== null && GLOBAL_FUNCTIONS.has(`${space}.${name}`))
+      return this.#global(expr, `${space}.${name}`, args, place)
+    const signature = METHODS.get(name)
+    if (!signature) throw this.#error(expr, `there is no function ${name} to call on a value`)
+    this.kindOf(target, place)
+    this.#arguments(expr, name, signature.arity, args, place)
+    if (name === 'matches') this.#regex(args[0])
+    return signature.gives
+  }
+
+  #global(expr: Expr, name: string, args: Expr[], place: Place): Kind {
+    const signature = GLOBAL_FUNCTIONS.get(name)
+    if (signature) {
+      this.#arguments(expr, name, signature.arity, args, place)
+      return signature.gives
+    }
+    const kinds = args.map((arg) => this.kindOf(arg, place))
+    const [a = 'unknown', b = 'unknown', c = 'unknown'] = kinds
+    if (LOGIC.has(name)) {
+      const wrong = kinds.findIndex((kind) => !mayBeBool(kind))
+      if (wrong !== -1)
+        throw this.#error(
+          args[wrong] ?? expr,
+          `is ${named(kinds[wrong] ?? a)} where true or false is needed`,
+        )
+      return 'bool'
+    }
+    if (ORDERS.has(name) || EQUALITIES.has(name)) {
+      if (!isComparable(a, b))
+        throw this.#error(expr, `compares ${named(a)} with ${named(b)}, which is never true`)
+      return 'bool'
+    }
+    if (ARITHMETIC.has(name)) return this.#arithmetic(expr, name, a, b, args)
+    switch (name) {
+      case '@in':
+        return 'bool'
+      case '@not_strictly_false':
+        return 'bool'
+      case '_[_]':
+        return a === 'json' || a === 'record' ? 'json' : 'unknown'
+      case '_?_:_':
+        if (!mayBeBool(a))
+          throw this.#error(expr, `chooses by ${named(a)}, which is not true or false`)
+        return either(b, c)
+      case '-_':
+        if (!isNumber(a) && a !== 'json' && a !== 'unknown' && a !== 'duration')
+          throw this.#error(expr, `${named(a)} has no negative`)
+        return a === 'json' ? 'double' : a
+      default:
+        throw this.#error(expr, `there is no function ${name}`)
+    }
+  }
+
+  #arguments(
+    expr: Expr,
+    name: string,
+    arity: readonly number[],
+    args: readonly Expr[],
+    place: Place,
+  ): void {
+    if (!arity.includes(args.length))
+      throw this.#error(expr, `${name} takes ${arity.join(' or ')} arguments, not ${args.length}`)
+    for (const arg of args) this.kindOf(arg, place)
+  }
+
+  /** Numbers of a request are doubles, and CEL has no arithmetic of a double with a whole number. */
+  #arithmetic(expr: Expr, name: string, a: Kind, b: Kind, args: readonly Expr[]): Kind {
+    const operator = name.slice(1, -1)
+    if (operator === '%' && [a, b].some((kind) => kind === 'json' || kind === 'double'))
+      throw this.#error(expr, '% is for whole numbers: write int(…) around a number of the request')
+    for (const [kind, other, arg] of [
+      [a, b, args[0]],
+      [b, a, args[1]],
+    ] as const) {
+      if ((kind === 'int' || kind === 'uint') && (other === 'json' || other === 'double'))
+        throw this.#error(arg ?? expr, wholeNumber(operator, arg))
+    }
+    if (a === b && (isNumber(a) || a === 'string' || a === 'list' || a === 'bytes')) return a
+    const times = new Set([a, b])
+    if (times.has('timestamp') || times.has('duration')) return timeArithmetic(operator, a, b)
+    if (times.has('json') && times.has('double')) return 'double'
+    if (!isComparable(a, b))
+      throw this.#error(expr, `${named(a)} ${operator} ${named(b)} is not defined`)
+    return 'unknown'
+  }
+
+  #regex(pattern: Expr | undefined): void {
+    const constant = pattern?.exprKind.case === 'constExpr' ? pattern.exprKind.value : undefined
+    if (pattern === undefined || constant?.constantKind.case !== 'stringValue')
+      throw this.#error(
+        pattern ?? this.#syntax.expr,
+        'the pattern of matches must stand in the text',
+      )
+    try {
+      patternOf(constant.constantKind.value)
+    } catch (error) {
+      throw this.#error(pattern, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #fold(expr: Expr, fold: Fold, place: Place): Kind {
+    const { iterVar, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = fold
+    if (place.inLoop) throw this.#error(expr, 'loops inside a loop are not allowed')
+    if (Object.hasOwn(this.#variables, iterVar) || TYPE_NAMES.has(iterVar))
+      throw this.#error(expr, `${iterVar} is a name that is taken`)
+    const range = iterRange ? this.kindOf(iterRange, place) : 'unknown'
+    const start = accuInit ? this.kindOf(accuInit, place) : 'unknown'
+    const element = range === 'record' ? 'string' : range === 'json' ? 'json' : 'unknown'
+    const bound = new Map<string, Kind>([...place.bound, [iterVar, element], [accuVar, start]])
+    const loop = { ...place, bound, inLoop: true }
+    for (const part of [loopCondition, loopStep]) if (part) this.kindOf(part, loop)
+    return result ? this.kindOf(result, { ...loop, inLoop: place.inLoop }) : 'unknown'
+  }
+
+  #error(expr: Expr, message: string): ConditionError {
+    return this.#syntax.errorAt(expr.id, message)
+  }
+}
+
+function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
+  if (a === 'timestamp' && b === 'timestamp') return operator === '-' ? 'duration' : 'unknown'
+  if (a === 'duration' && b === 'duration') return 'duration'
+  return a === 'timestamp' || b === 'timestamp' ? 'timestamp' : 'unknown'
+}
+
+function wholeNumber(operator: string, arg: Expr | undefined): string {
+  const literal = arg?.exprKind.case === 'constExpr' ? arg.exprKind.value.constantKind : undefined
+  const better =
+    literal?.case === 'int64Value' || literal?.case === 'uint64Value'
+      ? `write ${literal.value}.0`
+      : 'write double(…) around it'
+  return `a whole number cannot take part in ${operator} with a number of the request: ${better}`
+}
+
+const named = (kind: Kind): string =>
+  kind === 'record'
+    ? 'a map'
+    : kind === 'json'
+      ? 'a value of the request'
+      : /^[aeiou]/.test(kind)
+        ? `an ${kind}`
+        : `a ${kind}`

@@ -1,0 +1,103 @@
+import { celEnv, plan } from '@bufbuild/cel'
+import { FUNCTIONS, metered } from './cel-functions.ts'
+import type { Meter } from './cel-functions.ts'
+import { checkCondition } from './check.ts'
+import { ConditionError } from './condition-error.ts'
+import type { Facts } from './facts.ts'
+import { guardLoops } from './guard-loops.ts'
+import type { Reading } from './reading.ts'
+import { parseCondition } from './syntax.ts'
+import { AUTHORIZE_VARIABLES } from './types.ts'
+import type { Variables } from './types.ts'
+
+export { ConditionError } from './condition-error.ts'
+export type { Meter } from './cel-functions.ts'
+
+/** A compiled CEL condition. It has three answers, and what an error means is for the rule to say. */
+export interface Condition {
+  readonly text: string
+  /** Top-level members of `context` that it reads; `all` where the text does not tell. */
+  readonly reads: ReadonlySet<string> | 'all'
+  /** Sentences about what the author may not have meant. */
+  readonly warnings: readonly string[]
+  /** Anything but `true` and `false`, and a decision that `meter` calls too long, is an error. */
+  evaluate(facts: Facts, meter?: Meter): boolean | 'error'
+}
+
+const environment = celEnv({ funcs: FUNCTIONS })
+
+// Some 4 KB a condition.
+const MAX_KEPT = 10_000
+const kept = new WeakMap<Variables, Map<string, Condition>>()
+
+/** Compiles a condition; throws `ConditionError` with its place. Kept by text. */
+export function compileCondition(
+  text: string,
+  variables: Variables = AUTHORIZE_VARIABLES,
+): Condition {
+  const conditions = kept.get(variables) ?? new Map<string, Condition>()
+  kept.set(variables, conditions)
+  let condition = conditions.get(text)
+  if (!condition) {
+    condition = compile(text, variables)
+    if (conditions.size >= MAX_KEPT) conditions.clear()
+    conditions.set(text, condition)
+  }
+  return condition
+}
+
+/**
+ * The condition of a stored text. It is compiled when it is first needed; one that no longer compiles
+ * is an error at every evaluation, never a condition that holds.
+ */
+export function conditionOf(text: string, variables: Variables = AUTHORIZE_VARIABLES): Condition {
+  let compiled: Condition | null = null
+  const get = () => (compiled ??= compileOrError(text, variables))
+  return {
+    text,
+    get reads() {
+      return get().reads
+    },
+    get warnings() {
+      return get().warnings
+    },
+    evaluate: (facts, meter) => get().evaluate(facts, meter),
+  }
+}
+
+function compileOrError(text: string, variables: Variables): Condition {
+  try {
+    return compileCondition(text, variables)
+  } catch (error) {
+    if (!(error instanceof ConditionError)) throw error
+    return { text, reads: 'all', warnings: [error.message], evaluate: () => 'error' }
+  }
+}
+
+function compile(text: string, variables: Variables): Condition {
+  const syntax = parseCondition(text)
+  const reading = checkCondition(syntax, variables)
+  guardLoops(syntax.expr)
+  const run = plan(environment, syntax.expr) as (facts: Facts) => unknown
+  const evaluate: Condition['evaluate'] = (facts, meter) => {
+    const result = metered(meter, () => run(facts))
+    return typeof result === 'boolean' ? result : 'error'
+  }
+  const constant = reading.isConstant ? evaluate({}) : null
+  return { text, reads: reading.members, warnings: warningsOf(reading, constant), evaluate }
+}
+
+function warningsOf(reading: Reading, constant: boolean | 'error' | null): string[] {
+  return [
+    ...reading.unguarded.map(
+      (name) =>
+        `context.${name} is read without has(context.${name}): a request without it is an error, which denies, asks for approval or grants nothing`,
+    ),
+    ...reading.openBelow.map(
+      (name) => `context.${name} has an upper bound only: negative numbers are within it`,
+    ),
+    ...(constant === false ? ['the condition is never true'] : []),
+    ...(constant === true ? ['the condition is always true'] : []),
+    ...(constant === 'error' ? ['the condition is always an error'] : []),
+  ]
+}

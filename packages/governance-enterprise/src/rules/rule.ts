@@ -1,0 +1,38 @@
+import type { Ask } from '@remit/core'
+import type { Condition, Meter } from './condition.ts'
+import { factsOf } from './facts.ts'
+import { matchesAll, matchesPattern } from './pattern.ts'
+
+/** What every kind of rule has: whom, what and when it is about. */
+export interface Rule {
+  readonly id: string
+  readonly agents: readonly string[]
+  readonly actions: readonly string[]
+  readonly resources: readonly string[]
+  readonly condition: Condition | null
+  /** The window `[notBefore, expiresAt)`, milliseconds; null is open. */
+  readonly notBefore: number | null
+  readonly expiresAt: number | null
+}
+
+/** Whether a rule is about a request, or the error that its condition ends in. */
+export function matchRule(rule: Rule, ask: Ask, meter?: Meter): boolean | 'error' {
+  if (!isAbout(rule, ask)) return false
+  return rule.condition === null ? true : rule.condition.evaluate(factsOf(ask), meter)
+}
+
+/** Everything but the condition: patterns and window. */
+export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {
+  if (rule.notBefore !== null && now < rule.notBefore) return false
+  if (rule.expiresAt !== null && now >= rule.expiresAt) return false
+  return (
+    anyMatches(rule.agents, request.agent_id) &&
+    anyMatches(rule.actions, request.action) &&
+    (resource === null ? rule.resources.some(matchesAll) : anyMatches(rule.resources, resource))
+  )
+}
+
+function anyMatches(patterns: readonly string[], text: string): boolean {
+  for (const pattern of patterns) if (matchesPattern(pattern, text)) return true
+  return false
+}

@@ -1,0 +1,130 @@
+/**
+ * What is known of a value before there is a request. `json` is a part of the request, whose numbers
+ * are all CEL doubles; `record` a map of such; `unknown` may be anything.
+ */
+export type Kind =
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'null'
+  | 'list'
+  | 'map'
+  | 'timestamp'
+  | 'duration'
+  | 'type'
+  | 'json'
+  | 'record'
+  | 'unknown'
+
+/** Variables of a condition and what they are. */
+export type Variables = Readonly<Record<string, 'string' | 'record' | 'timestamp'>>
+
+/** The variables of conditions about `/v1/authorize`. */
+export const AUTHORIZE_VARIABLES: Variables = {
+  action: 'string',
+  agent_id: 'string',
+  agent: 'record',
+  resource: 'record',
+  context: 'record',
+  subject: 'record',
+  action_properties: 'record',
+  now: 'timestamp',
+}
+
+const NUMBERS: ReadonlySet<Kind> = new Set(['int', 'uint', 'double'])
+const OPEN: ReadonlySet<Kind> = new Set(['json', 'unknown'])
+
+export const isNumber = (kind: Kind): boolean => NUMBERS.has(kind)
+
+/** Whether a value of one kind can ever equal, or be compared with, one of the other. */
+export function isComparable(a: Kind, b: Kind): boolean {
+  if (a === b || OPEN.has(a) || OPEN.has(b)) return true
+  if (isNumber(a) && isNumber(b)) return true
+  const both = new Set([a, b])
+  return both.has('record') && both.has('map')
+}
+
+/** Whether a value of this kind can be `true` or `false`. */
+export const mayBeBool = (kind: Kind): boolean => kind === 'bool' || OPEN.has(kind)
+
+/** What either branch of a choice gives. */
+export const either = (a: Kind, b: Kind): Kind => (a === b ? a : 'unknown')
+
+interface Signature {
+  /** Numbers of arguments that it takes. */
+  readonly arity: readonly number[]
+  readonly gives: Kind
+}
+
+const takes = (arity: number[], gives: Kind): Signature => ({ arity, gives })
+
+/** Functions that stand before their arguments: `size(x)`. */
+export const GLOBAL_FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
+  Object.entries({
+    size: takes([1], 'int'),
+    int: takes([1], 'int'),
+    uint: takes([1], 'uint'),
+    double: takes([1], 'double'),
+    bool: takes([1], 'bool'),
+    string: takes([1], 'string'),
+    bytes: takes([1], 'bytes'),
+    timestamp: takes([1], 'timestamp'),
+    duration: takes([1], 'duration'),
+    type: takes([1], 'type'),
+    dyn: takes([1], 'unknown'),
+    'strings.quote': takes([1], 'string'),
+  }),
+)
+
+const timeParts = [
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getDayOfYear',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+  'getMilliseconds',
+]
+
+/** Functions that stand behind what they are about: `x.size()`. */
+export const METHODS: ReadonlyMap<string, Signature> = new Map([
+  ...Object.entries({
+    size: takes([0], 'int'),
+    contains: takes([1], 'bool'),
+    startsWith: takes([1], 'bool'),
+    endsWith: takes([1], 'bool'),
+    matches: takes([1], 'bool'),
+    charAt: takes([1], 'string'),
+    indexOf: takes([1, 2], 'int'),
+    lastIndexOf: takes([1, 2], 'int'),
+    lowerAscii: takes([0], 'string'),
+    upperAscii: takes([0], 'string'),
+    replace: takes([2, 3], 'string'),
+    split: takes([1, 2], 'list'),
+    substring: takes([1, 2], 'string'),
+    trim: takes([0], 'string'),
+    join: takes([0, 1], 'string'),
+    format: takes([1], 'string'),
+  }),
+  ...timeParts.map((name): [string, Signature] => [name, takes([0, 1], 'int')]),
+])
+
+/** Names of types, as values: `type(x) == string`. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set([
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+])
