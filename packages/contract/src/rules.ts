@@ -22,25 +22,23 @@ export const Patterns = z
   .max(MAX_PATTERNS)
   .default(['*'])
 
-/** A CEL condition; the rules of docs/conditions.md are checked when it is compiled. */
+/** A CEL condition; what docs/conditions.md says of it is checked when it is compiled. */
 export const ConditionText = z
   .string()
   .min(1, 'must be a CEL condition; leave it out for none')
   .max(2048)
-  .nullable()
-  .default(null)
   .describe('CEL: a condition that gives true or false')
 
 export const Description = z.string().max(1000).nullable().default(null)
 
 /** The window `[not_before, expires_at)` in which a rule counts; null is open. */
-export const windowShape = {
+export const windowFields = {
   not_before: Timestamp.nullable().default(null),
   expires_at: Timestamp.nullable().default(null),
 }
 
 /** For `.refine`: a window that opens after it has closed is a mistake. */
-export const isWindow = ({
+export const windowIsOpen = ({
   not_before,
   expires_at,
 }: {
@@ -49,5 +47,5 @@ export const isWindow = ({
 }): boolean =>
   not_before === null || expires_at === null || Date.parse(not_before) < Date.parse(expires_at)
 
-/** The second argument of `.refine` beside `isWindow`. */
+/** The second argument of `.refine` beside `windowIsOpen`. */
 export const WINDOW_FAULT = { path: ['expires_at'], message: 'must be after not_before' }
