@@ -10,6 +10,7 @@ import type { Ids } from '../ids.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
+import type { Outbound } from '../net/outbound.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Decider } from '../authorize/decider.ts'
 import type { Route } from './implement.ts'
@@ -48,6 +49,8 @@ export interface Deps {
   readonly clock: Clock
   readonly ids: Ids
   readonly signals: Signals
+  /** The way to addresses that others chose. */
+  readonly outbound: Outbound
   readonly log: Logger
   readonly settings: Settings
   /** Offers of other modules; only after every `setup` has run. */

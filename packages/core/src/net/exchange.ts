@@ -1,0 +1,139 @@
+import http from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { OutboundError } from './ending.ts'
+import type { Ending } from './ending.ts'
+
+export interface Address {
+  readonly address: string
+  readonly family: number
+}
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+export interface OutboundResponse {
+  readonly status: number
+  /** Lower case, without parameters; empty where there is none. */
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+interface Exchange {
+  readonly url: URL
+  /** Where to connect, and nowhere else. */
+  readonly addresses: readonly Address[]
+  readonly request: OutboundRequest
+  readonly ending: Ending
+  readonly ca: string | undefined
+}
+
+const MAX_RESPONSE_BYTES = 256 * 1024
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** Sends a request to one of the given addresses and reads the answer, both within their limits. */
+export async function exchange({
+  url,
+  addresses,
+  request,
+  ending,
+  ca,
+}: Exchange): Promise<OutboundResponse> {
+  const send = url.protocol === 'https:' ? https.request : http.request
+  const outgoing = send(url, {
+    method: request.method,
+    headers: { 'user-agent': 'Remit', ...request.headers, 'accept-encoding': 'identity' },
+    // A connection of its own: one that is kept could be older than the look-up.
+    agent: false,
+    lookup: handOut(addresses),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Whatever the environment says.
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ...(ca !== undefined && { ca }),
+    signal: ending.signal,
+  })
+  const progress = watch(outgoing, url.protocol, addresses, ending)
+  try {
+    const response = await answerTo(outgoing, request.body)
+    return await read(response)
+  } catch (error) {
+    if (ending.signal.aborted) throw ending.signal.reason
+    throw error instanceof OutboundError ? error : progress.failure()
+  } finally {
+    outgoing.destroy()
+  }
+}
+
+/** A look-up that knows its answer. */
+const handOut =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_host, { all }, callback) => {
+    const [first] = addresses
+    if (all) callback(null, [...addresses])
+    else callback(null, first?.address ?? '', first?.family ?? 0)
+  }
+
+/** Follows the connection: checks whom it reached, ends the wait for it, and tells what a failure means. */
+function watch(
+  outgoing: ClientRequest,
+  protocol: string,
+  addresses: readonly Address[],
+  ending: Ending,
+) {
+  let phase: 'connection_failed' | 'tls_failed' | 'response_broken' = 'connection_failed'
+  const ready = () => {
+    phase = 'response_broken'
+    ending.connected()
+  }
+  outgoing.on('socket', (socket) => {
+    socket.once('connect', () => {
+      if (!addresses.some(({ address }) => address === socket.remoteAddress)) {
+        socket.destroy(new OutboundError('address_refused', 'another address was reached'))
+      } else if (protocol === 'https:') phase = 'tls_failed'
+      else ready()
+    })
+    socket.once('secureConnect', ready)
+  })
+  const sentences = {
+    connection_failed: 'no connection to the host',
+    tls_failed: 'no TLS connection that can be trusted',
+    response_broken: 'the answer broke off or is not HTTP',
+  }
+  return { failure: () => new OutboundError(phase, sentences[phase]) }
+}
+
+function answerTo(outgoing: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', resolve)
+    // More than one error may come; the first has answered.
+    outgoing.on('error', reject)
+    // Also without an error: an upgrade that nobody asked for.
+    outgoing.once('close', () => reject(new Error('closed')))
+    outgoing.end(body)
+  })
+}
+
+async function read(response: IncomingMessage): Promise<OutboundResponse> {
+  const { statusCode = 0, headers } = response
+  if (statusCode >= 300 && statusCode < 400)
+    throw new OutboundError('redirected', `the host answered ${statusCode}`)
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (encoding !== '' && encoding !== 'identity')
+    throw new OutboundError('content_encoded', 'the answer is encoded although that was ruled out')
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > MAX_RESPONSE_BYTES)
+      throw new OutboundError('response_too_large', `more than ${MAX_RESPONSE_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  const contentType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+  return { status: statusCode, contentType, body: Buffer.concat(chunks) }
+}

@@ -1,0 +1,68 @@
+import { lookup } from 'node:dns/promises'
+import { exchange } from './exchange.ts'
+import type { Address, OutboundRequest, OutboundResponse } from './exchange.ts'
+import { isLoopbackAddress, isPublicAddress } from './address.ts'
+import { Ending, OutboundError } from './ending.ts'
+import { checkTarget, hostOf, isLoopbackHost } from './target.ts'
+import type { TargetCheck } from './target.ts'
+
+/** All addresses of a name. */
+export type Resolve = (host: string) => Promise<readonly Address[]>
+
+export interface OutboundOptions {
+  /** Development and tests only: see `TargetRules`. */
+  readonly allowLoopback: boolean
+  /** The system's resolver unless given. */
+  readonly resolve?: Resolve
+  /** PEM of the authorities to trust in place of the built-in ones. */
+  readonly ca?: string
+}
+
+/** Requests to addresses that others chose: webhooks, issuers. The one way from the server to them. */
+export interface Outbound {
+  /** Whether a URL can be a target at all; looks nothing up. A query is allowed unless said otherwise. */
+  checkTarget(url: string, options?: { readonly query: boolean }): TargetCheck
+  /**
+   * One request on a connection of its own; follows nothing. Rejects with an `OutboundError` for all
+   * but a whole answer, whatever its status (3xx excepted). Takes 5 s at most, 2 s to connect.
+   */
+  fetch(url: string, request: OutboundRequest): Promise<OutboundResponse>
+}
+
+const CONNECT_MS = 2_000
+const TOTAL_MS = 5_000
+
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { allowLoopback, resolve = systemResolve } = options
+  const check: Outbound['checkTarget'] = (url, { query } = { query: true }) =>
+    checkTarget(url, { allowLoopback, allowQuery: query })
+  return {
+    checkTarget: check,
+    async fetch(text, request) {
+      const target = check(text)
+      if ('refused' in target) throw new OutboundError('target_refused', target.refused)
+      using ending = new Ending({ connectMs: CONNECT_MS, totalMs: TOTAL_MS }, request.signal)
+      const host = hostOf(target.url)
+      const addresses = await ending.race(addressesOf(host, resolve))
+      const { ca } = options
+      return await exchange({ url: target.url, addresses, request, ending, ca })
+    },
+  }
+}
+
+const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verbatim' })
+
+/** The addresses to connect to, each of them allowed: one that is not spoils them all. */
+async function addressesOf(host: string, resolve: Resolve): Promise<readonly Address[]> {
+  // Only a loopback address gets past `checkTarget` as a literal.
+  if (isLoopbackAddress(host)) return [{ address: host, family: host === '::1' ? 6 : 4 }]
+  const isAllowed = isLoopbackHost(host) ? isLoopbackAddress : isPublicAddress
+  const addresses = await resolve(host).catch(() => {
+    throw new OutboundError('name_not_found', 'the name of the host cannot be looked up')
+  })
+  if (addresses.length === 0)
+    throw new OutboundError('name_not_found', 'the name of the host has no address')
+  if (!addresses.every(({ address }) => isAllowed(address)))
+    throw new OutboundError('address_refused', 'the host has an address that is not public')
+  return addresses
+}

@@ -1,0 +1,48 @@
+import { isIP } from 'node:net'
+import { isLoopbackAddress } from './address.ts'
+
+export interface TargetRules {
+  /** Also plain http, any port, and 127.0.0.1, ::1 and localhost: development and tests only. */
+  readonly allowLoopback: boolean
+  /** Whether the URL may have a query. */
+  readonly allowQuery: boolean
+}
+
+/** The URL as it will be fetched, or why it never will be: a clause that follows the field's name. */
+export type TargetCheck = { readonly url: URL } | { readonly refused: string }
+
+/** Endings of names that mean something only inside some network (RFC 6761, 6762, 7686, 8375, 9476). */
+const INSIDE = /\.(localhost|local|internal|lan|home|corp|arpa|onion|test)$/
+
+/**
+ * Whether a URL that somebody gave us may be fetched at all, before any name is looked up. It is
+ * judged as WHATWG parses it, so that `https://0x7f.1` is the address that it means.
+ */
+export function checkTarget(text: string, rules: TargetRules): TargetCheck {
+  const url = URL.parse(text)
+  if (!url) return { refused: 'must be an absolute https URL' }
+  const reason = complaint(url, text, rules)
+  return reason === null ? { url } : { refused: reason }
+}
+
+/** Host of a URL as sockets want it: IPv6 without brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || isLoopbackAddress(host)
+
+function complaint(url: URL, text: string, rules: TargetRules): string | null {
+  const host = hostOf(url)
+  const isLoopback = rules.allowLoopback && isLoopbackHost(host)
+  if (url.protocol !== 'https:' && !(isLoopback && url.protocol === 'http:'))
+    return 'must be an https URL'
+  if (url.username !== '' || url.password !== '') return 'must not carry a user name or password'
+  if (text.includes('#')) return 'must not have a fragment'
+  if (!rules.allowQuery && text.includes('?')) return 'must not have a query'
+  if (isLoopback) return null
+  if (isIP(host) !== 0) return 'must name its host, not give an IP address'
+  if (host.endsWith('.')) return 'must name its host without a dot at the end'
+  if (!host.includes('.') || INSIDE.test(host)) return 'must name a host of the public internet'
+  if (url.port !== '' && !rules.allowLoopback) return 'must use port 443'
+  return null
+}
