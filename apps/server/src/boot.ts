@@ -75,6 +75,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       metricsApart: config.REMIT_METRICS_PORT !== undefined,
       settings: {
         edition,
+        ...(config.REMIT_BASE_URL !== undefined && { baseUrl: config.REMIT_BASE_URL }),
         spendDeadlineMs: config.REMIT_SPEND_DEADLINE_MS,
         ...(config.REMIT_SPEND_URL !== undefined && { spendUrl: config.REMIT_SPEND_URL }),
       },

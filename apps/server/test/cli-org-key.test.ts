@@ -86,7 +86,13 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     const { kind, payload } = await lastEntry(organization.id)
     const back = await cliJson(['org', 'set', organization.id, 'default_effect='], env)
 
-    const settings = { default_effect: 'deny', unknown_agents: 'deny' }
+    const settings = {
+      default_effect: 'deny',
+      unknown_agents: 'deny',
+      four_eyes: false,
+      require_separate_keys: false,
+      consequential_actions: [],
+    }
     expect(changed).toEqual({ organization: { ...organization, settings } })
     expect(kind).toBe('organization.updated')
     expect(JSON.parse(payload).data).toEqual(changed)
@@ -95,14 +101,44 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     })
   })
 
+  test('org set takes flags and lists as people write them', async () => {
+    await createOrg(env, 'flags')
+    const set = async (...assignments: string[]) =>
+      (
+        await cliJson<{ organization: { settings: Record<string, unknown> } }>(
+          ['org', 'set', 'flags', ...assignments],
+          env,
+        )
+      ).organization.settings
+
+    const written = ['four_eyes=true', 'consequential_actions=payments.*, db.drop']
+    expect(await set(...written)).toMatchObject({
+      four_eyes: true,
+      require_separate_keys: false,
+      consequential_actions: ['payments.*', 'db.drop'],
+    })
+    expect(await set('consequential_actions=["a,b"]')).toMatchObject({
+      consequential_actions: ['a,b'],
+    })
+    const { stdout } = await cli(
+      ['org', 'set', 'flags', 'four_eyes=false', ...written.slice(1)],
+      env,
+    )
+    expect(stdout).toMatch(/^four_eyes: +false\n/m)
+    expect(stdout).toMatch(/^consequential_actions: +payments\.\*,db\.drop\n/m)
+  })
+
+  const NAMES =
+    'default_effect, unknown_agents, four_eyes, require_separate_keys, consequential_actions'
+
   test.each([
-    [
-      'default_efect=deny',
-      'default_efect: is not a setting; there are default_effect, unknown_agents',
-    ],
+    ['default_efect=deny', `default_efect: is not a setting; there are ${NAMES}`],
+    ['four_eyes=yes', 'four_eyes: must be true or false'],
+    ['require_separate_keys=1', 'require_separate_keys: must be true or false'],
+    ['consequential_actions=a,,b', 'consequential_actions: must not be empty'],
     ['default_effect=perhaps', 'default_effect: must be allow or deny'],
     ['default_effect=true', 'default_effect: must be allow or deny'],
-    ['__proto__=deny', '__proto__: is not a setting; there are default_effect, unknown_agents'],
+    ['__proto__=deny', `__proto__: is not a setting; there are ${NAMES}`],
     ['deny', 'deny: write a setting as name=value'],
   ])('org set refuses %s and says what is accepted', async (assignment, message) => {
     const name = `refusing ${assignment}`
@@ -234,12 +270,14 @@ describe('key generate', () => {
 
 describe('readAssignments', () => {
   test('reads JSON where the value is JSON, text elsewhere, and an empty value as none', () => {
-    expect(readAssignments(['a=deny', 'b=["x*"]', 'c=3', 'd=', 'e=f=g'])).toEqual({
+    const list = 'consequential_actions=7'
+    expect(readAssignments(['a=deny', 'b=["x*"]', 'c=3', 'd=', 'e=f=g', list])).toEqual({
       a: 'deny',
       b: ['x*'],
       c: 3,
       d: null,
       e: 'f=g',
+      consequential_actions: ['7'],
     })
   })
 })

@@ -19,8 +19,8 @@ describe('the contract', () => {
 
   it.each(all)(
     '%s refuses unknown fields of its body, query and parameters',
-    (_, { body, query, params }) => {
-      for (const schema of [body, query, params]) {
+    (_, { body, query, params, lenient }) => {
+      for (const schema of lenient ? [query, params] : [body, query, params]) {
         const result = schema?.safeParse({ an_unknown_field: 1 })
         const codes = result?.error?.issues.map(({ code }) => code)
         expect(codes ?? ['unrecognized_keys']).toContain('unrecognized_keys')
@@ -29,10 +29,31 @@ describe('the contract', () => {
   )
 
   it.each(all)(
-    '%s has a body only where it is a POST, and is under /v1',
+    '%s has a body only where it is a POST or PATCH, and is under /v1',
     (_, { method, body, path }) => {
-      expect(body !== undefined && method !== 'POST').toBe(false)
-      expect(path.startsWith('/v1/')).toBe(true)
+      expect(body === undefined || method === 'POST' || method === 'PATCH').toBe(true)
+      // AuthZEN says where its endpoints are.
+      expect(path).toMatch(/^\/v1\/|^\/access\/v1\/|^\/\.well-known\//)
+    },
+  )
+
+  it.each(all.filter(([, { lenient }]) => lenient))(
+    '%s is lenient: it ignores fields that nobody knows, and is not ours to change',
+    (_, { body, path }) => {
+      const codes = body?.safeParse({ an_unknown_field: 1 }).error?.issues.map(({ code }) => code)
+      expect(codes).not.toContain('unrecognized_keys')
+      expect(path.startsWith('/v1/')).toBe(false)
+    },
+  )
+
+  it.each(all.filter(([, { public: open }]) => open))(
+    '%s is public: it reads, takes nothing and names no role or scope',
+    (_, { method, body, params, query, roles, scope }) => {
+      expect({ method, body, params, query, roles, scope }).toEqual({
+        method: 'GET',
+        roles: [],
+        scope: null,
+      })
     },
   )
 

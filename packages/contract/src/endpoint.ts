@@ -38,6 +38,13 @@ export interface Endpoint<
    * inside the transaction; so the key may come from memory before it.
    */
   readonly viaWriter?: true
+  /** Answered without a key, and so without anything of an organization. */
+  readonly public?: true
+  /**
+   * Speaks a protocol that wants what this API refuses elsewhere: fields that nobody knows are ignored,
+   * and a wrong media type is 400, like every other fault of a request (AuthZEN 1.0).
+   */
+  readonly lenient?: true
   /** Field of the answer that is shown once and left out of an idempotent repeat. */
   readonly secretField?: string
 }

@@ -88,9 +88,10 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
   return {
     operationId: name,
     summary: endpoint.summary,
-    tags: [endpoint.path.split('/')[2] ?? 'remit'],
+    tags: [tagOf(endpoint)],
+    ...(endpoint.public && { security: [] }),
     'x-plan': endpoint.plan,
-    'x-roles': ['admin', ...endpoint.roles],
+    'x-roles': endpoint.public ? [] : ['admin', ...endpoint.roles],
     'x-scope': endpoint.scope,
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.body && {
@@ -111,6 +112,9 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
     },
   }
 }
+
+/** The part of the API that an endpoint belongs to; what is not under /v1 has a standard's own paths. */
+const tagOf = ({ path }: Endpoint): string => /^\/v1\/([^/]+)/.exec(path)?.[1] ?? 'authzen'
 
 function success(endpoint: Endpoint, components: Map<string, unknown>): Json {
   if (endpoint.status === 204) return { description: 'Done' }

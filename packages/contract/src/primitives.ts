@@ -27,8 +27,10 @@ export type Scope = (typeof SCOPES)[number]
 const NAME_RULE =
   '1 to 256 characters in NFC, without control or format characters, outer blanks or *'
 
-export const AgentId = z.string().refine(isName, `must be ${NAME_RULE}`).meta({ id: 'AgentId' })
-export const Action = z.string().refine(isName, `must be ${NAME_RULE}`).meta({ id: 'Action' })
+/** What agents, actions and the parts of a resource may be called. */
+export const Name = z.string().refine(isName, `must be ${NAME_RULE}`)
+export const AgentId = Name.meta({ id: 'AgentId' })
+export const Action = Name.meta({ id: 'Action' })
 
 /** Identifier of an object that the caller names in the path. */
 export const PathId = z
@@ -61,8 +63,8 @@ export const Resource = z
   .union([
     z.string().refine((text) => text === '' || isName(text), `must be empty or ${NAME_RULE}`),
     z.strictObject({
-      type: z.string().refine(isName, `must be ${NAME_RULE}`),
-      id: z.string().refine(isName, `must be ${NAME_RULE}`),
+      type: Name,
+      id: Name,
       properties: FreeForm.optional(),
     }),
   ])

@@ -2,6 +2,7 @@ import { defineModule } from '@remit/core'
 import { agentStage, agentSwitch } from './agents/stop.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
+import { organizationRoutes } from './organization/routes.ts'
 import { migrations } from './schema.ts'
 import { httpSpendSource } from './spend/http-source.ts'
 import { measureWith } from './spend/measure.ts'
@@ -16,7 +17,12 @@ export default defineModule({
     const measure =
       spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
     return {
-      routes: [...authorizeRoutes(deps), ...ledgerRoutes(deps), ...spendRoutes(deps)],
+      routes: [
+        ...authorizeRoutes(deps),
+        ...ledgerRoutes(deps),
+        ...organizationRoutes(deps),
+        ...spendRoutes(deps),
+      ],
       stages: { agent_deny: agentStage as never, spend_limit: spendStage(measure) as never },
       provides: { agentSwitch: agentSwitch(deps) },
     }

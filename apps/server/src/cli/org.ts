@@ -5,6 +5,7 @@ import {
   setPlan,
   setSettings,
   SETTING_NAMES,
+  settingFromText,
 } from '@remit/core'
 import type { OrganizationRecord } from '@remit/core'
 import { Argument } from 'commander'
@@ -80,24 +81,23 @@ export function orgCommands(program: Command, session: Session): void {
 }
 
 const described = ({ id, name, plan, settings }: OrganizationRecord): string =>
-  facts({ organization: id, name, plan, ...Object.fromEntries(Object.entries(settings)) })
+  facts({
+    organization: id,
+    name,
+    plan,
+    ...Object.fromEntries(
+      Object.entries(settings).map(([setting, value]) => [setting, String(value) || 'none']),
+    ),
+  })
 
-/** `name=value` as a change of settings: JSON where the value is JSON, else text, null where it is empty. */
+/** `name=value` as a change of settings. */
 export function readAssignments(assignments: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     assignments.map((assignment) => {
       const at = assignment.indexOf('=')
       if (at < 1) throw new CliError(`${assignment}: write a setting as name=value`)
-      const text = assignment.slice(at + 1)
-      return [assignment.slice(0, at), text === '' ? null : jsonOrText(text)]
+      const name = assignment.slice(0, at)
+      return [name, settingFromText(name, assignment.slice(at + 1))]
     }),
   )
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

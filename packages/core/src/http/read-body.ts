@@ -1,19 +1,24 @@
 import type { IncomingMessage } from 'node:http'
+import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
 import { fail, invalid } from '../errors.ts'
 import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
 import { headerOf, incomingOf } from './header.ts'
 
 /** Bytes of a JSON body at most, where the endpoint does not say otherwise. */
-export const MAX_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** The bytes of a JSON request: 415 for another media type, 413 above `maxBytes`. */
-export async function readBody(c: Context, maxBytes: number): Promise<Uint8Array> {
+/** The bytes of a JSON request: 415 (400 where the endpoint is lenient) for another media type, 413 above its maximum. */
+export async function readBody(
+  c: Context,
+  { maxBodyBytes: maxBytes = MAX_BODY_BYTES, lenient }: Endpoint,
+): Promise<Uint8Array> {
   const type = headerOf(c, 'content-type')
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
-    throw fail('unsupported_media_type', 'Send Content-Type: application/json')
+    const code = lenient ? 'invalid_request' : 'unsupported_media_type'
+    throw fail(code, 'Send Content-Type: application/json')
   }
   if (Number(headerOf(c, 'content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const incoming = incomingOf(c)

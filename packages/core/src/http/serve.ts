@@ -16,7 +16,7 @@ import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import { readInput } from './input.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { MAX_BODY_BYTES, readBody } from './read-body.ts'
+import { readBody } from './read-body.ts'
 import { Reply } from './reply.ts'
 
 export interface ServeDeps {
@@ -43,40 +43,65 @@ export async function serve(
   deps: ServeDeps,
 ): Promise<Response> {
   const { endpoint } = route
+  if (endpoint.public) return servePublic(route, c, requestId, deps)
   const admission = new Admission(endpoint, c.req.header('authorization'), deps)
   const { caller, limits } = await admission.first()
-  const bytes = endpoint.body && (await readBody(c, endpoint.maxBodyBytes ?? MAX_BODY_BYTES))
+  const bytes = endpoint.body && (await readBody(c, endpoint))
   const input = readInput(endpoint, c, bytes)
   const claim = claimOf(
     endpoint,
     { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes },
     (reply) => store(endpoint, reply),
   )
-  const info: RequestInfo = {
-    requestId,
-    claim,
-    wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
-    accept: headerOf(c, 'accept') ?? '',
-    header: (name) => headerOf(c, name),
-    // On demand: few requests wait, and a signal costs more than most of them take.
-    signal: () => AbortSignal.any([c.req.raw.signal, deps.closing]),
-    recheck: () => admission.recheck(),
-  }
+  const info = infoOf(c, requestId, claim, deps, () => admission.recheck())
   const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
   const rendered = await deps.deadlines.guard(
     deps.claims.hold(caller.orgId, claim, run),
     endpoint.maxSeconds && endpoint.maxSeconds * 1000,
   )
-  return new Response(rendered.body as ConstructorParameters<typeof Response>[0], {
-    status: rendered.status,
-    headers: {
-      'Cache-Control': 'no-store',
-      'X-Request-Id': requestId,
-      ...limits,
-      ...rendered.headers,
-    },
-  })
+  return responseOf(rendered, requestId, limits)
 }
+
+/** A request that needs no key: nobody is let in. */
+async function servePublic(
+  route: Route,
+  c: Context,
+  requestId: string,
+  deps: ServeDeps,
+): Promise<Response> {
+  const info = infoOf(c, requestId, null, deps, () => Promise.resolve())
+  const input = readInput(route.endpoint, c, undefined)
+  const reply = await deps.deadlines.guard(route.handle(input, null as never, info))
+  return responseOf(render(route.endpoint, reply), requestId, {})
+}
+
+const infoOf = (
+  c: Context,
+  requestId: string,
+  claim: Claim | null,
+  deps: ServeDeps,
+  recheck: RequestInfo['recheck'],
+): RequestInfo => ({
+  requestId,
+  claim,
+  wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
+  accept: headerOf(c, 'accept') ?? '',
+  url: () => c.req.url,
+  header: (name) => headerOf(c, name),
+  // On demand: few requests wait, and a signal costs more than most of them take.
+  signal: () => AbortSignal.any([c.req.raw.signal, deps.closing]),
+  recheck,
+})
+
+const responseOf = (
+  { body, status, headers }: Rendered,
+  requestId: string,
+  limits: Readonly<Record<string, string>>,
+): Response =>
+  new Response(body as ConstructorParameters<typeof Response>[0], {
+    status,
+    headers: { 'Cache-Control': 'no-store', 'X-Request-Id': requestId, ...limits, ...headers },
+  })
 
 interface Rendered {
   readonly status: number

@@ -11,6 +11,8 @@ export interface RequestInfo {
   /** The caller wants the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
   readonly accept: string
+  /** The address that was asked, with the host that the client named. */
+  url(): string
   /** A further header of the request, by its lower-case name. */
   header(name: string): string | undefined
   /** Ends when the client has gone or the server closes: what waits must not outlast it. */
@@ -19,9 +21,12 @@ export interface RequestInfo {
   recheck(): Promise<void>
 }
 
+/** Nobody where an endpoint takes no key. */
+type CallerOf<E extends Endpoint> = E extends { readonly public: true } ? null : Caller
+
 export type Handler<E extends Endpoint> = (
   input: Input<E>,
-  caller: Caller,
+  caller: CallerOf<E>,
   request: RequestInfo,
 ) => Promise<Answer<E> | Reply<Answer<E>>>
 

@@ -60,6 +60,8 @@ export interface Deps {
 /** Settings of the process that modules read. */
 export interface Settings {
   readonly edition: 'community' | 'enterprise'
+  /** Address under which clients reach the server. */
+  readonly baseUrl?: string
   readonly spendUrl?: string
   readonly spendDeadlineMs: number
 }

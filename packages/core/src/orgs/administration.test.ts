@@ -118,15 +118,32 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
     const further = await setSettings(remit.writer, org.id, { unknown_agents: 'deny' })
     const back = await setSettings(remit.writer, org.id, { default_effect: null })
 
-    expect(changed.settings).toEqual({ default_effect: 'deny', unknown_agents: 'allow' })
-    expect(further.settings).toEqual({ default_effect: 'deny', unknown_agents: 'deny' })
-    expect(back.settings).toEqual({ default_effect: 'allow', unknown_agents: 'deny' })
+    const others = { four_eyes: false, require_separate_keys: false, consequential_actions: [] }
+    expect(changed.settings).toEqual({
+      default_effect: 'deny',
+      unknown_agents: 'allow',
+      ...others,
+    })
+    expect(further.settings).toEqual({ default_effect: 'deny', unknown_agents: 'deny', ...others })
+    expect(back.settings).toEqual({ default_effect: 'allow', unknown_agents: 'deny', ...others })
+  })
+
+  it('keeps flags and lists as they are', async () => {
+    const change = { four_eyes: true, consequential_actions: ['payments.*', 'db.drop'] }
+
+    const { settings } = await setSettings(remit.writer, org.id, change)
+
+    expect(settings).toMatchObject(change)
   })
 
   it.each([
     [{ default_effects: 'deny' }, 'default_effects'],
     [{ default_effect: 'maybe' }, 'default_effect'],
     [{ constructor: 'deny' }, 'constructor'],
+    [{ four_eyes: 'true' }, 'four_eyes'],
+    [{ consequential_actions: 'payments.*' }, 'consequential_actions'],
+    [{ consequential_actions: [''] }, 'consequential_actions'],
+    [{ consequential_actions: Array(101).fill('a') }, 'consequential_actions'],
   ])('refuses the setting %j', async (change, path) => {
     await expect(setSettings(remit.writer, org.id, change)).rejects.toMatchObject({
       code: 'invalid_request',

@@ -1,19 +1,21 @@
-import type { Plan, Role } from '@remit/contract'
-import type { Transaction } from 'kysely'
+import type { OrganizationSettings, Plan, Receipt, Role } from '@remit/contract'
 import { isoTime } from '../clock.ts'
+import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail } from '../errors.ts'
 import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
 import { insertKey, revokeKey } from '../keys/store.ts'
+import { firstOf } from '../ledger/work.ts'
 import type { Requester } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { SYSTEM } from './organizations.ts'
 import { changeSettings, settingsOf } from './settings.ts'
-import type { OrganizationSettings } from './settings.ts'
 
 /** Work that the operator of the server asks for, not a caller of the API. */
 export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
+
+const SYSTEM_PRINCIPAL = { ...SYSTEM, person: null }
 
 /** A new key of an organization, with its entry; the secret is in the answer only. */
 export function createKey(
@@ -110,17 +112,36 @@ export const organizationRecord = (row: OrganizationRow): OrganizationRecord => 
   created_at: row.created_at,
 })
 
-/** Moves an organization to another plan; the next decision follows it. */
-export const setPlan = (writer: Writer, orgId: string, plan: Plan): Promise<OrganizationRecord> =>
-  updateOrganization(writer, orgId, (row) => ({ ...row, plan }))
+/** A changed organization, and the place of the entry that records it. */
+export interface OrganizationUpdate {
+  readonly organization: OrganizationRecord
+  readonly receipt: Receipt
+}
 
-/** Changes settings, `null` putting one back to its default; see `changeSettings` for what it refuses. */
-export const setSettings = (
+/** Moves an organization to another plan; the next decision follows it. */
+export const setPlan = async (
+  writer: Writer,
+  orgId: string,
+  plan: Plan,
+): Promise<OrganizationRecord> =>
+  (await updateOrganization(writer, orgId, OPERATOR, (row) => ({ ...row, plan }))).organization
+
+/** `updateSettings` by the operator. */
+export const setSettings = async (
   writer: Writer,
   orgId: string,
   change: Readonly<Record<string, unknown>>,
 ): Promise<OrganizationRecord> =>
-  updateOrganization(writer, orgId, (row) => ({
+  (await updateSettings(writer, orgId, OPERATOR, change)).organization
+
+/** Changes settings, `null` putting one back to its default; see `changeSettings` for what it refuses. */
+export const updateSettings = (
+  writer: Writer,
+  orgId: string,
+  requester: Requester,
+  change: Readonly<Record<string, unknown>>,
+): Promise<OrganizationUpdate> =>
+  updateOrganization(writer, orgId, requester, (row) => ({
     ...row,
     settings: changeSettings(row.settings, change),
   }))
@@ -128,22 +149,34 @@ export const setSettings = (
 function updateOrganization(
   writer: Writer,
   orgId: string,
+  requester: Requester,
   update: (row: OrganizationRow) => OrganizationRow,
-): Promise<OrganizationRecord> {
-  return writer.change(orgId, OPERATOR, async ({ tx }) => {
-    const row = update(await organizationOf(tx, orgId))
+): Promise<OrganizationUpdate> {
+  return writer.change(orgId, requester, async ({ tx }, caller) => {
+    const row = update(await findOrganizationById(tx, orgId))
     const { plan, settings } = row
     await tx.updateTable('organization').set({ plan, settings }).where('id', '=', orgId).execute()
     const organization = organizationRecord(row)
+    const { type, id, person } = caller?.principal ?? SYSTEM_PRINCIPAL
     return {
-      entries: [{ kind: 'organization.updated', actor: SYSTEM, data: { organization } }],
-      reply: () => organization,
+      entries: [
+        {
+          kind: 'organization.updated',
+          actor: { type, id },
+          data: { organization, ...(person && { person }) },
+        },
+      ],
+      reply: (recorded) => ({ organization, receipt: firstOf(recorded).receipt }),
     }
   })
 }
 
-async function organizationOf(tx: Transaction<CoreTables>, id: string): Promise<OrganizationRow> {
-  const row = await tx
+/** The row of an organization that must be there. */
+export async function findOrganizationById(
+  db: Database<CoreTables>,
+  id: string,
+): Promise<OrganizationRow> {
+  const row = await db
     .selectFrom('organization')
     .selectAll()
     .where('id', '=', id)

@@ -21,6 +21,7 @@ const request: RequestInfo = {
   claim: null,
   wantsNote: false,
   accept: '*/*',
+  url: () => 'http://localhost/v1/scorers',
   header: () => undefined,
   signal: () => new AbortController().signal,
   recheck: () => Promise.resolve(),

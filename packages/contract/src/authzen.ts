@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { Match, SpendState } from './authorize.ts'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { Action, FreeForm, Name, Timestamp } from './primitives.ts'
+
+/** Evaluations in one request at most. */
+export const MAX_EVALUATIONS = 1_000
+
+/** A subject or resource. */
+const Entity = z.looseObject({ type: Name, id: Name, properties: FreeForm.optional() })
+const ActionEntity = z.looseObject({ name: Action, properties: FreeForm.optional() })
+
+/** The request of the Access Evaluation API (AuthZEN Authorization API 1.0). */
+export const AccessEvaluation = z
+  .looseObject({
+    subject: Entity,
+    action: ActionEntity,
+    resource: Entity,
+    context: FreeForm.optional(),
+  })
+  .meta({ id: 'AccessEvaluation' })
+export type AccessEvaluation = z.infer<typeof AccessEvaluation>
+
+const PartOfEntity = z.looseObject({
+  type: z.string().optional(),
+  id: z.string().optional(),
+  properties: FreeForm.optional(),
+})
+
+const parts = {
+  subject: PartOfEntity.optional(),
+  action: z
+    .looseObject({ name: z.string().optional(), properties: FreeForm.optional() })
+    .optional(),
+  resource: PartOfEntity.optional(),
+  context: FreeForm.optional(),
+}
+
+export const EvaluationsSemantic = z
+  .enum(['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'])
+  .meta({ id: 'EvaluationsSemantic' })
+export type EvaluationsSemantic = z.infer<typeof EvaluationsSemantic>
+
+/**
+ * The request of the Access Evaluations API. What stands at the top is the default for what an
+ * evaluation lacks; without evaluations, it is a single request. A fault in one evaluation is that
+ * evaluation's alone, so their parts are checked when they are evaluated.
+ */
+export const AccessEvaluations = z
+  .looseObject({
+    ...parts,
+    evaluations: z
+      .array(z.union([z.looseObject(parts), z.unknown()]))
+      .max(MAX_EVALUATIONS, `must be at most ${MAX_EVALUATIONS} evaluations`)
+      .optional(),
+    options: z.looseObject({ evaluations_semantic: EvaluationsSemantic.optional() }).optional(),
+  })
+  .check(({ value, issues }) => {
+    if (value.evaluations && value.evaluations.length > 0) return
+    for (const issue of AccessEvaluation.safeParse(value).error?.issues ?? []) {
+      issues.push({ ...issue, input: value } as (typeof issues)[number])
+    }
+  })
+  .meta({ id: 'AccessEvaluations' })
+export type AccessEvaluations = z.infer<typeof AccessEvaluations>
+
+/** `decision` is true for `allow` alone; the context says why, and what can be done about a denial. */
+export const AccessDecision = z
+  .object({
+    decision: z.boolean(),
+    context: z
+      .object({
+        reason: z.string(),
+        message: z.string(),
+        evaluation_id: z.string().describe('decision_id of the decision'),
+        evaluated_at: Timestamp,
+        matched: z.array(Match),
+        access_request: z
+          .object({
+            expires_at: Timestamp,
+            template: z.string().describe('id of an approval rule'),
+          })
+          .describe('the denial ends when somebody approves'),
+        approval: z.object({
+          id: z.string(),
+          status: z.string(),
+          expires_at: Timestamp.nullable(),
+        }),
+        next_action: z.enum(['request', 'none']).describe('what helps after an approval failed'),
+        spend: SpendState,
+        warnings: z.array(z.string()),
+        ledger: Receipt,
+        error: z.object({ status: z.int(), message: z.string() }),
+      })
+      .partial(),
+  })
+  .meta({ id: 'AccessDecision' })
+export type AccessDecision = z.infer<typeof AccessDecision>
+
+const PdpMetadata = z
+  .object({
+    policy_decision_point: z.url(),
+    access_evaluation_endpoint: z.url(),
+    access_evaluations_endpoint: z.url(),
+  })
+  .meta({ id: 'PdpMetadata' })
+
+const asAuthorize = {
+  method: 'POST',
+  plan: 'team',
+  roles: ['ingest'],
+  scope: 'authorize',
+  lenient: true,
+  status: 200,
+} as const
+
+export const authzen = {
+  accessEvaluation: endpoint({
+    ...asAuthorize,
+    path: '/access/v1/evaluation',
+    viaWriter: true,
+    summary: 'May the subject do this? AuthZEN 1.0, Access Evaluation',
+    body: AccessEvaluation,
+    ok: AccessDecision,
+  }),
+  accessEvaluations: endpoint({
+    ...asAuthorize,
+    path: '/access/v1/evaluations',
+    summary: 'Several questions at once. AuthZEN 1.0, Access Evaluations',
+    body: AccessEvaluations,
+    ok: z.union([AccessDecision, z.object({ evaluations: z.array(AccessDecision) })]),
+  }),
+  authzenConfiguration: endpoint({
+    method: 'GET',
+    path: '/.well-known/authzen-configuration',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    public: true,
+    summary: 'Where the AuthZEN endpoints are: policy decision point metadata',
+    ok: PdpMetadata,
+    status: 200,
+  }),
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { Plan, Timestamp } from './primitives.ts'
+
+const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')
+const Flag = z.boolean('must be true or false')
+
+/** Every setting that an organization can have, with its default. The one place that knows them. */
+export const SETTINGS = {
+  default_effect: Effect.default('allow').describe('the decision when no policy matches'),
+  unknown_agents: Effect.default('allow').describe('whether agents outside the registry may act'),
+  four_eyes: Flag.default(false).describe('the key that opened a request may not decide it'),
+  require_separate_keys: Flag.default(false).describe(
+    'only keys with the role `approver`, which cannot authorize, may decide approvals',
+  ),
+  consequential_actions: z
+    .array(
+      z.string().min(1, 'must not be empty').max(256, 'must be at most 256 characters'),
+      'must be a list of patterns',
+    )
+    .max(100, 'must be at most 100 patterns')
+    .default([])
+    .describe('patterns of actions that reports count as consequential'),
+} as const
+
+export const OrganizationSettings = z.object(SETTINGS).meta({ id: 'OrganizationSettings' })
+export type OrganizationSettings = z.infer<typeof OrganizationSettings>
+
+const { shape: S } = OrganizationSettings
+
+/** Settings to change; null puts one back to its default, and what is left out stays. */
+const SettingsChange = z.strictObject({
+  default_effect: S.default_effect.unwrap().nullable().optional(),
+  unknown_agents: S.unknown_agents.unwrap().nullable().optional(),
+  four_eyes: S.four_eyes.unwrap().nullable().optional(),
+  require_separate_keys: S.require_separate_keys.unwrap().nullable().optional(),
+  consequential_actions: S.consequential_actions.unwrap().nullable().optional(),
+})
+
+export const OrganizationChange = z
+  .strictObject({ settings: SettingsChange })
+  .meta({ id: 'OrganizationChange' })
+export type OrganizationChange = z.infer<typeof OrganizationChange>
+
+export const Organization = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    plan: Plan,
+    settings: OrganizationSettings,
+    created_at: Timestamp,
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'Organization' })
+export type Organization = z.infer<typeof Organization>
+
+export const organization = {
+  getOrganization: endpoint({
+    method: 'GET',
+    path: '/v1/organization',
+    plan: 'team',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'The organization of the key, with its settings',
+    ok: Organization,
+    status: 200,
+  }),
+  changeOrganization: endpoint({
+    method: 'PATCH',
+    path: '/v1/organization',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Change settings of the organization',
+    body: OrganizationChange,
+    ok: Organization,
+    status: 200,
+  }),
+}
