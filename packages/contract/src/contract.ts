@@ -1,17 +1,25 @@
+import { approvals } from './approvals.ts'
 import { authorize } from './authorize.ts'
 import { authzen } from './authzen.ts'
+import { delegation } from './delegation.ts'
 import type { Endpoint } from './endpoint.ts'
 import { evaluation } from './evaluation.ts'
 import { ledger } from './ledger.ts'
 import { organization } from './organization.ts'
+import { policies } from './policies.ts'
 import { spendLimits } from './spend-limits.ts'
+import { webhooks } from './webhooks.ts'
 
 /** The whole API: every endpoint of every edition, by name. */
 export const contract = {
   ...authorize,
   ...ledger,
+  ...policies,
   ...spendLimits,
+  ...delegation,
+  ...approvals,
   ...organization,
+  ...webhooks,
   ...authzen,
   ...evaluation,
 }

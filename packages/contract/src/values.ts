@@ -8,6 +8,9 @@ export function isName(text: string): boolean {
   return UNICODE_NAME.test(text) && !OUTER_BLANK.test(text) && text.normalize('NFC') === text
 }
 
+/** Names of people compare without regard to case, as e-mail addresses are written in any. */
+export const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
+
 /** True for 0 ≤ `usd` ≤ 1e9 with at most 6 decimals. */
 export function isUsd(usd: number): boolean {
   return usd >= 0 && usd <= 1e9 && Math.round(usd * 1e6) / 1e6 === usd

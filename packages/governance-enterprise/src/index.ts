@@ -1,7 +1,11 @@
 import { defineModule } from '@remit/core'
 import { agentStage, agentSwitch } from './agents/stop.ts'
+import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
+import { authzenRoutes } from './authzen/routes.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
+import { policyRoutes } from './policies/routes.ts'
+import { policyStage } from './policies/stage.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { migrations } from './schema.ts'
 import { httpSpendSource } from './spend/http-source.ts'
@@ -16,14 +20,26 @@ export default defineModule({
     const { spendUrl, spendDeadlineMs } = deps.settings
     const measure =
       spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
+    const approvals = approvalsOf(deps)
     return {
       routes: [
+        ...approvals.routes,
         ...authorizeRoutes(deps),
         ...ledgerRoutes(deps),
         ...organizationRoutes(deps),
+        ...authzenRoutes(deps),
         ...spendRoutes(deps),
+        ...policyRoutes(deps),
       ],
-      stages: { agent_deny: agentStage as never, spend_limit: spendStage(measure) as never },
+      stages: {
+        agent_deny: agentStage as never,
+        spend_limit: spendStage(measure) as never,
+        policy: policyStage() as never,
+        approval_rule: approvals.stage as never,
+      },
+      observers: [...approvals.observers],
+      start: approvals.start,
+      close: approvals.close,
       provides: { agentSwitch: agentSwitch(deps) },
     }
   },

@@ -2,9 +2,18 @@ import type { Migration } from 'kysely/migration'
 import { sql } from 'kysely'
 import { column } from '@remit/core'
 import type { CoreTables } from '@remit/core'
+import { approvalMigration } from './approvals/schema.ts'
+import type { ApprovalTables } from './approvals/schema.ts'
+import { delegationMigration } from './delegation/schema.ts'
+import type { DelegationTables } from './delegation/schema.ts'
+import { policyMigration } from './policies/schema.ts'
+import type { PolicyTables } from './policies/schema.ts'
 
 /** Rows of this module's tables; money is integer micro-USD. */
-export type Tables = CoreTables & {
+export type Tables = CoreTables &
+  ApprovalTables &
+  DelegationTables &
+  PolicyTables & {
   spend_limit: SpendLimitRow
   spend_total: SpendTotalRow
   spend_hold: SpendHoldRow
@@ -71,4 +80,9 @@ const foundation: Migration = {
   },
 }
 
-export const migrations: Readonly<Record<string, Migration>> = { '0001_foundation': foundation }
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_foundation': foundation,
+  '0002_policies': policyMigration,
+  '0003_delegation': delegationMigration,
+  '0004_approvals': approvalMigration,
+}

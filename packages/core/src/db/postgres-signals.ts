@@ -19,8 +19,8 @@ export function postgresSignals(url: string, { onError }: PostgresSignalsOptions
   const over = new AbortController()
   const listening = listen(url, local, onError, over.signal)
   return {
-    subscribe: local.subscribe,
-    emit: local.emit,
+    subscribe: (topic, listener) => local.subscribe(topic, listener),
+    emit: (signal) => local.emit(signal),
     async close() {
       over.abort()
       await listening

@@ -1,0 +1,283 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import {
+  Action,
+  AgentId,
+  FreeForm,
+  page,
+  Paging,
+  PathId,
+  Resource,
+  Seq,
+  Timestamp,
+  wholeNumber,
+} from './primitives.ts'
+import { ConditionText, Patterns } from './rules.ts'
+import { foldName } from './values.ts'
+
+/** Who may vote: people by name, and everybody whose key has one of the roles. */
+const Approvers = z
+  .strictObject({
+    users: z.array(AgentId).max(100).default([]),
+    roles: z.array(AgentId).max(20).default([]),
+  })
+  .refine(({ users, roles }) => users.length + roles.length > 0, {
+    message: 'must name a user or a role; leave it out for everybody who may decide',
+  })
+
+const seconds = (min: number, preset: number) => z.int().min(min).max(31_536_000).default(preset)
+const votes = z.int().min(1).max(20).default(1)
+
+const rule = {
+  description: z.string().max(1000).nullable().default(null),
+  enabled: z.boolean().default(true),
+  agents: Patterns,
+  actions: Patterns,
+  resources: Patterns,
+  condition: ConditionText.nullable().default(null),
+  approvers: Approvers.nullable().default(null),
+  required_approvals: votes,
+  required_rejections: votes,
+  prevent_self_approval: z.boolean().default(true),
+  reason_required: z.boolean().default(false),
+  request_ttl_seconds: seconds(1, 86_400),
+  approval_ttl_seconds: seconds(1, 3600),
+  rejection_cooldown_seconds: seconds(0, 3600),
+  binding_context: z.array(z.string().min(1).max(256)).max(100).nullable().default(null),
+}
+
+const Rule = z.strictObject(rule)
+
+type Quorum = 'required_approvals' | 'required_rejections'
+
+/** A quorum that the people named can never reach would be a deny that looks like a question. */
+const isReachable = (field: Quorum) => (input: z.infer<typeof Rule>) => {
+  const { approvers } = input
+  if (approvers === null || approvers.roles.length > 0) return true
+  return new Set(approvers.users.map(foldName)).size >= input[field]
+}
+const fault = (field: Quorum) => ({
+  path: [field],
+  message: 'is more than there are users who may decide',
+})
+
+export const ApprovalRuleInput = Rule.refine(
+  isReachable('required_approvals'),
+  fault('required_approvals'),
+)
+  .refine(isReachable('required_rejections'), fault('required_rejections'))
+  .meta({ id: 'ApprovalRuleInput' })
+export type ApprovalRuleInput = z.infer<typeof ApprovalRuleInput>
+
+export const ApprovalRule = z
+  .object({
+    id: z.string(),
+    ...rule,
+    created_at: Timestamp,
+    created_by: z.string(),
+    updated_at: Timestamp,
+    warnings: z.array(z.string()).optional().describe('What is allowed and probably not meant'),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'ApprovalRule' })
+export type ApprovalRule = z.infer<typeof ApprovalRule>
+
+export const ApprovalStatus = z
+  .enum(['pending', 'approved', 'rejected', 'expired', 'cancelled', 'consumed', 'revoked'])
+  .meta({ id: 'ApprovalStatus' })
+export type ApprovalStatus = z.infer<typeof ApprovalStatus>
+
+const Requirement = z.object({
+  rule_id: z.string(),
+  description: z.string().nullable(),
+  required: z.int(),
+  required_rejections: z.int(),
+  approvers: z.object({ users: z.array(z.string()), roles: z.array(z.string()) }).nullable(),
+  prevent_self_approval: z.boolean(),
+  reason_required: z.boolean(),
+})
+
+const ApprovalVote = z.object({
+  approver: z.object({
+    type: z.enum(['person', 'key']),
+    id: z.string(),
+    named: z.boolean().describe('The key itself names the person; else the request only said so'),
+  }),
+  key_id: z.string(),
+  decision: z.enum(['approve', 'reject']),
+  comment: z.string().nullable(),
+  at: Timestamp,
+})
+
+export const Approval = z
+  .object({
+    id: z.string(),
+    status: ApprovalStatus,
+    agent_id: AgentId,
+    action: Action,
+    resource: Resource.nullable(),
+    context: FreeForm,
+    shown: z
+      .string()
+      .describe('Exactly what is bound: canonical JSON, with invisible characters as \\u{…}'),
+    binding_hash: z.string().describe('base64url SHA-256 of the canonical JSON'),
+    binding_context: z.array(z.string()).nullable().describe('Bound members; null is all'),
+    requirements: z.array(Requirement),
+    votes: z.array(ApprovalVote),
+    requested_by: z.object({ type: z.string(), id: z.string(), person: z.string().nullable() }),
+    acting_for: z.string().nullable(),
+    requested_at: Timestamp,
+    expires_at: Timestamp,
+    decided_at: Timestamp.nullable(),
+    usable_until: Timestamp.nullable(),
+    consumed_at: Timestamp.nullable(),
+    closed_at: Timestamp.nullable().describe('Consumed, cancelled, revoked or expired'),
+    decision_id: z.string().describe('The decision that opened the request'),
+    consumed_by: z.string().nullable().describe('The allow that used the approval'),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'Approval' })
+export type Approval = z.infer<typeof Approval>
+
+const SPELLINGS = {
+  approve: 'approve',
+  approved: 'approve',
+  reject: 'reject',
+  rejected: 'reject',
+  deny: 'reject',
+  denied: 'reject',
+} as const
+
+export const ApprovalDecision = z
+  .strictObject({
+    decision: z
+      .enum(['approve', 'reject', 'approved', 'rejected', 'deny', 'denied'])
+      .transform((word) => SPELLINGS[word]),
+    comment: z.string().min(1).max(2000).optional(),
+    approver: AgentId.optional().describe('Who decides, where the key names no person'),
+  })
+  .meta({ id: 'ApprovalDecision' })
+export type ApprovalDecision = z.infer<typeof ApprovalDecision>
+
+const Id = z.strictObject({ id: PathId })
+const rules = { plan: 'enterprise', scope: null } as const
+const reading = { plan: 'enterprise', roles: ['read', 'approver', 'ingest'], scope: null } as const
+
+export const approvals = {
+  listApprovalRules: endpoint({
+    method: 'GET',
+    path: '/v1/approval-rules',
+    ...rules,
+    roles: ['read', 'approver'],
+    summary: 'The approval rules of the organization',
+    query: z.strictObject(Paging),
+    ok: page(ApprovalRule),
+    status: 200,
+  }),
+  getApprovalRule: endpoint({
+    method: 'GET',
+    path: '/v1/approval-rules/{id}',
+    ...rules,
+    roles: ['read', 'approver'],
+    summary: 'One approval rule',
+    params: Id,
+    ok: ApprovalRule,
+    status: 200,
+  }),
+  setApprovalRule: endpoint({
+    method: 'POST',
+    path: '/v1/approval-rules/{id}',
+    ...rules,
+    roles: [],
+    viaWriter: true,
+    summary: 'Create or replace an approval rule',
+    params: Id,
+    body: ApprovalRuleInput,
+    ok: ApprovalRule,
+    status: 201,
+    alsoStatus: 200,
+  }),
+  removeApprovalRule: endpoint({
+    method: 'DELETE',
+    path: '/v1/approval-rules/{id}',
+    ...rules,
+    roles: [],
+    viaWriter: true,
+    summary: 'Remove an approval rule; requests that it opened stay',
+    params: Id,
+    ok: z.void(),
+    status: 204,
+  }),
+  listApprovals: endpoint({
+    method: 'GET',
+    path: '/v1/approvals',
+    ...reading,
+    summary: 'Requests for approval, newest first',
+    query: z.strictObject({
+      ...Paging,
+      status: ApprovalStatus.optional(),
+      agent_id: AgentId.optional(),
+    }),
+    ok: page(Approval),
+    status: 200,
+  }),
+  streamApprovals: endpoint({
+    method: 'GET',
+    path: '/v1/approvals/events',
+    ...reading,
+    summary: 'What happens to approvals, as server-sent events; resumes after Last-Event-ID',
+    query: z.strictObject({ after_seq: Seq.optional() }),
+    ok: z.string(),
+    status: 200,
+    produces: 'text/event-stream',
+  }),
+  getApproval: endpoint({
+    method: 'GET',
+    path: '/v1/approvals/{id}',
+    ...reading,
+    summary: 'One request in any state; `wait` holds the answer while it is pending',
+    params: Id,
+    query: z.strictObject({ wait: wholeNumber(0, 55).default(0) }),
+    ok: Approval,
+    status: 200,
+    maxSeconds: 65,
+  }),
+  decideApproval: endpoint({
+    method: 'POST',
+    path: '/v1/approvals/{requestID}/decide',
+    plan: 'enterprise',
+    roles: ['approver'],
+    scope: null,
+    viaWriter: true,
+    summary: 'Approve or reject a pending request',
+    params: z.strictObject({ requestID: PathId }),
+    body: ApprovalDecision,
+    ok: Approval,
+    status: 200,
+  }),
+  cancelApproval: endpoint({
+    method: 'POST',
+    path: '/v1/approvals/{id}/cancel',
+    plan: 'enterprise',
+    roles: ['ingest'],
+    scope: null,
+    viaWriter: true,
+    summary: 'Withdraw a pending request, by the side that asked',
+    params: Id,
+    ok: Approval,
+    status: 200,
+  }),
+  revokeApproval: endpoint({
+    method: 'POST',
+    path: '/v1/approvals/{id}/revoke',
+    plan: 'enterprise',
+    roles: ['approver'],
+    scope: null,
+    viaWriter: true,
+    summary: 'Take back an approval that was not used yet',
+    params: Id,
+    ok: Approval,
+    status: 200,
+  }),
+}

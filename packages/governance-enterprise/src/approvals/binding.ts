@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto'
+import { canonicalJson } from '@remit/core'
+import type { Ask } from '@remit/core'
+
+/** What an approval is for: its canonical JSON (RFC 8785) and base64url of the SHA-256 over it. */
+export interface Binding {
+  readonly text: string
+  readonly hash: string
+}
+
+/**
+ * Binds agent, action, resource and context, or the given members of the context only. `approval` in
+ * the context points at an approval and is no part of what is approved.
+ */
+export function bindingOf(
+  { request, claims }: Pick<Ask, 'request' | 'claims'>,
+  bound: readonly string[] | null,
+): Binding {
+  const { agent_id: id, action, resource, context = {} } = request
+  const { subject, actionProperties } = claims
+  const text = canonicalJson({
+    subject: { type: 'agent', id, ...(isOther(subject, id) && { acting_for: subject }) },
+    action: { name: action, ...(actionProperties && { properties: actionProperties }) },
+    ...(resource !== undefined && resource !== '' && { resource: plain(resource) }),
+    context: Object.fromEntries(
+      Object.entries(context).filter(
+        ([name]) => name !== 'approval' && (bound === null || bound.includes(name)),
+      ),
+    ),
+  })
+  return { text, hash: hash('sha256', text, 'base64url') }
+}
+
+/** The members of the context to bind for these rules: a rule without a list binds all. */
+export function boundMembers(lists: readonly (readonly string[] | null)[]): string[] | null {
+  const names = new Set<string>()
+  for (const list of lists) {
+    if (list === null) return null
+    for (const name of list) names.add(name)
+  }
+  return [...names].toSorted()
+}
+
+/** A subject that says more than that the agent asks. */
+function isOther(subject: Readonly<Record<string, unknown>> | undefined, agentId: string): boolean {
+  if (!subject) return false
+  return canonicalJson(subject) !== canonicalJson({ type: 'agent', id: agentId })
+}
+
+/** `type:id` in its parts, so that both spellings of a resource are one. */
+function plain(resource: NonNullable<Ask['request']['resource']>): unknown {
+  if (typeof resource === 'object') return resource
+  const colon = resource.indexOf(':')
+  return colon > 0 && colon < resource.length - 1
+    ? { type: resource.slice(0, colon), id: resource.slice(colon + 1) }
+    : resource
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
+
+/**
+ * Bound text for the eyes of an approver: what cannot be seen, or turns the direction of writing, is
+ * written `\u{…}`. A backslash of the text itself is doubled by JSON, so nothing can look like that.
+ */
+export const shownText = (text: string): string =>
+  text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)

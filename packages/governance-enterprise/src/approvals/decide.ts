@@ -1,0 +1,109 @@
+import type { Approval, ApprovalDecision } from '@remit/contract'
+import { fail, settingsOf } from '@remit/core'
+import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
+import { actorOf, personOf } from '../actor.ts'
+import { endOf, statusAt } from './lifecycle.ts'
+import { approvalEntry, wireApproval } from './request.ts'
+import type { ApprovalKind } from './request.ts'
+import type { ApprovalRequestRow } from './schema.ts'
+import { findRequest, moveRequest } from './store.ts'
+import { admitKey, cast, voterOf } from './vote.ts'
+
+type Outcomes = Outcome<Approval>
+
+/** A vote on a request, as work of the organization's writer. */
+export const decideApproval =
+  (id: string, decision: ApprovalDecision): Change<Approval> =>
+  async (scope, caller) => {
+    const admitted = keyOf(caller)
+    const settings = await settingsIn(scope)
+    admitKey(admitted, null, settings)
+    const row = await requestIn(scope, id)
+    admitKey(admitted, row, settings)
+    const { now, recordedAt, tx } = scope
+    const by = { keyId: admitted.principal.id, now, at: recordedAt }
+    const counted = cast(row, voterOf(admitted, decision.approver), decision, by)
+    if (counted === null) return unchanged(row, scope)
+    const { vote, votes, outcome } = counted
+    const text = JSON.stringify(votes)
+    const moved = await moveRequest(tx, row, outcome, {
+      votes: text,
+      ...(outcome !== 'pending' && { decided_at: recordedAt }),
+      ...(outcome === 'approved' && usableUntil(endOf(now, row.approval_ttl_seconds))),
+      ...(outcome === 'rejected' && { counts_until: endOf(now, row.cooldown_seconds) }),
+    })
+    const kind = outcome === 'pending' ? 'voted' : 'decided'
+    return changed(kind, moved, scope, admitted, { vote })
+  }
+
+/** The side that asked takes its request back. */
+export const cancelApproval =
+  (id: string): Change<Approval> =>
+  async (scope, caller) => {
+    const row = await requestIn(scope, id)
+    const status = statusAt(row, scope.now)
+    if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
+    const moved = await moveRequest(scope.tx, row, 'cancelled', closedAt(scope))
+    return changed('cancelled', moved, scope, caller)
+  }
+
+/** An approver takes back an approval that was not used. */
+export const revokeApproval =
+  (id: string): Change<Approval> =>
+  async (scope, caller) => {
+    const row = await requestIn(scope, id)
+    admitKey(keyOf(caller), null, { four_eyes: false, require_separate_keys: false })
+    const status = statusAt(row, scope.now)
+    if (status !== 'approved') throw fail('approval_not_usable', `The request is ${status}`)
+    const moved = await moveRequest(scope.tx, row, 'revoked', closedAt(scope))
+    return changed('revoked', moved, scope, caller)
+  }
+
+const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: end })
+
+const closedAt = ({ recordedAt }: Scope) => ({ closed_at: recordedAt, counts_until: null })
+
+function keyOf(caller: Caller | null): Caller {
+  if (!caller) throw fail('role_required', 'Only keys decide about approvals')
+  return caller
+}
+
+async function settingsIn({ tx, orgId }: Scope) {
+  const organization = await tx
+    .selectFrom('organization')
+    .select('settings')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return settingsOf(organization)
+}
+
+async function requestIn({ tx, orgId }: Scope, id: string): Promise<ApprovalRequestRow> {
+  const row = await findRequest(tx, orgId, id)
+  if (!row) throw fail('approval_not_found')
+  return row
+}
+
+const unchanged = (row: ApprovalRequestRow, { now }: Scope): Outcomes => ({
+  entries: [],
+  reply: () => wireApproval(row, now),
+})
+
+function changed(
+  kind: ApprovalKind,
+  row: ApprovalRequestRow,
+  { now }: Scope,
+  caller: Caller | null,
+  data: Readonly<Record<string, unknown>> = {},
+): Outcomes {
+  const entry: EntryDraft = approvalEntry(kind, row, now, {
+    actor: actorOf(caller),
+    data: { ...data, ...personOf(caller) },
+  })
+  return {
+    entries: [entry],
+    reply: ([recorded]) => ({
+      ...wireApproval(row, now),
+      ...(recorded && { ledger: recorded.receipt }),
+    }),
+  }
+}

@@ -1,0 +1,60 @@
+import { isCoolingDown, statusAt } from './lifecycle.ts'
+import type { Dated } from './lifecycle.ts'
+import { covers } from './requirements.ts'
+import type { Parties, Requirement, Vote } from './requirements.ts'
+
+/** Pending requests that an agent may have; more of them tire those who must look at each. */
+export const MAX_PENDING = 50
+
+/** A request for the same thing that was opened before. */
+export interface Earlier extends Dated {
+  readonly id: string
+  readonly bound: readonly string[] | null
+  readonly requirements: readonly Requirement[]
+  readonly votes: readonly Vote[]
+  readonly parties: Parties
+}
+
+/** What today's rules ask, and what the agent already has. */
+export interface Question<E extends Earlier> {
+  readonly requirements: readonly Requirement[]
+  readonly bound: readonly string[] | null
+  readonly earlier: readonly E[]
+  /** Pending requests of the agent. */
+  readonly pending: number
+  /** The approval that the request itself points at. */
+  readonly reference: string | null
+  /** Milliseconds. */
+  readonly now: number
+}
+
+export type Answer<E extends Earlier> =
+  | { readonly is: 'approved'; readonly by: E }
+  | { readonly is: 'rejected'; readonly by: E }
+  | { readonly is: 'pending'; readonly by: E }
+  | { readonly is: 'backlog' }
+  | { readonly is: 'new' }
+
+/**
+ * Where a request stands that needs an approval. A rejection comes first: it can only be younger than
+ * an approval of the same thing that rules of meanwhile do not accept.
+ */
+export function evaluateApproval<E extends Earlier>(question: Question<E>): Answer<E> {
+  const { requirements, bound, pending, reference, now } = question
+  const earlier = question.earlier.filter((one) => isSame(one.bound, bound))
+  const rejected = earlier.find((one) => isCoolingDown(one, now))
+  if (rejected) return { is: 'rejected', by: rejected }
+  const usable = earlier.filter(
+    (one) =>
+      statusAt(one, now) === 'approved' &&
+      covers(one.requirements, one.votes, one.parties, requirements),
+  )
+  const approved = usable.find((one) => one.id === reference) ?? usable[0]
+  if (approved) return { is: 'approved', by: approved }
+  const open = earlier.find((one) => statusAt(one, now) === 'pending')
+  if (open) return { is: 'pending', by: open }
+  return { is: pending >= MAX_PENDING ? 'backlog' : 'new' }
+}
+
+const isSame = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
+  JSON.stringify(a) === JSON.stringify(b)

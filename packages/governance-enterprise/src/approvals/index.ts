@@ -1,0 +1,30 @@
+import type { Contribution, Deps } from '@remit/core'
+import { Places } from './places.ts'
+import { approvalRoutes } from './routes.ts'
+import { approvalStage } from './stage.ts'
+import { createSweeper } from './sweeper.ts'
+import { approvalObserver } from './topic.ts'
+import { Waits } from './waits.ts'
+
+/** Approvals as the module contributes them: rules, requests, the slot, and what waits for people. */
+export function approvalsOf(
+  deps: Deps,
+): Required<Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>> & {
+  stage: typeof approvalStage
+} {
+  const waits = new Waits(deps)
+  const sweeper = createSweeper(deps)
+  return {
+    routes: approvalRoutes(deps, waits, new Places()),
+    stage: approvalStage,
+    observers: [approvalObserver],
+    start() {
+      waits.start()
+      sweeper.start()
+    },
+    async close() {
+      waits.close()
+      await sweeper.close()
+    },
+  }
+}

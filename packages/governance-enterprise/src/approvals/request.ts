@@ -1,0 +1,93 @@
+import type { Approval } from '@remit/contract'
+import { resourceText } from '@remit/core'
+import type { EntryDraft } from '@remit/core'
+import { shownText } from './binding.ts'
+import { statusAt } from './lifecycle.ts'
+import type { Parties, Requirement, Vote } from './requirements.ts'
+import type { ApprovalRequestRow } from './schema.ts'
+
+export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>
+  JSON.parse(row.requirements) as Requirement[]
+
+export const votesOf = (row: ApprovalRequestRow): Vote[] => JSON.parse(row.votes) as Vote[]
+
+export const boundOf = (row: ApprovalRequestRow): string[] | null =>
+  row.bound === null ? null : (JSON.parse(row.bound) as string[])
+
+export const partiesOf = (row: ApprovalRequestRow): Parties => ({
+  agentId: row.agent_id,
+  requesterPerson: row.requester_person,
+  actingFor: row.acting_for,
+})
+
+/** What an entry keeps of a request: all but its facts, which the entry that opened it has. */
+export type Brief = Omit<Approval, 'context' | 'shown' | 'resource' | 'ledger'>
+
+function briefOf(row: ApprovalRequestRow, now: number): Brief {
+  const status = statusAt(row, now)
+  return {
+    id: row.id,
+    status,
+    agent_id: row.agent_id,
+    action: row.action,
+    binding_hash: row.binding_hash,
+    binding_context: boundOf(row),
+    requirements: requirementsOf(row),
+    votes: votesOf(row).map(({ role: _, ...vote }) => vote),
+    requested_by: {
+      type: row.requester_type,
+      id: row.requester_id,
+      person: row.requester_person,
+    },
+    acting_for: row.acting_for,
+    requested_at: row.requested_at,
+    expires_at: row.expires_at,
+    decided_at: row.decided_at,
+    usable_until: row.usable_until,
+    consumed_at: status === 'consumed' ? row.closed_at : null,
+    closed_at: row.closed_at,
+    decision_id: row.decision_id,
+    consumed_by: row.consumed_by,
+  }
+}
+
+/** A request as it is served at a time, milliseconds. */
+export const wireApproval = (row: ApprovalRequestRow, now: number): Approval => ({
+  ...briefOf(row, now),
+  resource: row.resource === null ? null : (JSON.parse(row.resource) as Approval['resource']),
+  context: JSON.parse(row.context) as Approval['context'],
+  shown: shownText(row.binding),
+})
+
+export type ApprovalKind =
+  | 'requested'
+  | 'voted'
+  | 'decided'
+  | 'consumed'
+  | 'expired'
+  | 'cancelled'
+  | 'revoked'
+
+/** The entry of something that happened to a request; the first one has its facts too. */
+export function approvalEntry(
+  kind: ApprovalKind,
+  row: ApprovalRequestRow,
+  now: number,
+  by: { readonly actor: EntryDraft['actor']; readonly data?: Readonly<Record<string, unknown>> },
+): EntryDraft {
+  const { resource, context } = wireApproval(row, now)
+  return {
+    kind: `approval.${kind}`,
+    actor: by.actor,
+    agent_id: row.agent_id,
+    action: row.action,
+    resource: resourceText(resource ?? undefined),
+    data: {
+      approval: {
+        ...briefOf(row, now),
+        ...(kind === 'requested' && { context, resource }),
+      },
+      ...by.data,
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import { approvals } from '@remit/contract'
+import { fail, implement, invalid, Reply } from '@remit/core'
+import type { Deps, RequestInfo, Route } from '@remit/core'
+import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
+import { eventStream } from './events.ts'
+import { statusAt } from './lifecycle.ts'
+import type { Places } from './places.ts'
+import { wireApproval } from './request.ts'
+import { ruleHandlers } from './rules-routes.ts'
+import { findRequest, listRequests } from './store.ts'
+import type { Waits } from './waits.ts'
+
+/** `places` bounds who waits and streams; `waits` wakes who waits for a decision. */
+export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[] => {
+  const { db, clock, ledger, writer } = deps
+  const requestOf = async (orgId: string, id: string) => {
+    const row = await findRequest(db, orgId, id)
+    if (!row) throw fail('approval_not_found')
+    return row
+  }
+  return implement(approvals, {
+    ...ruleHandlers(deps),
+
+    listApprovals: async ({ query: { limit, cursor, status, agent_id: agentId } }, caller) => {
+      const now = clock.now()
+      const query = { limit: limit + 1, before: cursor, status, agentId }
+      const rows = await listRequests(db, caller.orgId, now, query)
+      const data = rows.slice(0, limit).map((row) => wireApproval(row, now))
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+
+    getApproval: async ({ params: { id }, query: { wait } }, caller, request) => {
+      const row = await requestOf(caller.orgId, id)
+      if (wait === 0 || statusAt(row, clock.now()) !== 'pending')
+        return wireApproval(row, clock.now())
+      const leave = places.take(caller.principal.id)
+      try {
+        await waits.until(caller.orgId, id, wait * 1000, request.signal())
+      } finally {
+        leave()
+      }
+      await request.recheck()
+      return wireApproval(await requestOf(caller.orgId, id), clock.now())
+    },
+
+    streamApprovals: async ({ query }, caller, request) => {
+      const { size } = await ledger.head(caller.orgId)
+      const after = Math.min(lastEventId(request) ?? query.after_seq ?? size - 1, size - 1)
+      const stream = eventStream(deps, {
+        orgId: caller.orgId,
+        after,
+        over: request.signal(),
+        recheck: () => request.recheck(),
+        onEnd: places.take(caller.principal.id),
+      })
+      // Proxies that gather an answer before they pass it on would hold the events back.
+      return new Reply<string>(stream, { headers: { 'X-Accel-Buffering': 'no' } })
+    },
+
+    decideApproval: ({ params, body }, caller, request) =>
+      writer.work(caller.orgId, { ...request, caller }, decideApproval(params.requestID, body)),
+
+    cancelApproval: ({ params }, caller, request) =>
+      writer.work(caller.orgId, { ...request, caller }, cancelApproval(params.id)),
+
+    revokeApproval: ({ params }, caller, request) =>
+      writer.work(caller.orgId, { ...request, caller }, revokeApproval(params.id)),
+  })
+}
+
+function lastEventId(request: RequestInfo): number | undefined {
+  const text = request.header('last-event-id')
+  if (text === undefined || text === '') return undefined
+  if (!/^\d{1,15}$/.test(text)) throw invalid('Last-Event-ID', 'must be the id of an event')
+  return Number(text)
+}

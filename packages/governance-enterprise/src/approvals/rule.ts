@@ -1,0 +1,104 @@
+import type { ApprovalRule as WireRule, ApprovalRuleInput } from '@remit/contract'
+import { invalid } from '@remit/core'
+import type { Ask } from '@remit/core'
+import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
+import type { Meter } from '../rules/condition.ts'
+import type { RuleIndex } from '../rules/rule-index.ts'
+import { matchRule } from '../rules/rule.ts'
+import type { Rule } from '../rules/rule.ts'
+import type { Requirement } from './requirements.ts'
+import type { ApprovalRuleRow } from './schema.ts'
+
+/** An approval rule as decisions read it. */
+export interface ApprovalRule extends Rule {
+  readonly requirement: Requirement
+  readonly requestTtlSeconds: number
+  readonly approvalTtlSeconds: number
+  readonly cooldownSeconds: number
+  /** Members of the context that an approval binds; null is all. */
+  readonly bindingContext: readonly string[] | null
+}
+
+const documentOf = (row: ApprovalRuleRow): ApprovalRuleInput =>
+  JSON.parse(row.document) as ApprovalRuleInput
+
+/** The rule of a row, or null while it is switched off. */
+export function toRule(row: ApprovalRuleRow): ApprovalRule | null {
+  const rule = documentOf(row)
+  if (!rule.enabled) return null
+  return {
+    id: row.id,
+    agents: rule.agents,
+    actions: rule.actions,
+    resources: rule.resources,
+    condition: rule.condition === null ? null : conditionOf(rule.condition),
+    notBefore: null,
+    expiresAt: null,
+    requirement: {
+      rule_id: row.id,
+      description: rule.description,
+      required: rule.required_approvals,
+      required_rejections: rule.required_rejections,
+      approvers: rule.approvers,
+      prevent_self_approval: rule.prevent_self_approval,
+      reason_required: rule.reason_required,
+    },
+    requestTtlSeconds: rule.request_ttl_seconds,
+    approvalTtlSeconds: rule.approval_ttl_seconds,
+    cooldownSeconds: rule.rejection_cooldown_seconds,
+    bindingContext: rule.binding_context,
+  }
+}
+
+/** The rule of a row as it is served. */
+export const wireRule = (row: ApprovalRuleRow): WireRule => ({
+  id: row.id,
+  ...documentOf(row),
+  created_at: row.created_at,
+  created_by: row.created_by,
+  updated_at: row.updated_at,
+})
+
+/** The rules that ask for an approval, in the order of their ids: also those whose condition is an error. */
+export const matching = (
+  rules: RuleIndex<ApprovalRule>,
+  ask: Ask,
+  meter?: Meter,
+): readonly ApprovalRule[] =>
+  rules
+    .candidates(ask.request.agent_id, ask.request.action)
+    .filter((rule) => matchRule(rule, ask, meter) !== false)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+
+/** Refuses a rule that cannot be evaluated or binds less than it reads; returns what else to think of. */
+export function checkRule({ condition, binding_context, approvers }: ApprovalRuleInput): string[] {
+  const warnings = unknownRoles(approvers?.roles ?? [])
+  if (condition === null) return warnings
+  const { reads, warnings: more } = compiled(condition)
+  if (reads !== 'all' && reads.has('approval'))
+    throw invalid('condition', 'reads context.approval, which only points at an approval')
+  if (binding_context !== null) {
+    if (reads === 'all')
+      throw invalid('binding_context', 'must be null: the condition may read the whole context')
+    const missing = [...reads].filter((name) => !binding_context.includes(name))
+    if (missing.length > 0)
+      throw invalid('binding_context', `must have what the condition reads: ${missing.join(', ')}`)
+  }
+  return [...warnings, ...more]
+}
+
+function compiled(condition: string) {
+  try {
+    return compileCondition(condition)
+  } catch (error) {
+    if (error instanceof ConditionError) throw invalid('condition', error.message)
+    throw error
+  }
+}
+
+const DECIDING = ['admin', 'approver']
+
+const unknownRoles = (roles: readonly string[]): string[] =>
+  roles
+    .filter((role) => !DECIDING.includes(role))
+    .map((role) => `no key that may decide has the role ${role}; there are ${DECIDING.join(', ')}`)

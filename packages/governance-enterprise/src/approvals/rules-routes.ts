@@ -1,0 +1,82 @@
+import { approvals } from '@remit/contract'
+import type { ApprovalRule } from '@remit/contract'
+import { fail, Reply } from '@remit/core'
+import type { Deps, Handler } from '@remit/core'
+import { actorOf, personOf } from '../actor.ts'
+import { checkRule, wireRule } from './rule.ts'
+import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
+
+type RuleEndpoints =
+  | 'listApprovalRules'
+  | 'getApprovalRule'
+  | 'setApprovalRule'
+  | 'removeApprovalRule'
+type RuleHandlers = { readonly [K in RuleEndpoints]: Handler<(typeof approvals)[K]> }
+
+export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers => ({
+  listApprovalRules: async ({ query: { limit, cursor } }, caller) => {
+    const rows = await listRules(db, caller.orgId, { limit: limit + 1, afterId: cursor })
+    const data = rows.slice(0, limit).map(wireRule)
+    return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+  },
+
+  getApprovalRule: async ({ params }, caller) => {
+    const row = await findRule(db, caller.orgId, params.id)
+    if (!row) throw fail('approval_rule_not_found')
+    return wireRule(row)
+  },
+
+  setApprovalRule: async ({ params: { id }, body }, caller, request) => {
+    const warnings = checkRule(body)
+    return writer.change(
+      caller.orgId,
+      { ...request, caller },
+      async ({ tx, recordedAt }, admitted) => {
+        const before = await findRule(tx, caller.orgId, id)
+        const row = {
+          org_id: caller.orgId,
+          id,
+          document: JSON.stringify(body),
+          created_at: before?.created_at ?? recordedAt,
+          created_by: before?.created_by ?? actorOf(admitted).id,
+          updated_at: recordedAt,
+        }
+        await putRule(tx, row)
+        const rule = wireRule(row)
+        return {
+          entries: [
+            {
+              kind: 'approval_rule.set',
+              actor: actorOf(admitted),
+              data: { approval_rule: rule, ...personOf(admitted) },
+            },
+          ],
+          reply: ([recorded]) =>
+            new Reply<ApprovalRule>(
+              { ...rule, warnings, ...(recorded && { ledger: recorded.receipt }) },
+              {
+                status: before ? 200 : 201,
+                ...(!before && { headers: { Location: `/v1/approval-rules/${id}` } }),
+              },
+            ),
+        }
+      },
+    )
+  },
+
+  removeApprovalRule: ({ params: { id } }, caller, request) =>
+    writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
+      const row = await findRule(tx, caller.orgId, id)
+      if (!row || !(await deleteRule(tx, caller.orgId, id))) throw fail('approval_rule_not_found')
+      return {
+        entries: [
+          {
+            kind: 'approval_rule.removed',
+            actor: actorOf(admitted),
+            data: { approval_rule: wireRule(row), ...personOf(admitted) },
+          },
+        ],
+        reply: () => undefined,
+      }
+    }),
+})

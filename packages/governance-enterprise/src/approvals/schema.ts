@@ -1,0 +1,106 @@
+import { column } from '@remit/core'
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+export type ApprovalTables = {
+  approval_rule: ApprovalRuleRow
+  approval_request: ApprovalRequestRow
+}
+
+export type ApprovalRuleRow = {
+  org_id: string
+  id: string
+  /** JSON of a whole `ApprovalRuleInput`, defaults filled in. */
+  document: string
+  created_at: string
+  created_by: string
+  updated_at: string
+}
+
+/** One request for approval, with its votes: only the organization's writer touches it. */
+export type ApprovalRequestRow = {
+  org_id: string
+  id: string
+  status: StoredStatus
+  agent_id: string
+  action: string
+  /** JSON as it was asked; null for none. */
+  resource: string | null
+  /** JSON of the whole context. */
+  context: string
+  /** For whom the agent said to act; null for nobody. */
+  acting_for: string | null
+  /** The canonical JSON that is hashed, and base64url of its SHA-256. */
+  binding: string
+  binding_hash: string
+  /** JSON list of the context's members that are bound; null for all. */
+  bound: string | null
+  /** JSON of `Requirement[]`, as the rules were when the request was opened. */
+  requirements: string
+  /** JSON of `Vote[]`. */
+  votes: string
+  approval_ttl_seconds: number
+  cooldown_seconds: number
+  /** Who asked: type and id of the principal, and the person it names. */
+  requester_type: string
+  requester_id: string
+  requester_person: string | null
+  /** The decision that opened the request, and the allow that used it up. */
+  decision_id: string
+  consumed_by: string | null
+  requested_at: string
+  expires_at: string
+  /** When people had decided it. */
+  decided_at: string | null
+  usable_until: string | null
+  /** When it was consumed, cancelled, revoked or recorded as expired. */
+  closed_at: string | null
+  /**
+   * Until when this status counts in decisions: the end of a pending request, of an unused approval,
+   * or of the time for which a rejection stands. Null when it does not count, or not any more.
+   */
+  counts_until: string | null
+}
+
+/** What is stored. That time has run out is found when it is read: see `lifecycle.ts`. */
+export type StoredStatus =
+  | 'pending'
+  | 'approved'
+  | 'rejected'
+  | 'expired'
+  | 'cancelled'
+  | 'consumed'
+  | 'revoked'
+
+export const approvalMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`create table approval_rule (
+      org_id ${text} not null, id ${text} not null, document ${text} not null, created_at ${text} not null,
+      created_by ${text} not null, updated_at ${text} not null, primary key (org_id, id))`.execute(
+      db,
+    )
+    await sql`create table approval_request (
+      org_id ${text} not null, id ${text} not null, status ${text} not null, agent_id ${text} not null,
+      action ${text} not null, resource ${text}, context ${text} not null, acting_for ${text},
+      binding ${text} not null, binding_hash ${text} not null, bound ${text}, requirements ${text} not null,
+      votes ${text} not null, approval_ttl_seconds ${integer} not null, cooldown_seconds ${integer} not null,
+      requester_type ${text} not null, requester_id ${text} not null, requester_person ${text},
+      decision_id ${text} not null, consumed_by ${text}, requested_at ${text} not null,
+      expires_at ${text} not null, decided_at ${text}, usable_until ${text}, closed_at ${text},
+      counts_until ${text}, primary key (org_id, id))`.execute(db)
+    await sql`create index approval_request_by_binding on approval_request (org_id, binding_hash)
+      where counts_until is not null`.execute(db)
+    await sql`create index approval_request_by_status on approval_request (org_id, status, id)`.execute(
+      db,
+    )
+    await sql`create index approval_request_by_agent on approval_request (org_id, agent_id, id)`.execute(
+      db,
+    )
+    await sql`create index approval_request_by_end on approval_request (counts_until)
+      where status in ('pending', 'approved')`.execute(db)
+    // What the event stream reads: few entries among many. `/` follows `.` in byte order.
+    await sql`create index ledger_entry_approvals on ledger_entry (org_id, seq)
+      where kind >= 'approval.' and kind < 'approval/'`.execute(db)
+  },
+}

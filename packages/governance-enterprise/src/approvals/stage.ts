@@ -1,0 +1,203 @@
+import type { AuthorizeAnswer, Match } from '@remit/contract'
+import { isoTime } from '@remit/core'
+import type { Ask, EntryDraft, Settled, Stage, Verdict } from '@remit/core'
+import { actorOf } from '../actor.ts'
+import { RuleIndex } from '../rules/rule-index.ts'
+import { bindingOf, boundMembers } from './binding.ts'
+import { evaluateApproval } from './evaluate.ts'
+import type { Earlier } from './evaluate.ts'
+import { newRow } from './new-request.ts'
+import type { Asked } from './new-request.ts'
+import { approvalEntry, boundOf, partiesOf, requirementsOf, votesOf } from './request.ts'
+import { matching, toRule } from './rule.ts'
+import type { ApprovalRule } from './rule.ts'
+import { listRules } from './rules-store.ts'
+import type { ApprovalRequestRow } from './schema.ts'
+import { countPending, findCounting, moveRequest, newRequests } from './store.ts'
+
+type Snapshot = RuleIndex<ApprovalRule>
+
+interface Known extends Earlier {
+  readonly row: ApprovalRequestRow
+}
+
+/** Grows while a batch is decided, so that its later requests see what the earlier ones did. */
+interface State {
+  /** Null where the rules could not be evaluated; absent where none matches. */
+  readonly asked: ReadonlyMap<Ask, Asked | null>
+  readonly known: Map<string, Known[]>
+  readonly pending: Map<string, number>
+}
+
+type Effect =
+  | { readonly does: 'use'; readonly known: Known }
+  | { readonly does: 'open'; readonly row: ApprovalRequestRow }
+
+/** Milliseconds that the conditions of one request may take. */
+const BUDGET_MS = 50
+
+/** The slot `approval_rule`: what needs people's consent waits for it, and uses it up once. */
+export const approvalStage: Stage<Snapshot, never, State> = {
+  unavailable: {
+    reason: 'stage_unavailable',
+    message: 'Whether the request needs an approval cannot be read.',
+  },
+
+  async load(orgId, tx) {
+    const rows = await listRules(tx, orgId)
+    return RuleIndex.of(rows.flatMap((row) => toRule(row) ?? []))
+  },
+
+  async prepare(asks, rules, tx) {
+    const asked = new Map<Ask, Asked | null>()
+    if (rules.size > 0) {
+      for (const ask of asks) {
+        if (ask.plan !== 'enterprise') continue
+        const one = askedOf(ask, rules)
+        if (one === null || one.rules.length > 0) asked.set(ask, one)
+      }
+    }
+    const known = new Map<string, Known[]>()
+    const [first] = asks
+    if (!first || asked.size === 0) return { asked, known, pending: new Map() }
+    const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
+    for (const row of await findCounting(tx, first.orgId, [...hashes], first.now)) {
+      known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), knownOf(row)])
+    }
+    const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
+    return { asked, known, pending: await countPending(tx, first.orgId, [...agents], first.now) }
+  },
+
+  leftOut: (rules) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
+
+  decide: decideApproval,
+
+  apply({ effect }, { known, pending }) {
+    const settled = effect as Effect
+    if (settled.does === 'open') {
+      const { binding_hash: hash, agent_id: agent } = settled.row
+      known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row)])
+      pending.set(agent, (pending.get(agent) ?? 0) + 1)
+    } else {
+      const { binding_hash: hash, id } = settled.known.row
+      known.set(
+        hash,
+        (known.get(hash) ?? []).filter((one) => one.id !== id),
+      )
+    }
+  },
+
+  async record(settled, _state, tx, writes) {
+    const entries: EntryDraft[] = []
+    const opened: ApprovalRequestRow[] = []
+    for (const one of settled) {
+      const effect = one.effect as Effect
+      const { caller, now } = one.ask
+      if (effect.does === 'open') opened.push(effect.row)
+      const row = effect.does === 'open' ? effect.row : await use(one, effect.known, tx)
+      const kind = effect.does === 'open' ? 'requested' : 'consumed'
+      entries.push(approvalEntry(kind, row, now, { actor: actorOf(caller) }))
+    }
+    if (opened.length > 0) writes.push(newRequests(opened))
+    return entries
+  },
+}
+
+const use = (
+  { ask }: Settled,
+  { row }: Known,
+  tx: Parameters<Stage['load']>[1],
+): Promise<ApprovalRequestRow> =>
+  moveRequest(tx, row, 'consumed', {
+    closed_at: isoTime(ask.now),
+    consumed_by: ask.decisionId,
+    counts_until: null,
+  })
+
+/** The rules that match and what an approval of the request would bind; null if that cannot be said. */
+function askedOf(ask: Ask, index: Snapshot): Asked | null {
+  try {
+    const end = performance.now() + BUDGET_MS
+    const rules = matching(index, ask, { isOver: () => performance.now() > end })
+    const bound = boundMembers(rules.map((rule) => rule.bindingContext))
+    return { rules, bound, binding: bindingOf(ask, bound) }
+  } catch {
+    return null
+  }
+}
+
+const knownOf = (row: ApprovalRequestRow): Known => ({
+  row,
+  id: row.id,
+  status: row.status,
+  counts_until: row.counts_until,
+  bound: boundOf(row),
+  requirements: requirementsOf(row),
+  votes: votesOf(row),
+  parties: partiesOf(row),
+})
+
+function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
+  const one = asked.get(ask)
+  if (one === null) throw new Error('the approval rules cannot be evaluated')
+  if (one === undefined) return { verdict: 'pass' }
+  const answer = evaluateApproval({
+    requirements: one.rules.map((rule) => rule.requirement),
+    bound: one.bound,
+    earlier: known.get(one.binding.hash) ?? [],
+    pending: pending.get(ask.request.agent_id) ?? 0,
+    reference: referenceOf(ask),
+    now: ask.now,
+  })
+  const matched = one.rules.map(({ id }) => ({ kind: 'approval_rule', id }))
+  switch (answer.is) {
+    case 'approved': {
+      const effect: Effect = { does: 'use', known: answer.by }
+      const notes = notesOf(answer.by.row, 'consumed', matched)
+      return { verdict: 'pass', reason: 'approved', effect, notes }
+    }
+    case 'rejected':
+      return {
+        verdict: 'deny',
+        reason: 'approval_rejected',
+        message: `This was rejected; it can be asked again from ${answer.by.counts_until} on.`,
+        notes: notesOf(answer.by.row, 'rejected', matched),
+      }
+    case 'backlog':
+      return {
+        verdict: 'deny',
+        reason: 'approval_backlog',
+        message: 'Too many requests of the agent wait for an approval.',
+        notes: { matched },
+      }
+    case 'pending':
+      return waiting(one, notesOf(answer.by.row, 'pending', matched))
+    case 'new': {
+      const row = newRow(ask, one)
+      const effect: Effect = { does: 'open', row }
+      return { ...waiting(one, notesOf(row, 'pending', matched)), effect }
+    }
+  }
+}
+
+const waiting = ({ rules }: Asked, notes: ReturnType<typeof notesOf>) => ({
+  verdict: 'needs_approval' as const,
+  reason: 'approval_required' as const,
+  message:
+    rules.find((rule) => rule.requirement.description)?.requirement.description ??
+    `An approval is needed: ${rules.map(({ id }) => id).join(', ')}.`,
+  notes,
+})
+
+function notesOf(row: ApprovalRequestRow, status: string, matched: readonly Match[]) {
+  const approval = { id: row.id, status, expires_at: row.counts_until }
+  const answer: Partial<AuthorizeAnswer> = { request_id: row.id, approval }
+  return { matched, answer, data: { approval: { id: row.id, status } } }
+}
+
+/** `context.approval.id`: which of several approvals to take. It is no evidence of one. */
+function referenceOf({ request }: Ask): string | null {
+  const { approval } = request.context ?? {}
+  const id = (approval as { id?: unknown } | null | undefined)?.id
+  return typeof id === 'string' ? id : null
+}

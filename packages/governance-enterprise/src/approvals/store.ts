@@ -1,0 +1,170 @@
+import { isoTime, on } from '@remit/core'
+import type { AnyDatabase, BulkInsert } from '@remit/core'
+import type { ExpressionBuilder } from 'kysely'
+import type { Tables } from '../schema.ts'
+import { canBecome } from './lifecycle.ts'
+import type { Status } from './lifecycle.ts'
+import type { ApprovalRequestRow } from './schema.ts'
+
+const rows = (db: AnyDatabase) => on<Tables>(db).selectFrom('approval_request').selectAll()
+
+export const findRequest = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<ApprovalRequestRow | undefined> =>
+  rows(db).where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
+
+/** Requests with these bindings that count at a time: pending, usable, or rejected a short while ago. */
+export async function findCounting(
+  db: AnyDatabase,
+  orgId: string,
+  hashes: readonly string[],
+  now: number,
+): Promise<ApprovalRequestRow[]> {
+  if (hashes.length === 0) return []
+  return rows(db)
+    .where('org_id', '=', orgId)
+    .where('binding_hash', 'in', hashes)
+    .where('counts_until', '>', isoTime(now))
+    .orderBy('id')
+    .execute()
+}
+
+/** How many requests of each agent are pending at a time. */
+export async function countPending(
+  db: AnyDatabase,
+  orgId: string,
+  agents: readonly string[],
+  now: number,
+): Promise<Map<string, number>> {
+  if (agents.length === 0) return new Map()
+  const found = await on<Tables>(db)
+    .selectFrom('approval_request')
+    .select((one) => ['agent_id', one.fn.countAll<number>().as('pending')])
+    .where('org_id', '=', orgId)
+    .where('agent_id', 'in', agents)
+    .where('status', '=', 'pending')
+    .where('counts_until', '>', isoTime(now))
+    .groupBy('agent_id')
+    .execute()
+  return new Map(found.map(({ agent_id, pending }) => [agent_id, Number(pending)]))
+}
+
+/** Requests of an organization whose time has run out, as it is not recorded yet. */
+export const findDue = (
+  db: AnyDatabase,
+  orgId: string,
+  now: number,
+  limit: number,
+): Promise<ApprovalRequestRow[]> =>
+  rows(db)
+    .where('org_id', '=', orgId)
+    .where('status', 'in', ['pending', 'approved'])
+    .where('counts_until', '<=', isoTime(now))
+    .orderBy('counts_until')
+    .limit(limit)
+    .execute()
+
+export interface ListQuery {
+  readonly limit: number
+  readonly status?: Status | undefined
+  readonly agentId?: string | undefined
+  /** The last id of the page before. */
+  readonly before?: string | undefined
+}
+
+/** Requests by what they are at a time, newest first. */
+export async function listRequests(
+  db: AnyDatabase,
+  orgId: string,
+  now: number,
+  { limit, status, agentId, before }: ListQuery,
+): Promise<ApprovalRequestRow[]> {
+  let query = rows(db).where('org_id', '=', orgId).orderBy('id', 'desc').limit(limit)
+  if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
+  if (before !== undefined) query = query.where('id', '<', before)
+  if (status !== undefined) query = query.where((one) => hasStatus(one, status, isoTime(now)))
+  return query.execute()
+}
+
+/** `statusAt` in SQL. */
+function hasStatus(
+  one: ExpressionBuilder<Tables, 'approval_request'>,
+  status: Status,
+  now: string,
+) {
+  if (status === 'pending' || status === 'approved')
+    return one.and([one('status', '=', status), one('counts_until', '>', now)])
+  if (status !== 'expired') return one('status', '=', status)
+  const runOut = one.and([
+    one('status', 'in', ['pending', 'approved']),
+    one('counts_until', '<=', now),
+  ])
+  return one.or([one('status', '=', 'expired'), runOut])
+}
+
+const COLUMNS = {
+  org_id: 'text',
+  id: 'text',
+  status: 'text',
+  agent_id: 'text',
+  action: 'text',
+  resource: 'text',
+  context: 'text',
+  acting_for: 'text',
+  binding: 'text',
+  binding_hash: 'text',
+  bound: 'text',
+  requirements: 'text',
+  votes: 'text',
+  approval_ttl_seconds: 'bigint',
+  cooldown_seconds: 'bigint',
+  requester_type: 'text',
+  requester_id: 'text',
+  requester_person: 'text',
+  decision_id: 'text',
+  consumed_by: 'text',
+  requested_at: 'text',
+  expires_at: 'text',
+  decided_at: 'text',
+  usable_until: 'text',
+  closed_at: 'text',
+  counts_until: 'text',
+} as const satisfies Record<keyof ApprovalRequestRow, 'text' | 'bigint'>
+
+export const newRequests = (requests: readonly ApprovalRequestRow[]): BulkInsert => ({
+  table: 'approval_request',
+  columns: COLUMNS,
+  rows: requests,
+})
+
+type Change = Partial<
+  Pick<
+    ApprovalRequestRow,
+    'votes' | 'decided_at' | 'usable_until' | 'closed_at' | 'consumed_by' | 'counts_until'
+  >
+>
+
+/**
+ * Moves a request on, from the status that was read under the organization's lock; returns the row as
+ * it is now. Throws if it has another status meanwhile: nothing of the transaction may stand then.
+ */
+export async function moveRequest(
+  db: AnyDatabase,
+  row: ApprovalRequestRow,
+  to: Status,
+  change: Change,
+): Promise<ApprovalRequestRow> {
+  if (to !== row.status && !canBecome(row.status, to))
+    throw new Error(`an approval that is ${row.status} cannot become ${to}`)
+  const { numUpdatedRows } = await on<Tables>(db)
+    .updateTable('approval_request')
+    .set({ ...change, status: to })
+    .where('org_id', '=', row.org_id)
+    .where('id', '=', row.id)
+    .where('status', '=', row.status)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows !== 1n) throw new Error(`the approval ${row.id} is not ${row.status} any more`)
+  return { ...row, ...change, status: to }
+}

@@ -1,0 +1,69 @@
+import { foldName } from '@remit/contract'
+import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
+import { fail, invalid } from '@remit/core'
+import type { Caller } from '@remit/core'
+import { statusAt } from './lifecycle.ts'
+import { partiesOf, requirementsOf, votesOf } from './request.ts'
+import { isSameVoter, objection, outcomeOf } from './requirements.ts'
+import type { Vote, Voter } from './requirements.ts'
+import type { ApprovalRequestRow } from './schema.ts'
+
+export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
+
+/** Who votes with a key. Throws for an approver that the key contradicts. */
+export function voterOf(caller: Caller, approver: string | undefined): Voter {
+  const { id, person, role } = caller.principal
+  if (person !== null) {
+    if (approver !== undefined && foldName(approver) !== foldName(person))
+      throw invalid('approver', `must be ${person}, whom the key names, or be left out`)
+    return { type: 'person', id: person, named: true, role }
+  }
+  if (approver === undefined) return { type: 'key', id, named: false, role }
+  if (approver.startsWith('key_')) throw invalid('approver', 'must name a person, not a key')
+  return { type: 'person', id: approver, named: false, role }
+}
+
+/** Keeps from deciding whose key could be the agent's own. */
+export function admitKey(
+  { principal }: Caller,
+  row: ApprovalRequestRow | null,
+  { four_eyes: fourEyes, require_separate_keys: apart }: Separation,
+): void {
+  // The rule of the API itself, before roles and scopes: whoever is not a key acts for an agent.
+  const type: string = principal.type
+  if (type !== 'key') throw fail('role_required', 'Only keys decide about approvals')
+  if (apart && principal.role !== 'approver')
+    throw fail('role_required', 'The organization lets only keys with the role approver decide')
+  if (fourEyes && row?.requester_type === 'key' && row.requester_id === principal.id)
+    throw fail('approver_not_eligible', 'The key that asked may not decide')
+}
+
+/** The votes with one more, and what they amount to; null when the voter has given the same vote before. */
+export function cast(
+  row: ApprovalRequestRow,
+  voter: Voter,
+  {
+    decision,
+    comment = null,
+  }: Omit<ApprovalDecision, 'comment'> & { comment?: string | null | undefined },
+  { keyId, now, at }: { readonly keyId: string; readonly now: number; readonly at: string },
+): { vote: Vote; votes: Vote[]; outcome: ReturnType<typeof outcomeOf> } | null {
+  const before = votesOf(row)
+  const own = before.find((one) => isSameVoter(one.approver, voter))
+  if (own?.decision === decision) return null
+  const status = statusAt(row, now)
+  if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
+  if (own) throw fail('already_voted', `${voter.id} has voted to ${own.decision} it`)
+  const parties = partiesOf(row)
+  const requirements = requirementsOf(row)
+  const objections = requirements.map((one) => objection(one, voter, parties))
+  const open = requirements.filter((_, i) => objections[i] === null)
+  if (open.length === 0) throw fail('approver_not_eligible', objections[0] ?? undefined)
+  const wants = open.find((one) => one.reason_required)
+  if (wants && comment === null)
+    throw invalid('comment', `is required by the rule ${wants.rule_id}`)
+  const { type, id, named, role } = voter
+  const vote = { approver: { type, id, named }, role, key_id: keyId, decision, comment, at }
+  const votes = [...before, vote]
+  return { vote, votes, outcome: outcomeOf(requirements, votes, parties) }
+}

@@ -1,0 +1,106 @@
+import { on } from '@remit/core'
+import type { Deps } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import { statusAt } from './lifecycle.ts'
+import { TOPIC } from './topic.ts'
+
+type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
+
+/** Milliseconds after which is looked without a signal: one may be lost, and expiry sends none. */
+const LOOK_MS = 2_000
+
+/** Who waits in an organization: by request, what wakes them. */
+interface Room {
+  readonly waiting: Map<string, Set<() => void>>
+  looking: boolean
+  again: boolean
+}
+
+/** Requests whose decision somebody waits for. One query serves all who wait in an organization. */
+export class Waits {
+  readonly #deps: WaitDeps
+  readonly #rooms = new Map<string, Room>()
+  #stop: (() => void) | null = null
+
+  constructor(deps: WaitDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    const look = (orgId: string) => void this.#look(orgId)
+    const unsubscribe = this.#deps.signals.subscribe(TOPIC, look)
+    const timer = setInterval(() => [...this.#rooms.keys()].forEach(look), LOOK_MS).unref()
+    this.#stop = () => {
+      unsubscribe()
+      clearInterval(timer)
+    }
+  }
+
+  /** Resolves when the request is not pending any more, after `ms`, or when the signal ends. */
+  until(orgId: string, id: string, ms: number, over: AbortSignal): Promise<void> {
+    if (over.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const room = this.#enter(orgId)
+      const wakers = room.waiting.get(id) ?? new Set()
+      room.waiting.set(id, wakers)
+      const wake = () => {
+        clearTimeout(timer)
+        over.removeEventListener('abort', wake)
+        wakers.delete(wake)
+        if (wakers.size === 0 && room.waiting.get(id) === wakers) room.waiting.delete(id)
+        if (room.waiting.size === 0 && this.#rooms.get(orgId) === room) this.#rooms.delete(orgId)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms)
+      over.addEventListener('abort', wake)
+      wakers.add(wake)
+      // It may have been decided since it was read.
+      void this.#look(orgId)
+    })
+  }
+
+  close(): void {
+    this.#stop?.()
+    for (const { waiting } of this.#rooms.values())
+      for (const wakers of waiting.values()) for (const wake of wakers) wake()
+  }
+
+  #enter(orgId: string): Room {
+    const room = this.#rooms.get(orgId) ?? { waiting: new Map(), looking: false, again: false }
+    this.#rooms.set(orgId, room)
+    return room
+  }
+
+  async #look(orgId: string): Promise<void> {
+    const room = this.#rooms.get(orgId)
+    if (!room) return
+    room.again = true
+    if (room.looking) return
+    room.looking = true
+    try {
+      while (room.again && room.waiting.size > 0) {
+        room.again = false
+        await this.#wake(orgId, room)
+      }
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'approvals that are waited for cannot be read')
+    } finally {
+      room.looking = false
+    }
+  }
+
+  async #wake(orgId: string, { waiting }: Room): Promise<void> {
+    const ids = [...waiting.keys()]
+    const found = await on<Tables>(this.#deps.db)
+      .selectFrom('approval_request')
+      .select(['id', 'status', 'counts_until'])
+      .where('org_id', '=', orgId)
+      .where('id', 'in', ids)
+      .execute()
+    const now = this.#deps.clock.now()
+    for (const row of found) {
+      if (statusAt(row, now) === 'pending') continue
+      for (const wake of waiting.get(row.id) ?? []) wake()
+    }
+  }
+}
