@@ -1,8 +1,10 @@
 import { defineModule } from '@remit/core'
-import { agentStage, agentSwitch } from './agents/stop.ts'
+import { agentStage } from './agents/stage.ts'
+import { agentSwitch } from './agents/stop.ts'
 import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
 import { authzenRoutes } from './authzen/routes.ts'
+import { delegationRoutes } from './delegation/routes.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
@@ -12,6 +14,7 @@ import { httpSpendSource } from './spend/http-source.ts'
 import { measureWith } from './spend/measure.ts'
 import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
+import { webhooksOf } from './webhooks/index.ts'
 
 export default defineModule({
   name: 'governance',
@@ -21,6 +24,7 @@ export default defineModule({
     const measure =
       spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
     const approvals = approvalsOf(deps)
+    const webhooks = webhooksOf(deps)
     return {
       routes: [
         ...approvals.routes,
@@ -30,16 +34,24 @@ export default defineModule({
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
         ...policyRoutes(deps),
+        ...delegationRoutes(deps),
+        ...webhooks.routes,
       ],
       stages: {
-        agent_deny: agentStage as never,
+        agent_deny: agentStage() as never,
         spend_limit: spendStage(measure) as never,
         policy: policyStage() as never,
         approval_rule: approvals.stage as never,
       },
-      observers: [...approvals.observers],
-      start: approvals.start,
-      close: approvals.close,
+      observers: [...approvals.observers, ...webhooks.observers],
+      start() {
+        approvals.start()
+        webhooks.start()
+      },
+      async close() {
+        await webhooks.close()
+        await approvals.close()
+      },
       provides: { agentSwitch: agentSwitch(deps) },
     }
   },

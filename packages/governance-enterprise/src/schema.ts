@@ -8,17 +8,20 @@ import { delegationMigration } from './delegation/schema.ts'
 import type { DelegationTables } from './delegation/schema.ts'
 import { policyMigration } from './policies/schema.ts'
 import type { PolicyTables } from './policies/schema.ts'
+import { webhookMigration } from './webhooks/schema.ts'
+import type { WebhookTables } from './webhooks/schema.ts'
 
 /** Rows of this module's tables; money is integer micro-USD. */
 export type Tables = CoreTables &
   ApprovalTables &
   DelegationTables &
-  PolicyTables & {
-  spend_limit: SpendLimitRow
-  spend_total: SpendTotalRow
-  spend_hold: SpendHoldRow
-  agent_stop: AgentStopRow
-}
+  PolicyTables &
+  WebhookTables & {
+    spend_limit: SpendLimitRow
+    spend_total: SpendTotalRow
+    spend_hold: SpendHoldRow
+    agent_stop: AgentStopRow
+  }
 
 export type SpendLimitRow = {
   org_id: string
@@ -85,4 +88,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0002_policies': policyMigration,
   '0003_delegation': delegationMigration,
   '0004_approvals': approvalMigration,
+  '0005_webhooks': webhookMigration,
 }

@@ -1,0 +1,249 @@
+import { z } from 'zod'
+import { Approval } from './approvals.ts'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { AgentId, Paging, PathId, Timestamp } from './primitives.ts'
+import {
+  ConditionText,
+  Description,
+  Pattern,
+  Patterns,
+  WINDOW_FAULT,
+  windowFields,
+  windowIsOpen,
+} from './rules.ts'
+import { SpendLimit } from './spend-limits.ts'
+
+/** Links that a chain of permissions can have after its root. */
+export const MAX_DELEGATION_DEPTH = 8
+
+const Granter = z.strictObject({ type: z.enum(['user', 'key', 'agent']), id: AgentId })
+
+const terms = {
+  agent_id: Pattern.describe('The agent; of a deny it may be a pattern'),
+  effect: z.enum(['allow', 'deny']).default('allow'),
+  actions: Patterns,
+  resources: Patterns,
+  condition: ConditionText.nullable().default(null),
+  parent_id: PathId.nullable().default(null).describe('The permission that this one is cut from'),
+  can_delegate: z.boolean().default(false).describe('Whether the agent may pass it on'),
+  ...windowFields,
+  description: Description,
+}
+
+const Depth = z.int().min(0).max(MAX_DELEGATION_DEPTH)
+
+const NOT_FOR_A_DENY = 'is for permissions that allow'
+
+export const PermissionInput = z
+  .strictObject({
+    ...terms,
+    max_depth: Depth.optional().describe(
+      'Links that may follow in the chain. Left out: of a root 0, else what its parent leaves',
+    ),
+    granted_by: Granter.optional().describe(
+      'Left out: of a root the person or key that asks, else the agent that holds the parent',
+    ),
+  })
+  .refine(windowIsOpen, WINDOW_FAULT)
+  .refine(({ effect, agent_id }) => effect === 'deny' || !agent_id.includes('*'), {
+    path: ['agent_id'],
+    message: 'must name one agent; only a deny may have a pattern',
+  })
+  .refine(({ effect, parent_id }) => effect === 'allow' || parent_id === null, {
+    path: ['parent_id'],
+    message: NOT_FOR_A_DENY,
+  })
+  .refine(({ effect, can_delegate }) => effect === 'allow' || !can_delegate, {
+    path: ['can_delegate'],
+    message: NOT_FOR_A_DENY,
+  })
+  .refine(({ effect, max_depth = 0 }) => effect === 'allow' || max_depth === 0, {
+    path: ['max_depth'],
+    message: NOT_FOR_A_DENY,
+  })
+  .refine(({ granted_by, parent_id }) => granted_by?.type !== 'agent' || parent_id !== null, {
+    path: ['parent_id'],
+    message: 'is needed where an agent grants: the permission that it passes on',
+  })
+  .refine(
+    ({ granted_by, parent_id }) =>
+      parent_id === null || granted_by === undefined || granted_by.type === 'agent',
+    {
+      path: ['granted_by', 'type'],
+      message: 'must be agent: the holder of parent_id passes it on',
+    },
+  )
+  .meta({ id: 'PermissionInput' })
+export type PermissionInput = z.infer<typeof PermissionInput>
+
+/** Why a permission gives nothing now, and the link of its chain at which it breaks. */
+const Dead = z.object({
+  dead: z.enum([
+    'revoked',
+    'expired',
+    'not_yet_valid',
+    'suspended',
+    'parent_missing',
+    'not_held',
+    'not_delegable',
+    'too_deep',
+    'cycle',
+  ]),
+  link: z.string().describe('The permission of the chain that the reason is about'),
+})
+
+const facts = {
+  ...terms,
+  max_depth: Depth,
+  granted_by: Granter.extend({ id: z.string() }),
+  created_at: Timestamp,
+  created_by: z.string(),
+  updated_at: Timestamp,
+  revoked_at: Timestamp.nullable(),
+  revoked_by: z.string().nullable(),
+}
+
+export const Permission = z
+  .object({
+    id: z.string(),
+    ...facts,
+    depth: z.int().describe('Links before it in its chain'),
+    chain: z.array(z.string()).describe('Ids from the root to this one'),
+    effective: z.union([z.literal(true), Dead]),
+    warnings: z.array(z.string()).optional().describe('What is allowed and probably not meant'),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'Permission' })
+export type Permission = z.infer<typeof Permission>
+
+export const AgentMode = z
+  .enum(['open', 'granted'])
+  .describe('`granted`: the agent acts on permissions only')
+  .meta({ id: 'AgentMode' })
+export type AgentMode = z.infer<typeof AgentMode>
+
+const AgentPermissions = z.object({
+  agent_id: z.string(),
+  mode: AgentMode,
+  denied: z.boolean().describe('It is suspended, or a deny about it is in force'),
+  live_permissions: z.int().describe('Grants that it holds and whose chain lives'),
+})
+
+const EffectiveDeny = z.object({
+  id: z.string(),
+  agent_id: z.string(),
+  actions: z.array(z.string()),
+  resources: z.array(z.string()),
+  condition: z.string().nullable(),
+  not_before: Timestamp.nullable(),
+  expires_at: Timestamp.nullable(),
+  description: z.string().nullable(),
+})
+
+const EffectiveGrant = z.object({
+  id: z.string(),
+  actions: z.array(z.string()).describe('What every link of the chain allows'),
+  resources: z.array(z.string()),
+  conditions: z.array(z.string()).describe('All must hold'),
+  expires_at: Timestamp.nullable().describe('When the first link of the chain ends'),
+  partial: z
+    .boolean()
+    .describe('Patterns of the chain overlap in more than can be listed; see its links'),
+  chain: z.array(
+    z.object({
+      id: z.string(),
+      agent_id: z.string(),
+      granted_by: Granter.extend({ id: z.string() }),
+      actions: z.array(z.string()),
+      resources: z.array(z.string()),
+      condition: z.string().nullable(),
+      not_before: Timestamp.nullable(),
+      expires_at: Timestamp.nullable(),
+    }),
+  ),
+  denies: z.array(EffectiveDeny).describe('Denies of agents earlier in the chain; they flow down'),
+})
+
+export const EffectivePermissions = z
+  .object({
+    agent_id: z.string(),
+    at: Timestamp,
+    suspended: z.object({ reason: z.string() }).nullable(),
+    mode: AgentMode,
+    grants: z.array(EffectiveGrant),
+    denies: z.array(EffectiveDeny).describe('Each beats every grant'),
+    spend_limit: SpendLimit.nullable(),
+    changes_at: Timestamp.nullable().describe('When the passing of time next changes this answer'),
+  })
+  .meta({ id: 'EffectivePermissions' })
+export type EffectivePermissions = z.infer<typeof EffectivePermissions>
+
+const Id = z.strictObject({ id: PathId })
+const reading = { plan: 'enterprise', roles: ['read', 'approver'], scope: null } as const
+const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
+
+export const delegation = {
+  getDelegation: endpoint({
+    method: 'GET',
+    path: '/v1/delegation',
+    ...reading,
+    summary: 'Permissions, the agents that they are about, and approvals that are waited for',
+    query: z.strictObject({ ...Paging, agent_id: AgentId.optional() }),
+    ok: z.object({
+      permissions: z.array(Permission),
+      agents: z.array(AgentPermissions),
+      pending_approvals: z.array(Approval),
+      next_cursor: z.string().nullable(),
+    }),
+    status: 200,
+  }),
+  getEffectivePermissions: endpoint({
+    method: 'GET',
+    path: '/v1/delegation/effective',
+    ...reading,
+    summary: 'What an agent may do now, why, and until when',
+    query: z.strictObject({ agent_id: AgentId }),
+    ok: EffectivePermissions,
+    status: 200,
+  }),
+  getPermission: endpoint({
+    method: 'GET',
+    path: '/v1/delegation/permissions/{id}',
+    ...reading,
+    summary: 'One permission, in force or not',
+    params: Id,
+    ok: Permission,
+    status: 200,
+  }),
+  grantPermission: endpoint({
+    method: 'POST',
+    path: '/v1/delegation/permissions/{id}',
+    ...changing,
+    summary: 'Grant a permission (or deny), or replace it',
+    params: Id,
+    body: PermissionInput,
+    ok: Permission,
+    status: 201,
+    alsoStatus: 200,
+  }),
+  revokePermission: endpoint({
+    method: 'DELETE',
+    path: '/v1/delegation/permissions/{id}',
+    ...changing,
+    summary: 'Revoke a permission and everything that was cut from it',
+    params: Id,
+    ok: z.object({ revoked: z.array(z.string()), ledger: Receipt }),
+    status: 200,
+  }),
+  setAgentMode: endpoint({
+    method: 'POST',
+    path: '/v1/delegation/agents/{agent_id}/mode',
+    ...changing,
+    summary: 'Let an agent act without permissions again, or on permissions only',
+    params: z.strictObject({ agent_id: AgentId }),
+    body: z.strictObject({ mode: AgentMode }).meta({ id: 'AgentModeInput' }),
+    ok: z.object({ agent_id: z.string(), mode: AgentMode, ledger: Receipt }),
+    status: 200,
+  }),
+}

@@ -1,0 +1,77 @@
+import { MAX_DELEGATION_DEPTH } from '@remit/contract'
+import { agentState } from '../agents/state.ts'
+import type { Roster } from '../agents/state.ts'
+import type { Permission } from './permission.ts'
+
+/** Why a permission gives nothing. */
+export type DeadReason =
+  | 'revoked'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'suspended'
+  | 'parent_missing'
+  | 'not_held'
+  | 'not_delegable'
+  | 'too_deep'
+  | 'cycle'
+
+/** The reason, and the link at which the chain breaks. */
+export interface Dead {
+  readonly reason: DeadReason
+  readonly id: string
+}
+
+/** A permission with everything that it was cut from. */
+export interface Chain {
+  /** From the root to the permission itself; from where the chain breaks, if it does. */
+  readonly links: readonly [Permission, ...Permission[]]
+  /** A break that no passing of time mends. */
+  readonly broken: Dead | null
+}
+
+/**
+ * Follows a permission to its root. Rows that form a cycle, or more than a chain may have, are no
+ * authority; the walk ends after `MAX_DELEGATION_DEPTH` links whatever is stored.
+ */
+export function chainOf(leaf: Permission, byId: ReadonlyMap<string, Permission>): Chain {
+  const links: [Permission, ...Permission[]] = [leaf]
+  const agents = new Set([leaf.agentId])
+  let broken: Dead | null = leaf.isRevoked ? { reason: 'revoked', id: leaf.id } : null
+  for (let child = leaf; child.parentId !== null; child = links[0]) {
+    const parent = byId.get(child.parentId)
+    const reason = parent ? faultOf(parent, child, links.length, agents) : 'parent_missing'
+    broken ??= reason && { reason, id: child.parentId }
+    if (!parent || reason === 'cycle' || reason === 'too_deep') break
+    agents.add(parent.agentId)
+    links.unshift(parent)
+  }
+  return { links, broken }
+}
+
+/** Why `parent` does not carry `child`, which has `below - 1` links after it. */
+function faultOf(
+  parent: Permission,
+  child: Permission,
+  below: number,
+  agents: ReadonlySet<string>,
+): DeadReason | null {
+  if (agents.has(parent.agentId)) return 'cycle'
+  if (below > MAX_DELEGATION_DEPTH) return 'too_deep'
+  if (parent.isRevoked) return 'revoked'
+  if (parent.effect !== 'allow' || !parent.canDelegate) return 'not_delegable'
+  if (below > parent.maxDepth) return 'too_deep'
+  const { type, id } = child.grantedBy
+  return type === 'agent' && id === parent.agentId ? null : 'not_held'
+}
+
+/** Why a chain gives nothing at a time, or null while it lives. */
+export function whyDead({ links, broken }: Chain, now: number, roster: Roster): Dead | null {
+  if (broken) return broken
+  for (const { id, agentId, effect, notBefore, expiresAt } of links) {
+    if (expiresAt !== null && now >= expiresAt) return { reason: 'expired', id }
+    if (notBefore !== null && now < notBefore) return { reason: 'not_yet_valid', id }
+    if (effect === 'allow' && agentState(agentId, roster).state !== 'active')
+      return { reason: 'suspended', id }
+  }
+  return null
+}

@@ -1,0 +1,124 @@
+import type { PermissionInput } from '@remit/contract'
+import { fail, isoTime } from '@remit/core'
+import type { Caller, Scope } from '@remit/core'
+import { actorOf } from '../actor.ts'
+import { readRoster } from '../agents/roster.ts'
+import { depthLeft, widerThan } from './attenuation.ts'
+import { chainOf, whyDead } from './chain.ts'
+import type { Chain } from './chain.ts'
+import { toPermission } from './permission.ts'
+import type { PermissionRow } from './schema.ts'
+import { countPatternDenies, findPermission, putPermission, withAncestors } from './store.ts'
+
+// Each of them is looked at for every request.
+const MAX_PATTERN_DENIES = 1_000
+
+export interface Granted {
+  readonly row: PermissionRow
+  readonly isNew: boolean
+  readonly chain: Chain
+}
+
+/** Stores a permission that may be given; throws the refusal of one that may not. */
+export async function grantPermission(
+  scope: Scope,
+  caller: Caller | null,
+  id: string,
+  input: PermissionInput,
+): Promise<Granted> {
+  const { tx, orgId, recordedAt } = scope
+  const before = await findPermission(tx, orgId, id)
+  if (before) checkReplaceable(before, input)
+  if (isPattern(input.agent_id) && !(before && isPattern(before.agent_id))) {
+    const count = await countPatternDenies(tx, orgId)
+    if (count >= MAX_PATTERN_DENIES) throw fail('too_many_pattern_denies', `There are ${count}`)
+  }
+  const parent = input.parent_id === null ? null : await readParent(scope, input.parent_id)
+  if (parent) checkCut(input, parent)
+  const granter = input.granted_by ?? (parent ? holderOf(parent) : granterOf(caller))
+  const row: PermissionRow = {
+    org_id: orgId,
+    id,
+    agent_id: input.agent_id,
+    effect: input.effect,
+    actions: JSON.stringify(input.actions),
+    resources: JSON.stringify(input.resources),
+    condition: input.condition,
+    parent_id: input.parent_id,
+    granted_by_type: granter.type,
+    granted_by_id: granter.id,
+    can_delegate: input.can_delegate ? 1 : 0,
+    max_depth: input.max_depth ?? (parent && input.can_delegate ? depthLeft(parent.links) : 0),
+    not_before: isoOrNull(input.not_before),
+    expires_at: isoOrNull(input.expires_at),
+    description: input.description,
+    created_at: before?.created_at ?? recordedAt,
+    created_by: before?.created_by ?? actorOf(caller).id,
+    updated_at: recordedAt,
+    revoked_at: null,
+    revoked_by: null,
+  }
+  await putPermission(tx, row)
+  const above = new Map(parent?.links.map((link) => [link.id, link]))
+  return { row, isNew: !before, chain: chainOf(toPermission(row), above) }
+}
+
+const isPattern = (agentId: string): boolean => agentId.includes('*')
+const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
+const isoOrNull = (text: string | null): string | null => text && isoTime(Date.parse(text))
+
+/** A root is given by the person that the key names, else by the key. */
+const granterOf = (caller: Caller | null): { type: 'user' | 'key'; id: string } =>
+  caller?.principal.person
+    ? { type: 'user', id: caller.principal.person }
+    : { type: 'key', id: actorOf(caller).id }
+
+const holderOf = ({ links }: Chain): { type: 'agent'; id: string } => ({
+  type: 'agent',
+  id: links.at(-1)?.agentId ?? '',
+})
+
+function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput): void {
+  if (before.revoked_at !== null)
+    throw fail('permission_revoked', `It was revoked at ${before.revoked_at}; take another id`)
+  if (before.parent_id === parent_id) return
+  throw fail('permission_parent_fixed', `The parent_id of ${before.id} is ${before.parent_id}`, {
+    errors: [{ path: 'parent_id', message: `must stay ${before.parent_id}` }],
+  })
+}
+
+/** The chain that would be continued; it has to live now. */
+async function readParent({ tx, orgId, now }: Scope, id: string): Promise<Chain> {
+  const row = await findPermission(tx, orgId, id)
+  if (!row) throw unusable('parent_id', 'is not a permission of the organization')
+  const rows = await withAncestors(tx, orgId, [row])
+  const byId = new Map([...rows.values()].map((one) => [one.id, toPermission(one)]))
+  const chain = chainOf(toPermission(row), byId)
+  const dead = whyDead(chain, now, await readRoster(tx, orgId))
+  if (dead) throw unusable('parent_id', `is not in force: ${dead.id} is ${dead.reason}`)
+  return chain
+}
+
+/** Whether the holder of the parent may pass on what is asked for. */
+function checkCut(input: PermissionInput, parent: Chain): void {
+  const last = parent.links.at(-1)
+  if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny')
+  if (!last.canDelegate) throw unusable('parent_id', 'may not be passed on (can_delegate)')
+  if (input.granted_by && input.granted_by.id !== last.agentId)
+    throw unusable('granted_by.id', `must be ${last.agentId}, who holds ${last.id}`)
+  const twice = parent.links.find(({ agentId }) => agentId === input.agent_id)
+  if (twice)
+    throw fail('agent_in_chain', `${input.agent_id} holds ${twice.id}, from which this is cut`)
+  const faults = widerThan(parent.links, {
+    actions: input.actions,
+    resources: input.resources,
+    notBefore: timeOf(input.not_before),
+    expiresAt: timeOf(input.expires_at),
+    maxDepth: input.max_depth ?? null,
+  })
+  const [first] = faults
+  if (first) throw fail('permission_too_wide', `${first.path} ${first.message}`, { errors: faults })
+}
+
+const unusable = (path: string, message: string) =>
+  fail('permission_parent_unusable', `${path} ${message}`, { errors: [{ path, message }] })

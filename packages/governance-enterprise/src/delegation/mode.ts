@@ -1,0 +1,33 @@
+import type { AgentMode } from '@remit/contract'
+import type { Caller, EntryDraft, Scope } from '@remit/core'
+import { actorOf, personOf } from '../actor.ts'
+import { listModes, putMode } from './store.ts'
+
+/** Puts an agent into a mode; the entry of it. */
+export async function setMode(
+  { tx, orgId, recordedAt }: Scope,
+  caller: Caller | null,
+  agentId: string,
+  mode: AgentMode,
+): Promise<EntryDraft> {
+  const actor = actorOf(caller)
+  await putMode(tx, {
+    org_id: orgId,
+    agent_id: agentId,
+    mode,
+    changed_at: recordedAt,
+    changed_by: actor.id,
+  })
+  const data = { agent_id: agentId, mode, ...personOf(caller) }
+  return { kind: 'agent_mode.set', actor, agent_id: agentId, data }
+}
+
+/** From its first grant on an agent acts on grants only, whatever becomes of them. */
+export async function keepToGrants(
+  scope: Scope,
+  caller: Caller | null,
+  agentId: string,
+): Promise<EntryDraft[]> {
+  const [before] = await listModes(scope.tx, scope.orgId, [agentId])
+  return before?.mode === 'granted' ? [] : [await setMode(scope, caller, agentId, 'granted')]
+}

@@ -1,0 +1,45 @@
+import { conditionOf } from '../rules/condition.ts'
+import type { Rule } from '../rules/rule.ts'
+import type { PermissionRow } from './schema.ts'
+
+/** A permission as decisions read it; as a rule it is about the agent that holds it, or is denied. */
+export interface Permission extends Rule {
+  /** The holder; of a deny it may be a pattern. */
+  readonly agentId: string
+  readonly effect: 'allow' | 'deny'
+  readonly parentId: string | null
+  readonly grantedBy: { readonly type: PermissionRow['granted_by_type']; readonly id: string }
+  readonly canDelegate: boolean
+  readonly maxDepth: number
+  readonly description: string | null
+  readonly isRevoked: boolean
+  /** The same rule about anybody: a link of a chain is asked what it says, not whose it is. */
+  readonly link: Rule
+}
+
+export function toPermission(row: PermissionRow): Permission {
+  const rule = {
+    id: row.id,
+    actions: listOf(row.actions),
+    resources: listOf(row.resources),
+    condition: row.condition === null ? null : conditionOf(row.condition),
+    notBefore: row.not_before === null ? null : Date.parse(row.not_before),
+    expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
+  }
+  return {
+    ...rule,
+    agents: [row.agent_id],
+    agentId: row.agent_id,
+    effect: row.effect,
+    parentId: row.parent_id,
+    grantedBy: { type: row.granted_by_type, id: row.granted_by_id },
+    canDelegate: row.can_delegate === 1,
+    maxDepth: row.max_depth,
+    description: row.description,
+    isRevoked: row.revoked_at !== null,
+    link: { ...rule, agents: ['*'] },
+  }
+}
+
+/** A stored list of patterns. */
+export const listOf = (text: string): string[] => JSON.parse(text) as string[]

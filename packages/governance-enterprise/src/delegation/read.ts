@@ -1,0 +1,148 @@
+import type { Answer, delegation, EffectivePermissions, Permission } from '@remit/contract'
+import { isoTime } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import { readRoster } from '../agents/roster.ts'
+import { agentState } from '../agents/state.ts'
+import { listRequests } from '../approvals/store.ts'
+import { wireApproval } from '../approvals/request.ts'
+import { matchesPattern } from '../rules/pattern.ts'
+import { findLimit } from '../spend/limits-store.ts'
+import { withUsage } from '../spend/usage.ts'
+import { chainOf, whyDead } from './chain.ts'
+import type { Chain } from './chain.ts'
+import { effectiveAt } from './effective.ts'
+import { toPermission } from './permission.ts'
+import type { PermissionRow } from './schema.ts'
+import {
+  agentPatterns,
+  listModes,
+  listPermissions,
+  livePermissionsAbout,
+  withAncestors,
+} from './store.ts'
+import { wirePermission } from './view.ts'
+
+type Overview = Answer<typeof delegation.getDelegation>
+
+export interface OverviewQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly agent_id?: string | undefined
+}
+
+/** A page of permissions, with the agents that it names and what waits for an approval. */
+export async function readOverview(
+  db: AnyDatabase,
+  orgId: string,
+  { limit, cursor, agent_id: agentId }: OverviewQuery,
+  now: number,
+): Promise<Overview> {
+  const holders = agentId === undefined ? undefined : await holdersAbout(db, orgId, agentId)
+  const found = await listPermissions(db, orgId, {
+    limit: limit + 1,
+    after: cursor,
+    ...(holders && { holders }),
+  })
+  const rows = found.slice(0, limit)
+  const agents = new Set(rows.map((row) => row.agent_id).filter((id) => !id.includes('*')))
+  if (agentId !== undefined) agents.add(agentId)
+  const pending = { limit, status: 'pending' as const, agentId }
+  const requests = await listRequests(db, orgId, now, pending)
+  return {
+    permissions: await wirePermissions(db, orgId, rows, now),
+    agents: await readAgents(db, orgId, [...agents].toSorted(), now),
+    pending_approvals: requests.map((row) => wireApproval(row, now)),
+    next_cursor: found.length > limit ? (rows.at(-1)?.id ?? null) : null,
+  }
+}
+
+/** Permissions as they are served, each with its chain. */
+export async function wirePermissions(
+  db: AnyDatabase,
+  orgId: string,
+  rows: readonly PermissionRow[],
+  now: number,
+): Promise<Permission[]> {
+  const chains = await chainsOf(db, orgId, rows)
+  const roster = await readRoster(db, orgId)
+  return rows.flatMap((row) => {
+    const chain = chains.get(row.id)
+    return chain ? [wirePermission(row, chain, now, roster)] : []
+  })
+}
+
+/** What an agent may do now by its permissions, and what it may spend on it. */
+export async function readEffective(
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+  now: number,
+): Promise<EffectivePermissions> {
+  const own = await livePermissionsAbout(db, orgId, [agentId])
+  const held = own.filter((row) => row.effect === 'allow')
+  const chains = [...(await chainsOf(db, orgId, held)).values()]
+  const delegators = new Set(chains.flatMap(({ links }) => links.map((link) => link.agentId)))
+  const about = await livePermissionsAbout(db, orgId, [agentId, ...delegators])
+  const denies = about.filter((row) => row.effect === 'deny').map(toPermission)
+  const roster = await readRoster(db, orgId)
+  const state = agentState(agentId, roster)
+  const [mode] = await listModes(db, orgId, [agentId])
+  const limit = await findLimit(db, orgId, agentId)
+  const [spend] = await withUsage(db, limit ? [limit] : [], now)
+  return {
+    agent_id: agentId,
+    at: isoTime(now),
+    suspended: state.state === 'suspended' ? { reason: state.reason } : null,
+    mode: mode?.mode ?? 'open',
+    spend_limit: spend ?? null,
+    ...effectiveAt({ agentId, chains, denies, roster }, now),
+  }
+}
+
+/** The agent itself, and the patterns of denies that are about it too. */
+async function holdersAbout(db: AnyDatabase, orgId: string, agentId: string): Promise<string[]> {
+  const patterns = await agentPatterns(db, orgId)
+  return [agentId, ...patterns.filter((pattern) => matchesPattern(pattern, agentId))]
+}
+
+async function readAgents(
+  db: AnyDatabase,
+  orgId: string,
+  agentIds: readonly string[],
+  now: number,
+): Promise<Overview['agents']> {
+  if (agentIds.length === 0) return []
+  const rows = await livePermissionsAbout(db, orgId, agentIds)
+  const chains = await chainsOf(db, orgId, rows)
+  const roster = await readRoster(db, orgId)
+  const live = [...chains.values()].filter((chain) => whyDead(chain, now, roster) === null)
+  const inForce = live.flatMap(({ links }) => links.at(-1) ?? [])
+  const modes = new Map(
+    (await listModes(db, orgId, agentIds)).map(({ agent_id, mode }) => [agent_id, mode]),
+  )
+  return agentIds.map((id) => ({
+    agent_id: id,
+    mode: modes.get(id) ?? 'open',
+    denied:
+      agentState(id, roster).state === 'suspended' ||
+      inForce.some(({ effect, agentId }) => effect === 'deny' && matchesPattern(agentId, id)),
+    live_permissions: inForce.filter(({ effect, agentId }) => effect === 'allow' && agentId === id)
+      .length,
+  }))
+}
+
+/** Each row's chain, by its id. */
+async function chainsOf(
+  db: AnyDatabase,
+  orgId: string,
+  rows: readonly PermissionRow[],
+): Promise<Map<string, Chain>> {
+  const known = await withAncestors(db, orgId, rows)
+  const byId = new Map([...known.values()].map((row) => [row.id, toPermission(row)]))
+  return new Map(
+    rows.flatMap(({ id }) => {
+      const permission = byId.get(id)
+      return permission ? [[id, chainOf(permission, byId)]] : []
+    }),
+  )
+}

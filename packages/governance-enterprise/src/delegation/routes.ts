@@ -1,0 +1,105 @@
+import { delegation } from '@remit/contract'
+import type { Permission } from '@remit/contract'
+import { fail, firstOf, implement, Reply } from '@remit/core'
+import type { Caller, Deps, EntryDraft, Route } from '@remit/core'
+import { actorOf, personOf } from '../actor.ts'
+import { readRoster } from '../agents/roster.ts'
+import { admitCondition } from '../rules/admit-condition.ts'
+import { ruleWarnings } from '../rules/lint.ts'
+import { grantPermission } from './grant.ts'
+import { keepToGrants, setMode } from './mode.ts'
+import { toPermission } from './permission.ts'
+import { readEffective, readOverview, wirePermissions } from './read.ts'
+import { findPermission, moveRevision, revokeTree } from './store.ts'
+import { wirePermission } from './view.ts'
+
+// An entry has a largest size; of a larger tree there are several.
+const IDS_AN_ENTRY = 500
+
+export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
+  implement(delegation, {
+    getDelegation: ({ query }, caller) => readOverview(db, caller.orgId, query, clock.now()),
+
+    getEffectivePermissions: ({ query }, caller) =>
+      readEffective(db, caller.orgId, query.agent_id, clock.now()),
+
+    getPermission: async ({ params }, caller) => {
+      const row = await findPermission(db, caller.orgId, params.id)
+      const [permission] = await wirePermissions(db, caller.orgId, row ? [row] : [], clock.now())
+      if (!permission) throw fail('permission_not_found')
+      return permission
+    },
+
+    grantPermission: ({ params: { id }, body }, caller, request) => {
+      admitCondition(body.condition)
+      return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+        const { tx, now, orgId } = scope
+        const { row, isNew, chain } = await grantPermission(scope, admitted, id, body)
+        const further =
+          row.effect === 'allow' ? await keepToGrants(scope, admitted, row.agent_id) : []
+        await moveRevision(tx, orgId, scope.configVersion)
+        const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
+        const warnings = ruleWarnings(toPermission(row), now)
+        return {
+          entries: [entryOf('permission.granted', permission, admitted), ...further],
+          reply: ([recorded]) =>
+            new Reply<Permission>(
+              { ...permission, warnings, ...(recorded && { ledger: recorded.receipt }) },
+              {
+                status: isNew ? 201 : 200,
+                ...(isNew && { headers: { Location: `/v1/delegation/permissions/${id}` } }),
+              },
+            ),
+        }
+      })
+    },
+
+    revokePermission: ({ params: { id } }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+        const { tx, now, orgId, recordedAt } = scope
+        const revoked = await revokeTree(tx, orgId, id, {
+          at: recordedAt,
+          by: actorOf(admitted).id,
+        })
+        const row = await findPermission(tx, orgId, id)
+        if (!row || revoked.length === 0) throw fail('permission_not_found')
+        await moveRevision(tx, orgId, scope.configVersion)
+        const [permission] = await wirePermissions(tx, orgId, [row], now)
+        if (!permission) throw fail('permission_not_found')
+        const parts = []
+        for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
+          parts.push(revoked.slice(start, start + IDS_AN_ENTRY))
+        return {
+          entries: parts.map((part) =>
+            entryOf('permission.revoked', permission, admitted, { revoked: part }),
+          ),
+          reply: (recorded) => ({ revoked, ledger: firstOf(recorded).receipt }),
+        }
+      }),
+
+    setAgentMode: ({ params: { agent_id }, body: { mode } }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+        const entry = await setMode(scope, admitted, agent_id, mode)
+        await moveRevision(scope.tx, scope.orgId, scope.configVersion)
+        return {
+          entries: [entry],
+          reply: (recorded) => ({ agent_id, mode, ledger: firstOf(recorded).receipt }),
+        }
+      }),
+  })
+
+/** The entry keeps the whole permission, but for what the passing of time changes about it. */
+function entryOf(
+  kind: 'permission.granted' | 'permission.revoked',
+  whole: Permission,
+  caller: Caller | null,
+  more: Readonly<Record<string, unknown>> = {},
+): EntryDraft {
+  const { effective: _, ...permission } = whole
+  return {
+    kind,
+    actor: actorOf(caller),
+    agent_id: permission.agent_id.includes('*') ? null : permission.agent_id,
+    data: { permission, ...more, ...personOf(caller) },
+  }
+}

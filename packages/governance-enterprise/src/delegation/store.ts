@@ -1,0 +1,208 @@
+import { sql } from 'kysely'
+import { MAX_DELEGATION_DEPTH } from '@remit/contract'
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { AgentModeRow, PermissionRow } from './schema.ts'
+
+// Parameters of a statement are bounded; a list that has no bound goes in parts.
+const PART = 1_000
+
+export const findPermission = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<PermissionRow | undefined> =>
+  on<Tables>(db)
+    .selectFrom('agent_permission')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export async function findPermissions(
+  db: AnyDatabase,
+  orgId: string,
+  ids: readonly string[],
+): Promise<PermissionRow[]> {
+  const rows: PermissionRow[] = []
+  for (let start = 0; start < ids.length; start += PART) {
+    const part = ids.slice(start, start + PART)
+    const found = on<Tables>(db)
+      .selectFrom('agent_permission')
+      .selectAll()
+      .where('org_id', '=', orgId)
+      .where('id', 'in', part)
+    rows.push(...(await found.execute()))
+  }
+  return rows
+}
+
+/** Every permission that is not revoked, in the order of ids. */
+export const livePermissions = (db: AnyDatabase, orgId: string): Promise<PermissionRow[]> =>
+  on<Tables>(db)
+    .selectFrom('agent_permission')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .execute()
+
+/** Those of the given agents, and all denies with a pattern, that are not revoked. */
+export async function livePermissionsAbout(
+  db: AnyDatabase,
+  orgId: string,
+  agentIds: readonly string[],
+): Promise<PermissionRow[]> {
+  const live = on<Tables>(db)
+    .selectFrom('agent_permission')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+  const rows = await live.where('agent_id', 'like', '%*%').execute()
+  for (let start = 0; start < agentIds.length; start += PART) {
+    const part = agentIds.slice(start, start + PART)
+    rows.push(...(await live.where('agent_id', 'in', part).execute()))
+  }
+  return rows
+}
+
+/** Permissions in the order of ids, revoked ones too; of the given holders, if any are given. */
+export async function listPermissions(
+  db: AnyDatabase,
+  orgId: string,
+  page: { limit: number; after?: string | undefined; holders?: readonly string[] },
+): Promise<PermissionRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('agent_permission')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .orderBy('id')
+    .limit(page.limit)
+  if (page.after !== undefined) query = query.where('id', '>', page.after)
+  if (page.holders) query = query.where('agent_id', 'in', page.holders)
+  return query.execute()
+}
+
+/** Patterns of agents that denies name; how many there may be is bounded. */
+export async function agentPatterns(db: AnyDatabase, orgId: string): Promise<string[]> {
+  const rows = await on<Tables>(db)
+    .selectFrom('agent_permission')
+    .select('agent_id')
+    .distinct()
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .where('agent_id', 'like', '%*%')
+    .execute()
+  return rows.map((row) => row.agent_id)
+}
+
+/** The given rows and all that they were cut from, by id. */
+export async function withAncestors(
+  db: AnyDatabase,
+  orgId: string,
+  rows: readonly PermissionRow[],
+): Promise<Map<string, PermissionRow>> {
+  const known = new Map(rows.map((row) => [row.id, row]))
+  let last = rows
+  for (let level = 0; level <= MAX_DELEGATION_DEPTH && last.length > 0; level++) {
+    const parents = new Set(last.flatMap((row) => row.parent_id ?? []))
+    last = await findPermissions(
+      db,
+      orgId,
+      [...parents].filter((id) => !known.has(id)),
+    )
+    for (const row of last) known.set(row.id, row)
+  }
+  return known
+}
+
+/** Inserts the permission or replaces what may change of the one there is. */
+export async function putPermission(db: AnyDatabase, row: PermissionRow): Promise<void> {
+  const { org_id: _org, id: _id, parent_id: _parent, ...rest } = row
+  const { created_at: _at, created_by: _by, ...changed } = rest
+  await on<Tables>(db)
+    .insertInto('agent_permission')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'id']).doUpdateSet(changed))
+    .execute()
+}
+
+/** Revokes a permission and everything cut from it; the ids, its own first. */
+export async function revokeTree(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+  how: { at: string; by: string },
+): Promise<string[]> {
+  // `union` keeps each id once, so that stored cycles end.
+  const { rows } = await sql<{ id: string }>`with recursive tree(id) as (
+      select id from agent_permission where org_id = ${orgId} and id = ${id} and revoked_at is null
+      union
+      select child.id from agent_permission child join tree on child.parent_id = tree.id
+      where child.org_id = ${orgId} and child.revoked_at is null)
+    select id from tree order by id`.execute(on<Tables>(db))
+  const ids = rows.map((row) => row.id)
+  for (let start = 0; start < ids.length; start += PART) {
+    await on<Tables>(db)
+      .updateTable('agent_permission')
+      .set({ revoked_at: how.at, revoked_by: how.by })
+      .where('org_id', '=', orgId)
+      .where('id', 'in', ids.slice(start, start + PART))
+      .execute()
+  }
+  return [id, ...ids.filter((one) => one !== id)].slice(0, ids.length)
+}
+
+export async function countPatternDenies(db: AnyDatabase, orgId: string): Promise<number> {
+  const { count } = await on<Tables>(db)
+    .selectFrom('agent_permission')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .where('agent_id', 'like', '%*%')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export const listModes = (
+  db: AnyDatabase,
+  orgId: string,
+  agentIds?: readonly string[],
+): Promise<AgentModeRow[]> => {
+  const all = on<Tables>(db).selectFrom('agent_mode').selectAll().where('org_id', '=', orgId)
+  return (agentIds ? all.where('agent_id', 'in', agentIds) : all).execute()
+}
+
+export async function putMode(db: AnyDatabase, row: AgentModeRow): Promise<void> {
+  const { org_id: _org, agent_id: _agent, ...changed } = row
+  await on<Tables>(db)
+    .insertInto('agent_mode')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet(changed))
+    .execute()
+}
+
+/** What tells one state of the permissions and modes from every other; -1 before the first. */
+export async function findRevision(db: AnyDatabase, orgId: string): Promise<number> {
+  const row = await on<Tables>(db)
+    .selectFrom('delegation_revision')
+    .select('revision')
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  return row?.revision ?? -1
+}
+
+/** To be called by every change of permissions or modes, with the version of the configuration it found. */
+export async function moveRevision(
+  db: AnyDatabase,
+  orgId: string,
+  revision: number,
+): Promise<void> {
+  await on<Tables>(db)
+    .insertInto('delegation_revision')
+    .values({ org_id: orgId, revision })
+    .onConflict((conflict) => conflict.column('org_id').doUpdateSet({ revision }))
+    .execute()
+}
