@@ -95,11 +95,6 @@ class Check {
       case 'structExpr': {
         const { messageName, entries } = exprKind.value
         if (messageName !== '') throw this.#error(expr, `there is no type ${messageName} to make`)
-        if (entries.length > MAX_LIST)
-          throw this.#error(
-            expr,
-            `the map has ${entries.length} entries; at most ${MAX_LIST} are allowed`,
-          )
         for (const { keyKind, value } of entries) {
           if (keyKind.case === 'mapKey') this.kindOf(keyKind.value, inner)
           if (value) this.kindOf(value, inner)

@@ -42,8 +42,7 @@ export class RuleIndex<R extends Rule> {
   #add(rule: R): void {
     const actions = widest(rule.actions)
     const agents = widest(rule.agents)
-    const exact = agents.every((pattern) => !pattern.includes('*'))
-    if (!exact || agents.length * actions.length > MAX_PAIRS) {
+    if (isForAnyAgent(agents, actions)) {
       put(this.#anyAgent, actions, rule)
       return
     }
@@ -54,6 +53,15 @@ export class RuleIndex<R extends Rule> {
     }
   }
 }
+
+/** Whether a rule is a candidate for every request, so that many such rules make every decision slow. */
+export const isBroad = ({ agents, actions }: Pick<Rule, 'agents' | 'actions'>): boolean =>
+  isForAnyAgent(widest(agents), widest(actions)) && widest(actions).some(isOther)
+
+const isForAnyAgent = (agents: readonly string[], actions: readonly string[]): boolean =>
+  agents.some((pattern) => pattern.includes('*')) || agents.length * actions.length > MAX_PAIRS
+
+const isOther = (action: string): boolean => action.includes('*') && !PREFIX.test(action)
 
 const emptyBucket = <R>(): Bucket<R> => ({ exact: new Map(), prefixes: new Map(), others: [] })
 
@@ -68,7 +76,7 @@ function widest(patterns: readonly string[]): readonly string[] {
 
 function put<R>(bucket: Bucket<R>, actions: readonly string[], rule: R): void {
   // Under `others` once, whatever else its list has: a rule is a candidate once.
-  if (actions.some((action) => action.includes('*') && !PREFIX.test(action))) {
+  if (actions.some(isOther)) {
     bucket.others.push(rule)
     return
   }

@@ -21,8 +21,12 @@ export function parseCondition(text: string): Syntax {
   if (!expr) throw new ConditionError('is empty', 1, 1)
   return {
     expr,
-    errorAt: (id, message) =>
-      ConditionError.at(message, text, sourceInfo?.positions[String(id)] ?? 0),
+    errorAt(id, message) {
+      const offset = sourceInfo?.positions[String(id)] ?? 0
+      // An operator's place begins with the blanks before it.
+      const blanks = /^\s*/.exec(text.slice(offset))?.[0].length ?? 0
+      return ConditionError.at(message, text, offset + blanks)
+    },
   }
 }
 

@@ -1,0 +1,77 @@
+import type { Policy, PolicyInput } from '@remit/contract'
+import { isoTime } from '@remit/core'
+import { conditionOf } from '../rules/condition.ts'
+import type { Condition } from '../rules/condition.ts'
+import type { Rule } from '../rules/rule.ts'
+import { isBroad } from '../rules/rule-index.ts'
+import type { PolicyRuleRow } from './schema.ts'
+
+/** A policy rule as decisions read it. */
+export interface PolicyRule extends Rule {
+  readonly effect: 'allow' | 'deny'
+  readonly description: string | null
+}
+
+/** The row of a new rule; its times get milliseconds. */
+export function toRow(
+  input: PolicyInput,
+  made: Pick<PolicyRuleRow, 'org_id' | 'id' | 'created_at' | 'created_by'>,
+): PolicyRuleRow {
+  return {
+    ...made,
+    effect: input.effect,
+    agents: JSON.stringify(input.agents),
+    actions: JSON.stringify(input.actions),
+    resources: JSON.stringify(input.resources),
+    condition: input.condition,
+    description: input.description,
+    enabled: input.enabled ? 1 : 0,
+    broad: isBroad(input) ? 1 : 0,
+    not_before: input.not_before && isoTime(Date.parse(input.not_before)),
+    expires_at: input.expires_at && isoTime(Date.parse(input.expires_at)),
+  }
+}
+
+/** A stored rule as it is served. */
+export function toPolicy(row: PolicyRuleRow): Policy {
+  return {
+    id: row.id,
+    description: row.description,
+    effect: row.effect,
+    agents: JSON.parse(row.agents) as string[],
+    actions: JSON.parse(row.actions) as string[],
+    resources: JSON.parse(row.resources) as string[],
+    condition: row.condition,
+    enabled: row.enabled === 1,
+    not_before: row.not_before,
+    expires_at: row.expires_at,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    updated_at: row.created_at,
+  }
+}
+
+const time = (text: string | null): number | null => (text === null ? null : Date.parse(text))
+
+/** A stored rule, its condition compiled when it is first needed. */
+export const toRule = (row: PolicyRuleRow): PolicyRule => {
+  const condition = row.condition === null ? null : conditionOf(row.condition)
+  return ruleOf(toPolicy(row), row.id, condition)
+}
+
+/** The rule of an input that was checked. */
+export const ruleOf = (
+  input: Omit<PolicyInput, 'enabled' | 'condition'>,
+  id: string,
+  condition: Condition | null,
+): PolicyRule => ({
+  id,
+  effect: input.effect,
+  description: input.description,
+  agents: input.agents,
+  actions: input.actions,
+  resources: input.resources,
+  condition,
+  notBefore: time(input.not_before),
+  expiresAt: time(input.expires_at),
+})

@@ -1,0 +1,68 @@
+import { policies } from '@remit/contract'
+import { fail, implement, Reply } from '@remit/core'
+import type { Deps, Route } from '@remit/core'
+import { actorOf, personOf } from '../actor.ts'
+import { admitCondition } from '../rules/admit-condition.ts'
+import { ruleWarnings } from '../rules/lint.ts'
+import { ruleOf, toPolicy, toRow } from './policy.ts'
+import { countBroadRules, deleteRule, insertRule, listRules } from './store.ts'
+
+// Each of them is looked at for every request.
+const MAX_BROAD_RULES = 1_000
+
+export const policyRoutes = ({ db, ids, writer }: Deps): Route[] =>
+  implement(policies, {
+    listPolicies: async ({ query: { limit, cursor } }, caller) => {
+      const rows = await listRules(db, caller.orgId, { limit: limit + 1, afterId: cursor })
+      const data = rows.slice(0, limit).map(toPolicy)
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+
+    createPolicy: ({ body }, caller, request) => {
+      const condition = admitCondition(body.condition)
+      return writer.change(
+        caller.orgId,
+        { ...request, caller },
+        async ({ tx, now, recordedAt }, admitted) => {
+          const id = ids.next('pol_', now)
+          const made = { org_id: caller.orgId, id, created_at: recordedAt }
+          const row = toRow(body, { ...made, created_by: actorOf(admitted).id })
+          if (row.broad === 1 && (await countBroadRules(tx, caller.orgId)) >= MAX_BROAD_RULES)
+            throw fail('too_many_broad_rules')
+          await insertRule(tx, row)
+          const policy = toPolicy(row)
+          const warnings = ruleWarnings(ruleOf(body, id, condition), now)
+          return {
+            entries: [
+              {
+                kind: 'policy.created',
+                actor: actorOf(admitted),
+                data: { policy, ...personOf(admitted) },
+              },
+            ],
+            reply: ([recorded]) =>
+              new Reply(
+                { ...policy, warnings, ...(recorded && { ledger: recorded.receipt }) },
+                { status: 201, headers: { Location: `/v1/policies/${id}` } },
+              ),
+          }
+        },
+      )
+    },
+
+    deletePolicy: ({ params }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
+        const row = await deleteRule(tx, caller.orgId, params.policyID)
+        if (!row) throw fail('policy_not_found')
+        return {
+          entries: [
+            {
+              kind: 'policy.deleted',
+              actor: actorOf(admitted),
+              data: { policy: toPolicy(row), ...personOf(admitted) },
+            },
+          ],
+          reply: () => undefined,
+        }
+      }),
+  })

@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import { column } from '@remit/core'
+
+/** Lists are JSON text, times RFC 3339, flags 0 and 1. A rule never changes once it is there. */
+export type PolicyRuleRow = {
+  org_id: string
+  id: string
+  effect: 'allow' | 'deny'
+  agents: string
+  actions: string
+  resources: string
+  condition: string | null
+  description: string | null
+  enabled: number
+  /** Looked at for every request of the organization. */
+  broad: number
+  not_before: string | null
+  expires_at: string | null
+  created_at: string
+  created_by: string
+}
+
+/** Tables of policies. */
+export type PolicyTables = {
+  policy_rule: PolicyRuleRow
+  policy_revision: PolicyRevisionRow
+}
+
+/** Which state of its rules an organization is in: another one after every change of them. */
+export type PolicyRevisionRow = { org_id: string; revision: string }
+
+export const policyMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`create table policy_rule (
+      org_id ${text} not null, id ${text} not null, effect ${text} not null, agents ${text} not null,
+      actions ${text} not null, resources ${text} not null, condition ${text}, description ${text},
+      enabled ${integer} not null, broad ${integer} not null, not_before ${text}, expires_at ${text},
+      created_at ${text} not null, created_by ${text} not null, primary key (org_id, id))`.execute(
+      db,
+    )
+    await sql`create index policy_rule_broad on policy_rule (org_id) where broad = 1`.execute(db)
+    await sql`create table policy_revision (
+      org_id ${text} not null primary key, revision ${text} not null)`.execute(db)
+  },
+}

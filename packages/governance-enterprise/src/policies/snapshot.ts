@@ -1,0 +1,30 @@
+import { RuleIndex } from '../rules/rule-index.ts'
+import type { PolicyRule } from './policy.ts'
+
+/** The rules of an organization, indexed; never changed. */
+export interface PolicySnapshot {
+  readonly rules: readonly PolicyRule[]
+  readonly deny: RuleIndex<PolicyRule>
+  readonly allow: RuleIndex<PolicyRule>
+  /** What is decided when no rule matches. */
+  readonly defaultEffect: 'allow' | 'deny'
+}
+
+export const snapshotOf = (
+  rules: readonly PolicyRule[],
+  defaultEffect: PolicySnapshot['defaultEffect'],
+): PolicySnapshot => ({
+  rules,
+  deny: RuleIndex.of(rules.filter(({ effect }) => effect === 'deny')),
+  allow: RuleIndex.of(rules.filter(({ effect }) => effect === 'allow')),
+  defaultEffect,
+})
+
+/** The snapshot as it would be with some rules more and some less. */
+export function withOverlay(
+  { rules, defaultEffect }: PolicySnapshot,
+  { add, remove }: { readonly add: readonly PolicyRule[]; readonly remove: readonly string[] },
+): PolicySnapshot {
+  const gone = new Set(remove)
+  return snapshotOf([...rules.filter(({ id }) => !gone.has(id)), ...add], defaultEffect)
+}

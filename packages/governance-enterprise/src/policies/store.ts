@@ -1,0 +1,80 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { PolicyRuleRow } from './schema.ts'
+
+/** Rules in the order in which they were made, after `afterId`. */
+export async function listRules(
+  db: AnyDatabase,
+  orgId: string,
+  options: { limit?: number; afterId?: string | undefined } = {},
+): Promise<PolicyRuleRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('policy_rule')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .orderBy('id')
+  if (options.afterId !== undefined) query = query.where('id', '>', options.afterId)
+  if (options.limit !== undefined) query = query.limit(options.limit)
+  return query.execute()
+}
+
+/** Rules that count for decisions. */
+export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<PolicyRuleRow[]> =>
+  on<Tables>(db)
+    .selectFrom('policy_rule')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('enabled', '=', 1)
+    .orderBy('id')
+    .execute()
+
+export async function countBroadRules(db: AnyDatabase, orgId: string): Promise<number> {
+  const { count } = await on<Tables>(db)
+    .selectFrom('policy_rule')
+    .select((select) => select.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('broad', '=', 1)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function insertRule(db: AnyDatabase, row: PolicyRuleRow): Promise<void> {
+  await on<Tables>(db).insertInto('policy_rule').values(row).execute()
+  await moveRevision(db, row.org_id, row.id)
+}
+
+/** The rule that was there, or undefined. */
+export async function deleteRule(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<PolicyRuleRow | undefined> {
+  const row = await on<Tables>(db)
+    .deleteFrom('policy_rule')
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  if (row) await moveRevision(db, orgId, `without ${id}`)
+  return row
+}
+
+/** What tells one state of an organization's rules from every other; null before its first rule. */
+export async function findRevision(db: AnyDatabase, orgId: string): Promise<string | null> {
+  const row = await on<Tables>(db)
+    .selectFrom('policy_revision')
+    .select('revision')
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  return row?.revision ?? null
+}
+
+/** A rule comes once and goes once, so the last change names the state. */
+async function moveRevision(db: AnyDatabase, orgId: string, revision: string): Promise<void> {
+  await on<Tables>(db)
+    .insertInto('policy_revision')
+    .values({ org_id: orgId, revision })
+    .onConflict((conflict) => conflict.column('org_id').doUpdateSet({ revision }))
+    .execute()
+}

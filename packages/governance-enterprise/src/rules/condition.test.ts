@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { compileCondition, ConditionError, conditionOf } from './condition.ts'
+import { makeFacts } from './facts.ts'
+
+const CONTEXT = {
+  amount: 5000,
+  small: 0.5,
+  currency: 'USD',
+  vendor: { name: 'Müller 😀', tags: ['a', 'b', null] },
+  items: [
+    { n: 1, name: 'one' },
+    { n: 2, name: 'two' },
+  ],
+  many: Array.from({ length: 1_001 }, (_, i) => i),
+  flag: true,
+  nothing: null,
+  when: '2026-11-20T07:00:00Z',
+  text: 'a'.repeat(60_000),
+}
+
+const facts = makeFacts({
+  action: 'payments.transfer',
+  agent_id: 'payer',
+  agent: {},
+  resource: { type: 'account', id: '12', properties: {} },
+  context: CONTEXT,
+  subject: { type: 'agent', id: 'payer' },
+  action_properties: {},
+  now: new Date('2026-11-20T08:00:00Z'),
+})
+
+const evaluate = (text: string) => compileCondition(text).evaluate(facts)
+const refusal = (text: string) => {
+  try {
+    compileCondition(text)
+  } catch (error) {
+    if (error instanceof ConditionError) return error
+    throw error
+  }
+  throw new Error(`${text} was accepted`)
+}
+
+describe('a condition', () => {
+  it.each(
+    JSON.parse(readFileSync(new URL('conditions.json', import.meta.url), 'utf8')) as [
+      text: string,
+      answer: boolean | 'error',
+    ][],
+  )('%s: %s', (text, answer) => {
+    expect(evaluate(text)).toBe(answer)
+  })
+
+  it('knows nothing of a request that is a protobuf message by its looks', () => {
+    const disguised = [
+      { amount: { $typeName: 'google.protobuf.Int32Value', value: 1, usd: 5000 } },
+      { $typeName: 'google.protobuf.Struct', fields: {}, amount: 5000 },
+    ]
+    const condition = compileCondition('context.amount > 1000')
+
+    expect(disguised.map((context) => condition.evaluate(makeFacts({ context })))).toEqual([
+      'error',
+      true,
+    ])
+  })
+
+  it('sees own members only, whatever they are called', () => {
+    const own = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}') as unknown
+    const condition = compileCondition(
+      'context.__proto__.a == 1 && context.constructor == 2 && !has(context.toString)',
+    )
+
+    expect(condition.evaluate(makeFacts({ context: own }))).toBe(true)
+    expect(condition.evaluate(makeFacts({ context: {} }))).toBe('error')
+  })
+
+  it('stops in the middle of a loop when the decision takes too long', () => {
+    let looks = 0
+    const meter = { isOver: () => ++looks > 10 }
+    const condition = compileCondition('context.items.all(item, context.flag)')
+    const long = makeFacts({ context: { items: Array(1_000).fill(0), flag: true } })
+
+    expect(condition.evaluate(long)).toBe(true)
+    expect(condition.evaluate(long, meter)).toBe('error')
+    expect(looks).toBe(11)
+  })
+
+  it('is compiled once a text', () => {
+    const text = 'context.amount > 17.5'
+
+    expect(compileCondition(text)).toBe(compileCondition(text))
+  })
+})
+
+describe('what a condition reads', () => {
+  it.each([
+    ['context.amount > 1.0 && has(context.vendor.name)', ['amount', 'vendor']],
+    ["context['amount'] == 1 || 'vendor' in context", ['amount', 'vendor']],
+    ['context.items.all(item, item.amount > 1)', ['items']],
+    ["action == 'a'", []],
+    ['context[action] == 1', 'all'],
+    ['size(context) > 1', 'all'],
+    ['context.all(name, name != action)', 'all'],
+    ['has(context.amount) && context == {}', 'all'],
+  ])('%s: %j', (text, expected) => {
+    const { reads } = compileCondition(text)
+
+    expect(reads === 'all' ? reads : [...reads]).toEqual(expected)
+  })
+})
+
+describe('the warnings of a condition', () => {
+  it.each([
+    ['has(context.amount) && context.amount > 1000', []],
+    ["'amount' in context && context.amount > 1000", []],
+    ["action == 'a'", []],
+    ['context.vendor.name == action', ['context.vendor is read without has']],
+    ['has(context.amount) && context.amount <= 1000', ['has an upper bound only']],
+    ['has(context.amount) && 1000 >= context.amount', ['has an upper bound only']],
+    ['has(context.amount) && context.amount <= 1000 && context.amount > 0', []],
+    ['has(context.age) && context.age <= 10', []],
+    ['1 > 2', ['is never true']],
+    ['true', ['is always true']],
+    ['1 / 0 == 1', ['is always an error']],
+  ])('%s: %j', (text, expected) => {
+    expect(compileCondition(text).warnings).toEqual(
+      expected.map((part) => expect.stringContaining(part) as unknown),
+    )
+  })
+})
+
+describe('a text that is no condition', () => {
+  it.each([
+    ['', 1, 1, 'end of input'],
+    ['context.amount >', 1, 16, 'found >'],
+    ["action == 'a' &&\n  contxt == 1", 2, 3, 'there is no variable contxt'],
+    ["'😀' == nobody", 1, 9, 'there is no variable nobody'],
+    ['1 + 1', 1, 3, 'gives an int'],
+    ['action', 1, 1, 'gives a string'],
+    ['context', 1, 1, 'gives a map'],
+    ["action.startswith('a')", 1, 7, 'there is no function startswith'],
+    ["contains(action, 'a')", 1, 1, 'there is no function contains'],
+    ["action.contains('a', 'b')", 1, 7, 'contains takes 1 arguments, not 2'],
+    ['action > 5', 1, 8, 'compares a string with an int'],
+    ['agent_id == 5', 1, 10, 'compares a string with an int'],
+    ['now > 5', 1, 5, 'compares a timestamp with an int'],
+    ['action && true', 1, 1, 'where true or false is needed'],
+    ['!action', 1, 2, 'where true or false is needed'],
+    ['action.name == 1', 1, 7, 'has no field name'],
+    ['context.amount * 2 > 3.0', 1, 18, 'write 2.0'],
+    ['context.amount + 1 > 3.0', 1, 18, 'write 1.0'],
+    ['1 - context.amount > 3.0', 1, 1, 'write 1.0'],
+    ['context.amount / size(context.items) > 1.0', 1, 18, 'write double(…)'],
+    ['context.amount % 2 == 0', 1, 16, 'write int(…)'],
+    ['context.items.all(i, i.n + 1 > 2)', 1, 28, 'write 1.0'],
+    ['99999999999999999999 > 1', 1, 1, 'beyond 64 bits'],
+    ['1e999 > 1.0', 1, 1, 'too large'],
+    ['action.matches(agent_id)', 1, 16, 'must stand in the text'],
+    ["action.matches('(')", 1, 16, 'missing closing )'],
+    [`action.matches('(a{900})${'a'.repeat(450)}')`, 1, 16, 'repeats too much'],
+    ['google.protobuf.Struct{} == context', 1, 1, 'there is no type google.protobuf.Struct'],
+    ['context.items.all(i, context.items.all(j, true))', 1, 35, 'loops inside a loop'],
+    ['[1].all(context, true)', 1, 4, 'context is a name that is taken'],
+    ['[1].all(int, true)', 1, 4, 'int is a name that is taken'],
+    ['math.greatest(1, 2) == 2', 1, 5, 'there is no function greatest'],
+    ["'\\ud800' == action", 1, 1, 'surrogate'],
+  ])('%j at %i:%i: %s', (text, line, column, message) => {
+    const error = refusal(text)
+
+    expect(error.message).toContain(message)
+    expect([error.line, error.column]).toEqual([line, column])
+  })
+
+  it.each([
+    ['2 KiB', `action == '${'ä'.repeat(1_100)}'`, 'at most 2048 are allowed'],
+    ['256 parts', Array(70).fill('context.a == 1').join(' && '), 'more than 256 parts'],
+    ['32 levels', `${'['.repeat(40)}1${']'.repeat(40)} == []`, 'more than 32 levels'],
+    ['what the parser can take', `${'('.repeat(900)}true${')'.repeat(900)}`, 'nested too deeply'],
+    ['128 elements', `1 in [${Array(129).fill('1').join(',')}]`, 'at most 128 are allowed'],
+  ])('more than %s', (_, text, message) => {
+    expect(refusal(text).message).toContain(message)
+  })
+})
+
+describe('a stored condition', () => {
+  it('that no longer compiles is an error, never true or false', () => {
+    const condition = conditionOf('gone(context)')
+
+    expect(condition.evaluate(facts)).toBe('error')
+    expect(condition.reads).toBe('all')
+  })
+
+  it('is what it was when it was compiled', () => {
+    const condition = conditionOf('context.amount > 1000')
+
+    expect(condition.evaluate(facts)).toBe(true)
+    expect(condition.reads).toEqual(new Set(['amount']))
+  })
+})

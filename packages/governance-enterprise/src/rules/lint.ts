@@ -1,0 +1,13 @@
+import type { Rule } from './rule.ts'
+
+/** Sentences about what the author of a rule may not have meant. The rule counts all the same. */
+export function ruleWarnings(rule: Omit<Rule, 'id'>, now: number): string[] {
+  const patterns = [...rule.agents, ...rule.actions, ...rule.resources]
+  return [
+    ...patterns
+      .filter((pattern) => pattern !== pattern.toLowerCase())
+      .map((pattern) => `the pattern ${pattern} has upper case; upper and lower case differ`),
+    ...(rule.expiresAt !== null && rule.expiresAt <= now ? ['the rule has ended already'] : []),
+    ...(rule.condition?.warnings ?? []),
+  ]
+}

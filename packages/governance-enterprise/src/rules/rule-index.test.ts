@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isAbout } from './rule.ts'
+import type { Rule } from './rule.ts'
+import { isBroad, RuleIndex } from './rule-index.ts'
+import { anAsk, aRule } from '../../test/support/rules.ts'
+
+const agents = ['a', 'b', 'planner-1', 'planner-2']
+const actions = ['pay', 'pay.eu', 'pay.eu.fast', 'pay.us', 'mail.send', 'payroll.run', '.', 'a..b']
+const agentPattern = fc.constantFrom(...agents, '*', 'planner-*', '*-1', '**')
+const actionPattern = fc.constantFrom(
+  ...actions,
+  '*',
+  'pay.*',
+  'pay*',
+  'pay.eu.*',
+  '*.send',
+  '.*',
+  'a.*.b',
+  'a..*',
+)
+const someRules = fc
+  .array(
+    fc.record({
+      agents: fc.array(agentPattern, { minLength: 1, maxLength: 4 }),
+      actions: fc.array(actionPattern, { minLength: 1, maxLength: 4 }),
+    }),
+    { maxLength: 12 },
+  )
+  .map((rules) => rules.map((rule, i) => aRule({ ...rule, id: `r${i}` })))
+
+describe('RuleIndex', () => {
+  it('finds every rule that matches, each once, whatever their patterns', () => {
+    fc.assert(
+      fc.property(
+        someRules,
+        fc.constantFrom(...agents),
+        fc.constantFrom(...actions),
+        (rules, agent_id, action) => {
+          const ask = anAsk({ agent_id, action })
+          const found = RuleIndex.of(rules).candidates(agent_id, action)
+
+          const matching = rules.filter((rule) => isAbout(rule, ask))
+          expect(new Set(found).size).toBe(found.length)
+          expect(found).toEqual(expect.arrayContaining(matching))
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('looks at few rules where agents and actions are named', () => {
+    const rules = Array.from({ length: 10_000 }, (_, i) =>
+      aRule({ agents: [`agent${i % 1_000}`], actions: [`svc${i % 100}.${i % 2 ? '*' : 'read'}`] }),
+    )
+
+    expect(RuleIndex.of(rules).candidates('agent7', 'svc7.read').length).toBeLessThan(20)
+  })
+
+  it('keeps a rule with many agents and actions once an action', () => {
+    const many = (letter: string) => Array.from({ length: 50 }, (_, i) => `${letter}${i}`)
+    const index = RuleIndex.of([aRule({ agents: many('a'), actions: many('b.') })])
+
+    expect(index.candidates('a49', 'b.49')).toHaveLength(1)
+    expect(index.candidates('a1', 'c')).toHaveLength(0)
+  })
+})
+
+describe('isBroad', () => {
+  it.each([
+    [['*'], ['*'], true],
+    [['planner-*'], ['*.read'], true],
+    [['*'], ['pay.*', '*'], true],
+    [['*'], ['pay.*'], false],
+    [['*'], ['pay'], false],
+    [['a'], ['*'], false],
+  ])('%j and %j: %s', (ofAgents, ofActions, expected) => {
+    expect(isBroad({ agents: ofAgents, actions: ofActions })).toBe(expected)
+  })
+
+  it('is a rule that is a candidate for a request that nobody has heard of, and no other', () => {
+    fc.assert(
+      fc.property(someRules, (rules) => {
+        const found = RuleIndex.of(rules).candidates('\u0000', '\u0000')
+        expect(found).toEqual(rules.filter((rule: Rule) => isBroad(rule)))
+      }),
+    )
+  })
+})

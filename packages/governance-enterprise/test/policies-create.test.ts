@@ -1,0 +1,196 @@
+import { createClock, DIALECTS } from '@remit/core/testing'
+import type { TestClock } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerOf, createApi } from './support/api.ts'
+import type { Api } from './support/api.ts'
+
+const NOW = '2026-11-20T08:00:00.000Z'
+
+describe.each(DIALECTS)('POST /v1/policies on %s', (dialect) => {
+  let api: Api
+  let clock: TestClock
+  beforeAll(async () => {
+    clock = createClock(NOW)
+    api = await createApi({ dialect, clock })
+  })
+  afterAll(() => api.remit.close())
+
+  /** A fresh organization, so that no other rule has a say. */
+  const anew = async () => api.as(await api.remit.organization())
+
+  it('201 with the rule, its place and the receipt of an entry that has the full rule', async () => {
+    const body = {
+      description: 'Large transfers are forbidden',
+      effect: 'deny',
+      agents: ['payer'],
+      actions: ['payments.*'],
+      resources: ['account:*'],
+      condition: 'has(context.amount) && context.amount > 10000',
+      not_before: '2026-11-20T08:00:00Z',
+      expires_at: '2027-01-01T00:00:00.5Z',
+    }
+
+    const response = await api.call('createPolicy', { body })
+
+    const { ledger, warnings, ...policy } = await answerOf('createPolicy', response)
+    expect(response.status).toBe(201)
+    expect(response.headers.get('location')).toBe(`/v1/policies/${policy.id}`)
+    expect(policy).toEqual({
+      ...body,
+      id: expect.stringMatching(/^pol_[0-9a-z]{26}$/),
+      enabled: true,
+      not_before: '2026-11-20T08:00:00.000Z',
+      expires_at: '2027-01-01T00:00:00.500Z',
+      created_at: NOW,
+      created_by: `key_${api.org.key.slice(4, 20)}`,
+      updated_at: NOW,
+    })
+    expect(warnings).toEqual([])
+    const entry = await api.ok('getEntry', { params: { seq: ledger?.seq ?? -1 } })
+    expect(entry).toMatchObject({ kind: 'policy.created', data: { policy } })
+  })
+
+  it('201 with everything that is left out: everybody, everything, always', async () => {
+    const policy = await (await anew()).ok('createPolicy', { body: { effect: 'allow' } })
+
+    expect(policy).toMatchObject({
+      description: null,
+      agents: ['*'],
+      actions: ['*'],
+      resources: ['*'],
+      condition: null,
+      enabled: true,
+      not_before: null,
+      expires_at: null,
+    })
+  })
+
+  it('201 with warnings about what the author may not have meant', async () => {
+    const { warnings } = await api.ok('createPolicy', {
+      body: {
+        effect: 'allow',
+        agents: ['nobody'],
+        actions: ['payments.Transfer'],
+        condition: 'context.amount < 100',
+        expires_at: NOW,
+      },
+    })
+
+    expect(warnings).toEqual([
+      'the pattern payments.Transfer has upper case; upper and lower case differ',
+      'the rule has ended already',
+      expect.stringContaining('context.amount is read without has(context.amount)'),
+      'context.amount has an upper bound only: negative numbers are within it',
+    ])
+  })
+
+  it('201 once for one Idempotency-Key', async () => {
+    const org = await anew()
+    const headers = { 'idempotency-key': 'the-same' }
+    const first = await org.ok('createPolicy', { body: { effect: 'deny' }, headers })
+    const second = await org.ok('createPolicy', { body: { effect: 'deny' }, headers })
+
+    expect(second).toEqual(first)
+    expect((await org.ok('listPolicies')).data).toHaveLength(1)
+  })
+
+  describe('400', () => {
+    it.each([
+      ['no effect', {}, 'effect'],
+      ['another effect', { effect: 'permit' }, 'effect'],
+      ['a misspelt condition', { effect: 'deny', condtion: 'true' }, 'condtion'],
+      ['no agents', { effect: 'deny', agents: [] }, 'agents'],
+      ['no actions', { effect: 'deny', actions: [] }, 'actions'],
+      ['no resources', { effect: 'deny', resources: [] }, 'resources'],
+      ['51 actions', { effect: 'deny', actions: Array(51).fill('a') }, 'actions'],
+      ['an empty pattern', { effect: 'deny', actions: [''] }, 'actions.0'],
+      ['a zero-width space', { effect: 'deny', actions: ['pay\u200b'] }, 'actions.0'],
+      ['an outer blank', { effect: 'deny', agents: ['a', ' b'] }, 'agents.1'],
+      ['text that is not NFC', { effect: 'deny', agents: ['a\u0308'] }, 'agents.0'],
+      ['a pattern of 257', { effect: 'deny', agents: ['a'.repeat(257)] }, 'agents.0'],
+      ['a pattern alone', { effect: 'deny', actions: 'a.*' }, 'actions'],
+      ['an empty condition', { effect: 'deny', condition: '' }, 'condition'],
+      ['a condition of 3 KB', { effect: 'deny', condition: 'a'.repeat(3000) }, 'condition'],
+      [
+        'a time without a zone',
+        { effect: 'deny', expires_at: '2026-11-20T08:00:00' },
+        'expires_at',
+      ],
+      [
+        'a window that is over before it begins',
+        { effect: 'deny', not_before: NOW, expires_at: NOW },
+        'expires_at',
+      ],
+      ['an id', { effect: 'deny', id: 'pol_mine' }, 'id'],
+    ])('%s', async (_, body, path) => {
+      const problem = await api.refusal('createPolicy', { body })
+
+      expect(problem.errors?.map((error) => error.path)).toContain(path)
+    })
+
+    it.each([
+      ['context.amount >', 1, 16],
+      ["action == 'a' &&\n  contxt.amount > 1", 2, 3],
+      ['context.amount * 2 > 3.0', 1, 18],
+      ['1 + 1', 1, 3],
+      [`${'('.repeat(900)}true${')'.repeat(900)}`, 1, 1],
+      ["context.name.matches('(')", 1, 22],
+    ])('a condition that does not compile, with the place: %s', async (condition, line, column) => {
+      const problem = await api.refusal('createPolicy', { body: { effect: 'deny', condition } })
+
+      expect(problem).toMatchObject({ code: 'invalid_request', position: { line, column } })
+      expect(problem.errors).toMatchObject([
+        {
+          path: 'condition',
+          message: expect.stringMatching(`^line ${line}, column ${column}: \\S`) as unknown,
+        },
+      ])
+    })
+
+    it('10,000 nested parentheses, quickly', async () => {
+      const condition = `${'('.repeat(10_000)}true${')'.repeat(10_000)}`
+      const started = performance.now()
+
+      await api.refusal('createPolicy', { body: { effect: 'deny', condition } })
+
+      expect(performance.now() - started).toBeLessThan(2_000)
+    })
+  })
+
+  it('403 for every role but admin', async () => {
+    for (const role of ['ingest', 'approver', 'read'] as const) {
+      const key = await api.remit.key(api.org.id, role)
+      const problem = await api.refusal('createPolicy', { key, body: { effect: 'deny' } })
+      expect(problem.code).toBe('role_required')
+    }
+  })
+
+  it('403 on the team plan', async () => {
+    const team = api.as(await api.remit.organization('team'))
+
+    expect(await team.refusal('createPolicy', { body: { effect: 'deny' } })).toMatchObject({
+      code: 'plan_required',
+      required_plan: 'enterprise',
+    })
+  })
+
+  describe('409', () => {
+    const broad = { effect: 'allow', actions: ['*'], condition: "action == 'none'" }
+
+    it('the 1,001st rule that concerns every request, while others are still taken', async () => {
+      const org = await anew()
+      for (let from = 0; from < 1_000; from += 100) {
+        const made = Array.from({ length: 100 }, () => org.ok('createPolicy', { body: broad }))
+        await Promise.all(made)
+      }
+
+      expect((await org.refusal('createPolicy', { body: broad })).code).toBe('too_many_broad_rules')
+      await org.ok('createPolicy', { body: { ...broad, actions: ['a.*'] } })
+      await org.ok('createPolicy', { body: { ...broad, agents: ['payer'] } })
+
+      const [first] = (await org.ok('listPolicies', { query: { limit: 1 } })).data
+      await org.ok('deletePolicy', { params: { policyID: first?.id ?? '' } })
+      await org.ok('createPolicy', { body: broad })
+    })
+  })
+})
