@@ -135,7 +135,10 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     ['default_efect=deny', `default_efect: is not a setting; there are ${NAMES}`],
     ['four_eyes=yes', 'four_eyes: must be true or false'],
     ['require_separate_keys=1', 'require_separate_keys: must be true or false'],
-    ['consequential_actions=a,,b', 'consequential_actions: must not be empty'],
+    [
+      'consequential_actions=a,,b',
+      'consequential_actions: must be 1 to 256 characters in NFC, without control or format characters or outer blanks; * is any run of characters',
+    ],
     ['default_effect=perhaps', 'default_effect: must be allow or deny'],
     ['default_effect=true', 'default_effect: must be allow or deny'],
     ['__proto__=deny', `__proto__: is not a setting; there are ${NAMES}`],

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Plan, Timestamp } from './primitives.ts'
+import { Pattern } from './rules.ts'
 
 const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')
 const Flag = z.boolean('must be true or false')
@@ -15,10 +16,7 @@ export const SETTINGS = {
     'only keys with the role `approver`, which cannot authorize, may decide approvals',
   ),
   consequential_actions: z
-    .array(
-      z.string().min(1, 'must not be empty').max(256, 'must be at most 256 characters'),
-      'must be a list of patterns',
-    )
+    .array(Pattern, 'must be a list of patterns')
     .max(100, 'must be at most 100 patterns')
     .default([])
     .describe('patterns of actions that reports count as consequential'),

@@ -1,0 +1,94 @@
+import { AccessEvaluation } from '@remit/contract'
+import type { AccessDecision, AccessEvaluations, EvaluationsSemantic } from '@remit/contract'
+import { asFailure, Failure, invalidInput } from '@remit/core'
+
+/** Decides one evaluation, or throws why it cannot. */
+export type Evaluate = (evaluation: AccessEvaluation) => Promise<AccessDecision>
+
+/** The decision that ends a sequence. */
+const ENDS: Readonly<Record<Exclude<EvaluationsSemantic, 'execute_all'>, boolean>> = {
+  deny_on_first_deny: false,
+  permit_on_first_permit: true,
+}
+
+/**
+ * The decisions of several evaluations, in their order. All are asked at once, or one after the other
+ * up to the one that settles it; what comes after that is not evaluated, and leaves no entry.
+ */
+export async function evaluateAll(
+  { evaluations = [], options, ...defaults }: AccessEvaluations,
+  evaluate: Evaluate,
+): Promise<AccessDecision[]> {
+  const semantic = options?.evaluations_semantic ?? 'execute_all'
+  const one = (item: unknown) => attempt(() => evaluate(completed(item, defaults)))
+  const outcomes: (AccessDecision | Failure)[] = []
+  if (semantic === 'execute_all') outcomes.push(...(await Promise.all(evaluations.map(one))))
+  else {
+    for (const item of evaluations) {
+      const outcome = await one(item)
+      outcomes.push(outcome)
+      if (isPermit(outcome) === ENDS[semantic]) break
+    }
+  }
+  refuseTogether(outcomes)
+  return outcomes.map((outcome) => (outcome instanceof Failure ? errorOf(outcome) : outcome))
+}
+
+async function attempt(work: () => Promise<AccessDecision>): Promise<AccessDecision | Failure> {
+  try {
+    return await work()
+  } catch (error) {
+    const failure = asFailure(error)
+    // What nobody foresaw is no answer to anything.
+    if (failure.code === 'internal_error') throw error
+    return failure
+  }
+}
+
+const isPermit = (outcome: AccessDecision | Failure): boolean =>
+  !(outcome instanceof Failure) && outcome.decision
+
+/** A caller who is not let in any more, or a server that could do nothing, is no matter of one evaluation. */
+function refuseTogether(outcomes: readonly (AccessDecision | Failure)[]): void {
+  const failures = outcomes.filter((outcome) => outcome instanceof Failure)
+  const refusal = failures.find(({ status }) => status === 401 || status === 403)
+  if (refusal) throw refusal
+  const [first] = failures
+  if (first && outcomes.length === failures.length && failures.every(({ status }) => status >= 500))
+    throw first
+}
+
+const errorOf = ({ status, message }: Failure): AccessDecision => ({
+  decision: false,
+  context: { error: { status, message } },
+})
+
+type Parts = Readonly<Record<string, unknown>>
+
+/** The members without which an entity is none; what else it has is never mixed with a default's. */
+const REQUIRED = { subject: ['type', 'id'], action: ['name'], resource: ['type', 'id'] } as const
+
+/**
+ * An evaluation with what it lacks taken from the defaults. An entity replaces its default as a
+ * whole, but for a required member that it leaves out.
+ */
+function completed(item: unknown, defaults: Parts): AccessEvaluation {
+  const own = isParts(item) ? item : {}
+  const whole: Record<string, unknown> = { context: defaults['context'], ...own }
+  for (const [name, required] of Object.entries(REQUIRED)) {
+    whole[name] = entity(own[name], defaults[name], required)
+  }
+  const { data, error } = AccessEvaluation.safeParse(isParts(item) ? whole : item)
+  if (error) throw invalidInput(error)
+  return data
+}
+
+function entity(own: unknown, standard: unknown, required: readonly string[]): unknown {
+  if (own === undefined) return standard
+  if (!isParts(own) || !isParts(standard)) return own
+  const missing = required.filter((name) => own[name] === undefined)
+  return { ...own, ...Object.fromEntries(missing.map((name) => [name, standard[name]])) }
+}
+
+const isParts = (value: unknown): value is Parts =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,157 @@
+import type { AuthorizeAnswer } from '@remit/contract'
+import { describe, expect, it } from 'vitest'
+import { decisionOf, questionOf } from './mapping.ts'
+import type { Reference } from './reference.ts'
+
+const ASK = {
+  subject: { type: 'user', id: 'alice' },
+  action: { name: 'tools/call' },
+  resource: { type: 'tool', id: 'search' },
+}
+type Facts = Record<string, unknown>
+const agentOf = (subject: Facts, context?: Facts) =>
+  questionOf({ ...ASK, ...(context && { context }), subject: { ...ASK.subject, ...subject } })
+    .request.agent_id
+
+describe('questionOf', () => {
+  it.each(['agent', 'client', 'workload', 'service'])(
+    'takes a subject of type %s for the agent',
+    (type) => {
+      expect(agentOf({ type, id: 'bot' })).toBe('bot')
+      expect(agentOf({ type, id: 'bot' }, { agent: 'other' })).toBe('bot')
+      expect(agentOf({ type, id: 'bot' }, { agent: 7 })).toBe('bot')
+    },
+  )
+
+  it('takes the agent that the context names, where the subject is whom it acts for', () => {
+    expect(agentOf({}, { agent: 'bot' })).toBe('bot')
+    expect(agentOf({ type: 'Agent', id: 'x' }, { agent: 'bot' })).toBe('bot')
+  })
+
+  it.each([undefined, {}, { agent: null }, Object.create({ agent: 'inherited' }) as Facts])(
+    'takes any other subject where the context names none: %j',
+    (context) => {
+      expect(agentOf({}, context)).toBe('alice')
+    },
+  )
+
+  it.each([7, '', ' bot', 'bot*', ['bot'], { id: 'bot' }, true])(
+    'refuses %j for an agent, and does not let the subject stand in for it',
+    (agent) => {
+      expect(() => agentOf({}, { agent })).toThrow('context.agent: must be the id of an agent')
+    },
+  )
+
+  it('keeps subject, properties, resource and context, and nothing that AuthZEN does not define', () => {
+    const question = questionOf({
+      subject: { type: 'user', id: 'alice', properties: { role: 'admin' }, extra: 1 },
+      action: { name: 'delete', properties: { soft: true }, extra: 1 },
+      resource: { type: 'record', id: '1', properties: { status: 'active' }, extra: 1 },
+      context: { agent: 'bot', amount: 5 },
+      extra: 1,
+    })
+
+    expect(question).toEqual({
+      request: {
+        agent_id: 'bot',
+        action: 'delete',
+        resource: { type: 'record', id: '1', properties: { status: 'active' } },
+        context: { agent: 'bot', amount: 5 },
+      },
+      claims: {
+        subject: { type: 'user', id: 'alice', properties: { role: 'admin' } },
+        actionProperties: { soft: true },
+      },
+    })
+  })
+
+  it('makes nothing up', () => {
+    expect(questionOf(ASK)).toEqual({
+      request: { agent_id: 'alice', action: 'tools/call', resource: ASK.resource },
+      claims: { subject: ASK.subject },
+    })
+  })
+})
+
+const ANSWER: AuthorizeAnswer = {
+  decision: 'allow',
+  reason: 'default_allow',
+  message: 'Nothing stands against it.',
+  decision_id: 'dec_1',
+  agent_id: 'bot',
+  action: 'a.b',
+  matched: [],
+  ledger: { seq: 7, hash: 'h', checkpoint: { size: 8, root: 'r' } },
+  decided_at: '2026-11-20T08:00:00.000Z',
+}
+const waiting: Partial<AuthorizeAnswer> = {
+  decision: 'needs_approval',
+  reason: 'approval_required',
+  matched: [
+    { kind: 'policy', id: 'pol_1' },
+    { kind: 'approval_rule', id: 'large' },
+  ],
+  approval: { id: 'apr_1', status: 'pending', expires_at: '2026-11-20T09:00:00.000Z' },
+}
+const shown = (answer: Partial<AuthorizeAnswer>, reference: Reference | null = null) =>
+  decisionOf({ ...ANSWER, ...answer }, reference)
+
+describe('decisionOf', () => {
+  it('is true for allow and nothing else', () => {
+    expect(shown({}).decision).toBe(true)
+    expect(shown({ decision: 'deny', reason: 'policy_deny' }).decision).toBe(false)
+    expect(shown(waiting).decision).toBe(false)
+  })
+
+  it('says why, which decision it was, and where it is recorded', () => {
+    expect(shown({ decision: 'deny', reason: 'policy_deny', message: 'No.' })).toEqual({
+      decision: false,
+      context: {
+        reason: 'policy_deny',
+        message: 'No.',
+        evaluation_id: 'dec_1',
+        evaluated_at: ANSWER.decided_at,
+        matched: [],
+        ledger: ANSWER.ledger,
+      },
+    })
+  })
+
+  it('a needed approval is a denial that can be lifted, until when and by which rule', () => {
+    expect(shown(waiting).context).toMatchObject({
+      reason: 'approval_required',
+      evaluation_id: 'dec_1',
+      access_request: { expires_at: '2026-11-20T09:00:00.000Z', template: 'large' },
+      approval: { id: 'apr_1', status: 'pending' },
+    })
+    expect(shown({}).context).not.toHaveProperty('access_request')
+  })
+
+  it.each<[Reference | null, string, string | undefined]>([
+    [null, 'approval_required', undefined],
+    ['open', 'approval_required', undefined],
+    ['unknown', 'approval_unverifiable', 'none'],
+    ['out_of_scope', 'out_of_scope', 'request'],
+    ['over', 'approval_expired', 'request'],
+  ])('with an approval that is %s, and another needed: %s', (reference, reason, next) => {
+    const { context } = shown(waiting, reference)
+    expect([context?.reason, context?.next_action]).toEqual([reason, next])
+  })
+
+  it.each<[AuthorizeAnswer['reason'], string]>([
+    ['policy_deny', 'policy_denied'],
+    ['agent_suspended', 'policy_denied'],
+    ['spend_limit_daily', 'policy_denied'],
+    ['stage_unavailable', 'policy_denied'],
+    ['approval_rejected', 'approval_rejected'],
+    ['approval_backlog', 'approval_backlog'],
+  ])('with an approval and still denied for %s: %s', (reason, expected) => {
+    expect(shown({ decision: 'deny', reason }, 'open').context?.reason).toBe(expected)
+    expect(shown({ decision: 'deny', reason }, null).context?.reason).toBe(reason)
+  })
+
+  it('an allow is explained by itself, whatever the caller named', () => {
+    expect(shown({ reason: 'approved' }, 'unknown').context).toMatchObject({ reason: 'approved' })
+    expect(shown({ reason: 'approved' }, 'unknown').context).not.toHaveProperty('next_action')
+  })
+})

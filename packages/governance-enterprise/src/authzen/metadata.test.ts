@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { decisionPoint } from './metadata.ts'
+
+const ASKED = 'http://10.0.0.7:8080/.well-known/authzen-configuration'
+
+describe('the identifier of the decision point', () => {
+  it.each([
+    ['https://pdp.example.com', 'https://pdp.example.com'],
+    ['https://pdp.example.com/', 'https://pdp.example.com'],
+    ['https://pdp.example.com:8443/', 'https://pdp.example.com:8443'],
+    ['https://example.com/remit/', 'https://example.com/remit'],
+    ['https://example.com/remit?a=b#c', 'https://example.com/remit'],
+    ['http://localhost:8080', 'http://localhost:8080'],
+  ])('is %s as configured, whatever was asked', (baseUrl, expected) => {
+    expect(decisionPoint(baseUrl, ASKED)).toBe(expected)
+  })
+
+  it.each(['http://pdp.example.com', 'http://10.0.0.7:8080', 'http://localhost.example.com'])(
+    'is none where %s is configured',
+    (baseUrl) => {
+      expect(decisionPoint(baseUrl, ASKED)).toBeNull()
+    },
+  )
+
+  it.each([
+    ['https://pdp.example.com/.well-known/authzen-configuration', 'https://pdp.example.com'],
+    ['http://pdp.example.com/.well-known/authzen-configuration?x', 'https://pdp.example.com'],
+    ['http://localhost:8080/a', 'http://localhost:8080'],
+    ['http://127.0.0.1:8080/a', 'http://127.0.0.1:8080'],
+    ['http://[::1]:8080/a', 'http://[::1]:8080'],
+    ['http://remit.localhost/a', 'http://remit.localhost'],
+  ])('is the origin of %s where none is configured', (asked, expected) => {
+    expect(decisionPoint(undefined, asked)).toBe(expected)
+  })
+})

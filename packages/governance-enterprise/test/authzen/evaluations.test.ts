@@ -1,0 +1,161 @@
+import { createClock, DIALECTS } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApi } from '../support/api.ts'
+import type { Api } from '../support/api.ts'
+
+const subject = { type: 'agent', id: 'payer' }
+const action = { name: 'docs.read' }
+const doc = (id: string, more: object = {}) => ({ resource: { type: 'doc', id }, ...more })
+
+describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
+  let api: Api
+  beforeAll(async () => {
+    api = await createApi({ dialect, clock: createClock() })
+    await api.ok('setSpendLimit', { params: { id: 'capped' }, body: { daily_usd: 10 } })
+  })
+  afterAll(() => api.remit.close())
+
+  const send = (body: object, headers: Record<string, string> = {}) =>
+    api.ok('accessEvaluations', { body, headers })
+  /** The decisions of a request for several. */
+  const ask = async (body: object, headers?: Record<string, string>) => {
+    const answer = await send(body, headers)
+    if (!('evaluations' in answer)) throw new Error('a single decision')
+    return answer.evaluations
+  }
+  const head = () => api.remit.ledger.head(api.org.id)
+
+  it('decides each and records each, in the order of the request', async () => {
+    const { size } = await head()
+
+    const decisions = await ask({ subject, action, evaluations: [doc('1'), doc('2'), doc('3')] })
+
+    expect(decisions.map(({ decision }) => decision)).toEqual([true, true, true])
+    const seqs = decisions.map(({ context }) => context?.ledger?.seq)
+    expect(seqs).toEqual([size, size + 1, size + 2])
+    const entries = await Promise.all(
+      seqs.map((seq = -1) => api.ok('getEntry', { params: { seq } })),
+    )
+    expect(entries.map(({ resource }) => resource)).toEqual(['doc:1', 'doc:2', 'doc:3'])
+  })
+
+  it('are one batch: they share a commit, and later ones see what earlier ones hold', async () => {
+    const evaluations = Array.from({ length: 12 }, (_, i) => doc(String(i)))
+    const capped = { ...subject, id: 'capped' }
+
+    const decisions = await ask({
+      subject: capped,
+      action,
+      context: { amount_usd: 1 },
+      evaluations,
+    })
+
+    expect(decisions.filter(({ decision }) => decision)).toHaveLength(10)
+    expect(decisions.at(-1)?.context).toMatchObject({ reason: 'spend_limit_daily' })
+    const roots = decisions.map(({ context }) => JSON.stringify(context?.ledger?.checkpoint))
+    expect(new Set(roots).size).toBe(1)
+  })
+
+  it('end where the semantic says, and leave no entry of what comes after', async () => {
+    const capped = { ...subject, id: 'broke' }
+    await api.ok('setSpendLimit', { params: { id: 'broke' }, body: { daily_usd: 2 } })
+    const amounts = (...usd: number[]) =>
+      usd.map((amount_usd, i) => doc(String(i), { context: { amount_usd } }))
+    const body = (evaluations_semantic: string, ...usd: number[]) => ({
+      subject: capped,
+      action,
+      options: { evaluations_semantic, something_else: true },
+      evaluations: amounts(...usd),
+    })
+    const { size } = await head()
+
+    const denied = await ask(body('deny_on_first_deny', 1, 100, 1))
+    const permitted = await ask(body('permit_on_first_permit', 100, 100, 1, 1))
+
+    expect(denied.map(({ decision }) => decision)).toEqual([true, false])
+    expect(permitted.map(({ decision }) => decision)).toEqual([false, false, true])
+    expect((await head()).size).toBe(size + 5)
+  })
+
+  it('an evaluation that is wrong is told in its place, and the others are decided', async () => {
+    const { size } = await head()
+
+    const decisions = await ask({
+      subject,
+      action,
+      evaluations: [doc('1'), {}, doc('*'), doc('2', { context: { agent: 'x' } }), 7],
+    })
+
+    expect(decisions.map(({ decision }) => decision)).toEqual([true, false, false, true, false])
+    expect(decisions.map(({ context }) => context?.error?.status)).toEqual([
+      undefined,
+      400,
+      400,
+      undefined,
+      400,
+    ])
+    expect(decisions[1]?.context?.error?.message).toContain('resource')
+    expect((await head()).size).toBe(size + 2)
+  })
+
+  it.each([
+    ['no evaluations', {}],
+    ['an empty list of them', { evaluations: [] }],
+  ])('is a single request with %s', async (_, more) => {
+    expect(await send({ subject, action, ...doc('1'), ...more })).toMatchObject({
+      decision: true,
+      context: { reason: 'default_allow' },
+    })
+    const problem = await api.refusal('accessEvaluations', { body: { subject, action, ...more } })
+    expect(problem.errors?.map(({ path }) => path)).toEqual(['resource'])
+  })
+
+  it.each([
+    ['many', { evaluations: [doc('1'), {}] }],
+    ['one', doc('1')],
+  ])('repeats its answer to a repeated request, and decides once: %s', async (name, more) => {
+    const headers = { 'idempotency-key': `evaluations-${name}` }
+    const { size } = await head()
+
+    const first = await send({ subject, action, ...more }, headers)
+    const second = await send({ subject, action, ...more }, headers)
+
+    expect(second).toEqual(first)
+    expect((await head()).size).toBe(size + 1)
+  })
+
+  it('takes 1,000, and no more', async () => {
+    const evaluations = Array.from({ length: 1_001 }, (_, i) => doc(String(i)))
+
+    const problem = await api.refusal('accessEvaluations', {
+      body: { subject, action, evaluations },
+    })
+    const decisions = await ask({ subject, action, evaluations: evaluations.slice(1) })
+
+    expect([problem.status, problem.errors?.[0]?.path]).toEqual([400, 'evaluations'])
+    expect(decisions.filter(({ decision }) => decision)).toHaveLength(1_000)
+  })
+
+  it.each([
+    ['evaluations that are no list', { evaluations: {} }, 'evaluations'],
+    [
+      'a semantic that is none',
+      { options: { evaluations_semantic: 'any' } },
+      'options.evaluations_semantic',
+    ],
+    ['a default of another type', { subject: 'alice' }, 'subject'],
+    ['a default context beyond its limits', { context: { a: 'x'.repeat(70_000) } }, 'context'],
+  ])('400 for %s', async (_, more, path) => {
+    const body = { subject, action, evaluations: [doc('1')], ...more }
+
+    const problem = await api.refusal('accessEvaluations', { body })
+
+    expect([problem.status, problem.errors?.map((error) => error.path)]).toEqual([400, [path]])
+  })
+
+  it('401 as a whole, without a key', async () => {
+    const body = { subject, action, evaluations: [doc('1')] }
+
+    expect((await api.call('accessEvaluations', { key: 'none', body })).status).toBe(401)
+  })
+})
