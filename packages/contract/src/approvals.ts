@@ -104,6 +104,7 @@ const ApprovalVote = z.object({
     id: z.string(),
     named: z.boolean().describe('The key itself names the person; else the request only said so'),
   }),
+  role: z.string().describe('Role of the key'),
   key_id: z.string(),
   decision: z.enum(['approve', 'reject']),
   comment: z.string().nullable(),

@@ -59,7 +59,14 @@ export async function serve(
     deps.claims.hold(caller.orgId, claim, run),
     endpoint.maxSeconds && endpoint.maxSeconds * 1000,
   )
-  return responseOf(rendered, requestId, limits)
+  return responseOf(await withoutBody(c, rendered), requestId, limits)
+}
+
+/** Nobody reads the body of a HEAD, so a stream would stay open for ever. */
+async function withoutBody(c: Context, rendered: Rendered): Promise<Rendered> {
+  if (c.req.method !== 'HEAD' || !(rendered.body instanceof ReadableStream)) return rendered
+  await rendered.body.cancel()
+  return { ...rendered, body: null }
 }
 
 /** A request that needs no key: nobody is let in. */

@@ -33,8 +33,8 @@ export function eventStream(
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { value, done } = await events.next()
-        if (!done) return controller.enqueue(encoder.encode(value))
+        const next = await events.next()
+        if (next.done !== true) return controller.enqueue(encoder.encode(next.value))
       } catch (error) {
         // The client comes back with the last id it has.
         deps.log.warn({ err: error }, 'a stream of approvals ends')
@@ -44,6 +44,7 @@ export function eventStream(
     },
     cancel() {
       gone.abort()
+      void events.return(undefined)
       subscription.onEnd()
     },
   })

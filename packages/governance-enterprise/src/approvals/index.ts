@@ -7,9 +7,9 @@ import { approvalObserver } from './topic.ts'
 import { Waits } from './waits.ts'
 
 /** Approvals as the module contributes them: rules, requests, the slot, and what waits for people. */
-export function approvalsOf(
-  deps: Deps,
-): Required<Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>> & {
+export function approvalsOf(deps: Deps): Required<
+  Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>
+> & {
   stage: typeof approvalStage
 } {
   const waits = new Waits(deps)

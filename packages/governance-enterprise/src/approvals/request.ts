@@ -33,7 +33,7 @@ function briefOf(row: ApprovalRequestRow, now: number): Brief {
     binding_hash: row.binding_hash,
     binding_context: boundOf(row),
     requirements: requirementsOf(row),
-    votes: votesOf(row).map(({ role: _, ...vote }) => vote),
+    votes: votesOf(row),
     requested_by: {
       type: row.requester_type,
       id: row.requester_id,

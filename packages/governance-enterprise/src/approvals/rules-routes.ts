@@ -1,5 +1,4 @@
-import { approvals } from '@remit/contract'
-import type { ApprovalRule } from '@remit/contract'
+import type { ApprovalRule, approvals } from '@remit/contract'
 import { fail, Reply } from '@remit/core'
 import type { Deps, Handler } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'

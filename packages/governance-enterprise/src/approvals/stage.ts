@@ -150,34 +150,31 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
     now: ask.now,
   })
   const matched = one.rules.map(({ id }) => ({ kind: 'approval_rule', id }))
-  switch (answer.is) {
-    case 'approved': {
-      const effect: Effect = { does: 'use', known: answer.by }
-      const notes = notesOf(answer.by.row, 'consumed', matched)
-      return { verdict: 'pass', reason: 'approved', effect, notes }
-    }
-    case 'rejected':
-      return {
-        verdict: 'deny',
-        reason: 'approval_rejected',
-        message: `This was rejected; it can be asked again from ${answer.by.counts_until} on.`,
-        notes: notesOf(answer.by.row, 'rejected', matched),
-      }
-    case 'backlog':
-      return {
-        verdict: 'deny',
-        reason: 'approval_backlog',
-        message: 'Too many requests of the agent wait for an approval.',
-        notes: { matched },
-      }
-    case 'pending':
-      return waiting(one, notesOf(answer.by.row, 'pending', matched))
-    case 'new': {
-      const row = newRow(ask, one)
-      const effect: Effect = { does: 'open', row }
-      return { ...waiting(one, notesOf(row, 'pending', matched)), effect }
+  if (answer.is === 'approved') {
+    const effect: Effect = { does: 'use', known: answer.by }
+    const notes = notesOf(answer.by.row, 'consumed', matched)
+    return { verdict: 'pass', reason: 'approved', effect, notes }
+  }
+  if (answer.is === 'rejected') {
+    return {
+      verdict: 'deny',
+      reason: 'approval_rejected',
+      message: `This was rejected; it can be asked again from ${answer.by.counts_until} on.`,
+      notes: notesOf(answer.by.row, 'rejected', matched),
     }
   }
+  if (answer.is === 'backlog') {
+    return {
+      verdict: 'deny',
+      reason: 'approval_backlog',
+      message: 'Too many requests of the agent wait for an approval.',
+      notes: { matched },
+    }
+  }
+  if (answer.is === 'pending') return waiting(one, notesOf(answer.by.row, 'pending', matched))
+  const row = newRow(ask, one)
+  const effect: Effect = { does: 'open', row }
+  return { ...waiting(one, notesOf(row, 'pending', matched)), effect }
 }
 
 const waiting = ({ rules }: Asked, notes: ReturnType<typeof notesOf>) => ({

@@ -48,7 +48,7 @@ export async function countPending(
     .where('counts_until', '>', isoTime(now))
     .groupBy('agent_id')
     .execute()
-  return new Map(found.map(({ agent_id, pending }) => [agent_id, Number(pending)]))
+  return new Map(found.map(({ agent_id, pending }) => [agent_id, pending]))
 }
 
 /** Requests of an organization whose time has run out, as it is not recorded yet. */

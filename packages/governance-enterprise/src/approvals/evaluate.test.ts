@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { evaluateApproval, MAX_PENDING } from './evaluate.ts'
+import type { Earlier, Question } from './evaluate.ts'
+import type { Requirement } from './requirements.ts'
+
+const NOW = Date.parse('2026-11-20T08:00:00.000Z')
+const LATER = '2026-11-20T09:00:00.000Z'
+
+const requirement: Requirement = {
+  rule_id: 'large',
+  description: null,
+  required: 1,
+  required_rejections: 1,
+  approvers: null,
+  prevent_self_approval: true,
+  reason_required: false,
+}
+const earlier = (id: string, status: Earlier['status'], given: Partial<Earlier> = {}): Earlier => ({
+  id,
+  status,
+  counts_until: LATER,
+  bound: null,
+  requirements: [requirement],
+  votes:
+    status === 'approved'
+      ? [
+          {
+            approver: { type: 'person', id: 'alice', named: true },
+            role: 'approver',
+            key_id: 'key_1',
+            decision: 'approve',
+            comment: null,
+            at: '2026-11-20T07:00:00.000Z',
+          },
+        ]
+      : [],
+  parties: { agentId: 'payer', requesterPerson: null, actingFor: null },
+  ...given,
+})
+
+const answer = (given: Partial<Question<Earlier>>) => {
+  const said = evaluateApproval({
+    requirements: [requirement],
+    bound: null,
+    earlier: [],
+    pending: 0,
+    reference: null,
+    now: NOW,
+    ...given,
+  })
+  return 'by' in said ? `${said.is} ${said.by.id}` : said.is
+}
+
+describe('a request that needs an approval', () => {
+  it.each([
+    ['opens a request when there is none', [], 'new'],
+    ['uses an approval', [earlier('a', 'approved')], 'approved a'],
+    ['waits for the request there is', [earlier('p', 'pending')], 'pending p'],
+    ['is denied while a rejection stands', [earlier('r', 'rejected')], 'rejected r'],
+    [
+      'is denied by a rejection although there is an approval',
+      [earlier('a', 'approved'), earlier('r', 'rejected')],
+      'rejected r',
+    ],
+    [
+      'uses an approval although another request is pending',
+      [earlier('p', 'pending'), earlier('a', 'approved')],
+      'approved a',
+    ],
+    ['does not use what has expired', [earlier('a', 'approved', { counts_until: null })], 'new'],
+    [
+      'does not use what ends now',
+      [earlier('a', 'approved', { counts_until: '2026-11-20T08:00:00.000Z' })],
+      'new',
+    ],
+    ['does not use it twice', [earlier('a', 'consumed', { counts_until: null })], 'new'],
+    ['does not use what was bound otherwise', [earlier('a', 'approved', { bound: ['x'] })], 'new'],
+    [
+      'does not use what answers another rule',
+      [earlier('a', 'approved', { requirements: [{ ...requirement, rule_id: 'old' }] })],
+      'new',
+    ],
+    ['does not use votes that are not there', [earlier('a', 'approved', { votes: [] })], 'new'],
+  ])('%s', (_, given, expected) => {
+    expect(answer({ earlier: given })).toBe(expected)
+  })
+
+  it('takes the approval it points at, where there are several', () => {
+    const several = [earlier('a', 'approved'), earlier('b', 'approved')]
+
+    expect(answer({ earlier: several })).toBe('approved a')
+    expect(answer({ earlier: several, reference: 'b' })).toBe('approved b')
+    expect(answer({ earlier: several, reference: 'c' })).toBe('approved a')
+    expect(answer({ reference: 'c' })).toBe('new')
+  })
+
+  it('is denied when too many of the agent wait, unless it is one of them', () => {
+    expect(answer({ pending: MAX_PENDING - 1 })).toBe('new')
+    expect(answer({ pending: MAX_PENDING })).toBe('backlog')
+    expect(answer({ pending: MAX_PENDING, earlier: [earlier('p', 'pending')] })).toBe('pending p')
+    expect(answer({ pending: MAX_PENDING, earlier: [earlier('a', 'approved')] })).toBe('approved a')
+  })
+})

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { covers, isSameVoter, objection, outcomeOf } from './requirements.ts'
+import type { Requirement, Vote } from './requirements.ts'
+
+interface Case {
+  readonly name: string
+  readonly rules: readonly (Partial<Requirement> & { users?: string[]; roles?: string[] })[]
+  readonly votes: readonly string[]
+  readonly is: string
+}
+
+const table = JSON.parse(
+  readFileSync(new URL('requirements.json', import.meta.url), 'utf8'),
+) as Case[]
+
+const PARTIES = { agentId: 'payer', requesterPerson: 'requester', actingFor: 'beneficiary' }
+
+const requirement = (
+  { users, roles, ...given }: Case['rules'][number] = {},
+  rule_id = 'r0',
+): Requirement => ({
+  rule_id,
+  description: null,
+  required: 1,
+  required_rejections: 1,
+  approvers: users || roles ? { users: users ?? [], roles: roles ?? [] } : null,
+  prevent_self_approval: true,
+  reason_required: false,
+  ...given,
+})
+
+/** `+alice/approver because`: approve or reject, name, role of the key, comment. */
+function vote(text: string): Vote {
+  const [, sign, id = '', role = 'admin', comment = null] =
+    /^([+-])([^/ ]+)(?:\/(\w+))?(?: (.+))?$/.exec(text) ?? []
+  return {
+    approver: { type: 'person', id, named: true },
+    role,
+    key_id: 'key_1',
+    decision: sign === '+' ? 'approve' : 'reject',
+    comment,
+    at: '2026-11-20T08:00:00.000Z',
+  }
+}
+
+describe('what votes amount to', () => {
+  it.each(table)('$name: $is', ({ rules, votes, is }) => {
+    const requirements = rules.map((rule, i) => requirement(rule, `r${i}`))
+
+    expect(outcomeOf(requirements, votes.map(vote), PARTIES)).toBe(is)
+  })
+
+  it('does not depend on the order of rules or votes', () => {
+    for (const { rules, votes, is } of table) {
+      const requirements = rules.map((rule, i) => requirement(rule, `r${i}`)).toReversed()
+      expect(outcomeOf(requirements, votes.map(vote).toReversed(), PARTIES)).toBe(is)
+    }
+  })
+})
+
+describe('an approval covers', () => {
+  const votes = [vote('+alice')]
+  const covered = (then: Requirement[], today: Requirement[], by = votes) =>
+    covers(then, by, PARTIES, today)
+
+  it.each([
+    ['the same rule', [requirement()], [requirement()], true],
+    ['fewer rules than then', [requirement(), requirement({}, 'r1')], [requirement()], true],
+    ['a rule that was not asked then', [requirement()], [requirement({}, 'r1')], false],
+    ['one more rule', [requirement()], [requirement(), requirement({}, 'r1')], false],
+    ['a rule that asks for more now', [requirement()], [requirement({ required: 2 })], false],
+    ['a rule for others now', [requirement()], [requirement({ users: ['bob'] })], false],
+    ['a rule for whoever voted', [requirement()], [requirement({ users: ['alice'] })], true],
+    [
+      'a rule that wants reasons now',
+      [requirement()],
+      [requirement({ reason_required: true })],
+      false,
+    ],
+  ])('%s: %s', (_, then, today, expected) => {
+    expect(covered(then, today)).toBe(expected)
+  })
+
+  it('a rule that asked for two and asks for one now', () => {
+    const two = [vote('+alice'), vote('+bob')]
+    expect(covered([requirement({ required: 2 })], [requirement()], two)).toBe(true)
+  })
+
+  it('nothing by rejections', () => {
+    expect(covered([requirement()], [requirement()], [vote('-alice')])).toBe(false)
+  })
+})
+
+describe('a voter', () => {
+  it('is a person or a key, and no key is a person of the same name', () => {
+    expect(isSameVoter({ type: 'person', id: 'Bob' }, { type: 'person', id: 'bob' })).toBe(true)
+    expect(isSameVoter({ type: 'person', id: 'bob' }, { type: 'key', id: 'bob' })).toBe(false)
+  })
+
+  it('is told why his vote does not count', () => {
+    const voter = { type: 'person' as const, id: 'payer', named: true, role: 'admin' }
+    expect(objection(requirement(), voter, PARTIES)).toMatch(/agent never/)
+    expect(objection(requirement({ users: ['bob'] }), { ...voter, id: 'eve' }, PARTIES)).toMatch(
+      /not among/,
+    )
+  })
+})
