@@ -225,7 +225,7 @@ describe('an answer is refused', () => {
   })
 
   it.each([
-    ['a header without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}`],
+    ['a header of more than 16 KiB', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(17_000)}\r\n\r\n`],
     ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['a body that breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { page, Paging, Timestamp } from './primitives.ts'
+
+/** What webhooks can be told of. Each is an entry of the ledger, told after its commit. */
+export const WebhookEvent = z
+  .enum([
+    'approval.requested',
+    'approval.decided',
+    'approval.expired',
+    'approval.consumed',
+    'authorization.denied',
+    'spend.threshold',
+  ])
+  .meta({ id: 'WebhookEvent' })
+export type WebhookEvent = z.infer<typeof WebhookEvent>
+
+export const WebhookInput = z
+  .strictObject({
+    url: z
+      .string()
+      .max(2048)
+      .describe('https on port 443, a name of the public internet, no user name, no fragment'),
+    events: z
+      .array(WebhookEvent)
+      .min(1)
+      .max(WebhookEvent.options.length)
+      .refine((events) => new Set(events).size === events.length, 'must name each event once')
+      .default([...WebhookEvent.options]),
+    description: z.string().max(1000).nullable().default(null),
+    enabled: z.boolean().default(true),
+  })
+  .meta({ id: 'WebhookInput' })
+export type WebhookInput = z.infer<typeof WebhookInput>
+
+const webhook = {
+  id: z.string(),
+  url: z.string(),
+  events: z.array(WebhookEvent),
+  description: z.string().nullable(),
+  enabled: z.boolean(),
+  disabled_reason: z.enum(['gone']).nullable().describe('`gone`: the receiver answered 410'),
+  created_at: Timestamp,
+  created_by: z.string(),
+  updated_at: Timestamp,
+}
+
+export const Webhook = z.object(webhook).meta({ id: 'Webhook' })
+export type Webhook = z.infer<typeof Webhook>
+
+export const WebhookDelivery = z
+  .object({
+    message_id: z.string(),
+    event: WebhookEvent,
+    status: z.enum(['delivered', 'retrying', 'failed']),
+    at: Timestamp,
+    attempts: z.int(),
+    http_status: z.int().nullable(),
+    error: z.string().nullable().describe('A stable code; nothing of what the receiver sent'),
+  })
+  .meta({ id: 'WebhookDelivery' })
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>
+
+const Id = z.strictObject({ id: z.string().min(1).max(64) })
+
+export const webhooks = {
+  listWebhooks: endpoint({
+    method: 'GET',
+    path: '/v1/webhooks',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    summary: 'The webhooks of the organization',
+    query: z.strictObject(Paging),
+    ok: page(Webhook),
+    status: 200,
+  }),
+  createWebhook: endpoint({
+    method: 'POST',
+    path: '/v1/webhooks',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    secretField: 'secret',
+    summary: 'Have events sent to a URL; the secret that signs them is shown once',
+    body: WebhookInput,
+    ok: z.object({
+      ...webhook,
+      secret: z.string().nullable().describe('null in the repeat of an Idempotency-Key'),
+      secret_available: z.boolean().optional(),
+      ledger: Receipt.optional(),
+    }),
+    status: 201,
+  }),
+  getWebhook: endpoint({
+    method: 'GET',
+    path: '/v1/webhooks/{id}',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    summary: 'One webhook, and how its deliveries go',
+    params: Id,
+    ok: z.object({
+      ...webhook,
+      pending: z.int().describe('Messages that wait for their next attempt'),
+      last_delivery: WebhookDelivery.nullable().describe('The latest attempt of the last 7 days'),
+    }),
+    status: 200,
+  }),
+  deleteWebhook: endpoint({
+    method: 'DELETE',
+    path: '/v1/webhooks/{id}',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Remove a webhook; what was not delivered is dropped',
+    params: Id,
+    ok: z.void(),
+    status: 204,
+  }),
+}

@@ -1,0 +1,45 @@
+import type { WebhookEvent } from '@remit/contract'
+import { OutboundError } from '@remit/core'
+import type { Ledger, Outbound } from '@remit/core'
+import { Webhook as Signer } from 'standardwebhooks'
+import { bodyOf, messageIdOf } from './message.ts'
+import type { DeliveryRow, WebhookRow } from './schema.ts'
+
+/** What an attempt came to. `error` is a stable code; nothing that a receiver sent is kept. */
+export interface Attempted {
+  /** `gone` and `failed` are not tried again. */
+  readonly is: 'delivered' | 'refused' | 'gone' | 'failed'
+  readonly status: number | null
+  readonly error: string | null
+}
+
+/**
+ * Sends a message once, signed as Standard Webhooks says. The entry is read now: what was erased from
+ * the ledger in the meantime is not sent. Rejects only if the ledger cannot be read.
+ */
+export async function attempt(
+  { outbound, ledger }: { readonly outbound: Outbound; readonly ledger: Ledger },
+  { org_id, seq, event }: DeliveryRow,
+  { url, secret }: WebhookRow,
+  nowMs: number,
+): Promise<Attempted> {
+  const entry = await ledger.entry(org_id, seq)
+  if (entry.data === null) return { is: 'failed', status: null, error: 'entry_erased' }
+  const id = messageIdOf(org_id, seq)
+  const body = bodyOf(event as WebhookEvent, entry)
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(nowMs / 1000)),
+    'webhook-signature': new Signer(secret).sign(id, new Date(nowMs), body),
+  }
+  try {
+    const { status } = await outbound.fetch(url, { method: 'POST', headers, body })
+    if (status >= 200 && status < 300) return { is: 'delivered', status, error: null }
+    if (status === 410) return { is: 'gone', status, error: 'gone' }
+    return { is: 'refused', status, error: 'http_status' }
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    return { is: 'refused', status: null, error: error.code }
+  }
+}

@@ -1,0 +1,59 @@
+import { fail, Failure, isoTime, OPERATOR } from '@remit/core'
+import type { Deps } from '@remit/core'
+import { actorOf } from '../actor.ts'
+import { attempt } from './attempt.ts'
+import type { Attempted } from './attempt.ts'
+import { finishAttempt, giveUpAll } from './deliveries-store.ts'
+import { retryAt } from './retry.ts'
+import type { DeliveryRow } from './schema.ts'
+import { recordedWebhook } from './view.ts'
+import { disableWebhook, findWebhook } from './webhooks-store.ts'
+
+/** One attempt of a claimed delivery, with what follows from it. */
+export async function deliver(deps: Deps, row: DeliveryRow): Promise<void> {
+  const { db, clock } = deps
+  const webhook = await findWebhook(db, row.org_id, row.webhook_id)
+  if (!webhook) return
+  const attempted: Attempted =
+    webhook.enabled === 1
+      ? await attempt(deps, row, webhook, clock.now())
+      : { is: 'failed', status: null, error: 'disabled' }
+  if (attempted.is === 'gone') await disable(deps, row)
+  // Changes nothing where that has finished it already.
+  await finishAttempt(db, row, resultOf(deps, row, attempted))
+}
+
+function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }: Attempted) {
+  const now = clock.now()
+  const seen = { http_status: status, error }
+  if (is === 'delivered') return { ...seen, state: is, finished_at: isoTime(now) }
+  const created = Date.parse(row.created_at)
+  const next = is === 'refused' ? retryAt(row.attempts, created, now, Math.random()) : null
+  if (next !== null) return { ...seen, due_at: isoTime(next) }
+  const { org_id, webhook_id, seq, attempts } = row
+  const facts = { orgId: org_id, webhook: webhook_id, seq, attempts, ...seen }
+  log.warn(facts, 'a webhook message is given up')
+  return { ...seen, state: 'failed' as const, finished_at: isoTime(now) }
+}
+
+/** The receiver said 410: it wants no more, of this message or any other. */
+async function disable({ writer }: Deps, row: DeliveryRow): Promise<void> {
+  const { org_id: orgId, webhook_id: id } = row
+  const disabling = writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
+    const change = { disabled_reason: 'gone', updated_at: recordedAt }
+    const webhook = await disableWebhook(tx, orgId, id, change)
+    if (!webhook) throw fail('webhook_not_found')
+    const given = { finished_at: recordedAt, error: 'gone' }
+    await finishAttempt(tx, row, { state: 'failed', http_status: 410, ...given })
+    await giveUpAll(tx, orgId, id, given)
+    const data = { webhook: recordedWebhook(webhook) }
+    return {
+      entries: [{ kind: 'webhook.disabled', actor: actorOf(null), data }],
+      reply: () => undefined,
+    }
+  })
+  await disabling.catch((error: unknown) => {
+    // Another message heard it first, or an administrator was quicker.
+    if (!(error instanceof Failure && error.code === 'webhook_not_found')) throw error
+  })
+}

@@ -1,0 +1,148 @@
+import { dialectOf, on } from '@remit/core'
+import type { AnyDatabase, BulkInsert, CoreTables, Database } from '@remit/core'
+import { sql } from 'kysely'
+import type { Tables } from '../schema.ts'
+import type { DeliveryRow } from './schema.ts'
+
+const COLUMNS = {
+  org_id: 'text',
+  webhook_id: 'text',
+  seq: 'bigint',
+  event: 'text',
+  state: 'text',
+  attempts: 'bigint',
+  created_at: 'text',
+  due_at: 'text',
+} as const
+
+/** Rows for new messages. */
+export const deliveryRows = (
+  rows: readonly Pick<DeliveryRow, keyof typeof COLUMNS>[],
+): BulkInsert => ({ table: 'webhook_delivery', columns: COLUMNS, rows })
+
+type Place = Pick<DeliveryRow, 'org_id' | 'webhook_id' | 'seq'>
+
+export interface Claim {
+  readonly now: string
+  /** Until when no other process begins an attempt. */
+  readonly leaseEnd: string
+  /** Candidates to look at; `choose` says which of them to take. */
+  readonly among: number
+  readonly choose: (due: readonly Place[]) => readonly Place[]
+  /** Organizations that have enough under way. */
+  readonly except: readonly string[]
+}
+
+/**
+ * Takes due deliveries for this process, oldest first, counting the attempt. Processes that claim at
+ * the same time pass over each other's rows.
+ */
+export async function claimDue(db: Database<CoreTables>, claim: Claim): Promise<DeliveryRow[]> {
+  const { now, leaseEnd: due_at, among, except, choose } = claim
+  // Nearly every look finds nothing, and needs no transaction to find it.
+  if (!(await dueRows(db, now, except).limit(1).executeTakeFirst())) return []
+  return db.transaction().execute(async (tx) => {
+    const locked = dueRows(tx, now, except).limit(among).modifyEnd(skipLocked(tx))
+    const begun = { due_at, attempted_at: now, http_status: null, error: null }
+    const taken: DeliveryRow[] = []
+    for (const place of choose(await locked.execute())) {
+      const row = await on<Tables>(tx)
+        .updateTable('webhook_delivery')
+        .set((of) => ({ ...begun, attempts: of('attempts', '+', 1) }))
+        .where('org_id', '=', place.org_id)
+        .where('webhook_id', '=', place.webhook_id)
+        .where('seq', '=', place.seq)
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      taken.push(row)
+    }
+    return taken
+  })
+}
+
+function dueRows(db: AnyDatabase, now: string, except: readonly string[]) {
+  const query = on<Tables>(db)
+    .selectFrom('webhook_delivery')
+    .select(['org_id', 'webhook_id', 'seq'])
+    .where('state', '=', 'waiting')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+  return except.length === 0 ? query : query.where('org_id', 'not in', except)
+}
+
+/** SQLite's transactions hold the one write lock already. */
+const skipLocked = (db: AnyDatabase) =>
+  dialectOf(db) === 'postgres' ? sql`for update skip locked` : sql``
+
+/** What became of an attempt; nothing if another has begun since, or the webhook is gone. */
+export async function finishAttempt(
+  db: AnyDatabase,
+  { org_id, webhook_id, seq, attempts }: DeliveryRow,
+  result: Partial<Pick<DeliveryRow, 'state' | 'due_at' | 'finished_at' | 'http_status' | 'error'>>,
+): Promise<void> {
+  await on<Tables>(db)
+    .updateTable('webhook_delivery')
+    .set(result)
+    .where('org_id', '=', org_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('seq', '=', seq)
+    .where('attempts', '=', attempts)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+/** Gives up everything that waits for a webhook. */
+export async function giveUpAll(
+  db: AnyDatabase,
+  orgId: string,
+  webhookId: string,
+  result: Pick<DeliveryRow, 'finished_at' | 'error'>,
+): Promise<void> {
+  await on<Tables>(db)
+    .updateTable('webhook_delivery')
+    .set({ state: 'failed', ...result })
+    .where('org_id', '=', orgId)
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+export async function countWaiting(db: AnyDatabase, orgId: string, id: string): Promise<number> {
+  const { count } = await on<Tables>(db)
+    .selectFrom('webhook_delivery')
+    .select((of) => of.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('webhook_id', '=', id)
+    .where('state', '=', 'waiting')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** The delivery whose attempt is the latest. */
+export const findLastAttempted = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<DeliveryRow | undefined> =>
+  on<Tables>(db)
+    .selectFrom('webhook_delivery')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('webhook_id', '=', id)
+    .where('attempted_at', 'is not', null)
+    .orderBy('attempted_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+/** Removes up to `limit` deliveries that were finished before a time; returns how many. */
+export async function forgetFinished(
+  db: AnyDatabase,
+  before: string,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`delete from webhook_delivery
+    where (org_id, webhook_id, seq) in (select org_id, webhook_id, seq from webhook_delivery
+      where finished_at is not null and finished_at < ${before} limit ${limit})`.execute(db)
+  return Number(numAffectedRows ?? 0n)
+}

@@ -1,0 +1,99 @@
+import { isoTime } from '@remit/core'
+import type { Deps } from '@remit/core'
+import { deliver } from './deliver.ts'
+import { claimDue, forgetFinished } from './deliveries-store.ts'
+import { TOPIC } from './outbox.ts'
+import type { DeliveryRow } from './schema.ts'
+import { Turns } from './turns.ts'
+
+const POLL_MS = 2_000
+/** Longer than any attempt: when it is over, the process that began the attempt is taken for dead. */
+const LEASE_MS = 60_000
+const PRUNE_MS = 60 * 60 * 1000
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000
+const PRUNED_AT_ONCE = 500
+const CANDIDATES = 200
+
+/** Sends what the outbox holds, at least once each, beside the requests. */
+export class Deliveries {
+  readonly #deps: Deps
+  readonly #turns = new Turns({ total: 32, each: 8 })
+  readonly #running = new Set<Promise<void>>()
+  readonly #timers: NodeJS.Timeout[] = []
+  #unsubscribe = (): void => undefined
+  #looking: Promise<void> | null = null
+  #isWoken = false
+  #isClosed = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#deps.signals.subscribe(TOPIC, () => this.#wake())
+    // Retries become due, and another process may have died with a lease.
+    this.#timers.push(setInterval(() => this.#wake(), POLL_MS).unref())
+    this.#timers.push(setInterval(() => this.#track(this.#prune()), PRUNE_MS).unref())
+    this.#track(this.#prune())
+    this.#wake()
+  }
+
+  /** Begins nothing more, and waits for the attempts under way: their results are worth a repeat less. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#unsubscribe()
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#looking
+    await Promise.all(this.#running)
+  }
+
+  #wake(): void {
+    this.#isWoken = true
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'webhooks cannot be read'))
+      .finally(() => {
+        this.#looking = null
+      })
+  }
+
+  async #look(): Promise<void> {
+    while (this.#isWoken && !this.#isClosed && !this.#turns.isFull) {
+      this.#isWoken = false
+      const now = this.#deps.clock.now()
+      const claimed = await claimDue(this.#deps.db, {
+        now: isoTime(now),
+        leaseEnd: isoTime(now + LEASE_MS),
+        among: CANDIDATES,
+        choose: (due) => this.#turns.choose(due),
+        except: this.#turns.full(),
+      })
+      // There may be more; every attempt that ends looks again too.
+      if (claimed.length > 0) this.#isWoken = true
+      for (const row of claimed) this.#begin(row)
+    }
+  }
+
+  #begin(row: DeliveryRow): void {
+    this.#turns.begin(row.org_id)
+    this.#track(
+      deliver(this.#deps, row).finally(() => {
+        this.#turns.end(row.org_id)
+        this.#wake()
+      }),
+    )
+  }
+
+  async #prune(): Promise<void> {
+    const { db, clock } = this.#deps
+    const before = isoTime(clock.now() - KEPT_MS)
+    while (!this.#isClosed && (await forgetFinished(db, before, PRUNED_AT_ONCE)) > 0);
+  }
+
+  /** Lets work run beside the requests; what fails is logged and tried again when its lease is over. */
+  #track(work: Promise<void>): void {
+    const logged: Promise<void> = work
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a webhook task failed'))
+      .finally(() => this.#running.delete(logged))
+    this.#running.add(logged)
+  }
+}

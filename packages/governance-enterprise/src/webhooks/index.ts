@@ -1,0 +1,17 @@
+import type { Contribution, Deps } from '@remit/core'
+import { Deliveries } from './deliveries.ts'
+import { Outbox } from './outbox.ts'
+import { webhookRoutes } from './routes.ts'
+
+/** What webhooks add to the module. */
+export function webhooksOf(
+  deps: Deps,
+): Required<Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>> {
+  const deliveries = new Deliveries(deps)
+  return {
+    routes: webhookRoutes(deps),
+    observers: [new Outbox()],
+    start: () => deliveries.start(),
+    close: () => deliveries.close(),
+  }
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { webhooks as endpoints } from '@remit/contract'
+import type { WebhookInput } from '@remit/contract'
+import { fail, implement, invalid, Reply } from '@remit/core'
+import type { Deps, Outbound, Route } from '@remit/core'
+import { actorOf, personOf } from '../actor.ts'
+import { countWaiting, findLastAttempted } from './deliveries-store.ts'
+import type { WebhookRow } from './schema.ts'
+import { recordedWebhook, wireDelivery, wireWebhook } from './view.ts'
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+} from './webhooks-store.ts'
+
+/** Webhooks that an organization can have. */
+const MAX_WEBHOOKS = 20
+
+export const webhookRoutes = ({ db, clock, ids, writer, outbound }: Deps): Route[] =>
+  implement(endpoints, {
+    listWebhooks: async ({ query: { limit, cursor } }, caller) => {
+      const rows = await listWebhooks(db, caller.orgId, { limit: limit + 1, afterId: cursor })
+      const data = rows.slice(0, limit).map(wireWebhook)
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+
+    getWebhook: async ({ params: { id } }, { orgId }) => {
+      const row = await findWebhook(db, orgId, id)
+      if (!row) throw fail('webhook_not_found')
+      const last = await findLastAttempted(db, orgId, id)
+      return {
+        ...wireWebhook(row),
+        pending: await countWaiting(db, orgId, id),
+        last_delivery: last ? wireDelivery(last) : null,
+      }
+    },
+
+    createWebhook: ({ body }, caller, request) => {
+      const url = targetOf(outbound, body.url)
+      const id = ids.next('whk_', clock.now())
+      return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+        const { tx, orgId, recordedAt } = scope
+        if ((await countWebhooks(tx, orgId)) >= MAX_WEBHOOKS)
+          throw fail('too_many_webhooks', `An organization has ${MAX_WEBHOOKS} webhooks at most`)
+        const row = toRow(body, url, {
+          org_id: orgId,
+          id,
+          at: recordedAt,
+          by: actorOf(admitted).id,
+        })
+        await insertWebhook(tx, row)
+        return {
+          entries: [
+            {
+              kind: 'webhook.created',
+              actor: actorOf(admitted),
+              data: { webhook: recordedWebhook(row), ...personOf(admitted) },
+            },
+          ],
+          reply: ([recorded]) =>
+            new Reply(
+              {
+                ...wireWebhook(row),
+                secret: row.secret,
+                ...(recorded && { ledger: recorded.receipt }),
+              },
+              { status: 201, headers: { Location: `/v1/webhooks/${id}` } },
+            ),
+        }
+      })
+    },
+
+    deleteWebhook: ({ params: { id } }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
+        const row = await deleteWebhook(tx, orgId, id)
+        if (!row) throw fail('webhook_not_found')
+        return {
+          entries: [
+            {
+              kind: 'webhook.deleted',
+              actor: actorOf(admitted),
+              data: { webhook: recordedWebhook(row), ...personOf(admitted) },
+            },
+          ],
+          reply: () => undefined,
+        }
+      }),
+  })
+
+/** The URL as it will be called; 400 with the reason for one that never will be. */
+function targetOf(outbound: Outbound, url: string): string {
+  const target = outbound.checkTarget(url)
+  if ('refused' in target) throw invalid('url', target.refused)
+  return target.url.href
+}
+
+const toRow = (
+  { events, description, enabled }: WebhookInput,
+  url: string,
+  { org_id, id, at, by }: { org_id: string; id: string; at: string; by: string },
+): WebhookRow => ({
+  org_id,
+  id,
+  url,
+  events: JSON.stringify(events),
+  description,
+  enabled: enabled ? 1 : 0,
+  disabled_reason: null,
+  secret: `whsec_${randomBytes(32).toString('base64')}`,
+  created_at: at,
+  created_by: by,
+  updated_at: at,
+})

@@ -1,0 +1,67 @@
+import { column } from '@remit/core'
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Tables of this room. */
+export type WebhookTables = { webhook: WebhookRow; webhook_delivery: DeliveryRow }
+
+export type WebhookRow = {
+  org_id: string
+  id: string
+  url: string
+  /** JSON list of event names. */
+  events: string
+  description: string | null
+  enabled: number
+  disabled_reason: string | null
+  /** `whsec_` and base64: signatures need it as it is. */
+  secret: string
+  created_at: string
+  created_by: string
+  updated_at: string
+}
+
+/** One message on its way to one webhook. What it says is read from the ledger when it is sent. */
+export type DeliveryRow = {
+  org_id: string
+  webhook_id: string
+  /** The entry that the message is about. */
+  seq: number
+  event: string
+  state: 'waiting' | 'delivered' | 'failed'
+  /** Attempts begun. Each has its own number, so that a late result cannot overwrite a later one's. */
+  attempts: number
+  created_at: string
+  /** When the next attempt is due; while one runs, when its lease ends. */
+  due_at: string
+  attempted_at: string | null
+  /** When it was delivered or given up. */
+  finished_at: string | null
+  http_status: number | null
+  error: string | null
+}
+
+export const webhookMigration: Migration = {
+  async up(db) {
+    const { text, integer, clustered } = column(db)
+    await sql`create table webhook (
+      org_id ${text} not null, id ${text} not null, url ${text} not null, events ${text} not null,
+      description ${text}, enabled ${integer} not null, disabled_reason ${text}, secret ${text} not null,
+      created_at ${text} not null, created_by ${text} not null, updated_at ${text} not null,
+      primary key (org_id, id))`.execute(db)
+    await sql`create table webhook_delivery (
+      org_id ${text} not null, webhook_id ${text} not null, seq ${integer} not null, event ${text} not null,
+      state ${text} not null, attempts ${integer} not null, created_at ${text} not null,
+      due_at ${text} not null, attempted_at ${text}, finished_at ${text}, http_status ${integer},
+      error ${text}, primary key (org_id, webhook_id, seq)) ${clustered}`.execute(db)
+    await sql`create index webhook_delivery_due on webhook_delivery (due_at) where state = 'waiting'`.execute(
+      db,
+    )
+    await sql`create index webhook_delivery_waiting on webhook_delivery (org_id, webhook_id)
+      where state = 'waiting'`.execute(db)
+    await sql`create index webhook_delivery_attempted on webhook_delivery (org_id, webhook_id, attempted_at)
+      where attempted_at is not null`.execute(db)
+    await sql`create index webhook_delivery_finished on webhook_delivery (finished_at)
+      where finished_at is not null`.execute(db)
+  },
+}

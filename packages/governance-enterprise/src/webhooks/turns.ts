@@ -1,0 +1,47 @@
+/** How much is under way in this process: so much in all, and so much for one organization. */
+export class Turns {
+  readonly #total: number
+  readonly #each: number
+  readonly #byOrg = new Map<string, number>()
+  #running = 0
+
+  constructor(limits: { readonly total: number; readonly each: number }) {
+    this.#total = limits.total
+    this.#each = limits.each
+  }
+
+  get isFull(): boolean {
+    return this.#running >= this.#total
+  }
+
+  /** Organizations that have all they can have at once. */
+  full(): string[] {
+    return [...this.#byOrg].flatMap(([orgId, count]) => (count >= this.#each ? [orgId] : []))
+  }
+
+  /** Those of `waiting` that can begin now, in their order; nobody takes the place of the others. */
+  choose<T extends { readonly org_id: string }>(waiting: readonly T[]): T[] {
+    const counts = new Map(this.#byOrg)
+    const chosen: T[] = []
+    for (const one of waiting) {
+      const count = counts.get(one.org_id) ?? 0
+      if (count >= this.#each) continue
+      if (this.#running + chosen.length >= this.#total) break
+      counts.set(one.org_id, count + 1)
+      chosen.push(one)
+    }
+    return chosen
+  }
+
+  begin(orgId: string): void {
+    this.#running++
+    this.#byOrg.set(orgId, (this.#byOrg.get(orgId) ?? 0) + 1)
+  }
+
+  end(orgId: string): void {
+    this.#running--
+    const left = (this.#byOrg.get(orgId) ?? 1) - 1
+    if (left > 0) this.#byOrg.set(orgId, left)
+    else this.#byOrg.delete(orgId)
+  }
+}

@@ -1,0 +1,34 @@
+import type { Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
+import { messageIdOf } from './message.ts'
+import type { DeliveryRow, WebhookRow } from './schema.ts'
+
+/** A webhook as it is served: everything but its secret. */
+export const wireWebhook = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  url: row.url,
+  events: JSON.parse(row.events) as WebhookEvent[],
+  description: row.description,
+  enabled: row.enabled === 1,
+  disabled_reason: row.disabled_reason === 'gone' ? 'gone' : null,
+  created_at: row.created_at,
+  created_by: row.created_by,
+  updated_at: row.updated_at,
+})
+
+/** A webhook as the ledger keeps it: without its query, where receivers put their tokens. */
+export function recordedWebhook(row: WebhookRow): Webhook {
+  const url = new URL(row.url)
+  return { ...wireWebhook(row), url: `${url.origin}${url.pathname}` }
+}
+
+const STATUS = { waiting: 'retrying', delivered: 'delivered', failed: 'failed' } as const
+
+export const wireDelivery = (row: DeliveryRow): WebhookDelivery => ({
+  message_id: messageIdOf(row.org_id, row.seq),
+  event: row.event as WebhookEvent,
+  status: STATUS[row.state],
+  at: row.attempted_at ?? row.created_at,
+  attempts: row.attempts,
+  http_status: row.http_status,
+  error: row.error,
+})

@@ -1,0 +1,43 @@
+import { createOutbound, defineModule } from '@remit/core'
+import { createClock } from '@remit/core/testing'
+import type { TestClock, TestRemitOptions } from '@remit/core/testing'
+import governance from '../../src/index.ts'
+import { createApi } from './api.ts'
+import type { Api } from './api.ts'
+
+/** Signatures carry the time, and receivers compare it with theirs. */
+export const clockOfToday = (): TestClock => createClock(new Date().toISOString())
+
+/** An API whose webhooks may be on loopback. */
+export const createWebhookApi = (options: TestRemitOptions = {}): Promise<Api> =>
+  createApi({ outbound: createOutbound({ allowLoopback: true }), ...options })
+
+/** The module without what runs beside its requests: a process that died before it could deliver. */
+export const withoutWorkers = defineModule({
+  ...governance,
+  setup(deps) {
+    const { start: _, ...contribution } = governance.setup(deps)
+    return contribution
+  },
+})
+
+export const DENIED = { agent_id: 'denied', action: 'payments.transfer', resource: 'account:42' }
+
+/** From now on every request of the agent `denied` is refused. */
+export const denyAll = (api: Api): Promise<unknown> =>
+  api.ok('setSpendLimit', { params: { id: DENIED.agent_id }, body: { daily_usd: 0 } })
+
+export const askDenied = (api: Api) =>
+  api.ok('authorize', { body: { ...DENIED, context: { amount_usd: 1, note: 'private' } } })
+
+/** Polls until `look` gives something. */
+export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (const end = performance.now() + 10_000; performance.now() < end;) {
+    const found = await look()
+    if (found) return found
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20)
+    })
+  }
+  throw new Error('it did not come to pass within 10 seconds')
+}

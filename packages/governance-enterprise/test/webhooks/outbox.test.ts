@@ -1,0 +1,167 @@
+import { DIALECTS } from '@remit/core/testing'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { Api } from '../support/api.ts'
+import { startReceiver, verified } from '../support/receiver.ts'
+import {
+  askDenied,
+  clockOfToday,
+  createWebhookApi,
+  denyAll,
+  DENIED,
+  eventually,
+  withoutWorkers,
+} from '../support/webhooks.ts'
+
+const DAY = 86_400_000
+
+/** From now on nothing can be inserted into the table. */
+async function refuseInserts(api: Api, dialect: string, table: string): Promise<void> {
+  const run = (text: string) => sql.raw(text).execute(api.remit.db)
+  if (dialect === 'sqlite') {
+    await run(
+      `create trigger no_insert before insert on ${table} begin select raise(abort, 'no'); end`,
+    )
+    return
+  }
+  await run(
+    `create function no_insert() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`,
+  )
+  await run(`create trigger no_insert before insert on ${table} execute function no_insert()`)
+}
+
+const rows = async (api: Api) => {
+  const { rows: found } = await sql<{ seq: number }>`select * from webhook_delivery`.execute(
+    api.remit.db,
+  )
+  return found
+}
+
+const denials = async (api: Api) =>
+  (await api.ok('listEntries', { query: { kind: 'authorization.decided' } })).data.length
+
+describe.each(DIALECTS)('the outbox on %s', (dialect) => {
+  const open = async () => {
+    const api = await createWebhookApi({
+      dialect,
+      clock: clockOfToday(),
+      modules: [withoutWorkers],
+    })
+    await denyAll(api)
+    await api.ok('createWebhook', { body: { url: 'http://127.0.0.1:1/' } })
+    return api
+  }
+
+  it('has a row for every entry that is told of, and none for another', async () => {
+    const api = await open()
+
+    const { ledger } = await askDenied(api)
+    await api.ok('authorize', { body: { agent_id: 'free', action: 'a.b' } })
+
+    expect(await rows(api)).toMatchObject([{ seq: ledger.seq, state: 'waiting', attempts: 0 }])
+    await api.remit.close()
+  })
+
+  it('a row that cannot be written takes the entry with it', async () => {
+    const api = await open()
+    await refuseInserts(api, dialect, 'webhook_delivery')
+
+    const response = await api.call('authorize', { body: DENIED })
+
+    expect(response.status).toBe(503)
+    expect([await denials(api), await rows(api)]).toEqual([0, []])
+    await api.remit.close()
+  })
+
+  it('a commit that fails after the row was written leaves neither row nor entry', async () => {
+    const api = await open()
+    // The answer for an Idempotency-Key is what a transaction writes last.
+    await refuseInserts(api, dialect, 'idempotency_key')
+
+    const response = await api.call('authorize', {
+      body: DENIED,
+      headers: { 'idempotency-key': 'a' },
+    })
+
+    expect(response.status).toBe(503)
+    expect([await denials(api), await rows(api)]).toEqual([0, []])
+    await api.remit.close()
+  })
+
+  it('a process that dies between commit and delivery leaves the message to the next', async () => {
+    await using receiver = await startReceiver()
+    const api = await createWebhookApi({ dialect, modules: [withoutWorkers] })
+    await denyAll(api)
+    const { secret } = await api.ok('createWebhook', { body: { url: receiver.url } })
+    const { decision_id } = await askDenied(api)
+    expect(receiver.received).toEqual([])
+
+    const { url, signingKey } = api.remit
+    const next = await createWebhookApi({ url, signingKey })
+
+    const [message] = await receiver.until(1)
+    expect(verified(secret, message!).data).toMatchObject({ decision_id })
+    await next.remit.close()
+    await api.remit.close()
+  })
+
+  it('a process that dies during an attempt holds the message for no longer than its lease', async () => {
+    await using receiver = await startReceiver()
+    const clock = clockOfToday()
+    const api = await createWebhookApi({ dialect, clock, modules: [withoutWorkers] })
+    await denyAll(api)
+    const { id } = await api.ok('createWebhook', { body: { url: receiver.url } })
+    const { url, signingKey } = api.remit
+    receiver.answer = () => undefined
+    const dying = await createWebhookApi({ url, signingKey, clock })
+    await askDenied(api)
+    await receiver.until(1)
+    receiver.answer = (response) => response.writeHead(200).end()
+
+    const next = await createWebhookApi({ url, signingKey, clock })
+    clock.advance(61_000)
+
+    await receiver.until(2)
+    const delivered = await eventually(async () => {
+      const { last_delivery } = await api.ok('getWebhook', { params: { id } })
+      return last_delivery?.status === 'delivered' && last_delivery
+    })
+    expect(delivered).toMatchObject({ attempts: 2, http_status: 200 })
+    // What the first attempt comes to after all does not undo it.
+    await dying.remit.close()
+    expect(await rows(api)).toMatchObject([{ state: 'delivered', error: null }])
+    await next.remit.close()
+    await api.remit.close()
+  })
+
+  it('finished messages are forgotten after 7 days, waiting ones are not', async () => {
+    await using receiver = await startReceiver()
+    const clock = clockOfToday()
+    const api = await createWebhookApi({ dialect, clock })
+    await denyAll(api)
+    const { id } = await api.ok('createWebhook', { body: { url: receiver.url } })
+    await askDenied(api)
+    await eventually(async () =>
+      (await rows(api)).every((row) => 'state' in row && row.state === 'delivered'),
+    )
+    const { url, signingKey } = api.remit
+
+    clock.advance(7 * DAY - 1000)
+    const early = await createWebhookApi({ url, signingKey, clock })
+    await early.remit.close()
+    expect(await rows(api)).toHaveLength(1)
+    receiver.answer = (response) => response.writeHead(500).end()
+    await askDenied(api)
+    await receiver.until(2)
+    clock.advance(2000)
+    const late = await createWebhookApi({ url, signingKey, clock })
+
+    const left = await eventually(async () => {
+      const found = await rows(api)
+      return found.length === 1 && found
+    })
+    expect(left).toMatchObject([{ webhook_id: id, state: 'waiting' }])
+    await late.remit.close()
+    await api.remit.close()
+  })
+})
