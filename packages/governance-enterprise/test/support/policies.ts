@@ -1,0 +1,28 @@
+import type { Ask } from '@remit/core'
+import { evaluatePolicies } from '../../src/policies/evaluate.ts'
+import type { PolicyRule } from '../../src/policies/policy.ts'
+import type { PolicySnapshot } from '../../src/policies/snapshot.ts'
+import type { Meter } from '../../src/rules/condition.ts'
+import { aRule } from './rules.ts'
+
+/** A policy rule about everything, but for what is given. */
+export const aPolicy = ({
+  effect,
+  ...given
+}: Pick<PolicyRule, 'effect'> & Parameters<typeof aRule>[0]): PolicyRule => ({
+  ...aRule(given),
+  effect,
+  description: null,
+})
+
+const patient: Meter = { isOver: () => false }
+
+/** The verdict in a word, the default with its effect. */
+export function verdictOf(snapshot: PolicySnapshot, ask: Ask, meter: Meter = patient): string {
+  const said = evaluatePolicies(snapshot, ask, meter)
+  return said.verdict === 'default' ? `default ${said.effect}` : said.verdict
+}
+
+/** Whether the rules let a request through. */
+export const isAllowed = (snapshot: PolicySnapshot, ask: Ask): boolean =>
+  ['allow', 'default allow'].includes(verdictOf(snapshot, ask))
