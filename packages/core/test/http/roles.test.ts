@@ -9,7 +9,7 @@ const cases = ALL.flatMap(([name, endpoint]) =>
     name,
     endpoint,
     role,
-    may: role === 'admin' || endpoint.roles.includes(role) ? 'may' : 'may not',
+    may: role === 'admin' || endpoint.public || endpoint.roles.includes(role) ? 'may' : 'may not',
   })),
 )
 
@@ -46,5 +46,6 @@ describe('roles', () => {
     expect(may('read', 'POST')).toEqual([])
     expect(may('read', 'DELETE')).toEqual([])
     expect(may('ingest', 'DELETE')).toEqual([])
+    expect(Role.options.flatMap((role) => may(role, 'PATCH'))).toEqual([])
   })
 })
