@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { aPermission } from '../../test/support/permissions.ts'
+import { anAsk } from '../../test/support/rules.ts'
+import { authorityOf, standingOf } from './authority.ts'
+import type { Standing } from './authority.ts'
+import { toPermission } from './permission.ts'
+
+interface Row {
+  readonly name: string
+  readonly permissions?: readonly Parameters<typeof aPermission>[0][]
+  readonly granted?: readonly string[]
+  readonly suspended?: readonly string[]
+  /** Of `payer`, who wants to do `payments.transfer`. */
+  readonly ask?: { readonly resource?: string; readonly context?: Record<string, unknown> }
+  readonly says: string
+  readonly by?: string | readonly string[] | undefined
+}
+
+const rows = JSON.parse(readFileSync(new URL('decisions.json', import.meta.url), 'utf8')) as Row[]
+const unhurried = { isOver: () => false }
+
+function decide({ permissions = [], granted = [], suspended = [], ask = {} }: Row) {
+  const compiled = permissions.map((one) => toPermission(aPermission(one)))
+  const roster = { suspended: new Map(suspended.map((id) => [id, 'test'])) }
+  return standingOf(anAsk(ask), authorityOf(compiled, new Set(granted), roster), unhurried)
+}
+
+/** The chain that grants, or the permission that denies. */
+function saidBy(standing: Standing): Row['by'] {
+  if (standing.says === 'granted') return standing.chain.links.map(({ id }) => id)
+  return standing.says === 'denied' ? standing.by.id : undefined
+}
+
+describe('what permissions say to a request', () => {
+  it.each(rows)('$name: $says', (row) => {
+    expect(saidBy(decide(row))).toEqual(row.by)
+    expect(decide(row).says).toBe(row.says)
+  })
+
+  it('no grant when the decision takes too long', () => {
+    const grants = Array.from({ length: 20 }, (_, i) =>
+      toPermission(aPermission({ id: `p${i}`, condition: 'context.amount == 1' })),
+    )
+    const last = toPermission(aPermission({ id: 'last' }))
+    const authority = authorityOf([...grants, last], new Set(['payer']), { suspended: new Map() })
+
+    expect(standingOf(anAsk(), authority, { isOver: () => true }).says).toBe('no_permission')
+    expect(standingOf(anAsk(), authority, unhurried).says).toBe('granted')
+  })
+})
