@@ -13,7 +13,7 @@ import {
   Timestamp,
   wholeNumber,
 } from './primitives.ts'
-import { ConditionText, Patterns } from './rules.ts'
+import { ConditionText, Description, Patterns } from './rules.ts'
 import { foldName } from './values.ts'
 
 /** Who may vote: people by name, and everybody whose key has one of the roles. */
@@ -30,7 +30,7 @@ const seconds = (min: number, preset: number) => z.int().min(min).max(31_536_000
 const votes = z.int().min(1).max(20).default(1)
 
 const rule = {
-  description: z.string().max(1000).nullable().default(null),
+  description: Description,
   enabled: z.boolean().default(true),
   agents: Patterns,
   actions: Patterns,

@@ -6,7 +6,7 @@ import { TOPIC } from './topic.ts'
 type EventDeps = Pick<Deps, 'db' | 'signals' | 'log'>
 
 /** Milliseconds between two looks without a signal, and after which a quiet stream says it is alive. */
-const LOOK_MS = 2_000
+const LOOK_MS = 5_000
 const QUIET_MS = 15_000
 const PIECE = 100
 

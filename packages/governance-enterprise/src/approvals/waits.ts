@@ -7,7 +7,7 @@ import { TOPIC } from './topic.ts'
 type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
 
 /** Milliseconds after which is looked without a signal: one may be lost, and expiry sends none. */
-const LOOK_MS = 2_000
+const LOOK_MS = 5_000
 
 /** Who waits in an organization: by request, what wakes them. */
 interface Room {
