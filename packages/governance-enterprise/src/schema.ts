@@ -73,7 +73,7 @@ const foundation: Migration = {
       primary key (org_id, agent_id, window_id)) ${clustered}`.execute(db)
     await sql`create table spend_hold (
       org_id ${text} not null, decision_id ${text} not null, agent_id ${text} not null, day ${text} not null,
-      held_micro ${integer} not null, state ${text} not null, expires_at ${text},
+      held_micro ${integer} not null, state ${text} not null default 'held', expires_at ${text},
       primary key (org_id, decision_id)) ${clustered}`.execute(db)
     await sql`create index spend_hold_by_expiry on spend_hold (org_id, agent_id, expires_at)
       where state = 'held' and expires_at is not null`.execute(db)

@@ -38,7 +38,7 @@ export interface BulkInsert {
 
 /**
  * Writes rows of several tables with as little back and forth as the database allows: PostgreSQL gets
- * one statement with a JSON parameter a table, SQLite statements of 1, 2, 4 … 64 rows that stay prepared.
+ * one statement with a parameter a column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared.
  */
 export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
   const waiting = inserts.filter(({ rows }) => rows.length > 0)
@@ -64,16 +64,51 @@ export const bulkInsert = (
 ): Promise<void> => writeRows(db, [{ table, columns, rows, suffix }])
 
 async function insertIntoPostgres(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
-  const parts = inserts.map(({ table, columns, suffix = '' }, i) => {
+  const parameters: string[] = []
+  const parts = inserts.map((insert) => {
+    const { table, columns, suffix = '' } = insert
     const names = Object.keys(columns).join(', ')
-    const shape = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
-    return `insert into ${table} (${names}) select ${names} from json_to_recordset($${i + 1}) as row(${shape.join(', ')}) ${suffix}`
+    const source = asLines(insert, parameters) ?? asJson(insert, parameters)
+    return `insert into ${table} (${names}) select ${names} from ${source} ${suffix}`
   })
   const last = parts.length - 1
   const others = parts.slice(0, last).map((part, i) => `w${i} as (${part})`)
   const text = `${others.length > 0 ? `with ${others.join(', ')} ` : ''}${parts[last]}`
-  const parameters = inserts.map(({ rows }) => JSON.stringify(rows))
   await db.executeQuery(CompiledQuery.raw(text, parameters))
+}
+
+/** Stands for null in a column of lines. */
+const NULL_LINE = '\u0001'
+
+/**
+ * Rows as one parameter a column, a line a row: nothing is escaped, neither here nor there. Null
+ * where a cell would not survive that (a line break, the mark of null, a lone empty text).
+ */
+function asLines({ columns, rows }: BulkInsert, parameters: string[]): string | null {
+  const names = Object.keys(columns)
+  const lines = names.map((name) => rows.map((row) => row[name] ?? NULL_LINE).join('\n'))
+  const survives = names.every((name, i) => {
+    const text = lines[i] ?? ''
+    if (columns[name] === 'bigint') return true
+    return text !== '' && !rows.some((row) => breaksLine(row[name]))
+  })
+  if (!survives) return null
+  const first = parameters.length + 1
+  parameters.push(...lines)
+  const arrays = names.map((name, i) => {
+    const array = `string_to_array($${first + i}, E'\\n', E'\\x01')`
+    return columns[name] === 'bigint' ? `${array}::bigint[]` : array
+  })
+  return `unnest(${arrays.join(', ')}) as row(${names.join(', ')})`
+}
+
+const breaksLine = (cell: Cell | undefined): boolean =>
+  typeof cell === 'string' && (cell.includes('\n') || cell === NULL_LINE)
+
+function asJson({ columns, rows }: BulkInsert, parameters: string[]): string {
+  parameters.push(JSON.stringify(rows))
+  const shape = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
+  return `json_to_recordset($${parameters.length}) as row(${shape.join(', ')})`
 }
 
 async function insertIntoSqlite(db: AnyDatabase, insert: BulkInsert): Promise<void> {

@@ -68,23 +68,27 @@ export async function readTotals(
     .execute()
 }
 
-const HOLD_COLUMNS = {
+const NEW_HOLD_COLUMNS = {
   org_id: 'text',
   decision_id: 'text',
   agent_id: 'text',
   day: 'text',
   held_micro: 'bigint',
-  state: 'text',
-  expires_at: 'text',
 } as const
 
+const HOLD_COLUMNS = { ...NEW_HOLD_COLUMNS, state: 'text', expires_at: 'text' } as const
+
 /** Rows of holds; a known decision's hold changes its state. */
-export const holdRows = (holds: readonly SpendHoldRow[]): BulkInsert => ({
-  table: 'spend_hold',
-  columns: HOLD_COLUMNS,
-  rows: holds,
-  suffix: 'on conflict (org_id, decision_id) do update set state = excluded.state',
-})
+export function holdRows(holds: readonly SpendHoldRow[]): BulkInsert {
+  // Nearly all are new and without an end, which is what the table fills in by itself.
+  const plain = holds.every(({ state, expires_at }) => state === 'held' && expires_at === null)
+  return {
+    table: 'spend_hold',
+    columns: plain ? NEW_HOLD_COLUMNS : HOLD_COLUMNS,
+    rows: holds,
+    suffix: 'on conflict (org_id, decision_id) do update set state = excluded.state',
+  }
+}
 
 export async function findHolds(
   db: AnyDatabase,
