@@ -11,9 +11,9 @@ export interface BenchServer {
   stop(): Promise<void>
 }
 
+/** The server runs with this process's own flags, the baseline and the product alike. */
 export async function startServer(spec: ServerSpec): Promise<BenchServer> {
   const child = fork(new URL('./server-process.ts', import.meta.url), [JSON.stringify(spec)], {
-    execArgv: ['--conditions=@remit/source'],
     serialization: 'advanced',
   })
   const ready = await next(child, 'ready')

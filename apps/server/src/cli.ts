@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --min-semi-space-size=64
 import { processIo } from './cli/io.ts'
 import { run } from './cli/program.ts'
 

@@ -1,3 +1,0 @@
-import fs from 'node:fs'
-const fd=fs.openSync('/tmp/exp/x','w+'); const b=Buffer.alloc(4096),h=Buffer.alloc(24)
-for(const [n,f] of [['pwrite 4096',i=>fs.writeSync(fd,b,0,4096,(i%500)*4120)],['pwrite 24',i=>fs.writeSync(fd,h,0,24,(i%500)*4120)],['fdatasync+4k',i=>{fs.writeSync(fd,b,0,4096,(i%500)*4120);fs.fdatasyncSync(fd)}],['fstat',i=>fs.fstatSync(fd)]]){const N=n[1]==='d'?1000:20000;const t=process.cpuUsage();const w=performance.now();for(let i=0;i<N;i++)f(i);const u=process.cpuUsage(t);console.log(n,'user',(u.user/N).toFixed(2),'sys',(u.system/N).toFixed(2),'wall us',((performance.now()-w)*1000/N).toFixed(2))}
