@@ -28,9 +28,9 @@ describe.each(DIALECTS)('GET /v1/ledger on %s', (dialect) => {
       api.ok('authorize', {
         body: { agent_id: 'payer', action: 'payments.pay', context: { amount_usd } },
       })
-    await pay(6)
+    await pay(4)
     clock.advance(1000)
-    await pay(6)
+    await pay(7)
   })
   afterAll(() => api.remit.close())
 

@@ -13,22 +13,27 @@ import type {
   Scope,
 } from '@remit/core'
 import type { SpendHoldRow } from '../schema.ts'
+import type { AppendThresholds } from '../spend/append-thresholds.ts'
 import { settleHold } from '../spend/settle.ts'
 import { findHolds, holdRows, totalRows } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'
 
 type Appended = Answer<typeof endpoints.appendEntry>
 
-/** Appends of callers: the entry, what it costs and the hold it settles, in one transaction. */
-export const appendLane: Lane<AppendRequest, Appended> = {
+/**
+ * Appends of callers: the entry, what it costs and the hold it settles, in one transaction. Without
+ * `thresholds`, what is appended is not what limits count.
+ */
+export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendRequest, Appended> => ({
   name: 'append',
   async run(items, scope) {
     const batch = new Batch(scope, await readHolds(items, scope))
     const outcomes = items.map((item) => batch.append(item))
+    const further = (await thresholds?.entries(batch.movements, batch.settled, scope)) ?? []
     scope.writes.push(...batch.writes())
-    return { outcomes } satisfies LaneResult<Appended>
+    return { outcomes, further } satisfies LaneResult<Appended>
   },
-}
+})
 
 /** What the decisions that the batch settles hold. Every allow has a hold; nothing else can be settled. */
 async function readHolds(
@@ -43,8 +48,8 @@ async function readHolds(
 class Batch {
   readonly #scope: Scope
   readonly #holds: Map<string, SpendHoldRow>
-  readonly #settled: SpendHoldRow[] = []
-  readonly #movements: Movement[] = []
+  readonly settled: SpendHoldRow[] = []
+  readonly movements: Movement[] = []
 
   constructor(scope: Scope, holds: Map<string, SpendHoldRow>) {
     this.#scope = scope
@@ -81,12 +86,12 @@ class Batch {
     if (cost === undefined) return
     const { recordedAt } = this.#scope
     if (hold) {
-      this.#movements.push(...settleHold(hold, cost, recordedAt))
+      this.movements.push(...settleHold(hold, cost, recordedAt))
       const settled = { ...hold, state: 'settled' as const }
       this.#holds.set(hold.decision_id, settled)
-      this.#settled.push(settled)
+      this.settled.push(settled)
     } else if (cost > 0) {
-      this.#movements.push({
+      this.movements.push({
         agentId: draft.agent_id ?? draft.actor.id,
         day: recordedAt.slice(0, 10),
         spent: toMicroUsd(cost),
@@ -97,7 +102,7 @@ class Batch {
 
   /** Rows for what was settled and spent. */
   writes(): BulkInsert[] {
-    return [holdRows(this.#settled), totalRows(this.#scope.orgId, this.#movements)]
+    return [holdRows(this.settled), totalRows(this.#scope.orgId, this.movements)]
   }
 }
 

@@ -9,6 +9,7 @@ import { evaluateSpend } from './evaluate.ts'
 import type { Limit, Usage } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
 import type { MeasureSpend, Measured } from './measure.ts'
+import { thresholdsOfHolds } from './thresholds.ts'
 import {
   agentsWithEndingHolds,
   findOverdueHolds,
@@ -89,7 +90,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       known.month.held += (effect as Hold).micro
     },
 
-    async record(settled, { windows }, _tx, writes) {
+    async record(settled, { limits, usage, windows }, _tx, writes) {
       const orgId = settled[0]?.ask.orgId ?? ''
       const holds = settled.map(({ ask, effect }): SpendHoldRow => {
         const { micro, expiresAt } = effect as Hold
@@ -110,6 +111,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
         held: hold.held_micro,
       }))
       writes.push(holdRows(holds), totalRows(orgId, movements))
+      return thresholdsOfHolds(holds, limits, usage, windows)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '@remit/contract'
 import type { EntryObserver, LinkedEntry, Scope } from '@remit/core'
+import { ByVersion } from '../by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
 import type { DeliveryRow } from './schema.ts'
 import { eventOf } from './message.ts'
@@ -8,17 +9,12 @@ import { listWebhooks } from './webhooks-store.ts'
 /** Topic of the signal that there is something to deliver. */
 export const TOPIC = 'webhooks'
 
-/** Which webhooks want which event, at one version of the organization's configuration. */
-interface Subscriptions {
-  readonly version: number
-  readonly byEvent: ReadonlyMap<WebhookEvent, readonly string[]>
-}
-
-const MAX_ORGANIZATIONS = 1_000
+/** Which webhooks want which event. */
+type Subscriptions = ReadonlyMap<WebhookEvent, readonly string[]>
 
 /** Puts a row for every message into the transaction that writes the entry it is about. */
 export class Outbox implements EntryObserver {
-  readonly #byOrg = new Map<string, Subscriptions>()
+  readonly #subscriptions = new ByVersion<Subscriptions>()
 
   async observe(entries: readonly LinkedEntry[], scope: Scope): Promise<void> {
     const told = entries.flatMap(({ row, content }) => {
@@ -26,33 +22,26 @@ export class Outbox implements EntryObserver {
       return event === null ? [] : [{ event, seq: row.seq }]
     })
     if (told.length === 0) return
-    const { byEvent } = await this.#subscriptions(scope)
+    const subscriptions = await this.#subscriptions.at(scope, () => load(scope))
     const rows = told.flatMap(({ event, seq }) =>
-      (byEvent.get(event) ?? []).map((webhookId) => newDelivery(scope, webhookId, seq, event)),
+      (subscriptions.get(event) ?? []).map((webhookId) =>
+        newDelivery(scope, webhookId, seq, event),
+      ),
     )
     if (rows.length === 0) return
     scope.writes.push(deliveryRows(rows))
     scope.announce(TOPIC)
   }
+}
 
-  async #subscriptions({ orgId, configVersion, tx }: Scope): Promise<Subscriptions> {
-    const known = this.#byOrg.get(orgId)
-    if (known?.version === configVersion) return known
-    const byEvent = new Map<WebhookEvent, string[]>()
-    for (const { id, events, enabled } of await listWebhooks(tx, orgId)) {
-      for (const event of enabled ? (JSON.parse(events) as WebhookEvent[]) : []) {
-        byEvent.set(event, [...(byEvent.get(event) ?? []), id])
-      }
+async function load({ tx, orgId }: Scope): Promise<Subscriptions> {
+  const byEvent = new Map<WebhookEvent, string[]>()
+  for (const { id, events, enabled } of await listWebhooks(tx, orgId)) {
+    for (const event of enabled ? (JSON.parse(events) as WebhookEvent[]) : []) {
+      byEvent.set(event, [...(byEvent.get(event) ?? []), id])
     }
-    const loaded = { version: configVersion, byEvent }
-    this.#byOrg.delete(orgId)
-    this.#byOrg.set(orgId, loaded)
-    for (const oldest of this.#byOrg.keys()) {
-      if (this.#byOrg.size <= MAX_ORGANIZATIONS) break
-      this.#byOrg.delete(oldest)
-    }
-    return loaded
   }
+  return byEvent
 }
 
 const newDelivery = (
