@@ -79,6 +79,16 @@ describe.each(DIALECTS)('bulkInsert on %s', (dialect) => {
     )
   })
 
+  it('takes other columns of the same table the next time', async () => {
+    await bulkInsert(db, 'thing', { id: 'text' }, [{ id: 'a' }])
+    await bulkInsert(db, 'thing', COLUMNS, [{ id: 'b', amount: 1 }])
+
+    expect(await all()).toEqual([
+      { id: 'a', amount: null },
+      { id: 'b', amount: 1 },
+    ])
+  })
+
   it('inserts nothing when one row cannot be', async () => {
     const twice = [...rows(70), ...rows(1)]
 

@@ -128,7 +128,7 @@ async function insertIntoSqlite(db: AnyDatabase, insert: BulkInsert): Promise<vo
 const texts = new Map<string, string>()
 
 function valuesText(table: string, names: readonly string[], size: number, suffix: string): string {
-  const key = `${table} ${size} ${suffix}`
+  const key = `${table} ${names.join()} ${size} ${suffix}`
   let text = texts.get(key)
   if (text === undefined) {
     const row = `(${names.map(() => '?').join(', ')})`
