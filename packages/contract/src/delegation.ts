@@ -193,7 +193,9 @@ export const delegation = {
     ok: z.object({
       permissions: z.array(Permission),
       agents: z.array(AgentPermissions),
-      pending_approvals: z.array(Approval),
+      pending_approvals: z
+        .array(Approval)
+        .describe('The newest ones, on the first page; GET /v1/approvals has all'),
       next_cursor: z.string().nullable(),
     }),
     status: 200,

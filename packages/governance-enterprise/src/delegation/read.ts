@@ -30,7 +30,7 @@ export interface OverviewQuery {
   readonly agent_id?: string | undefined
 }
 
-/** A page of permissions, with the agents that it names and what waits for an approval. */
+/** A page of permissions, with the agents that hold them; the first one with what waits for an approval. */
 export async function readOverview(
   db: AnyDatabase,
   orgId: string,
@@ -47,7 +47,7 @@ export async function readOverview(
   const agents = new Set(rows.map((row) => row.agent_id).filter((id) => !id.includes('*')))
   if (agentId !== undefined) agents.add(agentId)
   const pending = { limit, status: 'pending' as const, agentId }
-  const requests = await listRequests(db, orgId, now, pending)
+  const requests = cursor === undefined ? await listRequests(db, orgId, now, pending) : []
   return {
     permissions: await wirePermissions(db, orgId, rows, now),
     agents: await readAgents(db, orgId, [...agents].toSorted(), now),
