@@ -156,7 +156,8 @@ export async function moveRequest(
   to: Status,
   change: Change,
 ): Promise<ApprovalRequestRow> {
-  if (to !== row.status && !canBecome(row.status, to))
+  const isVote = row.status === 'pending' && to === 'pending'
+  if (!isVote && !canBecome(row.status, to))
     throw new Error(`an approval that is ${row.status} cannot become ${to}`)
   const { numUpdatedRows } = await on<Tables>(db)
     .updateTable('approval_request')

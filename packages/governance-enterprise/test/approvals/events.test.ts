@@ -107,6 +107,14 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await expect(events.next(1)).rejects.toThrow('only 0 of 1')
   })
 
+  it('is not kept open for a HEAD, which nobody reads', async () => {
+    const key = await api.remit.key(api.org.id, 'read')
+    for (let n = 0; n < 101; n++) {
+      const response = await api.remit.call('HEAD', '/v1/approvals/events', { key })
+      expect(response.status).toBe(200)
+    }
+  })
+
   it('400 for an id that is none', async () => {
     const headers = { 'last-event-id': 'x' }
 

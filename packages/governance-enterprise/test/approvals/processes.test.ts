@@ -120,7 +120,13 @@ describe('approvals on two processes with one PostgreSQL', () => {
   })
 
   it('what has run out is recorded once, by whichever process finds it', async () => {
-    await setRule(here, { request_ttl_seconds: 1, approval_ttl_seconds: 1 })
+    await setRule(here, {
+      request_ttl_seconds: 1,
+      approval_ttl_seconds: 1,
+      rejection_cooldown_seconds: 1,
+    })
+    const rejected = await open(here, { ...TRANSFER, context: { rejected: 1 } })
+    await decide(here, rejected, { decision: 'reject' })
     const pending = await open(here)
     const unused = await approved(there, { ...TRANSFER, context: { other: 1 } })
     const clock = { now: () => Date.now() + 1100 }
@@ -140,6 +146,7 @@ describe('approvals on two processes with one PostgreSQL', () => {
       expect(approval.status).toBe('expired')
       expect(approval.closed_at).not.toBeNull()
     }
-    expect((await open(here)) === pending).toBe(false)
+    expect((await read(here, rejected)).status).toBe('rejected')
+    expect(await open(here)).not.toBe(pending)
   })
 })
