@@ -70,7 +70,7 @@ const isListed = ({ users, roles }: Approvers, { id, role }: Voter): boolean =>
   roles.includes(role) || users.some((user) => foldName(user) === foldName(id))
 
 /** Votes of the kind that count for a requirement; a voter has one vote, so each is somebody else's. */
-export function count(
+function count(
   requirement: Requirement,
   votes: readonly Vote[],
   parties: Parties,
