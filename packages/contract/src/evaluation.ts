@@ -67,6 +67,7 @@ export const ScoreAggregate = z
     count: z.int(),
     scored: z.int(),
     errors: z.int(),
+    errors_by_code: z.record(z.string(), z.int()),
     mean: Statistic,
     median: Statistic,
     stddev: Statistic,
@@ -77,6 +78,9 @@ export const ScoreAggregate = z
     pass_rate_ci: Interval,
     mean_ci: Interval,
     corpus_score: Statistic,
+    metadata: z
+      .record(z.string(), z.unknown())
+      .describe('What the scorer knows of the whole batch, such as what it cost'),
   })
   .meta({ id: 'ScoreAggregate' })
 export type ScoreAggregate = z.infer<typeof ScoreAggregate>
@@ -210,6 +214,7 @@ export const evaluation = {
     ok: ScorersAnswer,
     status: 200,
     maxBodyBytes: 8 * 1024 * 1024,
+    maxSeconds: 150,
   }),
   listScorers: endpoint({
     method: 'GET',

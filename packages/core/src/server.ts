@@ -130,7 +130,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     claims: new RunningClaims(),
     closing: closing.signal,
     // Modules add scorers, so their endpoint comes when all are known.
-    routes: [...assembled.routes, ...scorerRoutes(assembled.scorers)],
+    routes: [...assembled.routes, ...scorerRoutes(assembled.scorers, assembled.scorerRuns)],
   })
   const cleaning = setInterval(() => {
     forgetAnswers(db, clock.now()).catch((error: unknown) =>

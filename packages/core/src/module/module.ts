@@ -11,6 +11,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
+import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Decider } from '../authorize/decider.ts'
 import type { Route } from './implement.ts'
@@ -32,6 +33,8 @@ export interface Contribution {
   /** At most one module fills a slot. */
   readonly stages?: { readonly [S in Slot]?: Stage }
   readonly scorers?: readonly Scorer[]
+  /** Told of every run of a scorer. */
+  readonly scorerRuns?: ScorerRuns
   /** Told of every entry in the transaction that writes it. */
   readonly observers?: readonly EntryObserver[]
   readonly provides?: Partial<Ports>

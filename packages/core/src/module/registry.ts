@@ -3,6 +3,7 @@ import { SLOTS } from '../authorize/slots.ts'
 import type { Slot } from '../authorize/slots.ts'
 import type { Stage } from '../authorize/stage.ts'
 import type { EntryObserver } from '../ledger/work.ts'
+import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Route } from './implement.ts'
 import type { Contribution, Module } from './module.ts'
@@ -21,6 +22,7 @@ export interface Assembled {
   readonly routes: readonly Route[]
   readonly stages: ReadonlyMap<Slot, Stage>
   readonly scorers: readonly Scorer[]
+  readonly scorerRuns: readonly ScorerRuns[]
   readonly observers: readonly EntryObserver[]
   readonly ports: Partial<Ports>
   start(): void
@@ -61,6 +63,7 @@ export function assemble(
   return {
     routes,
     scorers,
+    scorerRuns: parts.flatMap(({ contribution }) => contribution.scorerRuns ?? []),
     observers: parts.flatMap(({ contribution }) => contribution.observers ?? []),
     ports,
     stages: fill(parts),

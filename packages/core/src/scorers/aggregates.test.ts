@@ -36,9 +36,13 @@ describe('the aggregate of a batch', () => {
   })
 
   it('says nothing about a batch in which nothing could be scored', () => {
-    const { count, scored, errors, ...statistics } = aggregate(results([null, null], 0.5), null)
+    const { count, scored, errors, errors_by_code, metadata, ...statistics } = aggregate(
+      results([null, null], 0.5),
+      null,
+    )
 
     expect({ count, scored, errors }).toEqual({ count: 2, scored: 0, errors: 2 })
+    expect([errors_by_code, metadata]).toEqual([{}, {}])
     expect(Object.values(statistics).every((value) => value === null)).toBe(true)
   })
 

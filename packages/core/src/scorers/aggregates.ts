@@ -8,12 +8,14 @@ const LEVEL = 0.95
 export interface ScoredResult {
   readonly score: number | null
   readonly passed: boolean | null
+  readonly error?: { readonly code: string } | null
 }
 
 /** Numbers over a batch. Results without a score are counted as errors and enter nothing else. */
 export function aggregate(
   results: readonly ScoredResult[],
   corpusScore: number | null,
+  metadata: Readonly<Record<string, unknown>> = {},
 ): ScoreAggregate {
   const scores = results.flatMap(({ score }) => (score === null ? [] : [score]))
   const passed = results.filter((result) => result.passed === true).length
@@ -26,6 +28,7 @@ export function aggregate(
     count: results.length,
     scored: n,
     errors: results.length - n,
+    errors_by_code: byCode(results),
     mean,
     median: median(sorted),
     stddev,
@@ -36,7 +39,14 @@ export function aggregate(
     pass_rate_ci: wilson(passed, n),
     mean_ci: mean === null || stderr === null ? null : aroundMean(mean, stderr),
     corpus_score: corpusScore,
+    metadata: { ...metadata },
   }
+}
+
+function byCode(results: readonly ScoredResult[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { error } of results) if (error) counts[error.code] = (counts[error.code] ?? 0) + 1
+  return counts
 }
 
 function sum(numbers: readonly number[]): number {

@@ -4,13 +4,19 @@ import { fail } from '../errors.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
 import { describeScorer } from './catalogue.ts'
+import { finishedRun } from './finished.ts'
+import type { ScorerRuns } from './finished.ts'
 import { runScorer } from './run.ts'
 import type { Scorer } from './scorer.ts'
+import { sliced } from './slices.ts'
 
 const { runScorer: run, listScorers: list } = evaluation
 
 /** The routes over all scorers of this installation: the open ones and those of modules. */
-export function scorerRoutes(registry: readonly Scorer[]): Route[] {
+export function scorerRoutes(
+  registry: readonly Scorer[],
+  observers: readonly ScorerRuns[] = [],
+): Route[] {
   const sorted = registry.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const byName = new Map(sorted.map((scorer) => [scorer.name, scorer]))
   const catalogue = sorted.map(describeScorer)
@@ -18,15 +24,20 @@ export function scorerRoutes(registry: readonly Scorer[]): Route[] {
   return implement(
     { runScorer: run, listScorers: list },
     {
-      runScorer: async ({ body }) => {
+      runScorer: async ({ body }, caller, request) => {
         const scorer = byName.get(body.scorer)
         if (!scorer) {
           throw fail('scorer_not_found', undefined, {
             extensions: { available: [...byName.keys()] },
           })
         }
-        const now = () => performance.now()
-        return runScorer(scorer, body, { now, pause: () => setImmediate() })
+        const pacing = { now: () => performance.now(), pause: () => setImmediate() }
+        const signal = () => request.signal()
+        const answer = await runScorer(scorer, body, { ...pacing, caller, signal })
+        if (observers.length === 0) return answer
+        const finished = await finishedRun(body, answer, sliced(pacing))
+        for (const observer of observers) await observer.ran(caller, finished)
+        return answer
       },
       listScorers: async ({ query: { limit, cursor } }) => {
         const rest = catalogue.filter(({ name }) => cursor === undefined || name > cursor)

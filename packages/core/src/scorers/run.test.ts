@@ -3,9 +3,15 @@ import { ScorersAnswer } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { runScorer } from './run.ts'
+import type { RunContext } from './run.ts'
 import { Unscorable, defineScorer } from './scorer.ts'
 
-const still = { now: () => 0, pause: async () => {} }
+const still: RunContext = {
+  now: () => 0,
+  pause: async () => {},
+  caller: null,
+  signal: () => new AbortController().signal,
+}
 
 /** Its score is the output itself; costs `cost_usd` milliseconds of the test's clock. */
 const echo = (clock = { time: 0 }) =>
@@ -59,6 +65,7 @@ describe('running a scorer over a batch', () => {
     ])
     expect(scores[0]!.reason).toBe('output is missing')
     expect(aggregate).toMatchObject({ count: 4, scored: 1, errors: 3, mean: 1 })
+    expect(aggregate.errors_by_code).toEqual({ missing_field: 2, invalid_expected: 1 })
   })
 
   it('takes an explicit null as a value only for a scorer that says so', async () => {
@@ -163,7 +170,7 @@ describe('running a scorer over a batch', () => {
     const answer = await runScorer(
       echo(clock),
       { scorer: 'echo', results },
-      { now: () => clock.time, pause },
+      { ...still, now: () => clock.time, pause },
     )
 
     expect(pauses).toBe(3)

@@ -1,21 +1,17 @@
 import type { ResultToScore, Score, ScorersAnswer, ScorersRequest } from '@remit/contract'
+import { invalid } from '../errors.ts'
 import { aggregate } from './aggregates.ts'
 import { checkFields } from './fields.ts'
 import type { RunParams } from './params.ts'
 import { parseParams } from './params.ts'
-import type { ScoreOutcome, Scorer } from './scorer.ts'
+import type { BatchOutcome, PureScorer, ScoreOutcome, Scorer, ScoringContext } from './scorer.ts'
 import { Unscorable } from './scorer.ts'
+import { sliced } from './slices.ts'
+import type { Pacing } from './slices.ts'
 
-/** Time and the event loop, given from outside. Milliseconds. */
-export interface RunContext {
-  /** Monotonic. */
-  now(): number
-  /** Lets other requests run. */
-  pause(): Promise<void>
-}
+export type RunContext = Pacing & ScoringContext
 
 const COMPUTE_BUDGET_MS = 5_000
-const SLICE_MS = 10
 // 0.8 as a sum of tenths must still pass a threshold of 0.8.
 const ROUNDING = 1e-9
 
@@ -29,45 +25,82 @@ export async function runScorer(
   context: RunContext,
 ): Promise<ScorersAnswer> {
   const started = context.now()
+  const { results } = request
   const params = parseParams(scorer, request.params)
+  if (scorer.maxResults !== undefined && results.length > scorer.maxResults)
+    throw invalid('results', `${scorer.name} takes at most ${scorer.maxResults} results`)
   const threshold = request.threshold ?? scorer.defaultThreshold
+  const { outcomes, metadata = {} } = await outcomesOf(scorer, results, params.own, context)
   const scores: Score[] = []
   const tally: number[] = []
-  let spent = 0
-  let slice = 0
-  for (const [index, result] of request.results.entries()) {
-    const before = context.now()
-    const outcome = spent > COMPUTE_BUDGET_MS ? outOfTime() : scoreOne(scorer, params, result)
+  for (const [index, given] of outcomes.entries()) {
+    const outcome = given instanceof Unscorable ? given : finish(scorer, params, given)
     if (!(outcome instanceof Unscorable)) addUp(tally, outcome.tally)
-    scores.push(toScore(outcome, result.id ?? null, index, threshold))
-    const took = context.now() - before
-    spent += took
-    slice += took
-    if (slice < SLICE_MS) continue
-    slice = 0
-    await context.pause()
+    scores.push(toScore(outcome, results[index]?.id ?? null, index, threshold))
   }
   return {
     scorer: scorer.name,
     scorer_version: scorer.version,
     threshold,
     scores,
-    aggregate: aggregate(scores, corpusScore(scorer, params, tally)),
+    aggregate: aggregate(scores, corpusScore(scorer, params, tally), metadata),
     duration_ms: Math.round(context.now() - started),
   }
 }
 
-function scoreOne(
+async function outcomesOf(
   scorer: Scorer,
-  params: RunParams,
+  results: readonly ResultToScore[],
+  params: unknown,
+  context: RunContext,
+): Promise<BatchOutcome> {
+  if ('score' in scorer) return { outcomes: await compute(scorer, results, params, context) }
+  const faults = results.map((result) => unscorable(() => checkFields(scorer, result)))
+  const scorable = results.filter((_, index) => faults[index] === undefined)
+  if (scorable.length === 0) return { outcomes: faults.flatMap((fault) => fault ?? []) }
+  const { outcomes, ...batch } = await scorer.scoreAll(scorable, params, context)
+  if (outcomes.length !== scorable.length)
+    throw new Error(`The scorer ${scorer.name} answered ${outcomes.length} of ${scorable.length}`)
+  const given = outcomes.values()
+  return { ...batch, outcomes: faults.flatMap((fault) => fault ?? given.next().value ?? []) }
+}
+
+async function compute(
+  scorer: PureScorer,
+  results: readonly ResultToScore[],
+  params: unknown,
+  context: RunContext,
+): Promise<(ScoreOutcome | Unscorable)[]> {
+  const outcomes: (ScoreOutcome | Unscorable)[] = []
+  const rest = sliced(context)
+  let spent = 0
+  for (const result of results) {
+    const before = context.now()
+    outcomes.push(spent > COMPUTE_BUDGET_MS ? outOfTime() : scoreOne(scorer, result, params))
+    spent += context.now() - before
+    await rest()
+  }
+  return outcomes
+}
+
+function scoreOne(
+  scorer: PureScorer,
   result: ResultToScore,
+  params: unknown,
 ): ScoreOutcome | Unscorable {
-  try {
+  let outcome: ScoreOutcome | undefined
+  const fault = unscorable(() => {
     checkFields(scorer, result)
-    const outcome = scorer.score(result, params.own)
-    const score = clamp(outcome.score, scorer.name)
-    if (!params.negate) return { ...outcome, score }
-    return { ...outcome, score: 1 - score, reason: `${outcome.reason} (negated)` }
+    outcome = scorer.score(result, params)
+  })
+  return fault ?? (outcome as ScoreOutcome)
+}
+
+/** What kept the work from giving a score; any other error is a defect and goes on. */
+function unscorable(work: () => void): Unscorable | undefined {
+  try {
+    work()
+    return undefined
   } catch (error) {
     if (error instanceof Unscorable) return error
     throw error
@@ -77,20 +110,27 @@ function scoreOne(
 const outOfTime = (): Unscorable =>
   new Unscorable('time_budget_exceeded', 'the 5 s of computing for a request were used up before')
 
+function finish(scorer: Scorer, params: RunParams, outcome: ScoreOutcome): ScoreOutcome {
+  const score = clamp(outcome.score, scorer.name)
+  if (!params.negate) return { ...outcome, score }
+  return { ...outcome, score: 1 - score, reason: `${outcome.reason} (negated)` }
+}
+
 function toScore(
   outcome: ScoreOutcome | Unscorable,
   id: string | null,
   index: number,
   threshold: number,
 ): Score {
+  const metadata = { ...outcome.metadata }
   if (outcome instanceof Unscorable) {
     const { code, field, message: reason } = outcome
     const error = field === undefined ? { code } : { code, field }
-    return { id, index, score: null, passed: null, reason, metadata: {}, error }
+    return { id, index, score: null, passed: null, reason, metadata, error }
   }
-  const { score, reason, metadata = {} } = outcome
+  const { score, reason } = outcome
   const passed = score >= threshold - ROUNDING
-  return { id, index, score, passed, reason, metadata: { ...metadata }, error: null }
+  return { id, index, score, passed, reason, metadata, error: null }
 }
 
 /** Rounding may carry a score a little past its ends; anything that is no number is a defect. */

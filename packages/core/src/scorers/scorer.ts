@@ -1,5 +1,6 @@
 import type { ResultToScore } from '@remit/contract'
 import type { z } from 'zod'
+import type { Caller } from '../http/caller.ts'
 
 export type FieldName = Exclude<keyof ResultToScore, 'id'>
 
@@ -21,11 +22,25 @@ export interface ScoreOutcome {
   readonly tally?: readonly number[]
 }
 
-/**
- * One way to give a result a number. Everything around it (fields, alternatives of the request,
- * threshold, negation, limits, time, aggregates) is done once, in `run.ts`.
- */
-export interface Scorer<Params extends z.ZodType = z.ZodType> {
+/** What a scorer that must wait for others knows of the run beside the results. */
+export interface ScoringContext {
+  /** Who asked; null on the command line. */
+  readonly caller: Caller | null
+  /** Monotonic milliseconds. */
+  now(): number
+  /** Ends when the client has gone or the server closes. */
+  signal(): AbortSignal
+}
+
+/** What a scorer that must wait says of a batch. */
+export interface BatchOutcome {
+  /** One a result, in order. */
+  readonly outcomes: readonly (ScoreOutcome | Unscorable)[]
+  /** Facts about the whole batch for `aggregate.metadata`, such as what it cost. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+interface Described<Params extends z.ZodType> {
   readonly name: string
   /** Goes up whenever the same input may get another score. */
   readonly version: string
@@ -38,34 +53,79 @@ export interface Scorer<Params extends z.ZodType = z.ZodType> {
   readonly fields: Readonly<Partial<Record<FieldName, Need>>>
   /** Code points of a text; 100,000 unless the scorer's cost asks for less. */
   readonly maxTextLength?: number
-  /** Pure. Throws `Unscorable` when test data, not the output, is at fault. */
-  score(result: ResultToScore, params: z.output<Params>): ScoreOutcome
+  /** Results of one request, where its cost asks for fewer than the endpoint takes. */
+  readonly maxResults?: number
   /** A score of the whole batch that is not the mean of its results, from the summed tallies. */
   corpusScore?(tally: readonly number[], params: z.output<Params>): number
 }
 
-/** Keeps the params type of a scorer's definition checked, then forgets it. */
-export const defineScorer = <Params extends z.ZodType>(scorer: Scorer<Params>): Scorer => scorer
+/** A scorer that computes. */
+export interface PureScorer<Params extends z.ZodType = z.ZodType> extends Described<Params> {
+  /** Pure. Throws `Unscorable` when test data, not the output, is at fault. */
+  score(result: ResultToScore, params: z.output<Params>): ScoreOutcome
+}
 
+/** A scorer that asks others, such as a model, and so has to wait. */
+export interface WaitingScorer<Params extends z.ZodType = z.ZodType> extends Described<Params> {
+  /**
+   * Gets the results whose fields are in order. A single result that cannot be scored is an
+   * `Unscorable` in its place; a `Failure` that is thrown refuses the whole request. Its own
+   * deadlines are its own business; they must end within 140 s.
+   */
+  scoreAll(
+    results: readonly ResultToScore[],
+    params: z.output<Params>,
+    context: ScoringContext,
+  ): Promise<BatchOutcome>
+}
+
+/**
+ * One way to give a result a number. Everything around it (fields, alternatives of the request,
+ * threshold, negation, limits, time, aggregates) is done once, in `run.ts`.
+ */
+export type Scorer<Params extends z.ZodType = z.ZodType> =
+  | PureScorer<Params>
+  | WaitingScorer<Params>
+
+/** Keeps the params type of a scorer's definition checked, then forgets it. */
+export const defineScorer = <Params extends z.ZodType>(scorer: PureScorer<Params>): PureScorer =>
+  scorer
+
+/** The same for a scorer that has to wait. */
+export const defineWaitingScorer = <Params extends z.ZodType>(
+  scorer: WaitingScorer<Params>,
+): WaitingScorer => scorer
+
+/** Modules add codes of their own for what can go wrong with the others they ask. */
 export type UnscorableCode =
   | 'missing_field'
   | 'invalid_expected'
   | 'invalid_embedding'
   | 'limit_exceeded'
   | 'time_budget_exceeded'
+  | (string & {})
+
+interface UnscorableExtras {
+  readonly field?: FieldName
+  /** What is known all the same, such as the tokens that a failed attempt used. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
 
 /**
- * This result gets no score: the test data or a limit is at fault, not the output under test.
- * It becomes `score: null` with this code, and the rest of the batch goes on.
+ * This result gets no score: the test data, the scorer or a limit is at fault, not the output
+ * under test. It becomes `score: null` with this code, and the rest of the batch goes on.
  */
 export class Unscorable extends Error {
   readonly code: UnscorableCode
   readonly field: FieldName | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
 
-  constructor(code: UnscorableCode, reason: string, field?: FieldName) {
+  constructor(code: UnscorableCode, reason: string, extras: FieldName | UnscorableExtras = {}) {
     super(reason)
+    const { field, metadata = {} } = typeof extras === 'string' ? { field: extras } : extras
     this.name = 'Unscorable'
     this.code = code
     this.field = field
+    this.metadata = metadata
   }
 }

@@ -13,7 +13,12 @@ async function entry(name: string, result: ResultToScore, params: Params = {}) {
   const answer = await runScorer(
     scorer,
     { scorer: name, params, results: [result] },
-    { now: () => performance.now(), pause: async () => {} },
+    {
+      now: () => performance.now(),
+      pause: async () => {},
+      caller: null,
+      signal: () => new AbortController().signal,
+    },
   )
   return answer.scores[0]!
 }

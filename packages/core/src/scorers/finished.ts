@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import type { ScorersAnswer, ScorersRequest } from '@remit/contract'
+import type { Caller } from '../http/caller.ts'
+import { canonicalJson } from '../json/canonical-json.ts'
+
+/** What a finished run is remembered by: numbers and a hash, never the texts that were scored. */
+export interface FinishedRun {
+  readonly scorer: string
+  readonly scorerVersion: string
+  readonly threshold: number
+  readonly count: number
+  readonly scored: number
+  /** Null where nothing could be scored. */
+  readonly mean: number | null
+  readonly passRate: number | null
+  /** Results without a score, by code. */
+  readonly errorsByCode: Readonly<Record<string, number>>
+  /** Facts of the scorer about the batch, such as tokens and cost. */
+  readonly metadata: Readonly<Record<string, unknown>>
+  /**
+   * Lower-case hex of SHA-256 over lines, each ended by U+000A, of canonical JSON (RFC 8785): first
+   * `{params, scorer, scorer_version, threshold}`, then each result as it was given.
+   */
+  readonly contentHash: string
+}
+
+/**
+ * Told of every run over HTTP before it is answered. One that throws a `Failure` becomes the
+ * answer: what must be recorded and was not, has not happened.
+ */
+export interface ScorerRuns {
+  ran(caller: Caller, run: FinishedRun): Promise<void>
+}
+
+/** What there is to remember of a run. `rest` is called between results, so that others may run. */
+export async function finishedRun(
+  request: ScorersRequest,
+  answer: ScorersAnswer,
+  rest: () => Promise<void>,
+): Promise<FinishedRun> {
+  const { aggregate, threshold, scorer, scorer_version } = answer
+  return {
+    scorer,
+    scorerVersion: scorer_version,
+    threshold,
+    count: aggregate.count,
+    scored: aggregate.scored,
+    mean: aggregate.mean,
+    passRate: aggregate.pass_rate,
+    errorsByCode: aggregate.errors_by_code,
+    metadata: aggregate.metadata,
+    contentHash: await contentHash(request, answer, rest),
+  }
+}
+
+async function contentHash(
+  { params = {}, results }: ScorersRequest,
+  { scorer, scorer_version, threshold }: ScorersAnswer,
+  rest: () => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256')
+  hash.update(`${canonicalJson({ params, scorer, scorer_version, threshold })}\n`)
+  for (const result of results) {
+    hash.update(`${canonicalJson(result)}\n`)
+    await rest()
+  }
+  return hash.digest('hex')
+}
