@@ -3,10 +3,13 @@ import { FUNCTIONS, metered } from './cel-functions.ts'
 import type { Meter } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
+import { compileDirectly } from './direct.ts'
+import { makeFacts } from './facts.ts'
 import type { Facts } from './facts.ts'
 import { guardLoops } from './guard-loops.ts'
 import type { Reading } from './reading.ts'
 import { parseCondition } from './syntax.ts'
+import type { Expr } from './syntax.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 import type { Variables } from './types.ts'
 
@@ -77,14 +80,22 @@ function compileOrError(text: string, variables: Variables): Condition {
 function compile(text: string, variables: Variables): Condition {
   const syntax = parseCondition(text)
   const reading = checkCondition(syntax, variables)
-  guardLoops(syntax.expr)
-  const run = plan(environment, syntax.expr) as (facts: Facts) => unknown
-  const evaluate: Condition['evaluate'] = (facts, meter) => {
-    const result = metered(meter, () => run(facts))
+  const direct = compileDirectly(syntax.expr, variables)
+  const evaluate: Condition['evaluate'] = direct
+    ? ({ values }) => direct(values)
+    : compileWithLibrary(syntax.expr)
+  const constant = reading.isConstant ? evaluate(makeFacts({})) : null
+  return { text, reads: reading.members, warnings: warningsOf(reading, constant), evaluate }
+}
+
+/** The library's own evaluation of a tree, which is changed: its loops get their bounds. */
+export function compileWithLibrary(expr: Expr): Condition['evaluate'] {
+  guardLoops(expr)
+  const run = plan(environment, expr) as (bindings: Facts['bindings']) => unknown
+  return ({ bindings }, meter) => {
+    const result = metered(meter, () => run(bindings))
     return typeof result === 'boolean' ? result : 'error'
   }
-  const constant = reading.isConstant ? evaluate({}) : null
-  return { text, reads: reading.members, warnings: warningsOf(reading, constant), evaluate }
 }
 
 function warningsOf(reading: Reading, constant: boolean | 'error' | null): string[] {

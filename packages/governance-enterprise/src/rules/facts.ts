@@ -3,95 +3,96 @@ import type { CelInput } from '@bufbuild/cel'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type { Ask } from '@remit/core'
+import { AUTHORIZE_VARIABLES } from './types.ts'
 
 /** What conditions read, by the name of the variable. */
 export interface Facts {
-  readonly [variable: string]: CelInput
+  /** As they came: JSON values; a `Date` is a moment. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** The same as the CEL library takes them. */
+  readonly bindings: Readonly<Record<string, CelInput>>
 }
 
-const wrapped = new WeakMap<Ask, Facts>()
+const known = new WeakMap<Ask, Facts>()
 
 /** The facts of a request. They are made once a request, whoever asks for them first. */
 export function factsOf(ask: Ask): Facts {
-  let facts = wrapped.get(ask)
-  if (!facts) wrapped.set(ask, (facts = new AskFacts(ask)))
+  let facts = known.get(ask)
+  if (!facts) known.set(ask, (facts = new LazyFacts(new AskValues(ask), NAMES)))
   return facts
 }
 
 /** Facts by hand, for other questions than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
-export function makeFacts(values: Readonly<Record<string, unknown>>): Facts {
-  const facts = Object.create(null) as Record<string, CelInput>
-  for (const [name, value] of Object.entries(values)) {
-    facts[name] = value instanceof Date ? timestamp(value.getTime()) : wrap(value)
+export const makeFacts = (values: Readonly<Record<string, unknown>>): Facts =>
+  new LazyFacts(values, Object.keys(values))
+
+class LazyFacts implements Facts {
+  readonly values: Facts['values']
+  readonly #names: readonly string[]
+  #bindings: Facts['bindings'] | undefined
+
+  constructor(values: Facts['values'], names: readonly string[]) {
+    this.values = values
+    this.#names = names
   }
-  return facts
+
+  /** Most conditions are answered without. */
+  get bindings(): Facts['bindings'] {
+    if (!this.#bindings) {
+      const bindings = Object.create(null) as Record<string, CelInput>
+      for (const name of this.#names) bindings[name] = wrap(this.values[name])
+      this.#bindings = bindings
+    }
+    return this.#bindings
+  }
 }
 
-const EMPTY = celMap(new Map())
+const NONE = {}
+const NAMES = Object.keys(AUTHORIZE_VARIABLES)
 
-/** Wraps what a condition reads when it reads it first: most rules look at `context` only. */
-class AskFacts implements Facts {
-  readonly [variable: string]: CelInput
+/** What a request says; what few conditions read is made when it is read. */
+class AskValues {
+  readonly [variable: string]: unknown
+  readonly action: string
+  readonly agent_id: string
+  /** Attributes of the registry; an agent that is not registered has none. */
+  readonly agent = NONE
+  readonly context: Readonly<Record<string, unknown>>
   readonly #ask: Ask
-  readonly #made = new Map<string, CelInput>()
+  #resource: Readonly<Record<string, unknown>> | undefined
 
   constructor(ask: Ask) {
     this.#ask = ask
+    this.action = ask.request.action
+    this.agent_id = ask.request.agent_id
+    this.context = ask.request.context ?? NONE
   }
 
-  get action(): string {
-    return this.#ask.request.action
+  get resource(): Readonly<Record<string, unknown>> {
+    return (this.#resource ??= partsOf(this.#ask.request.resource))
   }
 
-  get agent_id(): string {
-    return this.#ask.request.agent_id
+  get subject(): Readonly<Record<string, unknown>> {
+    return this.#ask.claims.subject ?? { type: 'agent', id: this.agent_id }
   }
 
-  /** Attributes of the registry; an agent that is not registered has none. */
-  get agent(): CelInput {
-    return EMPTY
+  get action_properties(): Readonly<Record<string, unknown>> {
+    return this.#ask.claims.actionProperties ?? NONE
   }
 
-  get context(): CelInput {
-    return this.#once('context', () => wrap(this.#ask.request.context ?? {}))
-  }
-
-  get resource(): CelInput {
-    return this.#once('resource', () => wrap(partsOf(this.#ask.request.resource)))
-  }
-
-  get subject(): CelInput {
-    const { claims, request } = this.#ask
-    return this.#once('subject', () =>
-      wrap(claims.subject ?? { type: 'agent', id: request.agent_id }),
-    )
-  }
-
-  get action_properties(): CelInput {
-    return this.#once('action_properties', () => wrap(this.#ask.claims.actionProperties ?? {}))
-  }
-
-  get now(): CelInput {
-    return this.#once('now', () => timestamp(this.#ask.now))
-  }
-
-  #once(name: string, make: () => CelInput): CelInput {
-    let value = this.#made.get(name)
-    if (value === undefined) this.#made.set(name, (value = make()))
-    return value
+  get now(): Date {
+    return new Date(this.#ask.now)
   }
 }
 
 /** `type:id` in parts; without a colon there is only an id. */
 function partsOf(resource: Ask['request']['resource']): Record<string, unknown> {
-  if (resource === undefined || resource === '') return {}
-  if (typeof resource === 'object') return { properties: {}, ...resource }
+  if (resource === undefined || resource === '') return NONE
+  if (typeof resource === 'object') return { properties: NONE, ...resource }
   const colon = resource.indexOf(':')
   const id = resource.slice(colon + 1)
-  return { ...(colon > 0 && { type: resource.slice(0, colon) }), id, properties: {} }
+  return { ...(colon > 0 && { type: resource.slice(0, colon) }), id, properties: NONE }
 }
-
-const timestamp = (ms: number): CelInput => reflect(TimestampSchema, timestampFromMs(ms))
 
 /**
  * A JSON value as CEL sees it. Plain objects never reach the library: it would take one with a member
@@ -100,6 +101,7 @@ const timestamp = (ms: number): CelInput => reflect(TimestampSchema, timestampFr
  */
 function wrap(value: unknown): CelInput {
   if (typeof value !== 'object' || value === null) return value as CelInput
+  if (value instanceof Date) return reflect(TimestampSchema, timestampFromMs(value.getTime()))
   if (Array.isArray(value)) return celList(value.map(wrap))
   const members = new Map<string, CelInput>()
   for (const [name, member] of Object.entries(value)) {

@@ -3,8 +3,9 @@
  * else is literal and case-sensitive. Linear in the text for each `*`, never exponential.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
+  if (pattern === '*' || pattern === text) return true
   const star = pattern.indexOf('*')
-  if (star === -1) return pattern === text
+  if (star === -1) return false
   if (star === pattern.length - 1) return text.startsWith(pattern.slice(0, star))
   return matchesRuns(pattern, text)
 }
@@ -39,4 +40,5 @@ function matchesRuns(pattern: string, text: string): boolean {
 export const covers = (wider: string, narrower: string): boolean => matchesRuns(wider, narrower)
 
 /** Whether a pattern is nothing but `*`: it matches also what is not there. */
-export const matchesAll = (pattern: string): boolean => pattern !== '' && !/[^*]/.test(pattern)
+export const matchesAll = (pattern: string): boolean =>
+  pattern === '*' || (pattern !== '' && !/[^*]/.test(pattern))

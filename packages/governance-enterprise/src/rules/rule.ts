@@ -28,11 +28,16 @@ export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {
   return (
     anyMatches(rule.agents, request.agent_id) &&
     anyMatches(rule.actions, request.action) &&
-    (resource === null ? rule.resources.some(matchesAll) : anyMatches(rule.resources, resource))
+    (resource === null ? isForAll(rule.resources) : anyMatches(rule.resources, resource))
   )
 }
 
 function anyMatches(patterns: readonly string[], text: string): boolean {
   for (const pattern of patterns) if (matchesPattern(pattern, text)) return true
+  return false
+}
+
+function isForAll(patterns: readonly string[]): boolean {
+  for (const pattern of patterns) if (matchesAll(pattern)) return true
   return false
 }
