@@ -40,6 +40,17 @@ describe('approvals on two processes with one PostgreSQL', () => {
   const twenty = <T>(work: (api: Api, turn: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: 20 }, (_, turn) => work(turn % 2 ? here : there, turn)))
 
+  it('a rule that is set or removed on one counts in the next decision of the other', async () => {
+    const request = { ...TRANSFER, action: 'mail.send' }
+    const params = { id: 'mail' }
+    for (let round = 0; round < 10; round++) {
+      await here.ok('setApprovalRule', { params, body: { actions: ['mail.*'] } })
+      expect((await ask(there, request)).decision).toBe('needs_approval')
+      await there.ok('removeApprovalRule', { params })
+      expect((await ask(here, request)).decision).toBe('allow')
+    }
+  })
+
   it('an approval lets exactly one of twenty simultaneous requests through', async () => {
     for (let round = 0; round < 5; round++) {
       const id = await approved(here)
