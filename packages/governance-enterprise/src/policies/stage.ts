@@ -1,6 +1,7 @@
 import { PolicyInput } from '@remit/contract'
-import { fail, on, settingsOf } from '@remit/core'
+import { invalidInput, on, settingsOf } from '@remit/core'
 import type { Ask, Overlay, Stage, Verdict } from '@remit/core'
+import { z } from 'zod'
 import { admitCondition } from '../rules/admit-condition.ts'
 import type { Meter } from '../rules/condition.ts'
 import type { Tables } from '../schema.ts'
@@ -117,19 +118,14 @@ function decidePolicies(ask: Ask, snapshot: PolicySnapshot, meter: Meter): Verdi
 
 const matched = ({ id }: PolicyRule) => ({ matched: [{ kind: 'policy', id }] })
 
+const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
+
 /** The rules of a preview, checked as if they were to be created. */
 function addedRules({ add }: Overlay): PolicyRule[] {
-  return add.flatMap((given, i) => {
-    const path = `overlay.add.${i}`
-    const { error, data } = PolicyInput.safeParse(given)
-    if (error) {
-      const errors = error.issues.map((issue) => ({
-        path: [path, ...issue.path].join('.'),
-        message: issue.message,
-      }))
-      throw fail('invalid_request', `${path}: is not a policy rule`, { errors })
-    }
-    const condition = admitCondition(data.condition, `${path}.condition`)
-    return data.enabled ? [ruleOf(data, `overlay.${i}`, condition)] : []
+  const { error, data } = Overlaid.safeParse({ overlay: { add } })
+  if (error) throw invalidInput(error)
+  return data.overlay.add.flatMap((rule, i) => {
+    const condition = admitCondition(rule.condition, `overlay.add.${i}.condition`)
+    return rule.enabled ? [ruleOf(rule, `overlay.${i}`, condition)] : []
   })
 }

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { aPolicy } from '../../test/support/policies.ts'
+import { anAsk } from '../../test/support/rules.ts'
+import { snapshotOf } from './snapshot.ts'
+import { policyStage } from './stage.ts'
+
+/** A clock that is ten milliseconds further at every look. */
+const hurrying = () => {
+  let now = 0
+  return () => (now += 10)
+}
+
+describe('the time of one decision', () => {
+  const slow = 'context.items.all(item, context.flag)'
+  const ask = (turns: number) => anAsk({ context: { items: Array(turns).fill(0), flag: true } })
+
+  it.each([
+    ['a deny', 'deny'],
+    ['an allow', 'allow'],
+  ] as const)('ends the loop of %s, which denies', (_, effect) => {
+    const snapshot = snapshotOf([aPolicy({ effect, condition: slow })], 'allow')
+    const stage = policyStage(hurrying())
+
+    expect(stage.decide(ask(1_000), snapshot)).toMatchObject({
+      verdict: 'deny',
+      reason: 'policy_error',
+    })
+    expect(stage.decide(ask(10), snapshot)).toMatchObject(
+      effect === 'deny' ? { verdict: 'deny', reason: 'policy_deny' } : { verdict: 'pass' },
+    )
+  })
+
+  it('ends among many rules, which denies and names no rule', () => {
+    const rules = Array.from({ length: 200 }, () =>
+      aPolicy({ effect: 'allow', condition: 'false' }),
+    )
+
+    expect(policyStage(hurrying()).decide(anAsk(), snapshotOf(rules, 'allow'))).toEqual({
+      verdict: 'deny',
+      reason: 'policy_error',
+      message: 'The policies could not be evaluated within 50 ms.',
+    })
+  })
+
+  it('begins anew with every decision', () => {
+    const rules = Array.from({ length: 64 }, () => aPolicy({ effect: 'deny', condition: 'false' }))
+    const stage = policyStage(hurrying())
+    const snapshot = snapshotOf(rules, 'allow')
+
+    for (let turn = 0; turn < 10; turn++)
+      expect(stage.decide(anAsk(), snapshot)).toEqual({ verdict: 'pass' })
+  })
+})
