@@ -1,14 +1,11 @@
 import type { Ask, Stage, Verdict } from '@remit/core'
-import { authorityOf, standingOf } from '../delegation/authority.ts'
+import { standingOf } from '../delegation/authority.ts'
 import type { Authority, Standing } from '../delegation/authority.ts'
-import { toPermission } from '../delegation/permission.ts'
-import { findRevision, listModes, livePermissions } from '../delegation/store.ts'
+import { LiveRules } from '../delegation/live-rules.ts'
 import { readRoster } from './roster.ts'
-import type { Roster } from './state.ts'
 
 /** What one decision may take. */
 const BUDGET_MS = 50
-const MAX_ORGANIZATIONS = 1_000
 
 /**
  * The slot `agent_deny`: suspended agents, denies, and agents that act on grants only. `monotonic` is a
@@ -17,7 +14,7 @@ const MAX_ORGANIZATIONS = 1_000
 export function agentStage(
   monotonic: () => number = () => performance.now(),
 ): Stage<Authority, never, Authority> {
-  const known = new Map<string, { revision: number; authority: Authority }>()
+  const live = new LiveRules()
   return {
     unavailable: {
       reason: 'stage_unavailable',
@@ -25,21 +22,8 @@ export function agentStage(
     },
 
     async load(orgId, tx) {
-      // Most changes of an organization's configuration are about something else.
-      const revision = await findRevision(tx, orgId)
-      const roster = await readRoster(tx, orgId)
-      const before = known.get(orgId)
-      const authority =
-        before?.revision === revision
-          ? { ...before.authority, ...roster }
-          : await readAuthority(orgId, tx, roster)
-      known.delete(orgId)
-      known.set(orgId, { revision, authority })
-      for (const oldest of known.keys()) {
-        if (known.size <= MAX_ORGANIZATIONS) break
-        known.delete(oldest)
-      }
-      return authority
+      const rules = await live.read(orgId, tx)
+      return { ...rules, ...(await readRoster(tx, orgId)) }
     },
 
     prepare: (_asks, authority) => Promise.resolve(authority),
@@ -50,17 +34,6 @@ export function agentStage(
       return verdictOf(ask, standingOf(ask, authority, meter))
     },
   }
-}
-
-async function readAuthority(
-  orgId: string,
-  tx: Parameters<Stage['load']>[1],
-  roster: Roster,
-): Promise<Authority> {
-  const modes = await listModes(tx, orgId)
-  const granted = modes.filter(({ mode }) => mode === 'granted').map(({ agent_id }) => agent_id)
-  const permissions = await livePermissions(tx, orgId)
-  return authorityOf(permissions.map(toPermission), new Set(granted), roster)
 }
 
 function verdictOf(ask: Ask, standing: Standing): Verdict {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { aPermission } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
 import { matchesPattern } from '../rules/pattern.ts'
-import { authorityOf, standingOf } from './authority.ts'
+import { rulesOf, standingOf } from './authority.ts'
 import type { Standing } from './authority.ts'
 import { listOf, toPermission } from './permission.ts'
 import type { PermissionRow } from './schema.ts'
@@ -87,7 +87,7 @@ const grantedIn = ({ rows }: World): Set<string> =>
 
 function standing({ rows, suspended }: World, ask: Request, granted = new Set(AGENTS)): Standing {
   const roster = { suspended: new Map(suspended.map((id) => [id, 'test'])) }
-  const authority = authorityOf(rows.map(toPermission), granted, roster)
+  const authority = { ...rulesOf(rows.map(toPermission), granted), ...roster }
   return standingOf(anAsk(ask), authority, { isOver: () => false })
 }
 
@@ -159,7 +159,7 @@ const narrowing: fc.Arbitrary<(before: PermissionRow) => PermissionRow> = fc.con
 function plainly({ rows, suspended }: World, ask: Request): Standing['says'] {
   const holds = ({ condition }: PermissionRow): boolean | 'error' => {
     if (condition === null) return true
-    const { n } = ask.context as { n?: number }
+    const { n } = ask.context
     if (n === undefined || condition === 'context.no') return 'error'
     return condition === 'context.n <= 1' ? n <= 1 : n > 1
   }

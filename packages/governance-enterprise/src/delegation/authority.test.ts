@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { aPermission } from '../../test/support/permissions.ts'
 import { anAsk } from '../../test/support/rules.ts'
-import { authorityOf, standingOf } from './authority.ts'
+import { rulesOf, standingOf } from './authority.ts'
 import type { Standing } from './authority.ts'
 import { toPermission } from './permission.ts'
 
@@ -23,7 +23,7 @@ const unhurried = { isOver: () => false }
 function decide({ permissions = [], granted = [], suspended = [], ask = {} }: Row) {
   const compiled = permissions.map((one) => toPermission(aPermission(one)))
   const roster = { suspended: new Map(suspended.map((id) => [id, 'test'])) }
-  return standingOf(anAsk(ask), authorityOf(compiled, new Set(granted), roster), unhurried)
+  return standingOf(anAsk(ask), { ...rulesOf(compiled, new Set(granted)), ...roster }, unhurried)
 }
 
 /** The chain that grants, or the permission that denies. */
@@ -43,7 +43,8 @@ describe('what permissions say to a request', () => {
       toPermission(aPermission({ id: `p${i}`, condition: 'context.amount == 1' })),
     )
     const last = toPermission(aPermission({ id: 'last' }))
-    const authority = authorityOf([...grants, last], new Set(['payer']), { suspended: new Map() })
+    const rules = rulesOf([...grants, last], new Set(['payer']))
+    const authority = { ...rules, suspended: new Map<string, string>() }
 
     expect(standingOf(anAsk(), authority, { isOver: () => true }).says).toBe('no_permission')
     expect(standingOf(anAsk(), authority, unhurried).says).toBe('granted')

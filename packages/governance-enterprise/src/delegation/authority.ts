@@ -14,32 +14,26 @@ export interface Grant extends Rule {
   readonly chain: Chain
 }
 
-/** Everything that step 1 of a decision reads, compiled; never changed. */
-export interface Authority extends Roster {
+/** The permissions and modes of an organization, compiled; never changed. */
+export interface Rules {
   readonly denies: RuleIndex<Permission>
   readonly grants: RuleIndex<Grant>
   /** Agents that act on grants only. */
   readonly granted: ReadonlySet<string>
 }
 
+/** Everything that step 1 of a decision reads. */
+export type Authority = Rules & Roster
+
 /** `permissions` may leave out revoked ones: what was cut from them finds no parent. */
-export function authorityOf(
-  permissions: readonly Permission[],
-  granted: ReadonlySet<string>,
-  roster: Roster,
-): Authority {
+export function rulesOf(permissions: readonly Permission[], granted: ReadonlySet<string>): Rules {
   const byId = new Map(permissions.map((permission) => [permission.id, permission]))
   const denies = permissions.filter(({ effect, isRevoked }) => effect === 'deny' && !isRevoked)
   const grants = permissions
     .filter(({ effect }) => effect === 'allow')
     .map((permission): Grant => ({ ...permission, chain: chainOf(permission, byId) }))
     .filter(({ chain }) => chain.broken === null)
-  return {
-    ...roster,
-    denies: RuleIndex.of(denies),
-    grants: RuleIndex.of(grants),
-    granted,
-  }
+  return { denies: RuleIndex.of(denies), grants: RuleIndex.of(grants), granted }
 }
 
 /** What permissions say to a request, before anything else is asked. */

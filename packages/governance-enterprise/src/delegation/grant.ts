@@ -57,6 +57,7 @@ export async function grantPermission(
     updated_at: recordedAt,
     revoked_at: null,
     revoked_by: null,
+    revision: scope.configVersion,
   }
   await putPermission(tx, row)
   const above = new Map(parent?.links.map((link) => [link.id, link]))

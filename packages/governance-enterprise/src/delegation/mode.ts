@@ -1,11 +1,11 @@
 import type { AgentMode } from '@remit/contract'
 import type { Caller, EntryDraft, Scope } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
-import { listModes, putMode } from './store.ts'
+import { listModes, putMode } from './modes-store.ts'
 
 /** Puts an agent into a mode; the entry of it. */
 export async function setMode(
-  { tx, orgId, recordedAt }: Scope,
+  { tx, orgId, recordedAt, configVersion }: Scope,
   caller: Caller | null,
   agentId: string,
   mode: AgentMode,
@@ -17,6 +17,7 @@ export async function setMode(
     mode,
     changed_at: recordedAt,
     changed_by: actor.id,
+    revision: configVersion,
   })
   const data = { agent_id: agentId, mode, ...personOf(caller) }
   return { kind: 'agent_mode.set', actor, agent_id: agentId, data }

@@ -11,15 +11,10 @@ import { withUsage } from '../spend/usage.ts'
 import { chainOf, whyDead } from './chain.ts'
 import type { Chain } from './chain.ts'
 import { effectiveAt } from './effective.ts'
+import { listModes } from './modes-store.ts'
 import { toPermission } from './permission.ts'
 import type { PermissionRow } from './schema.ts'
-import {
-  agentPatterns,
-  listModes,
-  listPermissions,
-  livePermissionsAbout,
-  withAncestors,
-} from './store.ts'
+import { agentPatterns, listPermissions, livePermissionsAbout, withAncestors } from './store.ts'
 import { wirePermission } from './view.ts'
 
 type Overview = Answer<typeof delegation.getDelegation>

@@ -10,7 +10,7 @@ import { grantPermission } from './grant.ts'
 import { keepToGrants, setMode } from './mode.ts'
 import { toPermission } from './permission.ts'
 import { readEffective, readOverview, wirePermissions } from './read.ts'
-import { findPermission, moveRevision, revokeTree } from './store.ts'
+import { findPermission, revokeTree } from './store.ts'
 import { wirePermission } from './view.ts'
 
 // An entry has a largest size; of a larger tree there are several.
@@ -37,7 +37,6 @@ export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
         const { row, isNew, chain } = await grantPermission(scope, admitted, id, body)
         const further =
           row.effect === 'allow' ? await keepToGrants(scope, admitted, row.agent_id) : []
-        await moveRevision(tx, orgId, scope.configVersion)
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
         const warnings = ruleWarnings(toPermission(row), now)
         return {
@@ -60,10 +59,10 @@ export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
         const revoked = await revokeTree(tx, orgId, id, {
           at: recordedAt,
           by: actorOf(admitted).id,
+          revision: scope.configVersion,
         })
         const row = await findPermission(tx, orgId, id)
         if (!row || revoked.length === 0) throw fail('permission_not_found')
-        await moveRevision(tx, orgId, scope.configVersion)
         const [permission] = await wirePermissions(tx, orgId, [row], now)
         if (!permission) throw fail('permission_not_found')
         const parts = []
@@ -80,7 +79,6 @@ export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
     setAgentMode: ({ params: { agent_id }, body: { mode } }, caller, request) =>
       writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const entry = await setMode(scope, admitted, agent_id, mode)
-        await moveRevision(scope.tx, scope.orgId, scope.configVersion)
         return {
           entries: [entry],
           reply: (recorded) => ({ agent_id, mode, ledger: firstOf(recorded).receipt }),

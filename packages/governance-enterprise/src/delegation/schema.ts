@@ -2,11 +2,13 @@ import type { Migration } from 'kysely/migration'
 import { sql } from 'kysely'
 import { column } from '@remit/core'
 
-/** What this room adds to the module's tables. */
+/**
+ * What this room adds to the module's tables. `revision` is the version of the configuration that the
+ * row's last change found, so that what changed since can be read alone.
+ */
 export type DelegationTables = {
   agent_permission: PermissionRow
   agent_mode: AgentModeRow
-  delegation_revision: DelegationRevisionRow
 }
 
 /** A permission. Revoked ones stay: they are evidence, and their ids are not given again. */
@@ -35,6 +37,7 @@ export type PermissionRow = {
   updated_at: string
   revoked_at: string | null
   revoked_by: string | null
+  revision: number
 }
 
 /** Agents whose mode was ever set; without a row an agent is open. */
@@ -44,10 +47,8 @@ export type AgentModeRow = {
   mode: 'open' | 'granted'
   changed_at: string
   changed_by: string
+  revision: number
 }
-
-/** The configuration that the last change of permissions or modes came upon: another one each time. */
-export type DelegationRevisionRow = { org_id: string; revision: number }
 
 export const delegationMigration: Migration = {
   async up(db) {
@@ -58,18 +59,21 @@ export const delegationMigration: Migration = {
       granted_by_type ${text} not null, granted_by_id ${text} not null, can_delegate ${integer} not null,
       max_depth ${integer} not null, not_before ${text}, expires_at ${text}, description ${text},
       created_at ${text} not null, created_by ${text} not null, updated_at ${text} not null,
-      revoked_at ${text}, revoked_by ${text}, primary key (org_id, id))`.execute(db)
+      revoked_at ${text}, revoked_by ${text}, revision ${integer} not null, primary key (org_id, id))`.execute(
+      db,
+    )
     await sql`create index agent_permission_by_agent on agent_permission (org_id, agent_id)`.execute(
       db,
     )
     await sql`create index agent_permission_by_parent on agent_permission (org_id, parent_id)
       where parent_id is not null`.execute(db)
-    await sql`create table agent_mode (
-      org_id ${text} not null, agent_id ${text} not null, mode ${text} not null,
-      changed_at ${text} not null, changed_by ${text} not null, primary key (org_id, agent_id))`.execute(
+    await sql`create index agent_permission_by_revision on agent_permission (org_id, revision)`.execute(
       db,
     )
-    await sql`create table delegation_revision (
-      org_id ${text} not null primary key, revision ${integer} not null)`.execute(db)
+    await sql`create table agent_mode (
+      org_id ${text} not null, agent_id ${text} not null, mode ${text} not null,
+      changed_at ${text} not null, changed_by ${text} not null,
+      revision ${integer} not null, primary key (org_id, agent_id))`.execute(db)
+    await sql`create index agent_mode_by_revision on agent_mode (org_id, revision)`.execute(db)
   },
 }

@@ -3,7 +3,7 @@ import { MAX_DELEGATION_DEPTH } from '@remit/contract'
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../schema.ts'
-import type { AgentModeRow, PermissionRow } from './schema.ts'
+import type { PermissionRow } from './schema.ts'
 
 // Parameters of a statement are bounded; a list that has no bound goes in parts.
 const PART = 1_000
@@ -38,15 +38,17 @@ export async function findPermissions(
   return rows
 }
 
-/** Every permission that is not revoked, in the order of ids. */
-export const livePermissions = (db: AnyDatabase, orgId: string): Promise<PermissionRow[]> =>
-  on<Tables>(db)
-    .selectFrom('agent_permission')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('revoked_at', 'is', null)
-    .orderBy('id')
-    .execute()
+/** Permissions that were changed after a revision, revoked ones too; null for all that are not revoked. */
+export const permissionsSince = (
+  db: AnyDatabase,
+  orgId: string,
+  revision: number | null,
+): Promise<PermissionRow[]> => {
+  const all = on<Tables>(db).selectFrom('agent_permission').selectAll().where('org_id', '=', orgId)
+  return (
+    revision === null ? all.where('revoked_at', 'is', null) : all.where('revision', '>', revision)
+  ).execute()
+}
 
 /** Those of the given agents, and all denies with a pattern, that are not revoked. */
 export async function livePermissionsAbout(
@@ -134,7 +136,7 @@ export async function revokeTree(
   db: AnyDatabase,
   orgId: string,
   id: string,
-  how: { at: string; by: string },
+  how: { at: string; by: string; revision: number },
 ): Promise<string[]> {
   // `union` keeps each id once, so that stored cycles end.
   const { rows } = await sql<{ id: string }>`with recursive tree(id) as (
@@ -147,7 +149,7 @@ export async function revokeTree(
   for (let start = 0; start < ids.length; start += PART) {
     await on<Tables>(db)
       .updateTable('agent_permission')
-      .set({ revoked_at: how.at, revoked_by: how.by })
+      .set({ revoked_at: how.at, revoked_by: how.by, revision: how.revision })
       .where('org_id', '=', orgId)
       .where('id', 'in', ids.slice(start, start + PART))
       .execute()
@@ -164,45 +166,4 @@ export async function countPatternDenies(db: AnyDatabase, orgId: string): Promis
     .where('agent_id', 'like', '%*%')
     .executeTakeFirstOrThrow()
   return Number(count)
-}
-
-export const listModes = (
-  db: AnyDatabase,
-  orgId: string,
-  agentIds?: readonly string[],
-): Promise<AgentModeRow[]> => {
-  const all = on<Tables>(db).selectFrom('agent_mode').selectAll().where('org_id', '=', orgId)
-  return (agentIds ? all.where('agent_id', 'in', agentIds) : all).execute()
-}
-
-export async function putMode(db: AnyDatabase, row: AgentModeRow): Promise<void> {
-  const { org_id: _org, agent_id: _agent, ...changed } = row
-  await on<Tables>(db)
-    .insertInto('agent_mode')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet(changed))
-    .execute()
-}
-
-/** What tells one state of the permissions and modes from every other; -1 before the first. */
-export async function findRevision(db: AnyDatabase, orgId: string): Promise<number> {
-  const row = await on<Tables>(db)
-    .selectFrom('delegation_revision')
-    .select('revision')
-    .where('org_id', '=', orgId)
-    .executeTakeFirst()
-  return row?.revision ?? -1
-}
-
-/** To be called by every change of permissions or modes, with the version of the configuration it found. */
-export async function moveRevision(
-  db: AnyDatabase,
-  orgId: string,
-  revision: number,
-): Promise<void> {
-  await on<Tables>(db)
-    .insertInto('delegation_revision')
-    .values({ org_id: orgId, revision })
-    .onConflict((conflict) => conflict.column('org_id').doUpdateSet({ revision }))
-    .execute()
 }

@@ -75,18 +75,16 @@ describe.each(DIALECTS)('GET /v1/delegation on %s', (dialect) => {
   })
 
   it('200 page by page, everything once, with whole chains', async () => {
-    const seen: string[] = []
+    const seen: unknown[] = []
     let cursor: string | null = null
     do {
       const page: Ok<'getDelegation'> = await read({ limit: 1, ...(cursor && { cursor }) })
-      seen.push(...ids(page))
+      seen.push(...page.permissions)
       expect(page.agents.length).toBeLessThanOrEqual(1)
-      if (seen.at(-1) === 'b-child')
-        expect(page.permissions[0]?.chain).toEqual(['a-root', 'b-child'])
       cursor = page.next_cursor
     } while (cursor !== null)
 
-    expect(seen).toEqual(ids(await read()))
+    expect(seen).toEqual((await read()).permissions)
   })
 
   it('200 and empty for another organization', async () => {

@@ -30,6 +30,7 @@ export function aPermission({
     updated_at: '2026-11-01T00:00:00.000Z',
     revoked_at: null,
     revoked_by: null,
+    revision: 0,
     ...given,
     actions: JSON.stringify(actions),
     resources: JSON.stringify(resources),

@@ -1,0 +1,62 @@
+import type { AnyDatabase } from '@remit/core'
+import { rulesOf } from './authority.ts'
+import type { Rules } from './authority.ts'
+import { modesSince } from './modes-store.ts'
+import { toPermission } from './permission.ts'
+import type { Permission } from './permission.ts'
+import { permissionsSince } from './store.ts'
+
+const MAX_ORGANIZATIONS = 1_000
+
+interface Known {
+  /** The newest revision among the rows that were read of each table. */
+  readonly permissionsAt: number
+  readonly modesAt: number
+  readonly permissions: ReadonlyMap<string, Permission>
+  readonly rules: Rules
+}
+
+/**
+ * The compiled permissions of organizations. Most changes of a configuration are about something else,
+ * and of many permissions few change at a time: only those are read again.
+ */
+export class LiveRules {
+  readonly #byOrg = new Map<string, Known>()
+
+  /** The rules as the transaction sees them. */
+  async read(orgId: string, tx: AnyDatabase): Promise<Rules> {
+    const known = await this.#follow(orgId, tx, this.#byOrg.get(orgId))
+    this.#byOrg.delete(orgId)
+    this.#byOrg.set(orgId, known)
+    for (const oldest of this.#byOrg.keys()) {
+      if (this.#byOrg.size <= MAX_ORGANIZATIONS) break
+      this.#byOrg.delete(oldest)
+    }
+    return known.rules
+  }
+
+  async #follow(orgId: string, tx: AnyDatabase, before: Known | undefined): Promise<Known> {
+    const changed = await permissionsSince(tx, orgId, before?.permissionsAt ?? null)
+    const modes = await modesSince(tx, orgId, before?.modesAt ?? null)
+    if (before && changed.length === 0 && modes.length === 0) return before
+    const permissions = new Map(before?.permissions)
+    for (const row of changed) {
+      if (row.revoked_at === null) permissions.set(row.id, toPermission(row))
+      else permissions.delete(row.id)
+    }
+    const granted = new Set(before?.rules.granted)
+    for (const { agent_id, mode } of modes) {
+      if (mode === 'granted') granted.add(agent_id)
+      else granted.delete(agent_id)
+    }
+    return {
+      permissionsAt: newest(before?.permissionsAt, changed),
+      modesAt: newest(before?.modesAt, modes),
+      permissions,
+      rules: rulesOf([...permissions.values()], granted),
+    }
+  }
+}
+
+const newest = (before = -1, rows: readonly { readonly revision: number }[]): number =>
+  rows.reduce((most, { revision }) => Math.max(most, revision), before)

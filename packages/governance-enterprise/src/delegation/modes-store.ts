@@ -1,0 +1,32 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { AgentModeRow } from './schema.ts'
+
+export const listModes = (
+  db: AnyDatabase,
+  orgId: string,
+  agentIds?: readonly string[],
+): Promise<AgentModeRow[]> => {
+  const all = on<Tables>(db).selectFrom('agent_mode').selectAll().where('org_id', '=', orgId)
+  return (agentIds ? all.where('agent_id', 'in', agentIds) : all).execute()
+}
+
+export async function putMode(db: AnyDatabase, row: AgentModeRow): Promise<void> {
+  const { org_id: _org, agent_id: _agent, ...changed } = row
+  await on<Tables>(db)
+    .insertInto('agent_mode')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet(changed))
+    .execute()
+}
+
+/** Modes that were set after a revision; null for all. */
+export const modesSince = (
+  db: AnyDatabase,
+  orgId: string,
+  revision: number | null,
+): Promise<AgentModeRow[]> => {
+  const all = on<Tables>(db).selectFrom('agent_mode').selectAll().where('org_id', '=', orgId)
+  return (revision === null ? all : all.where('revision', '>', revision)).execute()
+}
