@@ -44,7 +44,7 @@ function crossings(
   before: number,
   after: number,
 ): EntryDraft[] {
-  if (cap === null || after <= before) return []
+  if (cap === null) return []
   return THRESHOLDS.flatMap(({ percent, times, over }) =>
     before * over < cap * times && cap * times <= after * over
       ? [

@@ -116,20 +116,21 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
     const dying = await createWebhookApi({ url, signingKey, clock })
     await askDenied(api)
     await receiver.until(1)
-    receiver.answer = (response) => response.writeHead(200).end()
+    receiver.answer = (response) => response.writeHead(500).end()
 
     const next = await createWebhookApi({ url, signingKey, clock })
     clock.advance(61_000)
 
     await receiver.until(2)
-    const delivered = await eventually(async () => {
+    const failed = { attempts: 2, http_status: 500, error: 'http_status' }
+    const last = await eventually(async () => {
       const { last_delivery } = await api.ok('getWebhook', { params: { id } })
-      return last_delivery?.status === 'delivered' && last_delivery
+      return last_delivery?.error != null && last_delivery
     })
-    expect(delivered).toMatchObject({ attempts: 2, http_status: 200 })
-    // What the first attempt comes to after all does not undo it.
+    expect(last).toMatchObject({ status: 'retrying', ...failed })
+    // What the first attempt comes to after all changes nothing.
     await dying.remit.close()
-    expect(await rows(api)).toMatchObject([{ state: 'delivered', error: null }])
+    expect(await rows(api)).toMatchObject([{ state: 'waiting', ...failed }])
     await next.remit.close()
     await api.remit.close()
   })
