@@ -25,6 +25,8 @@ export interface BootOptions {
   readonly licenseKey?: KeyObject
   readonly clock?: Clock
   readonly log?: Logger
+  /** `false` for a command that ends: deliveries and the like are left to servers. */
+  readonly background?: boolean
 }
 
 /** The product as the server and the command line both use it. */
@@ -70,6 +72,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       log,
       signals,
       warnings,
+      background: options.background ?? true,
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
       rateLimit: config.REMIT_RATE_LIMIT,
       metricsApart: config.REMIT_METRICS_PORT !== undefined,

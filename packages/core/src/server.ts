@@ -52,6 +52,8 @@ export interface RemitOptions {
   readonly metricsApart?: boolean
   /** Development settings to name on `/ready`. */
   readonly warnings?: readonly string[]
+  /** `false` leaves out what modules run beside requests: for a process that does one thing and ends. */
+  readonly background?: boolean
 }
 
 /** The running product without its socket. */
@@ -137,7 +139,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       log.warn({ err: error }, 'old idempotency keys stay'),
     )
   }, HOUR_MS).unref()
-  assembled.start()
+  if (options.background !== false) assembled.start()
 
   return {
     app,

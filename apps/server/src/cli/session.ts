@@ -38,7 +38,7 @@ export class Session {
     const { config } = this
     const level = config.REMIT_LOG_LEVEL
     const log = createLog(level === 'debug' || level === 'trace' ? level : 'silent')
-    const booted = await boot(config, { log })
+    const booted = await boot(config, { log, background: false })
     try {
       return await work(booted)
     } finally {
