@@ -1,6 +1,7 @@
 import { DIALECTS } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import type { DeliveryRow } from '../../src/webhooks/schema.ts'
 import type { Api } from '../support/api.ts'
 import { startReceiver, verified } from '../support/receiver.ts'
 import {
@@ -31,7 +32,7 @@ async function refuseInserts(api: Api, dialect: string, table: string): Promise<
 }
 
 const rows = async (api: Api) => {
-  const { rows: found } = await sql<{ seq: number }>`select * from webhook_delivery`.execute(
+  const { rows: found } = await sql<DeliveryRow>`select * from webhook_delivery`.execute(
     api.remit.db,
   )
   return found
@@ -105,6 +106,27 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
     await api.remit.close()
   })
 
+  it('what waits for a webhook that was switched off is not sent', async () => {
+    await using receiver = await startReceiver()
+    const api = await createWebhookApi({ dialect, modules: [withoutWorkers] })
+    await denyAll(api)
+    await api.ok('createWebhook', { body: { url: receiver.url } })
+    await askDenied(api)
+    await sql`update webhook set enabled = 0`.execute(api.remit.db)
+
+    const { url, signingKey } = api.remit
+    const next = await createWebhookApi({ url, signingKey })
+
+    const [row] = await eventually(async () => {
+      const found = await rows(api)
+      return found[0]?.state === 'failed' && found
+    })
+    expect(row).toMatchObject({ attempts: 1, error: 'disabled' })
+    expect(receiver.received).toEqual([])
+    await next.remit.close()
+    await api.remit.close()
+  })
+
   it('a process that dies during an attempt holds the message for no longer than its lease', async () => {
     await using receiver = await startReceiver()
     const clock = clockOfToday()
@@ -142,9 +164,7 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
     await denyAll(api)
     const { id } = await api.ok('createWebhook', { body: { url: receiver.url } })
     await askDenied(api)
-    await eventually(async () =>
-      (await rows(api)).every((row) => 'state' in row && row.state === 'delivered'),
-    )
+    await eventually(async () => (await rows(api)).every((row) => row.state === 'delivered'))
     const { url, signingKey } = api.remit
 
     clock.advance(7 * DAY - 1000)
