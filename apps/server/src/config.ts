@@ -62,7 +62,7 @@ export const ENVIRONMENT = z.object({
     .optional()
     .describe('Admin key of that organization; without it one is made and printed once'),
   REMIT_BASE_URL: HTTP_URL.optional().describe(
-    'Address under which clients reach the server; names the ledger’s origin',
+    'Address under which clients reach the server; names the ledger’s origin and AuthZEN’s decision point',
   ),
   REMIT_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
