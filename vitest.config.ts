@@ -5,6 +5,7 @@ const rooms = [
   'packages/contract',
   'packages/core',
   'packages/governance-enterprise',
+  'packages/identity',
   'apps/server',
 ]
 

@@ -163,7 +163,11 @@ export type ApprovalDecision = z.infer<typeof ApprovalDecision>
 
 const Id = z.strictObject({ id: PathId })
 const rules = { plan: 'enterprise', scope: null } as const
-const reading = { plan: 'enterprise', roles: ['read', 'approver', 'ingest'], scope: null } as const
+const reading = {
+  plan: 'enterprise',
+  roles: ['read', 'approver', 'ingest'],
+  scope: 'approvals:read',
+} as const
 
 export const approvals = {
   listApprovalRules: endpoint({
@@ -227,6 +231,7 @@ export const approvals = {
     method: 'GET',
     path: '/v1/approvals/events',
     ...reading,
+    scope: null,
     summary: 'What happens to approvals, as server-sent events; resumes after Last-Event-ID',
     query: z.strictObject({ after_seq: Seq.optional() }),
     ok: z.string(),
@@ -262,7 +267,7 @@ export const approvals = {
     path: '/v1/approvals/{id}/cancel',
     plan: 'enterprise',
     roles: ['ingest'],
-    scope: null,
+    scope: 'authorize',
     viaWriter: true,
     summary: 'Withdraw a pending request, by the side that asked',
     params: Id,

@@ -1,13 +1,19 @@
+import { agents } from './agents.ts'
 import { approvals } from './approvals.ts'
 import { authorize } from './authorize.ts'
 import { authzen } from './authzen.ts'
+import { credentials } from './credentials.ts'
 import { delegation } from './delegation.ts'
 import type { Endpoint } from './endpoint.ts'
 import { evaluation } from './evaluation.ts'
+import { issuers } from './issuers.ts'
+import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { organization } from './organization.ts'
 import { policies } from './policies.ts'
 import { spendLimits } from './spend-limits.ts'
+import { token } from './token.ts'
+import { trust } from './trust.ts'
 import { webhooks } from './webhooks.ts'
 
 /** The whole API: every endpoint of every edition, by name. */
@@ -19,6 +25,12 @@ export const contract = {
   ...delegation,
   ...approvals,
   ...organization,
+  ...keys,
+  ...agents,
+  ...credentials,
+  ...trust,
+  ...issuers,
+  ...token,
   ...webhooks,
   ...authzen,
   ...evaluation,

@@ -42,9 +42,11 @@ export interface Endpoint<
   readonly public?: true
   /**
    * Speaks a protocol that wants what this API refuses elsewhere: fields that nobody knows are ignored,
-   * and a wrong media type is 400, like every other fault of a request (AuthZEN 1.0).
+   * and a wrong media type is 400, like every other fault of a request (AuthZEN 1.0, OAuth 2.0).
    */
   readonly lenient?: true
+  /** Takes `application/x-www-form-urlencoded` too, as OAuth clients send it; each field once, each a string. */
+  readonly form?: true
   /** Field of the answer that is shown once and left out of an idempotent repeat. */
   readonly secretField?: string
 }

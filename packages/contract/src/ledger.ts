@@ -147,6 +147,7 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger/export',
     ...reading,
+    scope: null,
     summary: 'The ledger as NDJSON, from genesis or after a sequence number',
     query: z.strictObject({ after_seq: Seq.optional() }),
     ok: z.string(),

@@ -12,17 +12,19 @@ export type Plan = z.infer<typeof Plan>
 export const Role = z.enum(['admin', 'ingest', 'approver', 'read']).meta({ id: 'Role' })
 export type Role = z.infer<typeof Role>
 
-/** The closed list of credential scopes; matched exactly, no wildcards. */
+/** The closed list of what agent credentials can be for; matched exactly, no wildcards. */
 export const SCOPES = [
+  'approvals:read',
   'authorize',
+  'guard',
   'ledger:append',
   'ledger:read',
-  'guard',
   'scorers',
   'spend:read',
-  'spend:write',
+  'trust:check',
 ] as const
-export type Scope = (typeof SCOPES)[number]
+export const Scope = z.enum(SCOPES).meta({ id: 'Scope' })
+export type Scope = z.infer<typeof Scope>
 
 const NAME_RULE =
   '1 to 256 characters in NFC, without control or format characters, outer blanks or *'

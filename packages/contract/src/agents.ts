@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { AgentId, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+import { isName } from './values.ts'
+
+/** Scopes of a new agent that names none: it may act, record what it did, and use the open checks. */
+export const DEFAULT_SCOPES: readonly Scope[] = ['authorize', 'guard', 'ledger:append', 'scorers']
+
+const LINE_RULE = 'without control or format characters or outer blanks'
+
+/** A line of text for people. */
+const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => isName(text.slice(0, 256).replaceAll('*', 'x')), `must be text ${LINE_RULE}`)
+
+const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/
+
+const Labels = z
+  .record(
+    z
+      .string()
+      .regex(LABEL_NAME, 'must be 1 to 63 of A-Z a-z 0-9 . _ / -, alphanumeric at its ends'),
+    z.union([z.literal(''), line(255)]),
+  )
+  .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels')
+
+/** Who answers for an agent. */
+export const Owner = z
+  .strictObject({
+    type: z.enum(['user', 'team']),
+    id: AgentId,
+    email: z.email('must be an e-mail address').max(254).optional(),
+  })
+  .meta({ id: 'AgentOwner' })
+export type Owner = z.infer<typeof Owner>
+
+/** Each scope once; kept in the order of the alphabet, since the order means nothing. */
+export const Scopes = z
+  .array(Scope)
+  .min(1, 'must have at least one scope')
+  .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each scope once')
+  .transform((scopes) => scopes.toSorted())
+
+const Federation = z.strictObject({
+  issuers: z.array(PathId).max(20).default([]).describe('Trusted issuers that may speak for it'),
+  subjects: z
+    .array(z.strictObject({ idp_id: PathId, subject: z.string().min(1).max(255) }))
+    .max(20)
+    .default([])
+    .describe('Subjects of issuers that are this agent, compared byte by byte'),
+})
+
+const shape = {
+  name: line(128).nullable(),
+  description: z.string().max(1024).nullable(),
+  owners: z.array(Owner).min(1, 'must have at least one owner').max(20),
+  environment: line(64).nullable(),
+  labels: Labels,
+  allowed_scopes: Scopes.describe('What its credentials may have; narrowing it narrows them too'),
+  max_credential_ttl_seconds: z.int().min(60).max(31_536_000).nullable(),
+  federation: Federation,
+  spiffe_id: z
+    .string()
+    .max(2048)
+    .regex(
+      /^spiffe:\/\/[a-z0-9._-]{1,255}(?:\/[A-Za-z0-9._-]+)+$/,
+      'must be a SPIFFE ID, such as spiffe://example.org/agents/payer',
+    )
+    .nullable(),
+  agent_card_url: z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .max(2048)
+    .nullable()
+    .describe('Kept as text and never fetched'),
+}
+
+export const AgentInput = z
+  .strictObject({
+    agent_id: PathId.optional().describe('Left out: one is made'),
+    name: shape.name.default(null),
+    description: shape.description.default(null),
+    owners: shape.owners,
+    environment: shape.environment.default(null),
+    labels: shape.labels.default({}),
+    allowed_scopes: shape.allowed_scopes.default([...DEFAULT_SCOPES]),
+    max_credential_ttl_seconds: shape.max_credential_ttl_seconds.default(null),
+    federation: shape.federation.default({ issuers: [], subjects: [] }),
+    spiffe_id: shape.spiffe_id.default(null),
+    agent_card_url: shape.agent_card_url.default(null),
+  })
+  .meta({ id: 'AgentInput' })
+export type AgentInput = z.infer<typeof AgentInput>
+
+export const AgentStatus = z.enum(['active', 'suspended']).meta({ id: 'AgentStatus' })
+export type AgentStatus = z.infer<typeof AgentStatus>
+
+/** What is left out stays as it is. */
+export const AgentChange = z
+  .strictObject({
+    ...shape,
+    status: AgentStatus.describe('suspended: every decision about it is a denial'),
+    suspended_reason: line(500).describe('Shown to whoever is refused'),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, 'must change something')
+  .refine(
+    ({ status, suspended_reason: reason }) => (status === 'suspended') === (reason !== undefined),
+    {
+      path: ['suspended_reason'],
+      message: 'comes with status suspended, and only with it',
+    },
+  )
+  .meta({ id: 'AgentChange' })
+export type AgentChange = z.infer<typeof AgentChange>
+
+export const Agent = z
+  .object({
+    agent_id: z.string(),
+    ...shape,
+    allowed_scopes: z.array(Scope),
+    status: AgentStatus,
+    suspended_at: Timestamp.nullable(),
+    suspended_reason: z.string().nullable(),
+    created_at: Timestamp,
+    created_by: z.string(),
+    updated_at: Timestamp,
+    version: z.int().describe('Counts changes; the same as the ETag'),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'Agent' })
+export type Agent = z.infer<typeof Agent>
+
+export const AgentParam = z.strictObject({ agentID: PathId })
+const reading = { plan: 'enterprise', roles: ['read', 'approver'], scope: null } as const
+const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
+
+export const agents = {
+  listAgents: endpoint({
+    method: 'GET',
+    path: '/v1/identity/agents',
+    ...reading,
+    summary: 'The agents that are registered',
+    query: z.strictObject(Paging),
+    ok: page(Agent),
+    status: 200,
+  }),
+  registerAgent: endpoint({
+    method: 'POST',
+    path: '/v1/identity/agents',
+    ...changing,
+    summary: 'Register an agent; an id is given once and never again',
+    body: AgentInput,
+    ok: Agent,
+    status: 201,
+  }),
+  getAgent: endpoint({
+    method: 'GET',
+    path: '/v1/identity/agents/{agentID}',
+    ...reading,
+    summary: 'One agent',
+    params: AgentParam,
+    ok: Agent,
+    status: 200,
+  }),
+  changeAgent: endpoint({
+    method: 'PATCH',
+    path: '/v1/identity/agents/{agentID}',
+    ...changing,
+    summary: 'Change an agent, suspend it or let it act again',
+    params: AgentParam,
+    body: AgentChange,
+    ok: Agent,
+    status: 200,
+  }),
+  removeAgent: endpoint({
+    method: 'DELETE',
+    path: '/v1/identity/agents/{agentID}',
+    ...changing,
+    summary: 'Remove an agent for good, and revoke all its credentials',
+    params: AgentParam,
+    ok: z.void(),
+    status: 204,
+  }),
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { AgentParam, Scopes } from './agents.ts'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+
+/** Seconds that a credential lives at most, and unless stated. */
+export const MAX_CREDENTIAL_TTL_SECONDS = 365 * 86_400
+export const DEFAULT_CREDENTIAL_TTL_SECONDS = 90 * 86_400
+
+export const CredentialInput = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[^\p{C}]{1,64}$/u, 'must be 1 to 64 printable characters')
+      .nullable()
+      .default(null),
+    scopes: Scopes.optional().describe('Left out where one is rotated: the same'),
+    ttl_seconds: z
+      .int()
+      .min(60)
+      .max(MAX_CREDENTIAL_TTL_SECONDS)
+      .optional()
+      .describe('Left out: 90 days, or what the agent allows at most'),
+    rotate: z
+      .strictObject({
+        credential_id: PathId,
+        overlap_seconds: z
+          .int()
+          .min(0)
+          .max(7 * 86_400)
+          .default(0)
+          .describe('How long the old one still works; never longer than it would have'),
+      })
+      .optional()
+      .describe('The credential that this one takes the place of'),
+  })
+  .refine(({ scopes, rotate }) => scopes !== undefined || rotate !== undefined, {
+    path: ['scopes'],
+    message: 'is required: what the credential may do',
+  })
+  .meta({ id: 'CredentialInput' })
+export type CredentialInput = z.infer<typeof CredentialInput>
+
+export const CredentialStatus = z
+  .enum(['active', 'expired', 'revoked'])
+  .meta({ id: 'CredentialStatus' })
+export type CredentialStatus = z.infer<typeof CredentialStatus>
+
+/** A credential as it is shown: neither its secret nor its hash. */
+export const Credential = z
+  .object({
+    id: z.string(),
+    agent_id: z.string(),
+    name: z.string().nullable(),
+    display: z.string().describe('How its text begins; holds no part of the secret'),
+    scopes: z.array(Scope),
+    status: CredentialStatus,
+    source: z.enum(['issued', 'exchange']).describe('By an administrator, or by token exchange'),
+    idp_id: z.string().nullable(),
+    issued_by: z.string(),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    rotated_from: z.string().nullable(),
+    revoked_at: Timestamp.nullable(),
+    revoked_by: z.string().nullable(),
+    last_used_at: Timestamp.nullable().describe('To the minute, and up to some seconds late'),
+  })
+  .meta({ id: 'Credential' })
+export type Credential = z.infer<typeof Credential>
+
+/** A whole credential as a tool received it. What else OAuth lets a client send is ignored. */
+const TokenQuestion = z
+  .looseObject({
+    token: z.string().min(1).max(16_384),
+    token_type_hint: z.string().max(64).optional(),
+  })
+  .meta({ id: 'TokenQuestion' })
+
+const forTools = {
+  method: 'POST',
+  plan: 'enterprise',
+  roles: ['ingest'],
+  scope: null,
+  body: TokenQuestion,
+  form: true,
+  lenient: true,
+  status: 200,
+} as const
+
+export const Introspection = z
+  .union([
+    z.object({
+      active: z.literal(true),
+      token_type: z.literal('Bearer'),
+      scope: z.string().describe('What it may do now, separated by blanks'),
+      sub: z.string().describe('The agent'),
+      client_id: z.string().describe('The agent'),
+      iat: z.int(),
+      exp: z.int(),
+      agent_id: z.string(),
+      credential_id: z.string(),
+    }),
+    z.object({ active: z.literal(false) }),
+  ])
+  .meta({ id: 'Introspection' })
+export type Introspection = z.infer<typeof Introspection>
+
+export const credentials = {
+  listCredentials: endpoint({
+    method: 'GET',
+    path: '/v1/identity/agents/{agentID}/credentials',
+    plan: 'enterprise',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'The credentials of an agent, newest first',
+    params: AgentParam,
+    query: z.strictObject({ ...Paging, status: CredentialStatus.optional() }),
+    ok: page(Credential),
+    status: 200,
+  }),
+  issueCredential: endpoint({
+    method: 'POST',
+    path: '/v1/identity/agents/{agentID}/credentials',
+    plan: 'enterprise',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    secretField: 'secret',
+    summary: 'Issue a credential to an agent, or rotate one; its secret is shown once',
+    params: AgentParam,
+    body: CredentialInput,
+    ok: z.object({
+      credential: Credential,
+      secret: z.string().nullable().describe('null in the repeat of an Idempotency-Key'),
+      secret_available: z.boolean().optional(),
+      ledger: Receipt.optional(),
+    }),
+    status: 201,
+  }),
+  revokeCredential: endpoint({
+    method: 'DELETE',
+    path: '/v1/identity/credentials/{credID}',
+    plan: 'enterprise',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Revoke a credential; the next call with it is refused',
+    params: z.strictObject({ credID: PathId }),
+    ok: z.object({ id: z.string(), revoked_at: Timestamp, ledger: Receipt.optional() }),
+    status: 200,
+  }),
+  introspectCredential: endpoint({
+    ...forTools,
+    path: '/v1/identity/introspect',
+    summary: 'Whether a credential that somebody presented is good, and whose (RFC 7662)',
+    ok: Introspection,
+  }),
+  revokeByText: endpoint({
+    ...forTools,
+    path: '/v1/identity/revoke',
+    summary: 'Revoke a credential by its text; 200 whatever it was (RFC 7009)',
+    ok: z.object({}),
+  }),
+}

@@ -1,0 +1,2 @@
+/** Trusted issuers. */
+export const issuers = {}

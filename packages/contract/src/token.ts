@@ -1,0 +1,2 @@
+/** Token exchange. */
+export const token = {}

@@ -1,0 +1,2 @@
+/** Trust. */
+export const trust = {}

@@ -1,0 +1,57 @@
+import { column } from '@remit/core'
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Tables of this room. */
+export type CredentialTables = { agent_credential: CredentialRow }
+
+/** What an agent calls with. Rows stay: they are evidence. */
+export type CredentialRow = {
+  /** `cred_` and the public part of the text. */
+  id: string
+  org_id: string
+  agent_id: string
+  /** Beginning of the text: tells `rmc_` from `rmf_`. */
+  prefix: 'rmc_' | 'rmf_'
+  /** Hex; by SHA-256, or by HMAC with the pepper that `hash_scheme` names. */
+  hash: string
+  hash_scheme: string
+  /** JSON list. */
+  scopes: string
+  name: string | null
+  source: 'issued' | 'exchange'
+  /** Of an exchange: the trusted issuer, and whom its token was about. */
+  idp_id: string | null
+  subject: string | null
+  issued_by: string
+  created_at: string
+  expires_at: string
+  rotated_from: string | null
+  revoked_at: string | null
+  revoked_by: string | null
+  last_used_at: string | null
+  /** When a use after its end was last recorded. */
+  refused_at: string | null
+}
+
+export const credentialMigration: Migration = {
+  async up(db) {
+    const { text } = column(db)
+    await sql`create table agent_credential (
+      id ${text} primary key, org_id ${text} not null, agent_id ${text} not null, prefix ${text} not null,
+      hash ${text} not null, hash_scheme ${text} not null, scopes ${text} not null, name ${text},
+      source ${text} not null, idp_id ${text}, subject ${text}, issued_by ${text} not null,
+      created_at ${text} not null, expires_at ${text} not null, rotated_from ${text}, revoked_at ${text},
+      revoked_by ${text}, last_used_at ${text}, refused_at ${text})`.execute(db)
+    await sql`create index agent_credential_of_agent on agent_credential (org_id, agent_id, created_at)`.execute(
+      db,
+    )
+    await sql`create index agent_credential_live on agent_credential (org_id, expires_at)
+      where revoked_at is null`.execute(db)
+    await sql`create index agent_credential_by_age on agent_credential (org_id, created_at)`.execute(
+      db,
+    )
+    await sql`create index agent_credential_of_issuer on agent_credential (org_id, idp_id)
+      where idp_id is not null and revoked_at is null`.execute(db)
+  },
+}

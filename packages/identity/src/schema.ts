@@ -1,0 +1,14 @@
+import type { CoreTables } from '@remit/core'
+import type { Migration } from 'kysely/migration'
+import { agentMigration } from './agents/schema.ts'
+import type { AgentTables } from './agents/schema.ts'
+import { credentialMigration } from './credentials/schema.ts'
+import type { CredentialTables } from './credentials/schema.ts'
+
+/** Rows of this module's tables. */
+export type Tables = CoreTables & AgentTables & CredentialTables
+
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_agents': agentMigration,
+  '0002_credentials': credentialMigration,
+}
