@@ -55,4 +55,23 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     expect(await dump(api.remit.db, api.org.id)).toEqual(before)
     expect(await api.ok('authorize', { body })).toMatchObject({ decision: 'deny' })
   })
+
+  it('beside decisions that release the same holds, all of both are answered', async () => {
+    const api = all.as(await all.remit.organization())
+    const agents = ['a', 'b', 'c', 'd']
+    const asks = agents.map((agent_id) => ({ agent_id, action: 'x', context: { amount: 1 } }))
+    for (const id of agents)
+      await api.ok('setSpendLimit', { params: { id }, body: { daily_usd: 9, hold_ttl_seconds: 1 } })
+    const decideAll = () => Promise.all(asks.map((body) => api.ok('authorize', { body })))
+    const previewAll = () => api.remit.decider.preview(api.org.id, 'enterprise', asks)
+    const decisions = new Set<string>()
+
+    for (let round = 0; round < 10; round++) {
+      const made = await Promise.all([decideAll(), previewAll(), decideAll(), previewAll()])
+      for (const { decision } of made.flat()) decisions.add(decision)
+      clock.advance(1_001)
+    }
+
+    expect([...decisions]).toEqual(['allow'])
+  })
 })
