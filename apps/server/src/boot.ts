@@ -11,7 +11,15 @@ import {
   randomIds,
   systemClock,
 } from '@remit/core'
-import type { Clock, CoreTables, Database, NewKey, NewOrganization, Remit } from '@remit/core'
+import type {
+  Clock,
+  CoreTables,
+  Database,
+  JudgesSource,
+  NewKey,
+  NewOrganization,
+  Remit,
+} from '@remit/core'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { entitle } from './entitlement.ts'
@@ -27,6 +35,8 @@ export interface BootOptions {
   readonly log?: Logger
   /** `false` for a command that ends: deliveries and the like are left to servers. */
   readonly background?: boolean
+  /** The models that may be asked to judge; a command asks none. */
+  readonly judges?: JudgesSource | undefined
 }
 
 /** The product as the server and the command line both use it. */
@@ -81,6 +91,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         ...(config.REMIT_BASE_URL !== undefined && { baseUrl: config.REMIT_BASE_URL }),
         spendDeadlineMs: config.REMIT_SPEND_DEADLINE_MS,
         ...(config.REMIT_SPEND_URL !== undefined && { spendUrl: config.REMIT_SPEND_URL }),
+        ...(options.judges && { judges: options.judges }),
       },
     })
     return {

@@ -84,6 +84,11 @@ export const ENVIRONMENT = z.object({
   REMIT_SPEND_DEADLINE_MS: whole(1, 10_000)
     .default(250)
     .describe('Milliseconds that the spend source has to answer before it counts as down'),
+  REMIT_JUDGES_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('JSON file that names the models which `llm_as_judge` may ask; see judge.md'),
   REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe(
     '`1` lets issuers and webhooks be on loopback; development and tests only',
   ),

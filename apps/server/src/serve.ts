@@ -5,6 +5,7 @@ import { bootstrap } from './bootstrap.ts'
 import type { FirstKey } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import { foreignLedgers } from './ledger-key.ts'
+import { readJudgesFile } from './judges-file.ts'
 import { listen } from './listen.ts'
 import type { Listener, ListenOptions } from './listen.ts'
 
@@ -22,14 +23,19 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-export type ServerOptions = BootOptions & Pick<ListenOptions, 'requestTimeoutMs'>
+export interface ServerOptions
+  extends Omit<BootOptions, 'judges'>, Pick<ListenOptions, 'requestTimeoutMs'> {
+  /** Where the keys of judges are; that of the process unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
 
 /** Boots and listens; resolves when requests are answered. Writes nothing but the log. */
 export async function createServer(
   config: Config,
   options: ServerOptions = {},
 ): Promise<RunningServer> {
-  const booted = await boot(config, options)
+  const judges = readJudgesFile(config, options.env ?? process.env)
+  const booted = await boot(config, { ...options, judges })
   const { remit, db, ledgerKey, log, entitlement, warnings } = booted
   const { edition, notice } = entitlement
   const listeners: Listener[] = []

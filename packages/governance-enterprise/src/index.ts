@@ -10,6 +10,7 @@ import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { migrations } from './schema.ts'
+import { scorersOf } from './scorers/index.ts'
 import { httpSpendSource } from './spend/http-source.ts'
 import { measureWith } from './spend/measure.ts'
 import { spendRoutes } from './spend/routes.ts'
@@ -25,6 +26,7 @@ export default defineModule({
       spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
     const approvals = approvalsOf(deps)
     const webhooks = webhooksOf(deps)
+    const scorers = scorersOf(deps)
     return {
       routes: [
         ...approvals.routes,
@@ -43,12 +45,16 @@ export default defineModule({
         policy: policyStage() as never,
         approval_rule: approvals.stage as never,
       },
+      scorers: scorers.scorers,
+      scorerRuns: scorers.scorerRuns,
       observers: [...approvals.observers, ...webhooks.observers],
       start() {
         approvals.start()
         webhooks.start()
+        scorers.start()
       },
       async close() {
+        await scorers.close()
         await webhooks.close()
         await approvals.close()
       },

@@ -8,6 +8,8 @@ import { delegationMigration } from './delegation/schema.ts'
 import type { DelegationTables } from './delegation/schema.ts'
 import { policyMigration } from './policies/schema.ts'
 import type { PolicyTables } from './policies/schema.ts'
+import { judgeMigration } from './scorers/judge/schema.ts'
+import type { JudgeTables } from './scorers/judge/schema.ts'
 import { webhookMigration } from './webhooks/schema.ts'
 import type { WebhookTables } from './webhooks/schema.ts'
 
@@ -15,6 +17,7 @@ import type { WebhookTables } from './webhooks/schema.ts'
 export type Tables = CoreTables &
   ApprovalTables &
   DelegationTables &
+  JudgeTables &
   PolicyTables &
   WebhookTables & {
     spend_limit: SpendLimitRow
@@ -89,4 +92,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_delegation': delegationMigration,
   '0004_approvals': approvalMigration,
   '0005_webhooks': webhookMigration,
+  '0006_judge_verdicts': judgeMigration,
 }

@@ -1,4 +1,4 @@
-import { CheckpointError, Failure, isUnavailable, NoteError } from '@remit/core'
+import { CheckpointError, Failure, isUnavailable, NoteError, SettingError } from '@remit/core'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { ListenError } from '../listen.ts'
@@ -23,7 +23,8 @@ export function judge(error: unknown): {
 } {
   if (error instanceof CommanderError) return judgeUsage(error)
   if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode }
-  if (error instanceof ConfigError) return { message: error.message, exitCode: EXIT.badConfig }
+  if (error instanceof ConfigError || error instanceof SettingError)
+    return { message: error.message, exitCode: EXIT.badConfig }
   if (error instanceof Failure) {
     return { message: error.message, exitCode: error.status < 500 ? EXIT.failed : EXIT.couldNotRun }
   }

@@ -8,7 +8,7 @@ import type { Session } from './session.ts'
 export function serveCommand(program: Command, session: Session): void {
   subcommand(program, 'serve', 'Serve until SIGTERM or SIGINT').action(async () => {
     const ended = session.io.endSignal()
-    const server = await createServer(session.config)
+    const server = await createServer(session.config, { env: session.io.env })
     const { url, metricsUrl: metrics_url, edition, notice, first } = server
     session.print(
       {

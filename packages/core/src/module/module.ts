@@ -67,6 +67,13 @@ export interface Settings {
   readonly baseUrl?: string
   readonly spendUrl?: string
   readonly spendDeadlineMs: number
+  readonly judges?: JudgesSource
+}
+
+/** The text of the operator's file of judges, and the environment that it refers to for keys. */
+export interface JudgesSource {
+  readonly text: string
+  variable(name: string): string | undefined
 }
 
 /** Keeps the literal type of a module's definition. */

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import type { Contribution, Deps } from '@remit/core'
+import { VerdictCache } from './judge/cache.ts'
+import { JudgeClient } from './judge/client.ts'
+import { NO_JUDGES, readJudges } from './judge/judges.ts'
+import { llmAsJudge } from './judge/scorer.ts'
+import { scorerRuns } from './runs.ts'
+
+/** What the module adds to scoring: a judge, and an entry for every run. */
+export function scorersOf(
+  deps: Deps,
+): Required<Pick<Contribution, 'scorers' | 'scorerRuns' | 'start' | 'close'>> {
+  const { judges } = deps.settings
+  const cache = new VerdictCache(deps)
+  const judge = llmAsJudge(judges ? readJudges(judges) : NO_JUDGES, cache, {
+    client: new JudgeClient(deps.log),
+    log: deps.log,
+    secret: randomBytes(32),
+  })
+  return {
+    scorers: [judge],
+    scorerRuns: scorerRuns(deps),
+    start: () => cache.start(),
+    close: () => cache.close(),
+  }
+}

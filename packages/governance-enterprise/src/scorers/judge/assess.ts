@@ -1,0 +1,148 @@
+import { Unscorable } from '@remit/core'
+import type { ScoreOutcome } from '@remit/core'
+import type { JudgeFailure } from './failure.ts'
+import { bothOrders, standing } from './pairwise.ts'
+import type { Order } from './prompt.ts'
+import type { Task } from './task.ts'
+import type { Pick, Verdict } from './verdict.ts'
+import { combine, isQuorum, weightedMean } from './vote.ts'
+import type { Result, Vote } from './vote.ts'
+
+/** How a call of one sample ended. */
+export type CallOutcome =
+  | {
+      readonly order: Order
+      readonly verdict: Verdict
+      /** Zero for a verdict that was kept. */
+      readonly attempt: number
+      readonly latencyMs: number
+      readonly isCached: boolean
+    }
+  | { readonly order: Order; readonly failure: JudgeFailure }
+
+type Success = Extract<CallOutcome, { verdict: Verdict }>
+
+/** One sample's votes, a question each, or why it has none. */
+type Sample =
+  | { readonly votes: readonly Vote[]; readonly isConsistent: boolean | null }
+  | { readonly failure: JudgeFailure }
+
+/** What all samples of a result say together. Pure; `facts` join the metadata either way. */
+export function assess(
+  task: Task,
+  samples: readonly (readonly CallOutcome[])[],
+  facts: Readonly<Record<string, unknown>>,
+): ScoreOutcome | Unscorable {
+  const results = samples.map((calls) => sampleOf(task, calls))
+  const valid = results.flatMap((sample) => ('votes' in sample ? [sample] : []))
+  const metadata = {
+    ...facts,
+    samples: samples.flatMap((calls) => calls.map((call) => shown(task, call))),
+  }
+  if (!isQuorum(valid.length, samples.length)) return noQuorum(results, metadata)
+  const questions = task.questions.map(({ name, weight }, i) => {
+    const votes = valid.flatMap(({ votes: all }) => all[i] ?? [])
+    return { name, weight, result: combine(votes, task.aggregation) }
+  })
+  const consistent = valid.flatMap(({ isConsistent }) => isConsistent ?? [])
+  const [only] = questions
+  const single = questions.length === 1 && only?.name === null ? only.result : null
+  return {
+    score: weightedMean(questions.map(({ weight, result }) => ({ weight, score: result.score }))),
+    reason: single
+      ? reasonOf(task, single, valid.length)
+      : `the weighted mean of ${questions.length} criteria`,
+    metadata: {
+      ...(single
+        ? votesOf(single)
+        : {
+            criteria: Object.fromEntries(
+              questions.map(({ name, result }) => [
+                name,
+                { score: result.score, ...votesOf(result) },
+              ]),
+            ),
+          }),
+      ...(consistent.length > 0 && { position_consistent: consistent.every(Boolean) }),
+      ...metadata,
+    },
+  }
+}
+
+function sampleOf(task: Task, calls: readonly CallOutcome[]): Sample {
+  const failed = calls.find((call) => 'failure' in call)
+  if (failed) return { failure: failed.failure }
+  const [first, second] = calls as readonly Success[]
+  const [choice = ''] = first?.verdict.map((pick) => pick.choice) ?? []
+  if (task.mode !== 'pairwise') {
+    const votes = (first?.verdict ?? []).map((pick) => ({
+      label: pick.choice,
+      score: task.choices.get(pick.choice) ?? 0,
+    }))
+    return { votes, isConsistent: null }
+  }
+  const one = standing(choice, first?.order ?? null)
+  if (!second) return { votes: [one], isConsistent: null }
+  const { vote, isConsistent } = bothOrders(
+    one,
+    standing(second.verdict[0]?.choice ?? '', second.order),
+  )
+  return { votes: [vote], isConsistent }
+}
+
+/** The failure that came most often speaks for all of them. */
+function noQuorum(
+  results: readonly Sample[],
+  metadata: Readonly<Record<string, unknown>>,
+): Unscorable {
+  const failures = results.flatMap((sample) => ('failure' in sample ? [sample.failure] : []))
+  const byCode = [...Map.groupBy(failures, ({ code }) => code).values()]
+  const [failure] = byCode.toSorted((a, b) => b.length - a.length)[0] ?? []
+  const answered = results.length - failures.length
+  const why = failure?.message ?? 'the judge gave no verdict'
+  const reason =
+    results.length === 1
+      ? why
+      : `only ${answered} of ${results.length} samples have a verdict: ${why}`
+  return new Unscorable(failure?.code ?? 'judge_unavailable', reason, { metadata })
+}
+
+const votesOf = ({ choice, votes, agreement, tie }: Result) => ({
+  choice,
+  votes,
+  agreement,
+  ...(tie && { tie }),
+})
+
+const SEES: Readonly<Record<string, string>> = {
+  win: 'prefers the output',
+  tie: 'sees no difference',
+  loss: 'prefers expected',
+  inconsistent: 'prefers another one when the order is changed',
+}
+
+function reasonOf({ mode }: Task, { choice, votes }: Result, count: number): string {
+  if (choice === null) return `the ${count} samples tie`
+  const says = mode === 'pairwise' ? (SEES[choice] ?? '') : `chose ${choice}`
+  return count === 1
+    ? `the judge ${says}`
+    : `in ${votes[choice]} of ${count} samples, the judge ${says}`
+}
+
+/** A call as the metadata show it. */
+function shown({ questions }: Task, call: CallOutcome): Readonly<Record<string, unknown>> {
+  const order = call.order === null ? {} : { order: call.order }
+  if ('failure' in call) return { ...order, error: call.failure.code }
+  const { verdict, attempt, latencyMs, isCached } = call
+  const [first] = verdict
+  const picks = questions[0]?.name === null ? first : { criteria: namedPicks(questions, verdict) }
+  return { ...order, ...picks, latency_ms: latencyMs, attempt, cached: isCached }
+}
+
+const namedPicks = (questions: Task['questions'], verdict: Verdict): Record<string, Pick> =>
+  Object.fromEntries(
+    questions.flatMap(({ name }, i) => {
+      const pick = verdict[i]
+      return name === null || !pick ? [] : [[name, pick]]
+    }),
+  )

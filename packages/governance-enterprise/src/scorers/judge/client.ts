@@ -1,0 +1,181 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Deps } from '@remit/core'
+import type { Budget } from './budget.ts'
+import { JudgeFailure } from './failure.ts'
+import { Gate } from './gate.ts'
+import type { Form, Judge } from './judges.ts'
+import { failureOf, needsOtherForm } from './outcome.ts'
+import { post, PostFailure } from './post.ts'
+import type { HttpAnswer } from './post.ts'
+import { repaired } from './prompt.ts'
+import type { Prompt } from './prompt.ts'
+import { pauseBefore } from './retry.ts'
+import type { Task } from './task.ts'
+import { mostUsage, priceOf } from './usage.ts'
+import type { Meter, Usage } from './usage.ts'
+import type { Verdict, VerdictShape } from './verdict.ts'
+import { wireOf } from './wire.ts'
+import type { Reply, WireRequest } from './wire.ts'
+
+/** What the calls of one request share. */
+export interface JudgeRun {
+  /** Ends at the deadline, when the client has gone, or when going on is pointless; its reason is a `JudgeFailure`. */
+  readonly signal: AbortSignal
+  /** Milliseconds until the deadline. */
+  left(): number
+  /** Ends the run: no further call would fare better. */
+  stop(failure: JudgeFailure): void
+  readonly budget: Budget | null
+}
+
+export interface Asking {
+  readonly task: Task
+  readonly prompt: Prompt
+  readonly shape: VerdictShape
+  readonly run: JudgeRun
+  readonly meter: Meter
+}
+
+/** A question on its way: counts the calls that it takes. */
+interface Underway extends Asking {
+  attempts: number
+}
+
+export interface Answered {
+  readonly verdict: Verdict
+  /** Calls that it took. */
+  readonly attempt: number
+  readonly latencyMs: number
+}
+
+const mostOf = ({ body }: WireRequest, { maxOutputTokens }: Task): Usage =>
+  mostUsage(Buffer.byteLength(JSON.stringify(body)), maxOutputTokens)
+
+/** The most that one call can use, retries aside. */
+export function estimate({
+  task,
+  prompt,
+  shape,
+}: Pick<Asking, 'task' | 'prompt' | 'shape'>): Usage {
+  const [form = 'json_schema'] = task.judge.forms
+  return mostOf(wireOf(task.judge).request({ task, prompt, schema: shape.schema, form }), task)
+}
+
+/** Asks judges: within their concurrency, again where that helps, and never past the run's end. */
+export class JudgeClient {
+  readonly #log: Deps['log']
+  readonly #random: () => number
+  readonly #gates = new Map<string, Gate>()
+  /** The form that each judge's server has taken. */
+  readonly #forms = new Map<string, Form>()
+
+  constructor(log: Deps['log'], random: () => number = Math.random) {
+    this.#log = log
+    this.#random = random
+  }
+
+  /** One verdict. Throws `JudgeFailure`. An answer that cannot be used is asked for once more. */
+  async ask(asking: Asking): Promise<Answered> {
+    const started = performance.now()
+    let underway: Underway = { ...asking, attempts: 0 }
+    for (let isLast = false; ; isLast = true) {
+      const reply = await this.#reply(underway)
+      if (reply.ending === 'truncated')
+        throw new JudgeFailure('judge_truncated', 'the judge ran out of output tokens')
+      if (reply.ending === 'refused')
+        throw new JudgeFailure('judge_refused', 'the judge refused to answer')
+      const verdict = reply.answer === null ? 'there was none' : asking.shape.read(reply.answer)
+      if (typeof verdict !== 'string') {
+        const latencyMs = Math.round(performance.now() - started)
+        return { verdict, attempt: underway.attempts, latencyMs }
+      }
+      if (isLast)
+        throw new JudgeFailure(
+          'judge_invalid_output',
+          'the judge gave no usable verdict, asked twice',
+        )
+      underway = { ...underway, prompt: repaired(asking.prompt, verdict) }
+    }
+  }
+
+  /** An answer with status 200, after as many tries as the task allows. */
+  async #reply(asking: Underway): Promise<Reply> {
+    const { task, run } = asking
+    const { forms, alias } = task.judge
+    let form = this.#forms.get(alias) ?? forms[0] ?? 'json_schema'
+    for (let retry = 0; ;) {
+      const answer = await this.#call(asking, form)
+      if (!(answer instanceof PostFailure) && answer.status === 200) {
+        this.#forms.set(alias, form)
+        return wireOf(task.judge).read(answer.body)
+      }
+      const known = this.#forms.get(alias)
+      const other = known === undefined ? forms[forms.indexOf(form) + 1] : known
+      if (needsOtherForm(answer) && other !== undefined && other !== form) {
+        form = other
+        continue
+      }
+      const { failure, isPassing, retryAfterMs } = failureOf(answer)
+      if (failure.code === 'judge_unauthorized') run.stop(failure)
+      const pause = pauseBefore(retry, retryAfterMs, run.left(), this.#random())
+      if (!isPassing || retry >= task.maxRetries || pause === null) throw failure
+      retry++
+      await setTimeout(pause, undefined, { signal: run.signal }).catch(() =>
+        run.signal.throwIfAborted(),
+      )
+    }
+  }
+
+  /** One HTTP exchange, in its turn and within the budget. */
+  async #call(asking: Underway, form: Form): Promise<HttpAnswer | PostFailure> {
+    const { task, prompt, shape, run, meter } = asking
+    const { judge } = task
+    run.signal.throwIfAborted()
+    const wire = wireOf(judge)
+    const request = wire.request({ task, prompt, schema: shape.schema, form })
+    const most = mostOf(request, task)
+    const reserved = judge.prices ? priceOf(most, judge.prices) : 0
+    await run.budget?.reserve(reserved)
+    let spent = 0
+    const gate = this.#gateOf(judge)
+    try {
+      await gate.enter(run, run.signal)
+      // Until something is known: an exchange that broke off may be charged for.
+      spent = reserved
+      try {
+        meter.calls++
+        asking.attempts++
+        const answer = await post(request, task.timeoutMs, run.signal)
+        if (answer.status === 429) gate.shrink()
+        else if (answer.status === 200) gate.grow()
+        const usage = answer.status === 200 ? wire.read(answer.body).usage : null
+        if (usage) meter.add(usage, judge.prices)
+        if (answer.status === 200 && !usage) meter.unmetered++
+        else spent = usage && judge.prices ? priceOf(usage, judge.prices) : 0
+        this.#tell(judge, answer)
+        return answer
+      } catch (error) {
+        if (error instanceof PostFailure && error.code === 'unreachable') spent = 0
+        else meter.unmetered++
+        if (error instanceof PostFailure) return error
+        throw error
+      } finally {
+        gate.leave()
+      }
+    } finally {
+      run.budget?.settle(reserved, spent)
+    }
+  }
+
+  #gateOf({ alias, concurrency }: Judge): Gate {
+    const gate = this.#gates.get(alias) ?? new Gate(concurrency)
+    this.#gates.set(alias, gate)
+    return gate
+  }
+
+  /** For the operator: what is wrong with his settings. What the server said may quote the key. */
+  #tell({ alias: judge }: Judge, { status }: HttpAnswer): void {
+    if (status >= 300 && status < 500 && status !== 429)
+      this.#log.warn({ judge, status }, 'the server of a judge refused a call')
+  }
+}

@@ -1,0 +1,45 @@
+import type { JudgeRun } from './client.ts'
+import { Budget } from './budget.ts'
+import { JudgeFailure } from './failure.ts'
+import type { Task } from './task.ts'
+import { PARTS_OF_USD } from './usage.ts'
+
+/** What ends a run before all of its results have a verdict, and what it may cost. */
+export class RunEnding implements JudgeRun, Disposable {
+  readonly budget: Budget | null
+  readonly #controller = new AbortController()
+  readonly #until: number
+  readonly #timer: NodeJS.Timeout
+  readonly #client: AbortSignal
+  readonly #onGone = () =>
+    this.stop(new JudgeFailure('judge_unavailable', 'the request was given up'))
+
+  constructor({ deadlineMs, maxCostUsd }: Task, client: AbortSignal) {
+    this.budget = maxCostUsd === null ? null : new Budget(maxCostUsd * PARTS_OF_USD)
+    this.#until = performance.now() + deadlineMs
+    this.#timer = setTimeout(
+      () => this.stop(new JudgeFailure('judge_timeout', "the request's deadline has passed")),
+      deadlineMs,
+    )
+    this.#client = client
+    if (client.aborted) this.#onGone()
+    client.addEventListener('abort', this.#onGone, { once: true })
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  left(): number {
+    return this.#until - performance.now()
+  }
+
+  stop(failure: JudgeFailure): void {
+    this.#controller.abort(failure)
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer)
+    this.#client.removeEventListener('abort', this.#onGone)
+  }
+}

@@ -1,0 +1,22 @@
+/** Why a judge gave no verdict; stable, for programs. */
+export type JudgeFailureCode =
+  | 'judge_timeout'
+  | 'judge_unavailable'
+  | 'judge_rate_limited'
+  | 'judge_refused'
+  | 'judge_truncated'
+  | 'judge_invalid_output'
+  | 'judge_budget_exceeded'
+  | 'judge_unauthorized'
+
+/** The judge, not the work under test, is at fault: the result gets no score. */
+export class JudgeFailure extends Error {
+  readonly code: JudgeFailureCode
+
+  /** `reason` is a plain clause of ours; nothing that the other side sent is in it. */
+  constructor(code: JudgeFailureCode, reason: string) {
+    super(reason)
+    this.name = 'JudgeFailure'
+    this.code = code
+  }
+}

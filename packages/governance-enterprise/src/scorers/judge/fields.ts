@@ -1,0 +1,39 @@
+import type { ResultToScore } from '@remit/contract'
+import { Unscorable } from '@remit/core'
+import type { FieldName } from '@remit/core'
+import type { Task } from './task.ts'
+
+/** Judged fields with their values, in the order in which the judge reads them. */
+export type JudgedFields = readonly (readonly [name: FieldName, value: unknown])[]
+
+/** What the judge gets to see of a result, where it is there. */
+const READ: readonly FieldName[] = [
+  'input',
+  'context',
+  'expected',
+  'tool_calls',
+  'trajectory',
+  'output',
+]
+const MAX_CHARACTERS = 200_000
+
+/** Throws `Unscorable` where there is nothing to compare with, or more than a judge should read. */
+export function judgedFields(result: ResultToScore, { mode, referenceFree }: Task): JudgedFields {
+  const fields = READ.flatMap((name) => {
+    const value: unknown = result[name]
+    const isLeftOut = value === undefined || value === null
+    return isLeftOut || (name === 'expected' && referenceFree) ? [] : [[name, value] as const]
+  })
+  if (mode === 'pairwise' && !fields.some(([name]) => name === 'expected'))
+    throw new Unscorable('missing_field', 'expected is missing', 'expected')
+  let characters = 0
+  for (const [, value] of fields) {
+    characters += (typeof value === 'string' ? value : JSON.stringify(value)).length
+  }
+  if (characters > MAX_CHARACTERS)
+    throw new Unscorable(
+      'limit_exceeded',
+      `the fields are longer than ${MAX_CHARACTERS} characters`,
+    )
+  return fields
+}

@@ -1,0 +1,161 @@
+import { SettingError } from '@remit/core'
+import type { JudgesSource } from '@remit/core'
+import { z } from 'zod'
+
+/** How a judge is made to answer in the shape it is asked for. */
+export const FORMS = ['json_schema', 'tool', 'json_object'] as const
+export type Form = (typeof FORMS)[number]
+
+/** A model of the operator's, ready to be asked. */
+export interface Judge {
+  readonly alias: string
+  readonly provider: 'openai_compatible' | 'anthropic'
+  /** Without a slash at its end. */
+  readonly baseUrl: string
+  /** Null where the server asks for none. Never in logs, answers or the ledger. */
+  readonly key: string | null
+  readonly model: string
+  readonly prices: Prices | null
+  /** The forms to try, in order; the first that the server takes is kept. */
+  readonly forms: readonly Form[]
+  readonly maxTokensField: 'max_completion_tokens' | 'max_tokens'
+  readonly concurrency: number
+  /** What one request may cost at most; null for no limit. */
+  readonly maxCostUsd: number | null
+}
+
+/** USD per million tokens. */
+export interface Prices {
+  readonly input: number
+  readonly output: number
+  readonly cachedInput: number
+}
+
+/** The judges of an installation. */
+export interface Judges {
+  readonly byAlias: ReadonlyMap<string, Judge>
+  /** The one that is asked where a request names none. */
+  readonly byDefault: Judge | null
+}
+
+export const NO_JUDGES: Judges = { byAlias: new Map(), byDefault: null }
+
+const Alias = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'must be 1 to 64 of A-Z, a-z, 0-9, . _ and -, beginning with a letter or digit',
+  )
+const Price = z.number().min(0).max(10_000)
+
+const JudgeSettings = z.strictObject({
+  provider: z.enum(['openai_compatible', 'anthropic']),
+  base_url: z
+    .string()
+    .refine(isBaseUrl, 'must be an http or https URL without user, password, query and fragment'),
+  key_env: z
+    .string()
+    .regex(/^(?!REMIT_)[A-Za-z_][A-Za-z0-9_]*$/, {
+      error: 'must be the name of an environment variable, not beginning with REMIT_',
+    })
+    .optional(),
+  model: z.string().min(1).max(256),
+  prices: z
+    .strictObject({ input: Price, output: Price, cached_input: Price.optional() })
+    .optional(),
+  structured_output: z.enum(['auto', ...FORMS]).default('auto'),
+  max_tokens_field: z.enum(['max_completion_tokens', 'max_tokens']).optional(),
+  concurrency: z.int().min(1).max(256).default(8),
+  max_cost_usd: z.number().positive().max(1e6).optional(),
+})
+
+const JudgesFile = z.strictObject({
+  judges: z
+    .record(Alias, JudgeSettings)
+    .refine((judges) => Object.keys(judges).length > 0, 'must name at least one judge'),
+  default: z.string().optional(),
+})
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === ''
+  )
+}
+
+/** Reads the judges file. Throws `SettingError` naming every faulty field; never shows a key. */
+export function readJudges(source: JudgesSource): Judges {
+  const { data, error } = JudgesFile.safeParse(parse(source.text))
+  if (error) throw faulty(error.issues.flatMap(complaints))
+  const faults: string[] = []
+  const judges = Object.entries(data.judges).map(([alias, settings]) => {
+    const key = settings.key_env === undefined ? null : (source.variable(settings.key_env) ?? '')
+    const at = `judges.${alias}`
+    if (key === '') faults.push(`${at}.key_env: the variable ${settings.key_env} is not set`)
+    else if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
+      faults.push(`${at}.key_env: ${settings.key_env} holds blanks or other than ASCII characters`)
+    }
+    if (settings.max_cost_usd !== undefined && !settings.prices)
+      faults.push(`${at}.max_cost_usd: needs prices`)
+    if (settings.max_tokens_field && settings.provider === 'anthropic')
+      faults.push(`${at}.max_tokens_field: is for openai_compatible only`)
+    return toJudge(alias, settings, key)
+  })
+  const byAlias = new Map(judges.map((judge) => [judge.alias, judge]))
+  const only = judges.length === 1 ? judges[0] : undefined
+  const byDefault = data.default === undefined ? only : byAlias.get(data.default)
+  if (data.default !== undefined && !byDefault)
+    faults.push(`default: there is no judge ${JSON.stringify(data.default)}`)
+  if (faults.length > 0) throw faulty(faults)
+  return { byAlias, byDefault: byDefault ?? null }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the text, which may hold a key by mistake.
+    throw faulty(['is not JSON'])
+  }
+}
+
+function complaints(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.map(String)
+  const at = (more: readonly string[]) => (more.length > 0 ? `${more.join('.')}: ` : '')
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${at([...path, key])}there is no such field`)
+  // A bad name of a judge is told by the issue inside.
+  const inner = issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined
+  return [`${at(path)}${inner ?? issue.message}`]
+}
+
+const faulty = (faults: readonly string[]): SettingError =>
+  new SettingError(faults.map((fault) => `REMIT_JUDGES_FILE: ${fault}`).join('\n'))
+
+function toJudge(
+  alias: string,
+  settings: z.output<typeof JudgeSettings>,
+  key: string | null,
+): Judge {
+  const { prices, structured_output: form } = settings
+  return {
+    alias,
+    provider: settings.provider,
+    baseUrl: settings.base_url.replace(/\/+$/, ''),
+    key,
+    model: settings.model,
+    prices: prices
+      ? {
+          input: prices.input,
+          output: prices.output,
+          cachedInput: prices.cached_input ?? prices.input,
+        }
+      : null,
+    forms: form === 'auto' ? FORMS : [form],
+    maxTokensField: settings.max_tokens_field ?? 'max_completion_tokens',
+    concurrency: settings.concurrency,
+    maxCostUsd: settings.max_cost_usd ?? null,
+  }
+}

@@ -1,0 +1,102 @@
+import type { WireRequest } from './wire.ts'
+
+/** Why there is no whole answer. After `unreachable`, the server has seen nothing. */
+export type PostFailureCode = 'timeout' | 'unreachable' | 'broken' | 'too_large'
+
+export class PostFailure extends Error {
+  readonly code: PostFailureCode
+  constructor(code: PostFailureCode) {
+    super(code)
+    this.name = 'PostFailure'
+    this.code = code
+  }
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  /** What the server asks to wait before another try. */
+  readonly retryAfterMs: number | null
+  /** Parsed JSON; undefined where the body is none. */
+  readonly body: unknown
+}
+
+const MAX_BYTES = 1024 * 1024
+
+/**
+ * One request to a judge's server and its whole answer, of whatever status. The address is the
+ * operator's; it is not left by redirects, and no more than 1 MiB is read. Throws `PostFailure`, or
+ * the reason of `signal` when that ends first.
+ */
+export async function post(
+  { url, headers, body }: WireRequest,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  signal.throwIfAborted()
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'manual',
+      signal: ending,
+    })
+    const text = await readText(response)
+    return { status: response.status, retryAfterMs: retryAfter(response.headers), body: json(text) }
+  } catch (error) {
+    if (error instanceof PostFailure) throw error
+    signal.throwIfAborted()
+    // Nothing else of the error is kept: its message may quote the request.
+    if (ending.aborted) throw new PostFailure('timeout')
+    throw new PostFailure(UNREACHABLE.has(causeOf(error)) ? 'unreachable' : 'broken')
+  }
+}
+
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+const causeOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error && 'code' in error.cause
+    ? error.cause.code
+    : undefined
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    // Leaving the loop cancels the rest.
+    if (size > MAX_BYTES) throw new PostFailure('too_large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3). */
+function retryAfter(headers: Headers): number | null {
+  const exact = number(headers.get('retry-after-ms'))
+  if (exact !== null) return exact
+  const text = headers.get('retry-after')
+  const seconds = number(text)
+  if (seconds !== null) return seconds * 1000
+  const until = text === null ? Number.NaN : Date.parse(text)
+  return Number.isNaN(until) ? null : Math.max(0, until - Date.now())
+}
+
+const number = (text: string | null): number | null =>
+  text !== null && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null

@@ -1,0 +1,174 @@
+import { setImmediate } from 'node:timers/promises'
+import type { ResultToScore } from '@remit/contract'
+import { Unscorable } from '@remit/core'
+import type { BatchOutcome, Deps } from '@remit/core'
+import { assess } from './assess.ts'
+import type { CallOutcome } from './assess.ts'
+import { estimate } from './client.ts'
+import type { JudgeClient } from './client.ts'
+import { RunEnding } from './ending.ts'
+import { JudgeFailure } from './failure.ts'
+import { planOf } from './plan.ts'
+import type { Plan, PlannedCall } from './plan.ts'
+import { PROMPT_VERSION, promptOf } from './prompt.ts'
+import { blockId } from './spotlight.ts'
+import { Summary } from './summary.ts'
+import type { Task } from './task.ts'
+import { Meter } from './usage.ts'
+import type { Verdict, VerdictShape } from './verdict.ts'
+import { verdictShape } from './verdict.ts'
+
+export interface JudgeDeps {
+  readonly client: JudgeClient
+  readonly log: Deps['log']
+  /** Of this process: makes block ids that nobody can guess. */
+  readonly secret: Uint8Array
+}
+
+/** Verdicts that are there already, and those that this run finds. */
+export interface Verdicts {
+  kept(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
+  found(verdicts: ReadonlyMap<string, Verdict>): Promise<void>
+}
+
+/** Judges a batch. Nothing that a judge does or fails to do fails the batch. */
+export async function judgeAll(
+  results: readonly ResultToScore[],
+  task: Task,
+  signal: AbortSignal,
+  verdicts: Verdicts,
+  deps: JudgeDeps,
+): Promise<BatchOutcome> {
+  const plans: (Plan | Unscorable)[] = []
+  for (const result of results) {
+    plans.push(planOf(task, result))
+    // Hashing and searching long texts takes a while; others get their turn between them.
+    await setImmediate()
+  }
+  const keys = plans.flatMap((plan) =>
+    plan instanceof Unscorable ? [] : plan.samples.flat().map(({ key }) => key),
+  )
+  const kept = task.cache === 'use' ? await verdicts.kept(keys) : new Map<string, string>()
+  const judging = new Judging(task, kept, deps)
+  if (task.dryRun) return judging.estimate(plans)
+  using ending = new RunEnding(task, signal)
+  const outcome = await judging.judge(plans, ending)
+  if (task.cache !== 'off') await verdicts.found(judging.found)
+  return outcome
+}
+
+/** One batch under way. */
+class Judging {
+  readonly found = new Map<string, Verdict>()
+  readonly #task: Task
+  readonly #shape: VerdictShape
+  readonly #kept: ReadonlyMap<string, string>
+  readonly #deps: JudgeDeps
+
+  constructor(task: Task, kept: ReadonlyMap<string, string>, deps: JudgeDeps) {
+    this.#task = task
+    this.#shape = verdictShape(task)
+    this.#kept = kept
+    this.#deps = deps
+  }
+
+  async judge(plans: readonly (Plan | Unscorable)[], ending: RunEnding): Promise<BatchOutcome> {
+    const outcomes = new Map<PlannedCall, CallOutcome>()
+    const meters = new Map<Plan, Meter>()
+    const calls = plans.flatMap((plan) => {
+      if (plan instanceof Unscorable) return []
+      const meter = new Meter()
+      meters.set(plan, meter)
+      return plan.samples.flat().map((call) => ({ plan, call, meter }))
+    })
+    const queue = calls.values()
+    const work = async () => {
+      for (const { plan, call, meter } of queue) {
+        outcomes.set(call, await this.#outcomeOf(plan, call, meter, ending))
+      }
+    }
+    // As many as the judge takes: prompts are large, and those of all calls at once would be too much.
+    const workers = Math.min(calls.length, this.#task.judge.concurrency)
+    await Promise.all(Array.from({ length: workers }, work))
+    const summary = new Summary(this.#task)
+    const assessed = plans.map((plan) => {
+      if (plan instanceof Unscorable) return plan
+      const samples = plan.samples.map((planned) =>
+        planned.flatMap((call) => outcomes.get(call) ?? []),
+      )
+      const meter = meters.get(plan) ?? new Meter()
+      const outcome = assess(this.#task, samples, this.#facts(plan, samples, meter))
+      summary.add(outcome, samples, meter)
+      return outcome
+    })
+    return { outcomes: assessed, metadata: summary.report() }
+  }
+
+  /** What it would take at most. Nobody is asked. */
+  estimate(plans: readonly (Plan | Unscorable)[]): BatchOutcome {
+    const { prices } = this.#task.judge
+    const total = new Meter()
+    const outcomes = plans.map((plan) => {
+      if (plan instanceof Unscorable) return plan
+      const meter = new Meter()
+      for (const call of plan.samples.flat()) {
+        if (this.#keptVerdict(call)) continue
+        meter.calls++
+        meter.add(estimate(this.#asked(plan, call)), prices)
+      }
+      total.join(meter)
+      const metadata = { estimate: meter.report(prices) }
+      return new Unscorable('dry_run', 'nobody was asked', { metadata })
+    })
+    const { alias: judge, model } = this.#task.judge
+    return { outcomes, metadata: { judge, model, estimate: total.report(prices) } }
+  }
+
+  async #outcomeOf(
+    plan: Plan,
+    call: PlannedCall,
+    meter: Meter,
+    run: RunEnding,
+  ): Promise<CallOutcome> {
+    const { order } = call
+    const kept = this.#keptVerdict(call)
+    if (kept) return { order, verdict: kept, attempt: 0, latencyMs: 0, isCached: true }
+    try {
+      run.signal.throwIfAborted()
+      const answered = await this.#deps.client.ask({ ...this.#asked(plan, call), run, meter })
+      this.found.set(call.key, answered.verdict)
+      return { order, ...answered, isCached: false }
+    } catch (error) {
+      if (error instanceof JudgeFailure) return { order, failure: error }
+      // What was spent must still be accounted for, so a defect of ours ends one call only.
+      this.#deps.log.error({ err: error }, 'a judge could not be asked')
+      return { order, failure: new JudgeFailure('judge_unavailable', 'the server failed') }
+    }
+  }
+
+  #keptVerdict({ key }: PlannedCall): Verdict | null {
+    const text = this.#kept.get(key)
+    return text === undefined ? null : this.#shape.readKept(text)
+  }
+
+  #asked({ fields }: Plan, { order }: PlannedCall) {
+    const id = blockId(this.#deps.secret, fields)
+    const prompt = promptOf(this.#task, fields, order, id)
+    return { task: this.#task, prompt, shape: this.#shape }
+  }
+
+  #facts(
+    { isInjectionSuspected }: Plan,
+    samples: readonly (readonly CallOutcome[])[],
+    meter: Meter,
+  ): Record<string, unknown> {
+    const { alias: judge, prices } = this.#task.judge
+    return {
+      judge,
+      prompt_version: PROMPT_VERSION,
+      injection_suspected: isInjectionSuspected,
+      cached: samples.flat().every((call) => 'verdict' in call && call.isCached),
+      ...meter.report(prices),
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { parseStrictJson, StrictJsonError } from '@remit/core'
+import { z } from 'zod'
+import type { Task } from './task.ts'
+
+/** What a judge said: one pick a question, in the order of the task's questions. */
+export type Verdict = readonly Pick[]
+
+export interface Pick {
+  readonly choice: string
+  readonly reasoning?: string
+}
+
+/** The shape of a judge's answer: what it is told, and what it is held to. */
+export interface VerdictShape {
+  /** JSON Schema; every name required, none beside them. */
+  readonly schema: Readonly<Record<string, unknown>>
+  /** The verdict, or a clause that says what is wrong with an answer. */
+  read(answer: string | Readonly<Record<string, unknown>>): Verdict | string
+  /** A verdict that was kept as JSON; null where it does not fit. */
+  readKept(text: string): Verdict | null
+}
+
+const MAX_REASONING = 4_000
+
+/** One definition for both sides: providers and their libraries let other labels through. */
+export function verdictShape({ questions, choices, reasoning }: Task): VerdictShape {
+  const pick = z.strictObject({
+    // Reasons after the pick would only defend it.
+    ...(reasoning && { reasoning: z.string() }),
+    choice: z.enum([...choices.keys()]),
+  })
+  const names = questions.flatMap(({ name }) => name ?? [])
+  const shape =
+    names.length === 0 ? pick : z.strictObject(Object.fromEntries(names.map((n) => [n, pick])))
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { reused: 'inline' })
+  const kept = z.array(pick).length(questions.length)
+  return {
+    schema,
+    read(answer) {
+      const value = typeof answer === 'string' ? parsed(answer) : answer
+      if (value === undefined) return 'it is not one JSON object'
+      const { data, error } = shape.safeParse(value)
+      if (error) return faultOf(error)
+      const picks = names.length === 0 ? [data] : names.map((name) => (data as Picks)[name])
+      return (picks as Pick[]).map(shortened)
+    },
+    readKept: (text) => (kept.safeParse(JSON.parse(text)).data as Verdict | undefined) ?? null,
+  }
+}
+
+type Picks = Readonly<Record<string, unknown>>
+
+/** Strict: of two equal names a model may mean the one and a reader see the other. */
+function parsed(text: string): unknown {
+  try {
+    return parseStrictJson(Buffer.from(text))
+  } catch (error) {
+    if (error instanceof StrictJsonError) return undefined
+    throw error
+  }
+}
+
+/** Where it is wrong; what stood there is left out, since it may be an attack on its way back. */
+function faultOf({ issues }: z.core.$ZodError): string {
+  const [issue] = issues
+  const path = issue?.path.join('.') ?? ''
+  if (issue?.code === 'unrecognized_keys') return 'it has names that were not asked for'
+  if (path === '') return 'it is not one JSON object'
+  return path.endsWith('choice') ? `${path} is not one of the labels` : `${path} is not a text`
+}
+
+const shortened = ({ choice, reasoning }: Pick): Pick => ({
+  choice,
+  ...(reasoning !== undefined && { reasoning: reasoning.slice(0, MAX_REASONING).toWellFormed() }),
+})

@@ -1,0 +1,61 @@
+/** What one sample says of one question. */
+export interface Vote {
+  readonly label: string
+  readonly score: number
+}
+
+/** What the samples say together. */
+export interface Result {
+  readonly score: number
+  /** The label with the most votes; null where several have as many. */
+  readonly choice: string | null
+  readonly tie: boolean
+  readonly votes: Readonly<Record<string, number>>
+  /** Share of the votes that the leading label has. */
+  readonly agreement: number
+}
+
+/** Half of the samples and one more must have answered: fewer are no majority of anything. */
+export const isQuorum = (valid: number, samples: number): boolean => valid * 2 > samples
+
+/** One result of at least one vote. With `majority`, labels that tie share their scores. */
+export function combine(
+  votes: readonly Vote[],
+  aggregation: 'majority' | 'mean' | 'median',
+): Result {
+  const byLabel = Map.groupBy(votes, ({ label }) => label)
+  const most = Math.max(...[...byLabel.values()].map(({ length }) => length))
+  const leading = [...byLabel.values()].filter(({ length }) => length === most)
+  const scores = votes.map(({ score }) => score)
+  const [first] = leading
+  return {
+    score:
+      aggregation === 'majority'
+        ? mean(leading.map(([one]) => one?.score ?? 0))
+        : aggregation === 'mean'
+          ? mean(scores)
+          : median(scores),
+    choice: leading.length === 1 ? (first?.[0]?.label ?? null) : null,
+    tie: leading.length > 1,
+    votes: Object.fromEntries([...byLabel].map(([label, group]) => [label, group.length])),
+    agreement: most / votes.length,
+  }
+}
+
+const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? 0
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
+}
+
+/** The score of several criteria. */
+export function weightedMean(
+  parts: readonly { readonly score: number; readonly weight: number }[],
+): number {
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0)
+  return parts.reduce((sum, { score, weight }) => sum + score * weight, 0) / total
+}

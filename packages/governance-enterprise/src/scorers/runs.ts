@@ -1,0 +1,94 @@
+import { toMicroUsd } from '@remit/contract'
+import { unrecorded } from '@remit/core'
+import type {
+  Caller,
+  Deps,
+  EntryDraft,
+  FinishedRun,
+  Lane,
+  LaneResult,
+  ScorerRuns,
+} from '@remit/core'
+import { actorOf } from '../actor.ts'
+import { AppendThresholds } from '../spend/append-thresholds.ts'
+import { totalRows } from '../spend/totals-store.ts'
+import type { Movement } from '../spend/totals-store.ts'
+
+interface Job {
+  readonly caller: Caller
+  readonly run: FinishedRun
+}
+
+/**
+ * Puts every run of a scorer into the ledger before it is answered: an entry with numbers and a hash,
+ * never a text. What a judge cost is spend of the key that asked, as with an append that names no
+ * agent.
+ */
+export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings'>): ScorerRuns {
+  // Where spend is measured outside, what the ledger counts is not what limits follow.
+  const lane = runsLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  return {
+    async ran(caller, run) {
+      // Not as the caller: the money is spent, even if the key was revoked meanwhile.
+      const requester = { caller: null, claim: null, wantsNote: false }
+      try {
+        await writer.submit(lane, caller.orgId, { caller, run }, requester)
+      } catch (error) {
+        throw unrecorded(error)
+      }
+    },
+  }
+}
+
+const runsLane = (thresholds: AppendThresholds | null): Lane<Job, null> => ({
+  name: 'scorer_runs',
+  async run(items, scope) {
+    const jobs = items.map(({ job }) => job)
+    const movements = jobs.flatMap((job) => movementOf(job, scope.recordedAt))
+    const further = (await thresholds?.entries(movements, [], scope)) ?? []
+    scope.writes.push(totalRows(scope.orgId, movements))
+    const outcomes = jobs.map((job) => ({ entries: [entryOf(job)], reply: () => null }))
+    return { outcomes, further } satisfies LaneResult<null>
+  },
+})
+
+/** USD that the run has cost; null where it is not known, or where there is nothing to pay. */
+function costOf({ metadata }: FinishedRun): number | null {
+  const cost = metadata['cost_usd']
+  return typeof cost === 'number' ? cost : null
+}
+
+function movementOf({ caller, run }: Job, recordedAt: string): Movement[] {
+  const cost = costOf(run) ?? 0
+  if (cost <= 0) return []
+  return [
+    {
+      agentId: actorOf(caller).id,
+      day: recordedAt.slice(0, 10),
+      spent: toMicroUsd(cost),
+      held: 0,
+    },
+  ]
+}
+
+function entryOf({ caller, run }: Job): EntryDraft {
+  const cost = costOf(run)
+  const { cost_usd: _, ...facts } = run.metadata
+  return {
+    kind: 'scorer.ran',
+    actor: actorOf(caller),
+    data: {
+      scorer: run.scorer,
+      version: run.scorerVersion,
+      threshold: run.threshold,
+      count: run.count,
+      scored: run.scored,
+      mean: run.mean,
+      pass_rate: run.passRate,
+      errors_by_code: run.errorsByCode,
+      content_hash: run.contentHash,
+      ...(cost !== null && { cost_usd: cost }),
+      ...(Object.keys(facts).length > 0 && { facts }),
+    },
+  }
+}
