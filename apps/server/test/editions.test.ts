@@ -208,6 +208,16 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     expect((await request(`${server.url}/v1/ledger`, key)).status).toBe(200)
   })
 
+  test('names the address that is set as AuthZEN’s decision point, to who has no key too', async () => {
+    await start({ REMIT_BASE_URL: 'https://pdp.example.com', ...(await licensed()) })
+
+    const metadata = await fetch(`${server.url}/.well-known/authzen-configuration`)
+
+    expect(await metadata.json()).toMatchObject({
+      policy_decision_point: 'https://pdp.example.com',
+    })
+  })
+
   test('a licence wins over evaluation', async () => {
     await start({ REMIT_EVALUATION: '1', ...(await licensed()) })
 
