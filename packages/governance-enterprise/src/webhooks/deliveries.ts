@@ -31,14 +31,13 @@ export class Deliveries {
 
   start(): void {
     this.#unsubscribe = this.#deps.signals.subscribe(TOPIC, () => this.#wake())
-    // Retries become due, and another process may have died with a lease.
+    // Retries become due, and what another process left behind.
     this.#timers.push(setInterval(() => this.#wake(), POLL_MS).unref())
     this.#timers.push(setInterval(() => this.#track(this.#prune()), PRUNE_MS).unref())
     this.#track(this.#prune())
-    this.#wake()
   }
 
-  /** Begins nothing more, and waits for the attempts under way: their results are worth a repeat less. */
+  /** Begins nothing more, and waits for the attempts under way, so that what arrived is not sent again. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe()
