@@ -152,6 +152,16 @@ describe('a failure', () => {
     expect(decisions[0]?.context?.error?.message).toContain(message)
   })
 
+  it('to be the agent of one evaluation is told in its place', async () => {
+    const { decisions } = await run(
+      { subject, action, evaluations: [resource('1'), resource('2')] },
+      { '2': fail('agent_mismatch') },
+    )
+
+    expect(decisions[0]).toEqual(permit)
+    expect(decisions[1]?.context?.error?.status).toBe(403)
+  })
+
   it('of the server in some of them is told in their places', async () => {
     const { decisions } = await run(
       { subject, action, evaluations: [resource('1'), resource('2')] },

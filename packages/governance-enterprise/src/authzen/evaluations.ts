@@ -48,10 +48,13 @@ async function attempt(work: () => Promise<AccessDecision>): Promise<AccessDecis
 const isPermit = (outcome: AccessDecision | Failure): boolean =>
   !(outcome instanceof Failure) && outcome.decision
 
+/** Refusals of the caller, whatever he asks; that he may not ask as some agent is one evaluation's. */
+const OF_CALLER: ReadonlySet<string> = new Set(['unauthorized', 'plan_required', 'role_required'])
+
 /** A caller who is not let in any more, or a server that could do nothing, is no matter of one evaluation. */
 function refuseTogether(outcomes: readonly (AccessDecision | Failure)[]): void {
   const failures = outcomes.filter((outcome) => outcome instanceof Failure)
-  const refusal = failures.find(({ status }) => status === 401 || status === 403)
+  const refusal = failures.find(({ code }) => OF_CALLER.has(code))
   if (refusal) throw refusal
   const [first] = failures
   if (first && outcomes.length === failures.length && failures.every(({ status }) => status >= 500))
