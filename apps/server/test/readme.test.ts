@@ -29,7 +29,14 @@ describe.skipIf(!hasModules())('the README', () => {
       { agent_id: 'payer', daily_usd: 100 },
       { decision: 'allow' },
       { decision: 'deny', reason: 'spend_limit_daily' },
-      { data: [{ decision: 'deny' }, { decision: 'allow' }, { kind: 'spend_limit.set' }] },
+      {
+        data: [
+          { decision: 'deny' },
+          { kind: 'spend.threshold' },
+          { decision: 'allow' },
+          { kind: 'spend_limit.set' },
+        ],
+      },
     ])
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
