@@ -25,12 +25,16 @@ function check(schema: z.ZodType | undefined, read: () => unknown): unknown {
   return result.data
 }
 
-/** Each parameter once: of two values nobody can say which was meant. */
+/**
+ * Each parameter once: of two values nobody can say which was meant. U+0000 is refused as it is in JSON;
+ * PostgreSQL takes no text with it.
+ */
 function queryOf(c: Context): Record<string, string> {
   const { searchParams } = new URL(c.req.url)
   const query: Record<string, string> = Object.create(null) as Record<string, string>
   for (const [name, value] of searchParams) {
     if (name in query) throw invalid(name, 'is given twice')
+    if (value.includes('\0')) throw invalid(name, 'must not contain U+0000')
     query[name] = value
   }
   return { ...query }
