@@ -71,6 +71,7 @@ describe.each(DIALECTS)('the mode of an agent on %s', (dialect) => {
   describe('POST /v1/delegation/agents/{agent_id}/mode', () => {
     it('200 reopens an agent, with an entry; its next grant closes it again', async () => {
       await grant('old', { agent_id: 'reopened', actions: ['x'] })
+      expect(await reasonOf('reopened')).toBe('no_permission')
 
       const { ledger, ...answer } = await setMode('reopened', 'open')
 
