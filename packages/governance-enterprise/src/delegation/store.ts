@@ -20,7 +20,7 @@ export const findPermission = (
     .where('id', '=', id)
     .executeTakeFirst()
 
-export async function findPermissions(
+async function findPermissions(
   db: AnyDatabase,
   orgId: string,
   ids: readonly string[],
