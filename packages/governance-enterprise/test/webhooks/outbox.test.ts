@@ -127,6 +127,23 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
     await api.remit.close()
   })
 
+  it('a process that stops waits for its attempts, so that they are not made again', async () => {
+    await using receiver = await startReceiver()
+    const api = await createWebhookApi({ dialect, modules: [withoutWorkers] })
+    await denyAll(api)
+    await api.ok('createWebhook', { body: { url: receiver.url } })
+    const { url, signingKey } = api.remit
+    const stopping = await createWebhookApi({ url, signingKey })
+    receiver.answer = (response) => void setTimeout(() => response.writeHead(200).end(), 500)
+    await askDenied(api)
+    await receiver.until(1)
+
+    await stopping.remit.close()
+
+    expect(await rows(api)).toMatchObject([{ state: 'delivered', attempts: 1 }])
+    await api.remit.close()
+  })
+
   it('a process that dies during an attempt holds the message for no longer than its lease', async () => {
     await using receiver = await startReceiver()
     const clock = clockOfToday()
