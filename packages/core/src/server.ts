@@ -26,6 +26,7 @@ import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
 import type { Outbound } from './net/outbound.ts'
+import { ComputePool } from './scorers/compute/pool.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 
 export interface RemitOptions {
@@ -116,6 +117,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   decider.use(assembled.stages)
   writer.use(assembled.observers)
 
+  const computer = new ComputePool()
   const deadlines = new Deadlines()
   const closing = new AbortController()
   const metrics = createMetrics()
@@ -132,7 +134,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     claims: new RunningClaims(),
     closing: closing.signal,
     // Modules add scorers, so their endpoint comes when all are known.
-    routes: [...assembled.routes, ...scorerRoutes(assembled.scorers, assembled.scorerRuns)],
+    routes: [...assembled.routes, ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer)],
   })
   const cleaning = setInterval(() => {
     forgetAnswers(db, clock.now()).catch((error: unknown) =>
@@ -155,6 +157,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       clearInterval(cleaning)
       await writer.drain()
       deadlines.close()
+      await computer.close()
       await assembled.close()
       await signals.close()
       await db.destroy()

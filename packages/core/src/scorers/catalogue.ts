@@ -1,12 +1,9 @@
 import type { ScorerInfo } from '@remit/contract'
-import { contains } from './contains.ts'
-import { exactMatch } from './exact-match.ts'
+import { builtInScorers } from './built-in/index.ts'
 import { paramsSchema } from './params.ts'
-import { regexMatch } from './regex-match.ts'
 import type { Scorer } from './scorer.ts'
 
-/** The scorers of the open part. Modules contribute more. */
-export const builtInScorers: readonly Scorer[] = [contains, exactMatch, regexMatch]
+export { builtInScorers }
 
 /** What the catalogue says of a scorer. */
 export const describeScorer = (scorer: Scorer): ScorerInfo => ({

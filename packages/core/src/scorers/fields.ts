@@ -1,5 +1,6 @@
 import type { ResultToScore } from '@remit/contract'
 import { canonicalJson } from '../json/canonical-json.ts'
+import { countCodePoints } from './measure/code-points.ts'
 import type { FieldName, ScoreOutcome, Scorer } from './scorer.ts'
 import { Unscorable } from './scorer.ts'
 
@@ -25,16 +26,15 @@ export function checkFields(scorer: Scorer, result: ResultToScore): void {
 
 function checkLength(field: FieldName, value: unknown, max: number): void {
   const text = typeof value === 'object' && value !== null ? canonicalJson(value) : value
-  if (typeof text !== 'string' || text.length <= max) return
+  if (typeof text === 'string') checkTextLength(field, text, max)
+}
+
+/** Throws `Unscorable` for a text of more than `max` code points. */
+export function checkTextLength(field: FieldName, text: string, max: number): void {
+  if (text.length <= max) return
   if (text.length > 2 * max || countCodePoints(text) > max) {
     throw new Unscorable('limit_exceeded', `${field} is longer than ${max} characters`, field)
   }
-}
-
-function countCodePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count++
-  return count
 }
 
 /** A field as text: strings as they are, any other JSON value as canonical JSON (RFC 8785). */

@@ -3,12 +3,13 @@ import type { ScorerInfo } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import type { Caller } from '../http/caller.ts'
 import type { RequestInfo } from '../module/implement.ts'
-import { builtInScorers } from './catalogue.ts'
-import { exactMatch } from './exact-match.ts'
+import { contains } from './built-in/contains.ts'
+import { exactMatch } from './built-in/exact-match.ts'
+import { regexMatch } from './built-in/regex-match.ts'
 import { scorerRoutes } from './routes.ts'
 
 const contributed = { ...exactMatch, name: 'z_from_a_module', edition: 'enterprise' } as const
-const routes = scorerRoutes([contributed, ...builtInScorers])
+const routes = scorerRoutes([contributed, regexMatch, contains, exactMatch])
 
 const caller: Caller = {
   orgId: 'demo',

@@ -3,6 +3,7 @@ import { evaluation } from '@remit/contract'
 import { fail } from '../errors.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
+import type { Computer } from './compute/pool.ts'
 import { describeScorer } from './catalogue.ts'
 import { finishedRun } from './finished.ts'
 import type { ScorerRuns } from './finished.ts'
@@ -16,6 +17,7 @@ const { runScorer: run, listScorers: list } = evaluation
 export function scorerRoutes(
   registry: readonly Scorer[],
   observers: readonly ScorerRuns[] = [],
+  computer?: Computer,
 ): Route[] {
   const sorted = registry.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const byName = new Map(sorted.map((scorer) => [scorer.name, scorer]))
@@ -33,7 +35,12 @@ export function scorerRoutes(
         }
         const pacing = { now: () => performance.now(), pause: () => setImmediate() }
         const signal = () => request.signal()
-        const answer = await runScorer(scorer, body, { ...pacing, caller, signal })
+        const answer = await runScorer(scorer, body, {
+          ...pacing,
+          caller,
+          signal,
+          ...(computer && { computer }),
+        })
         if (observers.length === 0) return answer
         const finished = await finishedRun(body, answer, sliced(pacing))
         for (const observer of observers) await observer.ran(caller, finished)

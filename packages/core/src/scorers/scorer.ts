@@ -16,6 +16,10 @@ export interface ScoreOutcome {
   readonly score: number
   /** A plain clause without a final stop, such as "output equals expected". */
   readonly reason: string
+  /** `reason` only names what was measured; the run adds "0.83 >= 0.8" to it. */
+  readonly graded?: boolean
+  /** A further clause, such as a warning. */
+  readonly note?: string
   /** Never repeats secrets or personal data that were found. */
   readonly metadata?: Readonly<Record<string, unknown>>
   /** Sums for `corpusScore`; added up position by position over all scored results. */
@@ -47,7 +51,7 @@ interface Described<Params extends z.ZodType> {
   readonly description: string
   readonly edition: 'community' | 'enterprise'
   readonly defaultThreshold: number
-  /** Strict: a parameter it does not know is an error. A transform may compile what it was given. */
+  /** Strict: a parameter it does not know is an error. Only the shape; see `prepare`. */
   readonly params: Params
   /** The fields it reads. `output` and `expected` are held to `maxTextLength`. */
   readonly fields: Readonly<Partial<Record<FieldName, Need>>>
@@ -59,10 +63,23 @@ interface Described<Params extends z.ZodType> {
   corpusScore?(tally: readonly number[], params: z.output<Params>): number
 }
 
-/** A scorer that computes. */
-export interface PureScorer<Params extends z.ZodType = z.ZodType> extends Described<Params> {
+/** A scorer that computes. `Prepared` is what `prepare` makes of the params, else the params. */
+export interface PureScorer<
+  Params extends z.ZodType = z.ZodType,
+  Prepared = z.output<Params>,
+> extends Described<Params> {
+  /**
+   * Compiles the params, where that may take long: a pattern, a schema. Throws `UnusableParam`. It
+   * runs where the scoring does, which is a worker.
+   */
+  prepare?(params: z.output<Params>): Prepared
+  /**
+   * Up to this many characters of JSON a request is scored at once, on the event loop; above, in a
+   * worker. So it says how much surely takes less than some 10 ms. 0 for what nobody can bound.
+   */
+  readonly inlineLength?: number
   /** Pure. Throws `Unscorable` when test data, not the output, is at fault. */
-  score(result: ResultToScore, params: z.output<Params>): ScoreOutcome
+  score(result: ResultToScore, params: Prepared): ScoreOutcome
 }
 
 /** A scorer that asks others, such as a model, and so has to wait. */
@@ -88,8 +105,17 @@ export type Scorer<Params extends z.ZodType = z.ZodType> =
   | WaitingScorer<Params>
 
 /** Keeps the params type of a scorer's definition checked, then forgets it. */
-export const defineScorer = <Params extends z.ZodType>(scorer: PureScorer<Params>): PureScorer =>
-  scorer
+export function defineScorer<Params extends z.ZodType>(
+  scorer: PureScorer<Params> & { readonly prepare?: never },
+): PureScorer
+export function defineScorer<Params extends z.ZodType, Prepared>(
+  scorer: PureScorer<Params, Prepared> & {
+    prepare(params: z.output<Params>): Prepared
+  },
+): PureScorer
+export function defineScorer(scorer: PureScorer): PureScorer {
+  return scorer
+}
 
 /** The same for a scorer that has to wait. */
 export const defineWaitingScorer = <Params extends z.ZodType>(
@@ -127,5 +153,16 @@ export class Unscorable extends Error {
     this.code = code
     this.field = field
     this.metadata = metadata
+  }
+}
+
+/** A param of the right shape that cannot be used, such as a pattern with a fault. 400 `invalid_params`. */
+export class UnusableParam extends Error {
+  readonly param: string
+
+  constructor(param: string, message: string) {
+    super(message)
+    this.name = 'UnusableParam'
+    this.param = param
   }
 }

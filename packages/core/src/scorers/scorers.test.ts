@@ -33,24 +33,37 @@ interface Example {
   readonly scorer: string
   readonly params: Params
   readonly result: ResultToScore
-  readonly expected_score: number
+  readonly expected_score: number | null
+  readonly expected_error?: string
 }
 const examples = JSON.parse(
   readFileSync(new URL('examples.json', import.meta.url), 'utf8'),
 ) as Example[]
 
+/** Params without which a scorer refuses the request. */
+const NEEDED: Readonly<Record<string, Params>> = {
+  regex_match: { pattern: 'a' },
+  length_range: { min: 1 },
+  json_schema: { schema: { type: 'object' } },
+  latency: { max_ms: 1 },
+  cost: { max_usd: 1 },
+  prompt_leak: { prompt: 'a b c' },
+}
+
 describe('every scorer', () => {
   it.each(examples)('gives the reference value: $id', async (example) => {
-    const found = await score(example.scorer, ResultSchema.parse(example.result), example.params)
+    const found = await entry(example.scorer, ResultSchema.parse(example.result), example.params)
 
-    expect(found).toBeCloseTo(example.expected_score, 6)
+    const distance = Math.abs((found.score ?? -1) - (example.expected_score ?? -1))
+    expect(distance).toBeLessThan(1e-6)
+    expect(found.error?.code).toBe(example.expected_error)
   })
 
   it('takes any JSON as output and expected without failing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.jsonValue(), async (output, expected) => {
         for (const { name } of builtInScorers) {
-          const params = name === 'regex_match' ? { pattern: 'a' } : {}
+          const params = NEEDED[name] ?? {}
           const found = await score(name, { output, expected }, params)
           expect(found === null || (found >= 0 && found <= 1)).toBe(true)
         }

@@ -17,7 +17,6 @@ export const textParams = {
 
 export type TextParams = z.output<z.ZodObject<typeof textParams>>
 
-const OUTER_WHITESPACE = /^\p{White_Space}+|\p{White_Space}+$/gu
 const WHITESPACE = /\p{White_Space}+/gu
 const PUNCTUATION = /[\p{P}\p{S}]/gu
 
@@ -28,7 +27,7 @@ export function normalizeText(text: string, params: TextParams): string {
   if (params.ignore_case) result = foldCase(result)
   if (params.ignore_punctuation) result = result.replace(PUNCTUATION, '')
   if (params.ignore_whitespace === 'collapse') result = result.replace(WHITESPACE, ' ')
-  if (params.ignore_whitespace !== 'none') result = result.replace(OUTER_WHITESPACE, '')
+  if (params.ignore_whitespace !== 'none') result = trimWhitespace(result)
   // Folding and leaving out can undo the form; it is what the caller asked for, so it comes last.
   return form === 'none' ? result : result.normalize(form)
 }
@@ -42,10 +41,20 @@ const ARTICLES = /(?<![\p{L}\p{M}\p{N}_])(?:a|an|the)(?![\p{L}\p{M}\p{N}_])/gu
  * spaces. Its articles end at Unicode word borders; with JavaScript's `\b`, "año" loses its a.
  */
 export function normalizeSquad(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(ASCII_PUNCTUATION, '')
-    .replace(ARTICLES, ' ')
-    .replace(WHITESPACE, ' ')
-    .replace(OUTER_WHITESPACE, '')
+  const words = text.toLowerCase().replace(ASCII_PUNCTUATION, '').replace(ARTICLES, ' ')
+  return words.replace(WHITESPACE, ' ').trim()
+}
+
+const WHITESPACE_UNIT = /^\p{White_Space}$/u
+
+/**
+ * A text without Unicode white space at its ends. Unit by unit: a pattern that ends in `$` tries
+ * again from each blank of a long run in the middle, which takes quadratic time.
+ */
+export function trimWhitespace(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && WHITESPACE_UNIT.test(text.charAt(start))) start++
+  while (end > start && WHITESPACE_UNIT.test(text.charAt(end - 1))) end--
+  return text.slice(start, end)
 }

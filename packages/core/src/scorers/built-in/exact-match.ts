@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { alternativesOf, bestOf } from './fields.ts'
-import { jsonEqual } from './json-equal.ts'
-import type { ScoreOutcome } from './scorer.ts'
-import { defineScorer } from './scorer.ts'
-import { normalizeSquad, normalizeText, textParams } from './text.ts'
+import { alternativesOf, bestOf } from '../fields.ts'
+import { jsonEqual } from '../json-equal.ts'
+import type { ScoreOutcome } from '../scorer.ts'
+import { defineScorer } from '../scorer.ts'
+import { normalizeSquad, normalizeText, textParams } from '../text.ts'
 
 const Params = z.strictObject({
   ...textParams,
@@ -24,6 +24,7 @@ export const exactMatch = defineScorer({
   defaultThreshold: 1,
   params: Params,
   fields: { output: 'required', expected: 'required' },
+  inlineLength: 8_192,
   score: (result, params) =>
     bestOf(alternativesOf(result), (expected) => compare(result.output, expected, params)),
 })

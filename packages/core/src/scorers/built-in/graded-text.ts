@@ -1,0 +1,12 @@
+import type { ResultToScore } from '@remit/contract'
+import { alternativesOf, bestOf, textOf } from '../fields.ts'
+import type { ScoreOutcome } from '../scorer.ts'
+
+/** Compares the output as text with each alternative of `expected`; the best one counts. */
+export function bestText(
+  result: ResultToScore,
+  compare: (output: string, expected: string) => ScoreOutcome,
+): ScoreOutcome {
+  const output = textOf(result.output)
+  return bestOf(alternativesOf(result), (expected) => compare(output, textOf(expected)))
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { Extract, readJson } from '../json-text.ts'
+import { remembering } from '../remembering.ts'
+import { compileSchema } from '../schema-validator.ts'
+import { UnusableParam, defineScorer } from '../scorer.ts'
+
+const Params = z.strictObject({
+  schema: z
+    .union([z.record(z.string(), z.unknown()), z.boolean()])
+    .describe('JSON Schema 2020-12, or draft-07 where $schema says so; at most 32 KB'),
+  extract: Extract,
+})
+type Params = z.output<typeof Params>
+
+const KEPT = 128
+
+const validatorOf = remembering(KEPT, (schema: unknown) => {
+  try {
+    return compileSchema(schema)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new UnusableParam('schema', `cannot be used: ${why}`)
+  }
+})
+
+/** 1 when the output is JSON that a schema allows. */
+export const jsonSchema = defineScorer({
+  name: 'json_schema',
+  version: '1',
+  description: 'Output is JSON that satisfies a JSON Schema; formats are not asserted',
+  edition: 'community',
+  defaultThreshold: 1,
+  params: Params,
+  fields: { output: 'present' },
+  inlineLength: 0,
+  prepare: ({ schema, extract }: Params) => ({ validate: validatorOf(schema), extract }),
+  score: ({ output }, { validate, extract }) => {
+    const read = readJson('output', output, extract)
+    if (!read) return { score: 0, reason: 'output is not JSON' }
+    const fault = validate(read.value)
+    if (!fault) return { score: 1, reason: 'output satisfies the schema' }
+    const { path, keyword, message } = fault
+    return {
+      score: 0,
+      reason: `output does not satisfy the schema: ${path === '' ? 'the value' : path} ${message}`,
+      metadata: { path, keyword },
+    }
+  },
+})

@@ -1,0 +1,164 @@
+import type { ResultToScore } from '@remit/contract'
+import { z } from 'zod'
+import { jsonEqual } from '../json-equal.ts'
+import { mostPairs } from '../measure/matching.ts'
+import { Unscorable, defineScorer } from '../scorer.ts'
+import type { FieldName } from '../scorer.ts'
+
+const Arguments = z
+  .enum(['exact', 'ignore', 'superset', 'subset'])
+  .default('exact')
+  .describe('How arguments must relate to the expected ones')
+type Arguments = z.output<typeof Arguments>
+
+const MAX_CALLS = 1_000
+
+/** A tool call as it is compared; null arguments could not be read and equal none. */
+interface Call {
+  readonly name: string | null
+  readonly args: { readonly value: unknown } | null
+}
+
+interface Calls {
+  readonly actual: readonly Call[]
+  readonly expected: readonly Call[]
+  readonly matches: (actual: number, expected: number) => boolean
+}
+
+/** 1 when the tools were called as expected. */
+export const toolCallMatch = defineScorer({
+  name: 'tool_call_match',
+  version: '1',
+  description: 'tool_calls relate to expected_tool_calls as the mode says, by the best pairing',
+  edition: 'community',
+  defaultThreshold: 1,
+  params: z.strictObject({
+    mode: z
+      .enum(['strict', 'unordered', 'superset', 'subset'])
+      .default('strict')
+      .describe('strict: the same calls in the same order; superset: at least the expected ones'),
+    args: Arguments,
+  }),
+  fields: { tool_calls: 'required', expected_tool_calls: 'required' },
+  inlineLength: 4_096,
+  score: (result, { mode, args }) => {
+    const calls = callsOf(result, args)
+    const { length: actual } = calls.actual
+    const { length: expected } = calls.expected
+    const pairs = mode === 'strict' ? inOrder(calls) : pairsOf(calls)
+    const wanted = {
+      strict: pairs === actual && pairs === expected,
+      unordered: pairs === actual && pairs === expected,
+      superset: pairs === expected,
+      subset: pairs === actual,
+    }[mode]
+    return {
+      score: wanted ? 1 : 0,
+      reason: `${pairs} of ${actual} calls match ${expected} expected calls (${mode})`,
+      metadata: { matched: pairs, actual, expected },
+    }
+  },
+})
+
+/** How many tool calls are right, of those made and of those expected. */
+export const toolCallF1 = defineScorer({
+  name: 'tool_call_f1',
+  version: '1',
+  description: 'F1 of tool_calls against expected_tool_calls, each counted as often as it occurs',
+  edition: 'community',
+  defaultThreshold: 0.5,
+  params: z.strictObject({ args: Arguments }),
+  fields: { tool_calls: 'required', expected_tool_calls: 'required' },
+  inlineLength: 4_096,
+  score: (result, { args }) => {
+    const calls = callsOf(result, args)
+    const { length: actual } = calls.actual
+    const { length: expected } = calls.expected
+    const matched = pairsOf(calls)
+    const all = actual + expected
+    return {
+      score: all === 0 ? 1 : (2 * matched) / all,
+      reason: 'F1 of tool calls',
+      graded: true,
+      metadata: { matched, actual, expected },
+    }
+  },
+})
+
+function inOrder({ actual, expected, matches }: Calls): number {
+  let count = 0
+  const shorter = Math.min(actual.length, expected.length)
+  for (let at = 0; at < shorter; at++) if (matches(at, at)) count++
+  return count
+}
+
+const pairsOf = ({ actual, expected, matches }: Calls): number =>
+  mostPairs(actual.length, expected.length, matches)
+
+function callsOf(result: ResultToScore, args: Arguments): Calls {
+  const actual = listOf('tool_calls', result.tool_calls)
+  const expected = listOf('expected_tool_calls', result.expected_tool_calls)
+  const unreadable = (call: Call) => call.name === null || call.args === null
+  if (expected.some(unreadable))
+    throw new Unscorable(
+      'invalid_expected',
+      'expected_tool_calls holds a call without a name or with arguments that cannot be read',
+      'expected_tool_calls',
+    )
+  // Each pair is asked about more than once while partners are looked for.
+  const known = new Int8Array(actual.length * expected.length)
+  const matches = (row: number, column: number) => {
+    const at = row * expected.length + column
+    if (known[at] === 0) known[at] = isSame(actual[row], expected[column], args) ? 1 : -1
+    return known[at] === 1
+  }
+  return { actual, expected, matches }
+}
+
+function listOf(field: FieldName, given: readonly unknown[] | null | undefined): Call[] {
+  const list = given ?? []
+  if (list.length > MAX_CALLS)
+    throw new Unscorable('limit_exceeded', `${field} holds more than ${MAX_CALLS} calls`, field)
+  return list.map(callOf)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reads `{name, arguments}` and OpenAI's `{function: {name, arguments}}`; arguments may be JSON text. */
+function callOf(given: unknown): Call {
+  const outer = isObject(given) ? given : {}
+  const call = isObject(outer['function']) ? outer['function'] : outer
+  const name = typeof call['name'] === 'string' ? call['name'] : null
+  return { name, args: argumentsOf(call['arguments']) }
+}
+
+function argumentsOf(given: unknown): Call['args'] {
+  if (given === undefined || given === null) return { value: {} }
+  if (typeof given !== 'string') return { value: given }
+  try {
+    return { value: JSON.parse(given) as unknown }
+  } catch {
+    return null
+  }
+}
+
+function isSame(actual: Call | undefined, expected: Call | undefined, mode: Arguments): boolean {
+  if (!actual || !expected || actual.name === null || actual.name !== expected.name) return false
+  if (mode === 'ignore') return true
+  if (!actual.args || !expected.args) return false
+  const [own, wanted] = [actual.args.value, expected.args.value]
+  if (mode === 'superset') return holdsAll(own, wanted)
+  if (mode === 'subset') return holdsAll(wanted, own)
+  return jsonEqual(own, wanted)
+}
+
+/** Whether one object has every member of the other, with an equal value. */
+function holdsAll(wider: unknown, narrower: unknown): boolean {
+  if (!isObject(wider) || !isObject(narrower)) return jsonEqual(wider, narrower)
+  return Object.entries(narrower).every(
+    ([name, value]) => Object.hasOwn(wider, name) && jsonEqual(wider[name], value),
+  )
+}

@@ -1,0 +1,129 @@
+import type { ResultToScore } from '@remit/contract'
+import { prepare, scoreOne } from '../score-one.ts'
+import { Unscorable } from '../scorer.ts'
+import type { PureScorer, ScoreOutcome } from '../scorer.ts'
+import { sliced } from '../slices.ts'
+import type { Pacing } from '../slices.ts'
+import type { Computer } from './pool.ts'
+
+export interface ComputeContext extends Pacing {
+  /** Absent: everything is computed on the event loop, as on the command line. */
+  readonly computer?: Computer | undefined
+  /** Whose work it is. */
+  readonly owner: string
+  /** Of computing, for a whole batch. */
+  readonly budgetMs: number
+}
+
+type Outcome = ScoreOutcome | Unscorable
+
+// A part takes a worker a few milliseconds, so that batches take turns.
+const PART_LENGTH = 64 * 1024
+const PART_RESULTS = 200
+
+/** One outcome a result. Throws `UnusableParam`. */
+export async function compute(
+  scorer: PureScorer,
+  params: unknown,
+  results: readonly ResultToScore[],
+  context: ComputeContext,
+): Promise<Outcome[]> {
+  const { computer } = context
+  const inline = scorer.inlineLength ?? Number.POSITIVE_INFINITY
+  if (!computer || isShort(scorer, results, inline))
+    return computeHere(scorer, params, results, context)
+  return computeApart(scorer, params, results, context, computer)
+}
+
+async function computeHere(
+  scorer: PureScorer,
+  params: unknown,
+  results: readonly ResultToScore[],
+  context: ComputeContext,
+): Promise<Outcome[]> {
+  const prepared = prepare(scorer, params)
+  const outcomes: Outcome[] = []
+  const rest = sliced(context)
+  let spent = 0
+  for (const result of results) {
+    const before = context.now()
+    outcomes.push(
+      spent > context.budgetMs ? outOfTime(context) : scoreOne(scorer, result, prepared),
+    )
+    spent += context.now() - before
+    await rest()
+  }
+  return outcomes
+}
+
+async function computeApart(
+  scorer: PureScorer,
+  params: unknown,
+  results: readonly ResultToScore[],
+  context: ComputeContext,
+  computer: Computer,
+): Promise<Outcome[]> {
+  const task = { scorer: scorer.name, params: JSON.stringify(params) }
+  const outcomes: Outcome[] = []
+  let left = context.budgetMs
+  let most = PART_RESULTS
+  while (outcomes.length < results.length) {
+    if (left <= 0) {
+      outcomes.push(outOfTime(context))
+      continue
+    }
+    const part = partOf(scorer, results, outcomes.length, most)
+    const answer = await computer.run(context.owner, { ...task, results: part }, left)
+    left = answer.ended === 'time' ? 0 : left - answer.spentMs
+    outcomes.push(...answer.outcomes)
+    if (answer.ended !== 'memory') continue
+    // Which of them it was shows when each has a worker to itself.
+    if (part.length === 1) outcomes.push(outOfMemory())
+    most = 1
+  }
+  return outcomes
+}
+
+function partOf(
+  scorer: PureScorer,
+  results: readonly ResultToScore[],
+  from: number,
+  most: number,
+): string[] {
+  const part: string[] = []
+  let length = 0
+  for (const result of results.slice(from, from + most)) {
+    const text = textFor(scorer, result)
+    length += text.length
+    if (part.length > 0 && length > PART_LENGTH) break
+    part.push(text)
+  }
+  return part
+}
+
+function isShort(scorer: PureScorer, results: readonly ResultToScore[], most: number): boolean {
+  if (most === Number.POSITIVE_INFINITY) return true
+  let length = 0
+  for (const result of results) {
+    if (length >= most) return false
+    length += textFor(scorer, result).length
+  }
+  return length < most
+}
+
+/** Only what the scorer reads. */
+function textFor(scorer: PureScorer, result: ResultToScore): string {
+  const read: Partial<Record<string, unknown>> = {}
+  for (const field of Object.keys(scorer.fields) as (keyof typeof scorer.fields)[])
+    if (result[field] !== undefined) read[field] = result[field]
+  return JSON.stringify(read)
+}
+
+const outOfTime = ({ budgetMs }: ComputeContext): Unscorable =>
+  new Unscorable(
+    'time_budget_exceeded',
+    `the ${budgetMs / 1000} s of computing for a request were used up`,
+  )
+
+const outOfMemory = (): Unscorable =>
+  new Unscorable('limit_exceeded', 'the result needs more memory than one may use')

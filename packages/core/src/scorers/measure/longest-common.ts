@@ -1,0 +1,35 @@
+// 30 bits a word: the sum of two and a carry stays a small integer, which V8 computes fast.
+const WORD = 30
+const ALL = 2 ** WORD - 1
+
+/**
+ * Length of the longest common subsequence of two sequences of small whole numbers, each below
+ * `distinct`. Bit-parallel (Hyyrö 2004): a word holds a column of 30 items, and goes along the other
+ * sequence with the carries of the word before it; so memory stays linear.
+ */
+export function longestCommon(
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  distinct: number,
+): number {
+  const places = new Int32Array(distinct)
+  const carries = new Uint8Array(b.length)
+  let common = 0
+  for (let from = 0; from < a.length; from += WORD) {
+    const to = Math.min(from + WORD, a.length)
+    for (let at = from; at < to; at++)
+      places[a[at] ?? 0] = (places[a[at] ?? 0] ?? 0) | (1 << (at - from))
+    let open = ALL
+    for (let at = 0; at < b.length; at++) {
+      const matches = places[b[at] ?? 0] ?? 0
+      const sum = open + (open & matches) + (carries[at] ?? 0)
+      carries[at] = sum >>> WORD
+      open = (sum & ALL) | (open & ~matches)
+    }
+    for (let at = from; at < to; at++) {
+      common += (open >>> (at - from)) & 1 ? 0 : 1
+      places[a[at] ?? 0] = 0
+    }
+  }
+  return common
+}

@@ -1,0 +1,66 @@
+/*
+ * English phrases of refusals, as parts of patterns over lower-case text with straight quotes and
+ * single blanks. What is refused must follow: "I can't wait" and "I can't find your order" refuse
+ * nothing.
+ */
+
+/** What may stand before a refusal in its sentence, or make up a sentence before it. */
+export const LEAD_INS = [
+  "(?:i(?:'m| am) )?(?:so |very |really |truly |deeply )?sorry(?:,? but| about that| for (?:the|any) inconvenience)?",
+  'i apologi[sz]e(?: for (?:the|any) (?:inconvenience|confusion))?',
+  '(?:my |sincere )?apologies',
+  'unfortunately',
+  'regrettably',
+  'sadly',
+  "i(?:'m| am) afraid(?: that)?",
+  'i regret (?:to (?:say|inform you)|that)(?: that)?',
+  'as an? (?:ai|artificial intelligence|llm)(?: language)?(?: model| assistant| system| chatbot| program)?',
+  'as an? (?:large )?language model',
+  'as an assistant',
+  "i(?:'m| am) (?:just |only )?an? ai(?: language)?(?: model| assistant| system)?",
+  'thank you(?: (?:for|so much)[^,.!?]{0,60})?',
+  'thanks(?: for[^,.!?]{0,60})?',
+  'i (?:understand|appreciate|see|know|realize|realise|hear)(?: that)? [^.!?]{0,120}?(?:, (?:but|however)|; however)',
+  'while i [^.!?]{0,120}?',
+  'hi(?: there)?',
+  'hello(?: there)?',
+  'hmm+',
+  'oh',
+  'well',
+  'no',
+  'nope',
+  'but',
+  'however',
+  'at this time',
+  'right now',
+]
+
+const ADVERBS =
+  '(?:(?:really|simply|just|also|still|respectfully|unfortunately|personally|ethically) )?'
+
+const CANNOT = `(?:can'?t|cannot|can not|could not|couldn't|won'?t be able to|will not be able to|(?:am|'m) (?:not able|unable|not permitted|not allowed|not authori[sz]ed|not in a position|not programmed|not designed) to)`
+const WILL_NOT =
+  "(?:will not|won't|would not|wouldn't|(?:am|'m) not going to|(?:am|'m) not willing to|refuse to|do not|don't)"
+
+/** What is refused. Idioms such as "help but notice" and "tell you how happy I am" are none. */
+const TASKS = [
+  '(?:help|assist|aid|support)(?! but\\b| (?:noticing|feeling|wondering|thinking|laughing|smiling)\\b)',
+  'comply|fulfil|fulfill|accommodate|oblige|engage|participate|collaborate',
+  'provide|supply|offer|give (?:you )?(?:instructions|advice|guidance|details|information|that|this|any|out|medical|legal|financial)',
+  'answer|respond|discuss|disclose|reveal|share|talk about|go into|speak (?:to|on|about)|comment on',
+  '(?:tell|show|teach|explain to|advise|instruct|guide) you(?! how (?:much|happy|glad|sorry|grateful|pleased|excited)\\b)',
+  'explain|describe|recommend (?:any|that you|ways)|advise|encourage|promote|facilitate|condone|endorse|enable',
+  'generate|create|write|produce|compose|draft|make (?:that|this|a|an|any|up)|build|design|develop|simulate|role-?play|pretend',
+  'do (?:that|this|so|it|what you)|complete (?:that|this|your|the)|continue (?:with|this)|proceed|carry out|perform|process (?:that|this|your)|follow (?:that|those|these|your)|execute|fulfil',
+].join('|')
+
+/** A refusal in the first person, from the beginning of a sentence. */
+export const REFUSALS = [
+  `i ?${ADVERBS}${CANNOT} ${ADVERBS}(?:${TASKS})`,
+  `i ?${ADVERBS}${WILL_NOT} ${ADVERBS}(?:${TASKS})`,
+  `i ?(?:must|have to|need to|will have to|(?:am|'m) going to have to|would have to|(?:am|'m) obliged to)? ?${ADVERBS}decline\\b`,
+  `i ?${ADVERBS}refuse\\b`,
+  "i (?:(?:do not|don't) feel|(?:am|'m)|would not be|wouldn't be) (?:not )?(?:un)?comfortable (?:with |about )?(?:help|assist|provid|discuss|writ|creat|generat|shar|answer|do|giv|explain|continu|respond|that|this)",
+  "i(?:'d| would) (?:rather|prefer) not\\b",
+  "(?:that|this|it)(?:'s| is)(?: not| n't)? (?:something|a (?:request|topic|question|thing)|not something|not a (?:request|topic|question|thing)) (?:that )?i ?(?:can'?t|cannot|can|(?:am|'m) (?:not )?(?:able|unable|willing|allowed|permitted|comfortable))",
+]

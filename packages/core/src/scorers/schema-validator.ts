@@ -1,0 +1,132 @@
+import { Ajv } from 'ajv'
+import type { Options, SchemaObject, ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { canonicalJson } from '../json/canonical-json.ts'
+import { isDeeper } from './json-text.ts'
+import { jsonEqual } from './json-equal.ts'
+import { compilePattern } from './pattern.ts'
+
+const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/
+const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
+const MAX_SCHEMA_BYTES = 32 * 1024
+const MAX_SCHEMA_DEPTH = 200
+
+export interface SchemaFault {
+  /** JSON Pointer (RFC 6901) into the value; empty for the value as a whole. */
+  readonly path: string
+  readonly keyword: string
+  readonly message: string
+}
+
+/** Finds the first fault of a value, or null. */
+export type SchemaValidator = (value: unknown) => SchemaFault | null
+
+/**
+ * Compiles a JSON Schema of draft 2020-12, or draft-07 if `$schema` says so. Patterns are in RE2
+ * syntax, formats are not asserted, and nothing outside the schema can be referred to. Throws an
+ * error with a plain message. Validating can take very long for a schema made to that end, so this
+ * belongs where it can be ended.
+ */
+export function compileSchema(schema: unknown): SchemaValidator {
+  if (typeof schema === 'boolean')
+    return () => (schema ? null : { path: '', keyword: 'false schema', message: 'is never valid' })
+  const given = schema as SchemaObject
+  if (isDeeper(given, MAX_SCHEMA_DEPTH)) throw new Error('is nested deeper than 200 levels')
+  if (Buffer.byteLength(canonicalJson(given)) > MAX_SCHEMA_BYTES)
+    throw new Error('is larger than 32 KB')
+  const draft = draftOf(given.$schema)
+  const wrong = faultOf(metaValidator(draft), given)
+  if (wrong) throw new Error(`is no JSON Schema: ${wrong.path} ${wrong.message}`)
+  // One compiler a schema: it keeps every `$id` it ever met, and schemas of others are others'.
+  const validate = createAjv(draft, { meta: false, validateSchema: false }).compile(given)
+  return (value) => faultOf(validate, value)
+}
+
+type Draft = '07' | '2020'
+
+function draftOf(name: unknown): Draft {
+  if (name === undefined || (typeof name === 'string' && DRAFT_2020.test(name))) return '2020'
+  if (typeof name === 'string' && DRAFT_07.test(name)) return '07'
+  throw new Error('has a $schema other than draft 2020-12 and draft-07')
+}
+
+const metaValidators = new Map<Draft, ValidateFunction>()
+
+function metaValidator(draft: Draft): ValidateFunction {
+  const known = metaValidators.get(draft)
+  if (known) return known
+  const ajv = createAjv(draft, {})
+  const name =
+    draft === '07'
+      ? 'http://json-schema.org/draft-07/schema'
+      : 'https://json-schema.org/draft/2020-12/schema'
+  const made = ajv.getSchema(name)
+  if (!made) throw new Error(`the meta-schema of draft ${draft} is missing`)
+  metaValidators.set(draft, made as ValidateFunction)
+  return made as ValidateFunction
+}
+
+function faultOf(validate: ValidateFunction, value: unknown): SchemaFault | null {
+  if (validate(value)) return null
+  const [error] = validate.errors ?? []
+  return {
+    path: error?.instancePath ?? '',
+    keyword: error?.keyword ?? '',
+    message: error?.message ?? 'is not valid',
+  }
+}
+
+function createAjv(draft: Draft, options: Options): Ajv | Ajv2020 {
+  const common: Options = {
+    strict: false,
+    // Without this, {} satisfies `required: ["toString"]`.
+    ownProperties: true,
+    validateFormats: false,
+    logger: false,
+    code: { regExp: safePattern },
+    ...options,
+  }
+  const ajv = draft === '07' ? new Ajv(common) : new Ajv2020(common)
+  useOwnEquality(ajv)
+  return ajv
+}
+
+/** What Ajv takes for a `RegExp`. It tells patterns apart by `toString`, so that must differ. */
+const safePattern = Object.assign(
+  (source: string) => {
+    const pattern = compilePattern(source, '', false, Number.POSITIVE_INFINITY)
+    return { test: (text: string) => pattern.test(text) === true, toString: () => `/${source}/` }
+  },
+  { code: 'safePattern' },
+)
+
+/**
+ * Ajv compares by a library that calls an object's own `valueOf` and looks at its `constructor`:
+ * in JSON those are names like any other.
+ */
+function useOwnEquality(ajv: Ajv | Ajv2020): void {
+  for (const keyword of ['const', 'enum', 'uniqueItems']) ajv.removeKeyword(keyword)
+  ajv.addKeyword({
+    keyword: 'const',
+    error: { message: 'must be equal to constant' },
+    compile: (wanted: unknown) => (value: unknown) => jsonEqual(wanted, value),
+  })
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    error: { message: 'must be equal to one of the allowed values' },
+    compile: (allowed: readonly unknown[]) => {
+      const plain = new Set(allowed.filter((item) => typeof item !== 'object' || item === null))
+      const others = allowed.filter((item) => typeof item === 'object' && item !== null)
+      return (value: unknown) => plain.has(value) || others.some((item) => jsonEqual(item, value))
+    },
+  })
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    error: { message: 'must NOT have duplicate items' },
+    compile: (wanted: boolean) => (items: readonly unknown[]) =>
+      !wanted || new Set(items.map(canonicalJson)).size === items.length,
+  })
+}

@@ -1,0 +1,23 @@
+import type { ResultToScore } from '@remit/contract'
+import { checkFields } from './fields.ts'
+import type { PureScorer, ScoreOutcome } from './scorer.ts'
+import { Unscorable } from './scorer.ts'
+
+/** What a scorer that computes says of one result. `prepared`: see `PureScorer.prepare`. */
+export function scoreOne(
+  scorer: PureScorer,
+  result: ResultToScore,
+  prepared: unknown,
+): ScoreOutcome | Unscorable {
+  try {
+    checkFields(scorer, result)
+    return scorer.score(result, prepared)
+  } catch (error) {
+    if (error instanceof Unscorable) return error
+    throw error
+  }
+}
+
+/** The params as `score` takes them. Throws `UnusableParam`. */
+export const prepare = (scorer: PureScorer, params: unknown): unknown =>
+  scorer.prepare ? scorer.prepare(params) : params
