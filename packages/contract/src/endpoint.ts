@@ -47,6 +47,10 @@ export interface Endpoint<
   readonly lenient?: true
   /** Takes `application/x-www-form-urlencoded` too, as OAuth clients send it; each field once, each a string. */
   readonly form?: true
+  /** A request without a key is let through, from nobody; one with a bad key is refused all the same. */
+  readonly keyless?: true
+  /** Refusals are `application/json` with the members of RFC 6749 §5.2 beside those of a problem. */
+  readonly oauth?: true
   /** Field of the answer that is shown once and left out of an idempotent repeat. */
   readonly secretField?: string
 }

@@ -1,2 +1,216 @@
-/** Trusted issuers. */
-export const issuers = {}
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+
+/** Signatures that can be trusted: asymmetric ones only, so that whoever checks cannot sign. */
+export const SIGNATURE_ALGS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+] as const
+export const SignatureAlg = z.enum(SIGNATURE_ALGS).meta({ id: 'SignatureAlg' })
+export type SignatureAlg = z.infer<typeof SignatureAlg>
+
+export const PRESETS = ['github', 'gitlab', 'google', 'entra', 'kubernetes', 'spiffe'] as const
+
+const distinct = (values: readonly unknown[]): boolean => new Set(values).size === values.length
+const TEXT = /^[^\p{C}]+$/u
+const text = (max: number) =>
+  z.string().min(1).max(max).regex(TEXT, 'must be printable, without control characters')
+
+/** Claims that every token has for its own sake; they tell nothing about who is meant. */
+const NOT_ABOUT_ANYONE = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti'])
+const ClaimName = text(128).refine(
+  (name) => !NOT_ABOUT_ANYONE.has(name),
+  'must be a claim about who is meant; this one is checked anyway',
+)
+const Value = z.union([text(1024), z.number(), z.boolean()])
+
+/** A test of one claim of the token; a claim that is a list or an object never passes. */
+export const ClaimCondition = z
+  .union([
+    z.strictObject({ claim: ClaimName, equals: Value }),
+    z.strictObject({ claim: ClaimName, in: z.array(Value).min(1).max(100) }),
+    z.strictObject({
+      claim: ClaimName,
+      prefix: text(1024).regex(
+        /[:/@#]$/,
+        'must end in one of : / @ #, or it also matches names that begin alike',
+      ),
+    }),
+  ])
+  .meta({ id: 'ClaimCondition' })
+export type ClaimCondition = z.infer<typeof ClaimCondition>
+
+const Conditions = z.array(ClaimCondition).max(16)
+
+/** Which registered agent a token is about. */
+export const AgentMapping = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('claim').describe('The claim holds the id of the agent'),
+      claim: ClaimName,
+    }),
+    z.strictObject({
+      type: z.literal('subjects').describe('The agent lists the subject in its federation'),
+    }),
+    z.strictObject({
+      type: z.literal('rules'),
+      rules: z
+        .array(z.strictObject({ match: Conditions.min(1), agent_id: PathId }))
+        .min(1)
+        .max(100),
+    }),
+  ])
+  .meta({ id: 'AgentMapping' })
+export type AgentMapping = z.infer<typeof AgentMapping>
+
+/** Where the issuer's keys come from. */
+export const KeySource = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('discovery') }),
+    z.strictObject({ type: z.literal('url'), url: text(2048) }),
+    z.strictObject({
+      type: z.literal('inline'),
+      keys: z.array(z.record(z.string(), z.unknown())).min(1).max(100),
+    }),
+  ])
+  .meta({ id: 'KeySource' })
+export type KeySource = z.infer<typeof KeySource>
+
+/** Scopes that a token can be exchanged for. */
+export const EXCHANGEABLE = [
+  'approvals:read',
+  'authorize',
+  'guard',
+  'ledger:append',
+  'ledger:read',
+  'scorers',
+  'trust:check',
+] as const satisfies readonly Scope[]
+
+const shape = {
+  issuer: text(512).describe('Compared byte by byte with the claim iss'),
+  preset: z.enum(PRESETS).nullable().default(null),
+  audiences: z
+    .array(text(255).refine((audience) => !audience.includes('*'), 'must not have *'))
+    .min(1)
+    .max(10)
+    .refine(distinct, 'must name each audience once'),
+  allow_foreign_audiences: z
+    .boolean()
+    .default(false)
+    .describe('Whether a token may be for others too'),
+  jwks: KeySource.default({ type: 'discovery' }),
+  allowed_algs: z
+    .array(SignatureAlg)
+    .min(1)
+    .max(SIGNATURE_ALGS.length)
+    .refine(distinct, 'must name each algorithm once')
+    .default(['RS256', 'ES256']),
+  allowed_typ: z
+    .array(z.union([text(64), z.null()]))
+    .min(1)
+    .max(8)
+    .default(['JWT', 'at+jwt', null])
+    .describe('Header typ of the token, in any case; null: it may be left out'),
+  conditions: Conditions.default([]),
+  agent: AgentMapping,
+  max_token_age_seconds: z.int().min(60).max(86_400).default(3600),
+  clock_skew_seconds: z.int().min(0).max(120).default(30),
+  replay: z
+    .enum(['single_use', 'until_exp'])
+    .default('single_use')
+    .describe('until_exp: a token may be exchanged again, once a minute for each subject'),
+  require_jti: z.boolean().default(true),
+  scopes: z
+    .array(z.enum(EXCHANGEABLE))
+    .min(1)
+    .refine(distinct, 'must name each scope once')
+    .default(['authorize', 'ledger:append']),
+  credential_ttl_seconds: z.int().min(60).max(3600).default(900),
+  expires_at: Timestamp.nullable().default(null),
+  enabled: z.boolean().default(true),
+}
+
+export const IssuerInput = z
+  .strictObject({
+    ...shape,
+    audiences: shape.audiences
+      .optional()
+      .describe("Left out: the address of this server's token endpoint"),
+    replay: shape.replay.removeDefault().optional(),
+    require_jti: shape.require_jti.removeDefault().optional(),
+    allowed_typ: shape.allowed_typ.removeDefault().optional(),
+  })
+  .meta({ id: 'IssuerInput' })
+export type IssuerInput = z.infer<typeof IssuerInput>
+
+/** What an issuer is trusted with; it never changes, since it can only be removed. */
+export const IssuerTerms = z.object(shape)
+export type IssuerTerms = z.infer<typeof IssuerTerms>
+
+export const Issuer = z
+  .object({
+    id: z.string(),
+    ...shape,
+    keys: z
+      .object({
+        count: z.int(),
+        fetched_at: Timestamp.nullable(),
+        error: z.string().nullable().describe('Why the last look for keys failed'),
+      })
+      .describe('The keys as they were last looked up'),
+    created_at: Timestamp,
+    created_by: z.string(),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'Issuer' })
+export type Issuer = z.infer<typeof Issuer>
+
+export const issuers = {
+  listIssuers: endpoint({
+    method: 'GET',
+    path: '/v1/identity/idp',
+    plan: 'enterprise',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'The issuers whose tokens can be exchanged',
+    query: z.strictObject(Paging),
+    ok: page(Issuer),
+    status: 200,
+  }),
+  trustIssuer: endpoint({
+    method: 'POST',
+    path: '/v1/identity/idp',
+    plan: 'enterprise',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Trust an issuer of tokens, under conditions',
+    body: IssuerInput,
+    ok: Issuer,
+    status: 201,
+  }),
+  removeIssuer: endpoint({
+    method: 'DELETE',
+    path: '/v1/identity/idp/{idpID}',
+    plan: 'enterprise',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary:
+      'Trust an issuer no more, and revoke the credentials that its tokens were exchanged for',
+    params: z.strictObject({ idpID: PathId }),
+    ok: z.void(),
+    status: 204,
+  }),
+}

@@ -15,6 +15,18 @@ export const SETTINGS = {
   require_separate_keys: Flag.default(false).describe(
     'only keys with the role `approver`, which cannot authorize, may decide approvals',
   ),
+  require_agent_credentials: Flag.default(false).describe(
+    'agents act with credentials of their own only, never through an ingest key',
+  ),
+  credentials_per_agent: z
+    .int('must be a whole number')
+    .min(1)
+    .max(100)
+    .default(10)
+    .describe('live credentials that an agent may have, from 1 to 100'),
+  keyless_exchange: Flag.default(false).describe(
+    'whether tokens of trusted issuers are exchanged without an ingest key',
+  ),
   consequential_actions: z
     .array(Pattern, 'must be a list of patterns')
     .max(100, 'must be at most 100 patterns')
@@ -33,6 +45,9 @@ const SettingsChange = z.strictObject({
   unknown_agents: S.unknown_agents.unwrap().nullable().optional(),
   four_eyes: S.four_eyes.unwrap().nullable().optional(),
   require_separate_keys: S.require_separate_keys.unwrap().nullable().optional(),
+  require_agent_credentials: S.require_agent_credentials.unwrap().nullable().optional(),
+  credentials_per_agent: S.credentials_per_agent.unwrap().nullable().optional(),
+  keyless_exchange: S.keyless_exchange.unwrap().nullable().optional(),
   consequential_actions: S.consequential_actions.unwrap().nullable().optional(),
 })
 

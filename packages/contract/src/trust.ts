@@ -1,2 +1,118 @@
-/** Trust. */
-export const trust = {}
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
+import { ConditionText, Description, Pattern, Patterns } from './rules.ts'
+
+/** Labels that an agent must have, each with this value. */
+const LabelSelector = z.strictObject({
+  labels: z
+    .record(z.string().min(1).max(63), z.string().max(255))
+    .refine(
+      (labels) => Object.keys(labels).length >= 1 && Object.keys(labels).length <= 32,
+      'must be 1 to 32 labels; leave the selector out for everyone',
+    ),
+})
+
+/** Registered agents: by a pattern of their id, or by their labels. */
+export const AgentSelector = z.union([Pattern, LabelSelector]).meta({ id: 'AgentSelector' })
+export type AgentSelector = z.infer<typeof AgentSelector>
+
+const Selectors = z
+  .array(AgentSelector)
+  .min(1, 'must have at least one selector; leave it out for every registered agent')
+  .max(50)
+  .default(['*'])
+
+const shape = {
+  description: Description,
+  effect: z.enum(['allow', 'deny']),
+  source_agents: Selectors.describe('Who acts'),
+  target_agents: Selectors.describe('Towards whom'),
+  actions: Patterns,
+  condition: ConditionText.nullable().default(null),
+  enabled: z.boolean().default(true),
+  expires_at: Timestamp.nullable().default(null),
+}
+
+export const TrustPolicyInput = z.strictObject(shape).meta({ id: 'TrustPolicyInput' })
+export type TrustPolicyInput = z.infer<typeof TrustPolicyInput>
+
+export const TrustPolicy = z
+  .object({ id: z.string(), ...shape, created_at: Timestamp, created_by: z.string() })
+  .meta({ id: 'TrustPolicy' })
+export type TrustPolicy = z.infer<typeof TrustPolicy>
+
+export const TrustQuestion = z
+  .strictObject({
+    source_agent_id: AgentId,
+    target_agent_id: AgentId,
+    action: Action,
+    context: FreeForm.optional(),
+  })
+  .meta({ id: 'TrustQuestion' })
+export type TrustQuestion = z.infer<typeof TrustQuestion>
+
+export const TrustReason = z
+  .enum(['policy', 'no_policy', 'policy_error', 'agent_unknown', 'agent_inactive'])
+  .meta({ id: 'TrustReason' })
+export type TrustReason = z.infer<typeof TrustReason>
+
+export const TrustAnswer = z
+  .object({
+    decision: z.enum(['allow', 'deny']),
+    reason: TrustReason,
+    policy_id: z.string().nullable(),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'TrustAnswer' })
+export type TrustAnswer = z.infer<typeof TrustAnswer>
+
+const changing = { plan: 'enterprise', roles: [], scope: null, viaWriter: true } as const
+
+export const trust = {
+  listTrustPolicies: endpoint({
+    method: 'GET',
+    path: '/v1/identity/trust',
+    plan: 'enterprise',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'Which agents trust which',
+    query: z.strictObject(Paging),
+    ok: page(TrustPolicy),
+    status: 200,
+  }),
+  createTrustPolicy: endpoint({
+    method: 'POST',
+    path: '/v1/identity/trust',
+    ...changing,
+    summary: 'Allow or deny agents to act towards others',
+    body: TrustPolicyInput,
+    ok: TrustPolicy.extend({
+      warnings: z.array(z.string()).describe('What the author may not have meant'),
+      ledger: Receipt.optional(),
+    }).meta({ id: 'CreatedTrustPolicy' }),
+    status: 201,
+  }),
+  deleteTrustPolicy: endpoint({
+    method: 'DELETE',
+    path: '/v1/identity/trust/{policyID}',
+    ...changing,
+    summary: 'Delete a trust policy',
+    params: z.strictObject({ policyID: PathId }),
+    ok: z.void(),
+    status: 204,
+  }),
+  evaluateTrust: endpoint({
+    method: 'POST',
+    path: '/v1/identity/authorize',
+    plan: 'enterprise',
+    roles: ['ingest'],
+    scope: 'trust:check',
+    viaWriter: true,
+    summary: 'Whether one agent may act towards another',
+    body: TrustQuestion,
+    ok: TrustAnswer,
+    status: 200,
+  }),
+}

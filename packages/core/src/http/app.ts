@@ -6,6 +6,7 @@ import type { Endpoint } from '@remit/contract'
 import type { Route } from '../module/implement.ts'
 import { mountDocs } from './docs.ts'
 import type { HttpMetrics } from './metrics.ts'
+import { oauthResponse } from './oauth-problem.ts'
 import { asFailure, problemResponse } from './problem.ts'
 import { requestIdOf } from './request-id.ts'
 import { serve } from './serve.ts'
@@ -72,7 +73,7 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
     const facts = { request_id: requestId, route: route.name, status: failure.status }
     if (failure.status === 503) options.log.warn(facts, failure.code)
     else if (failure.status >= 500) options.log.error({ ...facts, err: error }, failure.code)
-    response = problemResponse(failure, requestId)
+    response = (route.endpoint.oauth ? oauthResponse : problemResponse)(failure, requestId)
   }
   const ms = performance.now() - started
   options.metrics.observe(route.name, response.status, ms)

@@ -43,8 +43,10 @@ export async function serve(
   deps: ServeDeps,
 ): Promise<Response> {
   const { endpoint } = route
-  if (endpoint.public) return servePublic(route, c, requestId, deps)
-  const admission = new Admission(endpoint, c.req.header('authorization'), deps)
+  const header = c.req.header('authorization')
+  if (endpoint.public || (endpoint.keyless && header === undefined))
+    return servePublic(route, c, requestId, deps)
+  const admission = new Admission(endpoint, header, deps)
   const { caller, limits } = await admission.first()
   const bytes = endpoint.body && (await readBody(c, endpoint))
   const input = readInput(endpoint, c, bytes)
@@ -77,9 +79,10 @@ async function servePublic(
   deps: ServeDeps,
 ): Promise<Response> {
   const info = infoOf(c, requestId, null, deps, () => Promise.resolve())
-  const input = readInput(route.endpoint, c, undefined)
+  const { endpoint } = route
+  const input = readInput(endpoint, c, endpoint.body && (await readBody(c, endpoint)))
   const reply = await deps.deadlines.guard(route.handle(input, null as never, info))
-  return responseOf(render(route.endpoint, reply), requestId, {})
+  return responseOf(render(endpoint, reply), requestId, {})
 }
 
 const infoOf = (

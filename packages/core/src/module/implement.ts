@@ -21,8 +21,12 @@ export interface RequestInfo {
   recheck(): Promise<void>
 }
 
-/** Nobody where an endpoint takes no key. */
-type CallerOf<E extends Endpoint> = E extends { readonly public: true } ? null : Caller
+/** Nobody where an endpoint takes no key; perhaps nobody where it needs none. */
+type CallerOf<E extends Endpoint> = E extends { readonly public: true }
+  ? null
+  : E extends { readonly keyless: true }
+    ? Caller | null
+    : Caller
 
 export type Handler<E extends Endpoint> = (
   input: Input<E>,

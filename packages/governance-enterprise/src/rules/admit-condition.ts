@@ -7,6 +7,12 @@ import type { Variables } from './types.ts'
  * The condition of a new rule. One that does not compile is refused with `invalid_request`, naming the
  * field and the place in its text; the problem document carries it as `position` too.
  */
+export function admitCondition(text: string, path?: string, variables?: Variables): Condition
+export function admitCondition(
+  text: string | null,
+  path?: string,
+  variables?: Variables,
+): Condition | null
 export function admitCondition(
   text: string | null,
   path = 'condition',
