@@ -8,6 +8,7 @@ import { appendSuite } from './append.ts'
 import { groupSuite } from './group.ts'
 import { httpSuite } from './http.ts'
 import { millionSuite } from './million.ts'
+import { packageSuites } from './package-suites.ts'
 import { processesSuite } from './processes.ts'
 import { formatResult, isMet } from './report.ts'
 import type { Result } from './report.ts'
@@ -31,6 +32,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
   processes: () => processesSuite(rounds, seconds),
   append: () => appendSuite(rounds),
   million: () => millionSuite(Number(values.entries), rounds),
+  ...(await packageSuites(rounds, seconds)),
 }
 
 const wanted = positionals.length > 0 ? positionals : Object.keys(suites)

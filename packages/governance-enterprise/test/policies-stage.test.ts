@@ -70,7 +70,7 @@ describe.each(DIALECTS)('the policy stage on %s', (dialect) => {
       await api.ok('deletePolicy', { params: { policyID: id } })
       const fourth = await load()
 
-      expect(second.deny).toBe(first.deny)
+      expect(second.index).toBe(first.index)
       expect(
         [first, second, third, fourth].map(({ defaultEffect, rules }) => [
           defaultEffect,

@@ -19,23 +19,25 @@ const RULES_A_LOOK = 16
  * of the rules does not matter. A decision that takes too long is an error of its own.
  */
 export function evaluatePolicies(
-  { deny, allow, defaultEffect }: PolicySnapshot,
+  { index, defaultEffect }: PolicySnapshot,
   ask: Ask,
   meter: Meter,
 ): PolicyVerdict {
-  const { agent_id, action } = ask.request
+  const rules = index.candidates(ask.request.agent_id, ask.request.action)
   let failed: PolicyRule | null = null
   let unsure = false
   let looked = 0
   const isOver = () => ++looked % RULES_A_LOOK === 0 && meter.isOver()
-  for (const rule of deny.candidates(agent_id, action)) {
+  for (const rule of rules) {
+    if (rule.effect !== 'deny') continue
     const matches = matchRule(rule, ask, meter)
     if (matches === true) return { verdict: 'deny', rule }
     if (matches === 'error') failed ??= rule
     if (isOver()) return { verdict: 'overtime' }
   }
   if (failed) return { verdict: 'error', rule: failed }
-  for (const rule of allow.candidates(agent_id, action)) {
+  for (const rule of rules) {
+    if (rule.effect !== 'allow') continue
     const matches = matchRule(rule, ask, meter)
     if (matches === true) return { verdict: 'allow', rule }
     if (matches === 'error') unsure = true

@@ -2,6 +2,7 @@ import type { Policy, PolicyInput } from '@remit/contract'
 import { isoTime } from '@remit/core'
 import { conditionOf } from '../rules/condition.ts'
 import type { Condition } from '../rules/condition.ts'
+import { sharedList } from '../rules/pool.ts'
 import type { Rule } from '../rules/rule.ts'
 import { isBroad } from '../rules/rule-index.ts'
 import type { PolicyRuleRow } from './schema.ts'
@@ -68,9 +69,9 @@ export const ruleOf = (
   id,
   effect: input.effect,
   description: input.description,
-  agents: input.agents,
-  actions: input.actions,
-  resources: input.resources,
+  agents: sharedList(input.agents),
+  actions: sharedList(input.actions),
+  resources: sharedList(input.resources),
   condition,
   notBefore: time(input.not_before),
   expiresAt: time(input.expires_at),

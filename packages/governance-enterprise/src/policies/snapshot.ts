@@ -4,8 +4,7 @@ import type { PolicyRule } from './policy.ts'
 /** The rules of an organization, indexed; never changed. */
 export interface PolicySnapshot {
   readonly rules: readonly PolicyRule[]
-  readonly deny: RuleIndex<PolicyRule>
-  readonly allow: RuleIndex<PolicyRule>
+  readonly index: RuleIndex<PolicyRule>
   /** What is decided when no rule matches. */
   readonly defaultEffect: 'allow' | 'deny'
 }
@@ -15,8 +14,7 @@ export const snapshotOf = (
   defaultEffect: PolicySnapshot['defaultEffect'],
 ): PolicySnapshot => ({
   rules,
-  deny: RuleIndex.of(rules.filter(({ effect }) => effect === 'deny')),
-  allow: RuleIndex.of(rules.filter(({ effect }) => effect === 'allow')),
+  index: RuleIndex.of(rules),
   defaultEffect,
 })
 

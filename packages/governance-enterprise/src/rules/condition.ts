@@ -53,18 +53,33 @@ export function compileCondition(
  * The condition of a stored text. It is compiled when it is first needed; one that no longer compiles
  * is an error at every evaluation, never a condition that holds.
  */
-export function conditionOf(text: string, variables: Variables = AUTHORIZE_VARIABLES): Condition {
-  let compiled: Condition | null = null
-  const get = () => (compiled ??= compileOrError(text, variables))
-  return {
-    text,
-    get reads() {
-      return get().reads
-    },
-    get warnings() {
-      return get().warnings
-    },
-    evaluate: (facts, meter) => get().evaluate(facts, meter),
+export const conditionOf = (text: string, variables: Variables = AUTHORIZE_VARIABLES): Condition =>
+  new StoredCondition(text, variables)
+
+class StoredCondition implements Condition {
+  readonly text: string
+  readonly #variables: Variables
+  #compiled: Condition | null = null
+
+  constructor(text: string, variables: Variables) {
+    this.text = text
+    this.#variables = variables
+  }
+
+  get reads(): Condition['reads'] {
+    return this.#get().reads
+  }
+
+  get warnings(): Condition['warnings'] {
+    return this.#get().warnings
+  }
+
+  evaluate(facts: Facts, meter?: Meter): boolean | 'error' {
+    return this.#get().evaluate(facts, meter)
+  }
+
+  #get(): Condition {
+    return (this.#compiled ??= compileOrError(this.text, this.#variables))
   }
 }
 
@@ -80,10 +95,7 @@ function compileOrError(text: string, variables: Variables): Condition {
 function compile(text: string, variables: Variables): Condition {
   const syntax = parseCondition(text)
   const reading = checkCondition(syntax, variables)
-  const direct = compileDirectly(syntax.expr, variables)
-  const evaluate: Condition['evaluate'] = direct
-    ? ({ values }) => direct(values)
-    : compileWithLibrary(syntax.expr)
+  const evaluate = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
   const constant = reading.isConstant ? evaluate(makeFacts({})) : null
   return { text, reads: reading.members, warnings: warningsOf(reading, constant), evaluate }
 }

@@ -117,7 +117,7 @@ describe('conditions as closures', () => {
               return
             }
             for (const request of requests) {
-              const answer = direct(request.values)
+              const answer = direct(request)
               seen[`${answer}`]++
               expect(answer, text).toBe(library(request))
             }

@@ -1,4 +1,5 @@
 import type { Facts } from './facts.ts'
+import { Pool, shared } from './pool.ts'
 import type { Expr } from './syntax.ts'
 import type { Variables } from './types.ts'
 
@@ -10,7 +11,7 @@ type Part = (facts: Facts['values']) => unknown
 type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 
 /** A condition, ready to run. */
-export type Evaluator = (facts: Facts['values']) => boolean | 'error'
+export type Evaluator = (facts: Facts) => boolean | 'error'
 
 /**
  * Conditions of the usual kind as JavaScript closures over the JSON of the request, some fifty times
@@ -20,8 +21,8 @@ export type Evaluator = (facts: Facts['values']) => boolean | 'error'
 export function compileDirectly(expr: Expr, variables: Variables): Evaluator | null {
   const part = new Builder(variables).part(expr)
   if (!part) return null
-  return (facts) => {
-    const result = part(facts)
+  return ({ values }) => {
+    const result = part(values)
     return typeof result === 'boolean' ? result : 'error'
   }
 }
@@ -60,7 +61,11 @@ class Builder {
       case 'selectExpr': {
         const { operand, field, testOnly } = expr.exprKind.value
         const of = this.part(operand)
-        return of && (testOnly ? tested(of, field) : selected(of, field))
+        if (!of) return null
+        const make = () => (testOnly ? tested(of, field) : selected(of, field))
+        const parent = pathOf(operand)
+        if (parent === null) return make()
+        return paths.get(`${testOnly ? 'has ' : ''}${parent}.${field}`, make)
       }
       case 'callExpr':
         return this.#call(expr.exprKind.value)
@@ -72,7 +77,8 @@ class Builder {
   #variable(name: string): Part | null {
     const kind = Object.hasOwn(this.#variables, name) ? this.#variables[name] : undefined
     // A moment is no JSON value, and a type's name no variable.
-    return kind === 'string' || kind === 'record' ? (facts) => facts[name] ?? FAILED : null
+    if (kind !== 'string' && kind !== 'record') return null
+    return paths.get(name, () => (facts) => facts[name] ?? FAILED)
   }
 
   #call({ target, function: name, args }: Call): Part | null {
@@ -95,14 +101,19 @@ class Builder {
     if (name === '_||_') return logical(a, b, true)
     if (name === '_?_:_') return c && chosen(a, b, c)
     const order = Object.hasOwn(ORDERS, name) ? ORDERS[name] : undefined
-    return order ? ordered(a, b, order) : null
+    if (!order) return null
+    const limit = second && literalOf(second)
+    return limit === undefined ? ordered(a, b, order) : limited(a, limit, order)
   }
 
   /** Only with a scalar on one side: what is equal among lists and maps, the library says. */
   #equality(left: Expr | undefined, right: Expr | undefined, wanted: boolean): Part | null {
     const [a, b] = [this.part(left), this.part(right)]
     if (!a || !b || !(this.#isScalar(left) || this.#isScalar(right))) return null
-    return both(a, b, (x, y) => (x === y) === wanted)
+    const literal = right && literalOf(right)
+    return literal === undefined
+      ? both(a, b, (x, y) => (x === y) === wanted)
+      : one(a, (x) => (x === literal) === wanted)
   }
 
   #isScalar(expr: Expr | undefined): boolean {
@@ -131,11 +142,22 @@ class Builder {
   }
 }
 
+const paths = new Pool<Part>()
+
+/** The text of a path such as `context.amount`; null for whatever else. */
+function pathOf(expr: Expr | undefined): string | null {
+  if (expr?.exprKind.case === 'identExpr') return expr.exprKind.value.name
+  if (expr?.exprKind.case !== 'selectExpr' || expr.exprKind.value.testOnly) return null
+  const parent = pathOf(expr.exprKind.value.operand)
+  return parent === null ? null : `${parent}.${expr.exprKind.value.field}`
+}
+
 /** A literal that is a JSON scalar and compares like one; undefined for all others. */
 function literalOf({ exprKind }: Expr): string | number | boolean | undefined {
   const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined
   switch (constant?.case) {
     case 'stringValue':
+      return shared(constant.value)
     case 'boolValue':
     case 'doubleValue':
       return constant.value
@@ -204,6 +226,15 @@ const ordered = (a: Part, b: Part, order: Order): Part =>
     const kind = typeof x
     return kind === typeof y && kind !== 'object' ? order(x as never, y as never) : FAILED
   })
+
+/** `ordered` where the right side is a literal, as nearly always. */
+function limited(part: Part, limit: string | number | boolean, order: Order): Part {
+  const kind = typeof limit
+  return (facts) => {
+    const value = part(facts)
+    return typeof value === kind ? order(value as never, limit as never) : FAILED
+  }
+}
 
 const negated = (part: Part): Part =>
   one(part, (value) => (typeof value === 'boolean' ? !value : FAILED))

@@ -13,13 +13,15 @@ export interface Facts {
   readonly bindings: Readonly<Record<string, CelInput>>
 }
 
-const known = new WeakMap<Ask, Facts>()
+let last: { readonly ask: Ask; readonly facts: Facts } | null = null
 
-/** The facts of a request. They are made once a request, whoever asks for them first. */
+/**
+ * The facts of a request. One request is decided after the other, by every rule and stage, so keeping
+ * the last one's facts is enough to make them once a request.
+ */
 export function factsOf(ask: Ask): Facts {
-  let facts = known.get(ask)
-  if (!facts) known.set(ask, (facts = new LazyFacts(new AskValues(ask), NAMES)))
-  return facts
+  if (last?.ask !== ask) last = { ask, facts: new LazyFacts(new AskValues(ask), NAMES) }
+  return last.facts
 }
 
 /** Facts by hand, for other questions than `/v1/authorize`; a `Date` becomes a CEL timestamp. */

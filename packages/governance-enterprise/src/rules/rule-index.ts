@@ -1,11 +1,10 @@
 import { covers } from './pattern.ts'
 import type { Rule } from './rule.ts'
 
-/** Rules by the key of their action: an exact name, `svc.` for the pattern `svc.*`, or everything else. */
-interface Bucket<R> {
-  readonly exact: Map<string, R[]>
-  readonly prefixes: Map<string, R[]>
-  readonly others: R[]
+/** Rules for some actions: those for any agent, and those for one, by the agent's number. */
+interface Node<R> {
+  readonly anyAgent: R[]
+  readonly byAgent: Map<number, R[]>
 }
 
 // A rule stands under every pair of its agents and actions; one with more pairs stands under its actions.
@@ -13,13 +12,18 @@ const MAX_PAIRS = 64
 const PREFIX = /^[^*]*\.\*$/
 
 /**
- * Rules by agent and action, so that a decision looks at the few that may be about it. Immutable.
- * Agent patterns other than exact ones and action patterns other than `svc.*` are looked at always.
+ * Rules by action and agent, so that a decision looks at the few that may be about it. Immutable.
+ * Action patterns other than exact ones and `svc.*`, and agent patterns other than exact ones, are
+ * looked at always.
  */
 export class RuleIndex<R extends Rule> {
   readonly size: number
-  readonly #byAgent = new Map<string, Bucket<R>>()
-  readonly #anyAgent: Bucket<R> = emptyBucket()
+  readonly #exact = new Map<string, Node<R>>()
+  /** By what stands before the asterisk: `svc.` */
+  readonly #prefixes = new Map<string, Node<R>>()
+  readonly #anyAction: Node<R> = emptyNode()
+  /** Numbers compare without a look at a text that lies elsewhere in memory. */
+  readonly #agents = new Map<string, number>()
 
   private constructor(rules: readonly R[]) {
     this.size = rules.length
@@ -33,24 +37,39 @@ export class RuleIndex<R extends Rule> {
   /** Every rule that may match, each once; whether it does is for `matchRule` to say. */
   candidates(agentId: string, action: string): readonly R[] {
     const found: R[] = []
-    const own = this.#byAgent.get(agentId)
-    if (own) collect(own, action, found)
-    collect(this.#anyAgent, action, found)
+    const agent = this.#agents.get(agentId) ?? -1
+    collect(this.#exact.get(action), agent, found)
+    if (this.#prefixes.size > 0) {
+      for (let dot = action.indexOf('.'); dot !== -1; dot = action.indexOf('.', dot + 1))
+        collect(this.#prefixes.get(action.slice(0, dot + 1)), agent, found)
+    }
+    collect(this.#anyAction, agent, found)
     return found
   }
 
   #add(rule: R): void {
     const actions = widest(rule.actions)
     const agents = widest(rule.agents)
-    if (isForAnyAgent(agents, actions)) {
-      put(this.#anyAgent, actions, rule)
-      return
+    const anyAgent = isForAnyAgent(agents, actions)
+    for (const node of this.#nodesOf(actions)) {
+      if (anyAgent) node.anyAgent.push(rule)
+      else for (const agent of agents) this.#addOf(agent, node, rule)
     }
-    for (const agent of agents) {
-      const bucket = this.#byAgent.get(agent) ?? emptyBucket()
-      this.#byAgent.set(agent, bucket)
-      put(bucket, actions, rule)
-    }
+  }
+
+  #addOf(agent: string, node: Node<R>, rule: R): void {
+    const number = entryOf(this.#agents, agent, () => this.#agents.size)
+    entryOf(node.byAgent, number, () => []).push(rule)
+  }
+
+  /** Under any action once, whatever else its list has: a rule is a candidate once. */
+  #nodesOf(actions: readonly string[]): Node<R>[] {
+    if (actions.some(isOther)) return [this.#anyAction]
+    return actions.map((action) =>
+      action.includes('*')
+        ? entryOf(this.#prefixes, action.slice(0, -1), emptyNode<R>)
+        : entryOf(this.#exact, action, emptyNode<R>),
+    )
   }
 }
 
@@ -63,7 +82,7 @@ const isForAnyAgent = (agents: readonly string[], actions: readonly string[]): b
 
 const isOther = (action: string): boolean => action.includes('*') && !PREFIX.test(action)
 
-const emptyBucket = <R>(): Bucket<R> => ({ exact: new Map(), prefixes: new Map(), others: [] })
+const emptyNode = <R>(): Node<R> => ({ anyAgent: [], byAgent: new Map() })
 
 /** The patterns that no other of the list covers: of those, at most one kind of key fits a name. */
 function widest(patterns: readonly string[]): readonly string[] {
@@ -74,32 +93,15 @@ function widest(patterns: readonly string[]): readonly string[] {
   )
 }
 
-function put<R>(bucket: Bucket<R>, actions: readonly string[], rule: R): void {
-  // Under `others` once, whatever else its list has: a rule is a candidate once.
-  if (actions.some(isOther)) {
-    bucket.others.push(rule)
-    return
-  }
-  for (const action of actions) {
-    if (action.includes('*')) push(bucket.prefixes, action.slice(0, -1), rule)
-    else push(bucket.exact, action, rule)
-  }
+function entryOf<K, T>(map: Map<K, T>, key: K, make: () => T): T {
+  let value = map.get(key)
+  if (value === undefined) map.set(key, (value = make()))
+  return value
 }
 
-function push<R>(map: Map<string, R[]>, key: string, rule: R): void {
-  const rules = map.get(key)
-  if (rules) rules.push(rule)
-  else map.set(key, [rule])
-}
-
-function collect<R>({ exact, prefixes, others }: Bucket<R>, action: string, found: R[]): void {
-  const same = exact.get(action)
-  if (same) for (const rule of same) found.push(rule)
-  if (prefixes.size > 0) {
-    for (let dot = action.indexOf('.'); dot !== -1; dot = action.indexOf('.', dot + 1)) {
-      const wider = prefixes.get(action.slice(0, dot + 1))
-      if (wider) for (const rule of wider) found.push(rule)
-    }
-  }
-  for (const rule of others) found.push(rule)
+function collect<R>(node: Node<R> | undefined, agent: number, found: R[]): void {
+  if (!node) return
+  for (const rule of node.anyAgent) found.push(rule)
+  const own = node.byAgent.size > 0 ? node.byAgent.get(agent) : undefined
+  if (own) for (const rule of own) found.push(rule)
 }

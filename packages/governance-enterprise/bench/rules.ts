@@ -1,0 +1,88 @@
+import { askOf, casbin, cedar, closures, remit } from './engines.ts'
+import type { Engine } from './engines.ts'
+import type { BenchTools, Result } from './suites.ts'
+import { workload } from './workload.ts'
+import type { PlainRequest } from './workload.ts'
+
+const SIZES = [10, 100, 1_000, 10_000]
+/** Requests that each of the others answers in a round: they take so much longer. */
+const FEWER = { cedar: [500, 200, 40, 4], casbin: [500, 200, 40, 4] } as const
+
+/** Policies evaluated in process, by CPU time a decision, against a limit and against other engines. */
+export async function rulesSuite({
+  rounds,
+  alternate,
+  median,
+  ratio,
+}: BenchTools): Promise<Result[]> {
+  const results: Result[] = []
+  const [ours, limit]: [number[], number[]] = [[], []]
+  for (const [i, size] of SIZES.entries()) {
+    const { rules, requests } = workload(size)
+    const engines = {
+      limit: closures(rules),
+      ours: remit(rules),
+      cedar: cedar(rules),
+      casbin: await casbin(rules),
+    }
+    const some = (name: keyof typeof FEWER) => requests.slice(0, FEWER[name][i])
+    const differing = requests.filter((request, k) => {
+      const expected = engines.limit(askOf(request))
+      const asked = [
+        engines.ours,
+        ...(k < some('cedar').length ? [engines.cedar, engines.casbin] : []),
+      ]
+      return asked.some((engine) => engine(askOf(request)) !== expected)
+    })
+    if (differing.length > 0) throw new Error(`${differing.length} of ${size} rules differ`)
+    const measures = {
+      limit: async () => microseconds(engines.limit, requests, 20),
+      ours: async () => microseconds(engines.ours, requests, 20),
+      cedar: async () => microseconds(engines.cedar, some('cedar'), 1),
+      casbin: async () => microseconds(engines.casbin, some('casbin'), 1),
+    }
+    for (const measure of Object.values(measures)) await measure()
+    const values = await alternate(rounds, measures)
+    ours.push(median(values.ours))
+    limit.push(median(values.limit))
+    const detail = `${median(values.ours).toFixed(2)} us, limit ${median(values.limit).toFixed(2)}, cedar ${median(values.cedar).toFixed(0)}, casbin ${median(values.casbin).toFixed(0)}`
+    results.push({
+      name: `${size} rules: of the closure limit`,
+      value: ratio(values.ours, values.limit),
+      goal: { below: 7 },
+      detail,
+    })
+    if (size === 1_000) {
+      for (const name of ['casbin', 'cedar'] as const) {
+        results.push({
+          name: `${size} rules: times as fast as ${name}`,
+          value: ratio(values[name], values.ours),
+          goal: { atLeast: 500 },
+          detail: '',
+        })
+      }
+    }
+  }
+  results.push({
+    name: '10000 rules, of 10',
+    value: growth(ours),
+    goal: { below: 2 },
+    detail: `the limit, of its own: ${growth(limit).toFixed(2)}`,
+  })
+  return results
+}
+
+const growth = (values: readonly number[]): number => (values.at(-1) ?? NaN) / (values[0] ?? NaN)
+
+/** CPU time a decision; every pass has requests that nothing knows yet. */
+function microseconds(engine: Engine, requests: readonly PlainRequest[], passes: number): number {
+  let spent = 0
+  for (let pass = 0; pass < passes; pass++) {
+    const asks = requests.map(askOf)
+    const before = process.threadCpuUsage()
+    for (const ask of asks) engine(ask)
+    const { user, system } = process.threadCpuUsage(before)
+    spent += user + system
+  }
+  return spent / passes / requests.length
+}
