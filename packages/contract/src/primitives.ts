@@ -43,11 +43,22 @@ export const PathId = z
   )
   .meta({ id: 'PathId' })
 
-/** Free JSON facts: depth at most 32, at most 2,000 names, at most 64 KiB. */
+const isRecord = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Free JSON facts: depth at most 32, at most 2,000 names, at most 64 KiB. Zod's own record would drop a
+ * member `__proto__`, and another context would be judged and recorded than the tool receives.
+ */
 export const FreeForm = z
-  .record(z.string(), z.unknown())
+  .unknown()
+  .refine(isRecord, { error: 'must be an object', abort: true })
   .refine(fitsFreeForm, 'must be at most 32 levels deep, 2,000 names and 64 KiB')
-  .meta({ id: 'FreeForm' })
+  .meta({
+    id: 'FreeForm',
+    type: 'object',
+    additionalProperties: {},
+  }) as unknown as z.ZodType<Record<string, unknown>, Record<string, unknown>>
 
 /** US dollars: 0 to 1e9 with at most 6 decimals; kept as integer micro-USD. */
 export const Usd = z
