@@ -91,6 +91,9 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
       unknown_agents: 'deny',
       four_eyes: false,
       require_separate_keys: false,
+      require_agent_credentials: false,
+      credentials_per_agent: 10,
+      keyless_exchange: false,
       consequential_actions: [],
     }
     expect(changed).toEqual({ organization: { ...organization, settings } })
@@ -115,6 +118,9 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     expect(await set(...written)).toMatchObject({
       four_eyes: true,
       require_separate_keys: false,
+      require_agent_credentials: false,
+      credentials_per_agent: 10,
+      keyless_exchange: false,
       consequential_actions: ['payments.*', 'db.drop'],
     })
     expect(await set('consequential_actions=["a,b"]')).toMatchObject({
@@ -129,7 +135,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
   })
 
   const NAMES =
-    'default_effect, unknown_agents, four_eyes, require_separate_keys, consequential_actions'
+    'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions'
 
   test.each([
     ['default_efect=deny', `default_efect: is not a setting; there are ${NAMES}`],

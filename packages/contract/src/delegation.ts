@@ -84,6 +84,8 @@ const Dead = z.object({
     'expired',
     'not_yet_valid',
     'suspended',
+    'removed',
+    'not_registered',
     'parent_missing',
     'not_held',
     'not_delegable',
@@ -126,7 +128,7 @@ export type AgentMode = z.infer<typeof AgentMode>
 const AgentPermissions = z.object({
   agent_id: z.string(),
   mode: AgentMode,
-  denied: z.boolean().describe('It is suspended, or a deny about it is in force'),
+  denied: z.boolean().describe('It may not act at all, or a deny about it is in force'),
   live_permissions: z.int().describe('Grants that it holds and whose chain lives'),
 })
 
@@ -169,6 +171,9 @@ export const EffectivePermissions = z
   .object({
     agent_id: z.string(),
     at: Timestamp,
+    state: z
+      .enum(['active', 'suspended', 'removed', 'not_registered'])
+      .describe('`not_registered` where only registered agents may act'),
     suspended: z.object({ reason: z.string() }).nullable(),
     mode: AgentMode,
     grants: z.array(EffectiveGrant),

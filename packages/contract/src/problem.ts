@@ -51,6 +51,7 @@ export const PROBLEMS = {
   agent_exists: [409, 'The id of an agent is given once'],
   too_many_agents: [409, 'There are as many agents as an organization can have'],
   subject_taken: [409, 'The subject is another agent already'],
+  credential_ended: [409, 'The credential has ended'],
   too_many_credentials: [409, 'There are as many live credentials as there can be'],
   issuer_exists: [409, 'The issuer is trusted for that audience already'],
   too_many_issuers: [409, 'There are as many trusted issuers as an organization can have'],

@@ -85,7 +85,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   )
   const migrated = await migrate(db as never, migrationSets)
 
-  const authenticator = new Authenticator(db, options.planCeiling)
+  const authenticator = new Authenticator(db, options.planCeiling, clock)
   const writer = new Writer({
     db,
     clock,
@@ -110,10 +110,12 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     log,
     settings,
     port: (name) => offered(ports, name),
+    offered: (name) => ports[name],
   }
   const parts = modules.map((module) => ({ module, contribution: module.setup(deps) }))
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
+  authenticator.use(ports.credentials)
   decider.use(assembled.stages)
   writer.use(assembled.observers)
 
@@ -134,7 +136,10 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     claims: new RunningClaims(),
     closing: closing.signal,
     // Modules add scorers, so their endpoint comes when all are known.
-    routes: [...assembled.routes, ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer)],
+    routes: [
+      ...assembled.routes,
+      ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
+    ],
   })
   const cleaning = setInterval(() => {
     forgetAnswers(db, clock.now()).catch((error: unknown) =>

@@ -1,10 +1,12 @@
 import { defineModule } from '@remit/core'
+import { rosterReader } from './agents/roster.ts'
 import { agentStage } from './agents/stage.ts'
 import { agentSwitch } from './agents/stop.ts'
 import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
 import { authzenRoutes } from './authzen/routes.ts'
 import { delegationRoutes } from './delegation/routes.ts'
+import { keyRoutes } from './keys/routes.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
@@ -33,6 +35,7 @@ export default defineModule({
         ...authorizeRoutes(deps),
         ...ledgerRoutes(deps),
         ...organizationRoutes(deps),
+        ...keyRoutes(deps),
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
         ...policyRoutes(deps),
@@ -40,7 +43,7 @@ export default defineModule({
         ...webhooks.routes,
       ],
       stages: {
-        agent_deny: agentStage() as never,
+        agent_deny: agentStage(rosterReader(deps)) as never,
         spend_limit: spendStage(measure) as never,
         policy: policyStage() as never,
         approval_rule: approvals.stage as never,

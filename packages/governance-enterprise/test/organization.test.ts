@@ -10,6 +10,9 @@ const DEFAULTS = {
   unknown_agents: 'allow',
   four_eyes: false,
   require_separate_keys: false,
+  require_agent_credentials: false,
+  credentials_per_agent: 10,
+  keyless_exchange: false,
   consequential_actions: [],
 }
 

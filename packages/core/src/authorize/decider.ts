@@ -4,7 +4,9 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Caller } from '../http/caller.ts'
+import { actAs } from '../http/own-agent.ts'
 import type { Ids } from '../ids.ts'
+import { actorOf } from '../ledger/actor.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 import { firstOf, unrecorded } from '../ledger/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/work.ts'
@@ -57,6 +59,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     requester: Omit<Requester, 'caller'>,
     claims: Claims = {},
   ): Promise<AuthorizeAnswer> {
+    actAs(caller, request.agent_id)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     try {
       return await this.#writer.submit(
@@ -141,9 +144,7 @@ function outcomeOf(
   const properties = typeof request.resource === 'object' ? request.resource.properties : undefined
   const entry: EntryDraft = {
     kind: 'authorization.decided',
-    actor: caller
-      ? { type: caller.principal.type, id: caller.principal.id }
-      : { type: 'system', id: 'remit' },
+    actor: actorOf(caller),
     agent_id: request.agent_id,
     action: request.action,
     resource,

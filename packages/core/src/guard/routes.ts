@@ -1,4 +1,5 @@
 import { evaluation } from '@remit/contract'
+import { actAs } from '../http/own-agent.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
 import { checkContent } from './guard.ts'
@@ -7,5 +8,10 @@ import { checkContent } from './guard.ts'
 export const guardRoutes = (): Route[] =>
   implement(
     { checkContent: evaluation.checkContent },
-    { checkContent: async ({ body }) => checkContent(body) },
+    {
+      checkContent: async ({ body }, caller) => {
+        actAs(caller, body.agent_id)
+        return checkContent(body)
+      },
+    },
   )

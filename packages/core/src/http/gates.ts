@@ -1,25 +1,39 @@
 import type { Endpoint } from '@remit/contract'
 import { fail } from '../errors.ts'
 import { reaches } from '../keys/authenticator.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, CredentialPrincipal, KeyPrincipal } from './caller.ts'
 
-/** Refuses a caller whose plan is below the endpoint's tier, or whose role does not reach it. */
-export function admit(endpoint: Endpoint, caller: Caller): void {
-  if (!reaches(caller.plan, endpoint.plan)) {
+/** Refuses a caller whose plan is below the endpoint's tier, or whose role or scopes do not reach it. */
+export function admit(endpoint: Endpoint, { plan, principal }: Caller): void {
+  if (!reaches(plan, endpoint.plan)) {
     throw fail(
       'plan_required',
-      `This needs the ${endpoint.plan} plan; the organization has ${caller.plan}`,
+      `This needs the ${endpoint.plan} plan; the organization has ${plan}`,
       {
         extensions: { required_plan: endpoint.plan },
       },
     )
   }
-  const { role } = caller.principal
-  if (role !== 'admin' && !endpoint.roles.includes(role)) {
-    const roles = ['admin', ...endpoint.roles].join(', ')
-    throw fail(
-      'role_required',
-      `This needs a key with one of the roles ${roles}; this key has ${role}`,
-    )
-  }
+  if (principal.type === 'key') admitRole(endpoint, principal)
+  else admitScope(endpoint, principal)
+}
+
+function admitRole({ roles }: Endpoint, { role }: KeyPrincipal): void {
+  if (role === 'admin' || roles.includes(role)) return
+  throw fail(
+    'role_required',
+    `This needs a key with one of the roles ${['admin', ...roles].join(', ')}; this key has ${role}`,
+  )
+}
+
+/** An endpoint without a scope is for nobody but keys, whatever a credential says that it is for. */
+function admitScope({ scope }: Endpoint, { scopes }: CredentialPrincipal): void {
+  if (scope === null) throw fail('principal_not_allowed')
+  if (scopes.includes(scope)) return
+  throw fail('insufficient_scope', `This needs the scope ${scope}`, {
+    extensions: { required_scope: scope },
+    headers: {
+      'WWW-Authenticate': `Bearer realm="remit", error="insufficient_scope", scope="${scope}"`,
+    },
+  })
 }

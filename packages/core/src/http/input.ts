@@ -2,8 +2,9 @@ import type { Endpoint, Input } from '@remit/contract'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { invalid } from '../errors.ts'
+import { parseForm } from './form.ts'
 import { invalidInput } from './problem.ts'
-import { parseBody } from './read-body.ts'
+import { isForm, parseBody } from './read-body.ts'
 
 /** The validated parameters, query and body of a request. */
 export function readInput(
@@ -14,7 +15,7 @@ export function readInput(
   return {
     params: check(endpoint.params, () => c.req.param()),
     query: check(endpoint.query, () => queryOf(c)),
-    body: check(endpoint.body, () => parseBody(bytes ?? new Uint8Array())),
+    body: check(endpoint.body, () => bodyOf(endpoint, c, bytes ?? new Uint8Array())),
   }
 }
 
@@ -24,6 +25,9 @@ function check(schema: z.ZodType | undefined, read: () => unknown): unknown {
   if (!result.success) throw invalidInput(result.error)
   return result.data
 }
+
+const bodyOf = (endpoint: Endpoint, c: Context, bytes: Uint8Array): unknown =>
+  endpoint.form && isForm(c) ? parseForm(bytes) : parseBody(bytes)
 
 /**
  * Each parameter once: of two values nobody can say which was meant. U+0000 is refused as it is in JSON;

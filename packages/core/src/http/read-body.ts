@@ -3,6 +3,7 @@ import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
 import { fail, invalid } from '../errors.ts'
 import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
+import { FORM_TYPE } from './form.ts'
 import { headerOf, incomingOf } from './header.ts'
 
 /** Bytes of a JSON body at most, where the endpoint does not say otherwise. */
@@ -10,21 +11,28 @@ const MAX_BODY_BYTES = 1024 * 1024
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** The bytes of a JSON request: 415 (400 where the endpoint is lenient) for another media type, 413 above its maximum. */
+/**
+ * The bytes of a request's body: 415 (400 where the endpoint is lenient) for a media type that the
+ * endpoint does not take, 413 above its maximum.
+ */
 export async function readBody(
   c: Context,
-  { maxBodyBytes: maxBytes = MAX_BODY_BYTES, lenient }: Endpoint,
+  { maxBodyBytes: maxBytes = MAX_BODY_BYTES, lenient, form }: Endpoint,
 ): Promise<Uint8Array> {
   const type = headerOf(c, 'content-type')
-  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
+  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '') && !(form && isForm(c))) {
     const code = lenient ? 'invalid_request' : 'unsupported_media_type'
-    throw fail(code, 'Send Content-Type: application/json')
+    const forms = form ? ' or application/x-www-form-urlencoded' : ''
+    throw fail(code, `Send Content-Type: application/json${forms}`)
   }
   if (Number(headerOf(c, 'content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const incoming = incomingOf(c)
   // Node's own stream gives the bytes as they came; the Request around it would copy them.
   return incoming ? readIncoming(incoming, maxBytes) : readRequest(c.req.raw, maxBytes)
 }
+
+/** Whether the body says that it is a form. */
+export const isForm = (c: Context): boolean => FORM_TYPE.test(headerOf(c, 'content-type') ?? '')
 
 /** Also counts what is sent without a declared length. */
 function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {

@@ -73,8 +73,8 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
       const before = await authenticator.authenticate(bearer(key), false)
       await setPlan(remit.writer, id, 'team')
 
-      const same = await authenticator.recheck(remit.db, [before], before.configVersion)
-      const later = await authenticator.recheck(remit.db, [before], before.configVersion + 1)
+      const same = await authenticator.recheck(remit.db, [before], before.configVersion, 0)
+      const later = await authenticator.recheck(remit.db, [before], before.configVersion + 1, 0)
 
       expect(same.get(before.principal.id)).toBe(before)
       expect(later.get(before.principal.id)).toMatchObject({
@@ -89,7 +89,7 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
       const caller = await authenticator.authenticate(bearer(key), false)
       await endKey(remit.writer, id, caller.principal.id)
 
-      const checked = await authenticator.recheck(remit.db, [caller], caller.configVersion + 1)
+      const checked = await authenticator.recheck(remit.db, [caller], caller.configVersion + 1, 0)
 
       expect(checked.get(caller.principal.id)).toBeNull()
     })

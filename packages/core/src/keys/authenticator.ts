@@ -1,10 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Plan } from '@remit/contract'
+import { systemClock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../errors.ts'
-import type { Caller } from '../http/caller.ts'
-import { hashKey, parseKey } from './key-text.ts'
+import type { Caller, Principal } from '../http/caller.ts'
+import type { CredentialHolder, Credentials } from '../module/ports.ts'
+import { hashKey, isKeyText, parseKey } from './key-text.ts'
 import { findHolders } from './store.ts'
 import type { KeyHolder } from './store.ts'
 
@@ -13,19 +16,30 @@ const MAX_CACHED = 10_000
 const NO_HASH = Buffer.alloc(64, '0')
 
 /**
- * Turns Bearer keys into callers. A caller may come from memory only on its way to the
- * organization's writer, which calls `recheck` inside the transaction when the configuration moved.
+ * Turns what stands after `Bearer` into callers: ingest keys and, where a module brings them, agent
+ * credentials. A caller may come from memory only on its way to the organization's writer, which
+ * calls `recheck` inside the transaction.
  */
 export class Authenticator {
   readonly #db: Database<CoreTables>
   readonly #ceiling: Plan
-  /** Callers by the hash of their key, the most recently used last. */
+  readonly #clock: Clock
+  #credentials: Credentials | null = null
+  /** Callers by the hash of their text, the most recently used last. */
   readonly #cache = new Map<string, Caller>()
+  /** Under which hash a credential's caller is remembered: its row may hold another one. */
+  readonly #hashes = new WeakMap<Caller, string>()
 
   /** `ceiling`: the licence's plan; no caller has more. */
-  constructor(db: Database<CoreTables>, ceiling: Plan) {
+  constructor(db: Database<CoreTables>, ceiling: Plan, clock: Clock = systemClock) {
     this.#db = db
     this.#ceiling = ceiling
+    this.#clock = clock
+  }
+
+  /** Who knows agent credentials; once, at boot. */
+  use(credentials: Credentials | undefined): void {
+    this.#credentials = credentials ?? null
   }
 
   /** The caller of an `Authorization` header; throws `unauthorized` for every other one, without a cause. */
@@ -33,38 +47,72 @@ export class Authenticator {
     const text = BEARER.exec(header ?? '')?.[1] ?? ''
     // What is known has been parsed before, so its hash is all that is needed.
     const known = fromMemory ? this.#cache.get(hashKey(text)) : undefined
-    if (known) return known
+    if (known && this.#isGood(known.principal)) return known
     const key = parseKey(text)
-    if (key === null) throw refusal()
+    if (key === null) return this.#authenticateAgent(text)
     const [holder] = await findHolders(this.#db, [key.id])
     // Compared also when there is no such key, so that the time tells nothing.
     const same = timingSafeEqual(Buffer.from(key.hash), holder ? Buffer.from(holder.hash) : NO_HASH)
     if (!holder || !same) {
       this.#cache.delete(key.hash)
-      throw refusal()
+      throw refusal(text)
     }
     return this.#remember(holder)
   }
 
+  async #authenticateAgent(text: string): Promise<Caller> {
+    const holder = isKeyText(text) ? await this.#credentials?.authenticate(text) : null
+    if (holder) return this.#rememberAgent(holder, hashKey(text))
+    this.#cache.delete(hashKey(text))
+    throw refusal(text)
+  }
+
+  /** Time ends a credential without any change; what is used is told, also from memory. */
+  #isGood(principal: Principal): boolean {
+    if (principal.type === 'key') return true
+    if (this.#clock.now() >= principal.expiresAt) return false
+    this.#credentials?.used(principal.id)
+    return true
+  }
+
   /**
-   * The same callers as the database has them now, inside a transaction; null where the key is gone.
-   * Callers that were checked at `configVersion` are returned as they are.
+   * The same callers as the database has them at `now`, inside a transaction; null where the key or
+   * credential is gone. Callers that were checked at `configVersion` are returned as they are.
    */
   async recheck(
     tx: Database<CoreTables>,
     callers: readonly Caller[],
     configVersion: number,
+    now: number,
   ): Promise<Map<string, Caller | null>> {
     const checked = new Map<string, Caller | null>()
-    const stale = new Set<string>()
+    const stale = new Map<string, Caller>()
     for (const caller of callers) {
-      if (caller.configVersion === configVersion) checked.set(caller.principal.id, caller)
-      else stale.add(caller.principal.id)
+      const { principal } = caller
+      if (caller.configVersion !== configVersion) stale.set(principal.id, caller)
+      else if (principal.type === 'key' || now < principal.expiresAt)
+        checked.set(principal.id, caller)
+      else checked.set(principal.id, null)
     }
     if (stale.size === 0) return checked
-    for (const id of stale) checked.set(id, null)
-    for (const holder of await findHolders(tx, [...stale]))
-      checked.set(holder.id, this.#remember(holder))
+    const keys: string[] = []
+    const credentials: string[] = []
+    for (const [id, { principal }] of stale) {
+      checked.set(id, null)
+      if (principal.type === 'key') keys.push(id)
+      else credentials.push(id)
+    }
+    if (keys.length > 0) {
+      for (const holder of await findHolders(tx, keys))
+        checked.set(holder.id, this.#remember(holder))
+    }
+    if (credentials.length > 0) {
+      for (const holder of (await this.#credentials?.find(tx, credentials, now)) ?? []) {
+        const before = stale.get(holder.id)
+        const hash = before && this.#hashes.get(before)
+        if (hash !== undefined) checked.set(holder.id, this.#rememberAgent(holder, hash))
+      }
+    }
     return checked
   }
 
@@ -75,8 +123,24 @@ export class Authenticator {
       principal: { type: 'key', id: holder.id, role: holder.role, person: holder.person },
       configVersion: holder.configVersion,
     }
-    this.#cache.delete(holder.hash)
-    this.#cache.set(holder.hash, caller)
+    return this.#keep(caller, holder.hash)
+  }
+
+  #rememberAgent(holder: CredentialHolder, hash: string): Caller {
+    const { id, agentId, scopes, expiresAt } = holder
+    const caller: Caller = {
+      orgId: holder.orgId,
+      plan: lowerPlan(this.#ceiling, holder.plan),
+      principal: { type: 'credential', id, agentId, scopes, expiresAt, person: null },
+      configVersion: holder.configVersion,
+    }
+    this.#hashes.set(caller, hash)
+    return this.#keep(caller, hash)
+  }
+
+  #keep(caller: Caller, hash: string): Caller {
+    this.#cache.delete(hash)
+    this.#cache.set(hash, caller)
     for (const oldest of this.#cache.keys()) {
       if (this.#cache.size <= MAX_CACHED) break
       this.#cache.delete(oldest)
@@ -85,9 +149,12 @@ export class Authenticator {
   }
 }
 
-const refusal = () =>
+/** One answer, whatever the cause; RFC 6750 has an error only where a token was sent. */
+const refusal = (text: string) =>
   fail('unauthorized', 'Send Authorization: Bearer <key> with a valid key', {
-    headers: { 'WWW-Authenticate': 'Bearer realm="remit"' },
+    headers: {
+      'WWW-Authenticate': `Bearer realm="remit"${text === '' ? '' : ', error="invalid_token"'}`,
+    },
   })
 
 const RANK: Readonly<Record<Plan, number>> = { free: 0, team: 1, enterprise: 2 }

@@ -1,11 +1,15 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-// A key is 69 characters: `rmk_`, 16 of public id, 43 of secret (256 bits), 6 of CRC-32 over all before.
+// 69 characters: a prefix, 16 of public id, 43 of secret (256 bits), 6 of CRC-32 over all before.
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const KEY_TEXT = /^rmk_[0-9A-Za-z]{65}$/
+const TEXT = /^rm[ckf]_[0-9A-Za-z]{65}$/
+const PREFIX_LENGTH = 4
 const ID_LENGTH = 16
 const SECRET_LENGTH = 43
+
+/** Ingest keys; credentials that were issued; credentials of a token exchange. */
+export type Prefix = 'rmk_' | 'rmc_' | 'rmf_'
 
 export interface NewKey {
   /** `key_` and the public part. */
@@ -16,19 +20,28 @@ export interface NewKey {
 }
 
 /** A new ingest key; nothing is stored. */
-export function generateKey(): NewKey {
-  const body = `rmk_${randomBase62(ID_LENGTH + SECRET_LENGTH)}`
-  return describeKey(body + checksum(body))
+export const generateKey = (): NewKey => describeKey(generateText('rmk_'))
+
+/** A new secret text; nothing is stored. */
+export function generateText(prefix: Prefix): string {
+  const body = prefix + randomBase62(ID_LENGTH + SECRET_LENGTH)
+  return body + checksum(body)
 }
 
 /** The id and hash of a key text, or null when it is not well-formed (a typo fails its checksum). */
-export function parseKey(text: string): NewKey | null {
-  if (!KEY_TEXT.test(text) || checksum(text.slice(0, -6)) !== text.slice(-6)) return null
-  return describeKey(text)
-}
+export const parseKey = (text: string): NewKey | null =>
+  text.startsWith('rmk_') && isKeyText(text) ? describeKey(text) : null
+
+/** Whether a text is one of ours by its form and checksum. */
+export const isKeyText = (text: string): boolean =>
+  TEXT.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
+
+/** The public part of a well-formed text. */
+export const publicPart = (text: string): string =>
+  text.slice(PREFIX_LENGTH, PREFIX_LENGTH + ID_LENGTH)
 
 const describeKey = (text: string): NewKey => ({
-  id: `key_${text.slice(4, 4 + ID_LENGTH)}`,
+  id: `key_${publicPart(text)}`,
   secret: text,
   hash: hashKey(text),
 })

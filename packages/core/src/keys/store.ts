@@ -1,6 +1,7 @@
 import type { Plan, Role } from '@remit/contract'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
+import type { TimePlace } from '../time-cursor.ts'
 
 type Db = Database<CoreTables>
 
@@ -51,15 +52,61 @@ export async function findHolders(db: Db, ids: readonly string[]): Promise<KeyHo
   return rows.map((row) => ({ ...row, role: row.role as Role, plan: row.plan as Plan }))
 }
 
-export async function listKeys(db: Db, orgId: string): Promise<KeyRecord[]> {
-  const rows = await db
+const SHOWN = ['id', 'role', 'person', 'name', 'created_at', 'revoked_at'] as const
+
+const shown = (row: Pick<IngestKeyRow, (typeof SHOWN)[number]>): KeyRecord => ({
+  ...row,
+  role: row.role as Role,
+})
+
+/** The keys of an organization, live or not, the oldest first. */
+export async function listKeys(
+  db: Db,
+  orgId: string,
+  options: { limit?: number; after?: TimePlace | null } = {},
+): Promise<KeyRecord[]> {
+  let query = db
     .selectFrom('ingest_key')
     .where('org_id', '=', orgId)
-    .select(['id', 'role', 'person', 'name', 'created_at', 'revoked_at'])
+    .select(SHOWN)
     .orderBy('created_at')
     .orderBy('id')
-    .execute()
-  return rows.map((row) => ({ ...row, role: row.role as Role }))
+  const { after, limit } = options
+  if (after) {
+    query = query.where((row) =>
+      row.or([
+        row('created_at', '>', after.created_at),
+        row.and([row('created_at', '=', after.created_at), row('id', '>', after.id)]),
+      ]),
+    )
+  }
+  if (limit !== undefined) query = query.limit(limit)
+  return (await query.execute()).map(shown)
+}
+
+/** A key of an organization, live or not. */
+export async function findKey(db: Db, orgId: string, id: string): Promise<KeyRecord | undefined> {
+  const row = await db
+    .selectFrom('ingest_key')
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .select(SHOWN)
+    .executeTakeFirst()
+  return row && shown(row)
+}
+
+/** Whether a live admin key stays when this one is gone. */
+export async function hasOtherAdmin(db: Db, orgId: string, id: string): Promise<boolean> {
+  const other = await db
+    .selectFrom('ingest_key')
+    .where('org_id', '=', orgId)
+    .where('id', '<>', id)
+    .where('role', '=', 'admin')
+    .where('revoked_at', 'is', null)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return other !== undefined
 }
 
 /** The organization of a key, live or not. */

@@ -2,6 +2,7 @@ import type { Entry, LedgerFilters } from '@remit/contract'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { fail, invalid } from '../errors.ts'
+import type { Failure } from '../errors.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import type { StoredEntry } from './entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export.ts'
@@ -107,7 +108,7 @@ export class Ledger {
 
   async #stored(orgId: string, seq: number): Promise<StoredEntry> {
     const [entry] = await readEntries(this.#db, orgId, seq, 1)
-    if (entry?.seq !== seq) throw fail('ledger_entry_not_found', `The ledger has no entry ${seq}`)
+    if (entry?.seq !== seq) throw noEntry(seq)
     return entry
   }
 
@@ -142,6 +143,10 @@ export class Ledger {
     return { from, to }
   }
 }
+
+/** The refusal for an entry that is not there, or not for the caller. */
+export const noEntry = (seq: number): Failure =>
+  fail('ledger_entry_not_found', `The ledger has no entry ${seq}`)
 
 /** A time as entries carry it, so that both compare as text. */
 const normal = (time: string): string => new Date(time).toISOString()

@@ -5,7 +5,7 @@ import { writeRows } from '../db/portable.ts'
 import { notifyOthers } from '../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { Failure, fail } from '../errors.ts'
-import type { Caller } from '../http/caller.ts'
+import type { Caller, Principal } from '../http/caller.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
 import { Replay } from '../idempotency/claim.ts'
 import { signCheckpoint } from './checkpoint.ts'
@@ -40,11 +40,12 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly signer: LedgerSigner
   readonly observers: readonly EntryObserver[]
-  /** Callers as the database has them at this version; null where a key is gone. */
+  /** Callers as the database has them at this version and time; null where a key is gone. */
   recheck(
     tx: Database<CoreTables>,
     callers: readonly Caller[],
     configVersion: number,
+    now: number,
   ): Promise<Map<string, Caller | null>>
 }
 
@@ -120,7 +121,7 @@ class Run {
   async admit(): Promise<void> {
     const { orgId, tx, now, configVersion } = this.scope
     const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
-    const live = await this.#deps.recheck(tx, callers, configVersion)
+    const live = await this.#deps.recheck(tx, callers, configVersion, now)
     for (const [i, { requester }] of this.batch.entries()) {
       const caller = requester.caller && live.get(requester.caller.principal.id)
       this.#callers[i] = caller ?? null
@@ -179,7 +180,12 @@ const asFailure = (error: unknown): Failure => {
 /** Whether the key still may what it could when the request was admitted. */
 const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
   now != null &&
-  (now === before || (now.plan === before.plan && now.principal.role === before.principal.role))
+  (now === before || (now.plan === before.plan && isSameReach(before.principal, now.principal)))
+
+const isSameReach = (before: Principal, now: Principal): boolean =>
+  before.type === 'key'
+    ? now.type === 'key' && now.role === before.role
+    : now.type === 'credential' && now.scopes.join() === before.scopes.join()
 
 async function record(
   run: Run,

@@ -94,6 +94,14 @@ export interface LaneResult<Answer> {
 /** Work that is alone in its transaction; as a change of configuration it moves `config_version`. */
 export type Change<Answer> = (scope: Scope, caller: Caller | null) => Promise<Outcome<Answer>>
 
+/** The same change with another answer. */
+export const answering =
+  <From, To>(change: Change<From>, answer: (value: From) => To): Change<To> =>
+  async (scope, caller) => {
+    const { entries, reply } = await change(scope, caller)
+    return { entries, reply: (recorded) => answer(reply(recorded)) }
+  }
+
 /**
  * Told of all entries of a transaction before they are written, so that rows about them (an outbox)
  * commit with them: pushed to `scope.writes`. One that throws takes the transaction with it.

@@ -58,6 +58,8 @@ export interface Deps {
   readonly settings: Settings
   /** Offers of other modules; only after every `setup` has run. */
   port<K extends keyof Ports>(name: K): Ports[K]
+  /** The same where another module need not be there. */
+  offered<K extends keyof Ports>(name: K): Ports[K] | undefined
 }
 
 /** Settings of the process that modules read. */

@@ -1,3 +1,8 @@
+import type { Owner, Plan, Scope } from '@remit/contract'
+import type { AnyDatabase } from '../db/portable.ts'
+import type { EntryDraft } from '../ledger/draft.ts'
+import type { Scope as WorkScope } from '../ledger/work.ts'
+
 /**
  * What modules offer each other. A module provides a port in its contribution and others ask for it
  * by name; commercial packages meet here and nowhere else.
@@ -7,6 +12,12 @@ export interface Ports {
   readonly spendSource: SpendSource
   /** Stops and releases single agents. */
   readonly agentSwitch: AgentSwitch
+  /** Who the organization's agents are. */
+  readonly agentRegistry: AgentRegistry
+  /** What agents call with. */
+  readonly credentials: Credentials
+  /** The language of conditions. */
+  readonly conditions: Conditions
 }
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
@@ -26,4 +37,73 @@ export interface SpendSource {
 export interface AgentSwitch {
   suspend(orgId: string, agentId: string, reason: string): Promise<void>
   resume(orgId: string, agentId: string): Promise<void>
+  /** Hands the stop of an agent over to the registry, within a change; the reason, or null for none. */
+  release(scope: WorkScope, agentId: string): Promise<string | null>
+}
+
+/** The registry of agents. What it says of an agent is the one truth about it. */
+export interface AgentRegistry {
+  /** Every agent that is or was registered, as the transaction sees them; never changed afterwards. */
+  load(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, RegisteredAgent>>
+  /** Suspends an agent within a change; the entry of it, or null where it is not registered. */
+  suspend(scope: WorkScope, agentId: string, reason: string): Promise<EntryDraft | null>
+  /** Lets an agent act again within a change; the entry of it, or null where it is not registered. */
+  resume(scope: WorkScope, agentId: string): Promise<EntryDraft | null>
+}
+
+export interface RegisteredAgent {
+  readonly status: 'active' | 'suspended' | 'removed'
+  /** Why it is suspended. */
+  readonly reason: string | null
+  readonly owners: readonly Owner[]
+  /** What conditions read as `agent`. */
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** The credentials of agents. */
+export interface Credentials {
+  /** Who holds the credential with this text, which is well-formed; null for every other one, without a cause. */
+  authenticate(text: string): Promise<CredentialHolder | null>
+  /** The holders of those that are live at a time (milliseconds), as the transaction sees them. */
+  find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]>
+  /** Takes note of a use that needed no look-up. */
+  used(id: string): void
+}
+
+/** A live credential of an active agent, with what a caller needs to know of its organization. */
+export interface CredentialHolder {
+  readonly id: string
+  readonly orgId: string
+  readonly agentId: string
+  /** What it may do now, in the order of the alphabet. */
+  readonly scopes: readonly Scope[]
+  /** Milliseconds. */
+  readonly expiresAt: number
+  readonly plan: Plan
+  readonly configVersion: number
+}
+
+/** What is known of the variables of a condition before it is evaluated. */
+export type ConditionVariables = Readonly<Record<string, 'string' | 'record' | 'timestamp'>>
+
+/** Conditions in CEL, for other questions than `/v1/authorize`. */
+export interface Conditions {
+  /** Compiles the condition of a new rule; throws `invalid_request` with the place of its fault. */
+  admit(text: string, path: string, variables: ConditionVariables): CompiledCondition
+  /** The condition of a stored rule; one that no longer compiles is an error at every evaluation. */
+  stored(text: string, variables: ConditionVariables): CompiledCondition
+  /** Values for any number of conditions, by the name of the variable; a `Date` is a moment. */
+  facts(values: Readonly<Record<string, unknown>>): ConditionFacts
+}
+
+export interface CompiledCondition {
+  /** Sentences about what the author may not have meant. */
+  readonly warnings: readonly string[]
+  /** Anything but `true` and `false` is an error, and so is what goes on after `meter` says that it is over. */
+  evaluate(facts: ConditionFacts, meter?: { isOver(): boolean }): boolean | 'error'
+}
+
+/** Values as the language takes them; made and read by the same module. */
+export interface ConditionFacts {
+  readonly values: Readonly<Record<string, unknown>>
 }

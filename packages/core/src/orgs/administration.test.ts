@@ -52,7 +52,9 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
     expect(ended).toEqual({ id: key.id, revoked_at: '2026-11-20T08:00:00.000Z' })
     expect((await remit.call('GET', '/v1/scorers', { key: key.secret })).status).toBe(401)
     expect(await newest(1)).toMatchObject([{ kind: 'key.revoked', data: { key_id: key.id } }])
-    await expect(endKey(remit.writer, org.id, key.id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(endKey(remit.writer, org.id, key.id)).rejects.toMatchObject({
+      code: 'key_not_found',
+    })
   })
 
   it('puts a successor with the same role, person and name in the place of a key', async () => {
@@ -83,7 +85,7 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
 
     for (const change of [endKey, rotateKey]) {
       await expect(change(remit.writer, org.id, theirs)).rejects.toMatchObject({
-        code: 'not_found',
+        code: 'key_not_found',
       })
     }
 
@@ -94,7 +96,7 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
     const { size } = await remit.ledger.head(org.id)
 
     await expect(endKey(remit.writer, org.id, 'key_unknown')).rejects.toMatchObject({
-      code: 'not_found',
+      code: 'key_not_found',
     })
 
     expect((await remit.ledger.head(org.id)).size).toBe(size)
@@ -118,7 +120,14 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
     const further = await setSettings(remit.writer, org.id, { unknown_agents: 'deny' })
     const back = await setSettings(remit.writer, org.id, { default_effect: null })
 
-    const others = { four_eyes: false, require_separate_keys: false, consequential_actions: [] }
+    const others = {
+      four_eyes: false,
+      require_separate_keys: false,
+      require_agent_credentials: false,
+      credentials_per_agent: 10,
+      keyless_exchange: false,
+      consequential_actions: [],
+    }
     expect(changed.settings).toEqual({
       default_effect: 'deny',
       unknown_agents: 'allow',

@@ -1,98 +1,45 @@
 import type { OrganizationSettings, Plan, Receipt, Role } from '@remit/contract'
-import { isoTime } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail } from '../errors.ts'
-import { generateKey } from '../keys/key-text.ts'
-import type { NewKey } from '../keys/key-text.ts'
-import { insertKey, revokeKey } from '../keys/store.ts'
+import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
 import { firstOf } from '../ledger/work.ts'
 import type { Requester } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
-import { SYSTEM } from './organizations.ts'
+import { actorOf, personOf } from '../ledger/actor.ts'
 import { changeSettings, settingsOf } from './settings.ts'
 
 /** Work that the operator of the server asks for, not a caller of the API. */
 export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
 
-const SYSTEM_PRINCIPAL = { ...SYSTEM, person: null }
-
-/** A new key of an organization, with its entry; the secret is in the answer only. */
-export function createKey(
+/** A new key of an organization, made by the operator; the secret is in the answer only. */
+export async function createKey(
   writer: Writer,
   orgId: string,
   options: { role: Role; person?: string | null; name?: string | null },
-): Promise<NewKey> {
-  const key = generateKey()
-  const shown = {
-    id: key.id,
-    role: options.role,
-    person: options.person ?? null,
-    name: options.name ?? null,
-  }
-  return writer.change(orgId, OPERATOR, async ({ tx, now }) => {
-    await insertKey(tx, {
-      ...shown,
-      org_id: orgId,
-      hash: key.hash,
-      created_at: isoTime(now),
-      revoked_at: null,
-    })
-    return {
-      entries: [{ kind: 'key.created', actor: SYSTEM, data: { key: shown } }],
-      reply: () => key,
-    }
-  })
+): Promise<{ id: string; secret: string }> {
+  const { key, secret } = await writer.change(orgId, OPERATOR, keyCreation(options))
+  return { id: key.id, secret }
 }
 
-/** Ends a key: no request with it is carried out from the next commit on. */
-export function endKey(
+/** Ends a key by the operator's word. */
+export async function endKey(
   writer: Writer,
   orgId: string,
   id: string,
 ): Promise<{ id: string; revoked_at: string }> {
-  return writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
-    if (!(await revokeKey(tx, orgId, id, recordedAt)))
-      throw fail('not_found', `There is no live key ${id}`)
-    return {
-      entries: [{ kind: 'key.revoked', actor: SYSTEM, data: { key_id: id } }],
-      reply: () => ({ id, revoked_at: recordedAt }),
-    }
-  })
+  const { revoked_at } = await writer.change(orgId, OPERATOR, keyRevocation(id))
+  return { id, revoked_at }
 }
 
-/** A successor with the same role and person; the old key ends in the same transaction. */
-export function rotateKey(writer: Writer, orgId: string, id: string): Promise<NewKey> {
-  const key = generateKey()
-  return writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
-    const old = await tx
-      .selectFrom('ingest_key')
-      .selectAll()
-      .where('org_id', '=', orgId)
-      .where('id', '=', id)
-      .executeTakeFirst()
-    if (!old || !(await revokeKey(tx, orgId, id, recordedAt)))
-      throw fail('not_found', `There is no live key ${id}`)
-    const { role, person, name } = old
-    await insertKey(tx, {
-      id: key.id,
-      org_id: orgId,
-      hash: key.hash,
-      role,
-      person,
-      name,
-      created_at: recordedAt,
-      revoked_at: null,
-    })
-    const data = { key: { id: key.id, role, person, name }, rotated_from: id }
-    return {
-      entries: [
-        { kind: 'key.created', actor: SYSTEM, data },
-        { kind: 'key.revoked', actor: SYSTEM, data: { key_id: id } },
-      ],
-      reply: () => key,
-    }
-  })
+/** Puts another key in the place of one by the operator's word. */
+export async function rotateKey(
+  writer: Writer,
+  orgId: string,
+  id: string,
+): Promise<{ id: string; secret: string }> {
+  const { key, secret } = await writer.change(orgId, OPERATOR, keyRotation(id))
+  return { id: key.id, secret }
 }
 
 /** An organization as it is shown and recorded. */
@@ -157,13 +104,12 @@ function updateOrganization(
     const { plan, settings } = row
     await tx.updateTable('organization').set({ plan, settings }).where('id', '=', orgId).execute()
     const organization = organizationRecord(row)
-    const { type, id, person } = caller?.principal ?? SYSTEM_PRINCIPAL
     return {
       entries: [
         {
           kind: 'organization.updated',
-          actor: { type, id },
-          data: { organization, ...(person && { person }) },
+          actor: actorOf(caller),
+          data: { organization, ...personOf(caller) },
         },
       ],
       reply: (recorded) => ({ organization, receipt: firstOf(recorded).receipt }),

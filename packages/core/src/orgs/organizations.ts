@@ -6,6 +6,7 @@ import { writeRows } from '../db/portable.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Ids } from '../ids.ts'
+import { SYSTEM } from '../ledger/actor.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 import { GENESIS_KIND, newSalt, ZERO_HASH } from '../ledger/entry.ts'
 import { signCheckpoint } from '../ledger/checkpoint.ts'
@@ -17,8 +18,6 @@ import type { NewKey } from '../keys/key-text.ts'
 import { insertKey } from '../keys/store.ts'
 
 type Db = Database<CoreTables>
-
-export const SYSTEM = { type: 'system', id: 'remit' } as const
 
 export interface CreateDeps {
   readonly db: Db

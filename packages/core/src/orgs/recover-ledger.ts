@@ -7,7 +7,7 @@ import { treeRoot } from '../ledger/proof.ts'
 import { findHead, readTile } from '../ledger/store.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { OPERATOR } from './administration.ts'
-import { SYSTEM } from './organizations.ts'
+import { SYSTEM } from '../ledger/actor.ts'
 
 export interface LedgerRecovery {
   /** Where the entry stands that tells of it. */

@@ -11,7 +11,7 @@ import { newSalt } from '../ledger/entry.ts'
 import { linkEntries } from '../ledger/link.ts'
 import { createNoteSigner } from '../ledger/note.ts'
 import { linkedRows, lockHead } from '../ledger/store.ts'
-import { SYSTEM } from './organizations.ts'
+import { SYSTEM } from '../ledger/actor.ts'
 
 export interface RotateDeps {
   readonly db: Database<CoreTables>

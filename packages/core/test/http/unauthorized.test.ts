@@ -64,7 +64,11 @@ describe('401', () => {
         const response = await remit.call(endpoint.method, pathOf(endpoint), {
           headers: authorization === undefined ? {} : { authorization },
         })
-        expect(response.headers.get('www-authenticate')).toBe('Bearer realm="remit"')
+        // RFC 6750 §3.1: an error is named only where a token was sent.
+        const sent = /^Bearer +[!-~]+$/i.test(authorization ?? '')
+        expect(response.headers.get('www-authenticate')).toBe(
+          `Bearer realm="remit"${sent ? ', error="invalid_token"' : ''}`,
+        )
         const { request_id: _id, ...problem } = await problemOf(response)
         bodies.add(JSON.stringify(problem))
       }

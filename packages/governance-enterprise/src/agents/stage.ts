@@ -1,19 +1,23 @@
 import type { Ask, Stage, Verdict } from '@remit/core'
 import { standingOf } from '../delegation/authority.ts'
-import type { Authority, Standing } from '../delegation/authority.ts'
+import type { Rules, Standing } from '../delegation/authority.ts'
 import { LiveRules } from '../delegation/live-rules.ts'
-import { readRoster } from './roster.ts'
+import { introduce } from './attributes.ts'
+import type { AgentRules, ReadRoster } from './roster.ts'
 
 /** What one decision may take. */
 const BUDGET_MS = 50
 
+type Known = Rules & AgentRules
+
 /**
- * The slot `agent_deny`: suspended agents, denies, and agents that act on grants only. `monotonic` is a
- * clock in milliseconds that only measures.
+ * The slot `agent_deny`: agents that may not act at all, denies, and agents that act on grants only.
+ * `monotonic` is a clock in milliseconds that only measures.
  */
 export function agentStage(
+  readRoster: ReadRoster,
   monotonic: () => number = () => performance.now(),
-): Stage<Authority, never, Authority> {
+): Stage<Known, never, Known> {
   const live = new LiveRules()
   return {
     unavailable: {
@@ -26,15 +30,31 @@ export function agentStage(
       return { ...rules, ...(await readRoster(tx, orgId)) }
     },
 
-    prepare: (_asks, authority) => Promise.resolve(authority),
+    prepare(asks, authority) {
+      introduce(asks, authority)
+      return Promise.resolve(authority)
+    },
 
     decide(ask, authority) {
+      if (authority.ownCredentialsOnly && ask.caller?.principal.type === 'key')
+        return refused(
+          'Agents act with credentials of their own here.',
+          'setting',
+          'require_agent_credentials',
+        )
       const started = monotonic()
       const meter = { isOver: () => monotonic() - started > BUDGET_MS }
       return verdictOf(ask, standingOf(ask, authority, meter))
     },
   }
 }
+
+const refused = (message: string, kind: string, id: string): Verdict => ({
+  verdict: 'deny',
+  reason: 'agent_denied',
+  message,
+  notes: { matched: [{ kind, id }] },
+})
 
 function verdictOf(ask: Ask, standing: Standing): Verdict {
   switch (standing.says) {
@@ -45,6 +65,15 @@ function verdictOf(ask: Ask, standing: Standing): Verdict {
         message: `The agent is suspended: ${standing.reason}`,
         notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
       }
+    case 'removed':
+      return {
+        verdict: 'deny',
+        reason: 'agent_removed',
+        message: 'The agent was removed.',
+        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
+      }
+    case 'not_registered':
+      return refused('Only registered agents may act here.', 'setting', 'unknown_agents')
     case 'denied':
       return {
         verdict: 'deny',

@@ -1,47 +1,59 @@
 import { fail, OPERATOR, on } from '@remit/core'
-import type { AgentSwitch, Deps } from '@remit/core'
+import type { AgentSwitch, Deps, EntryDraft, Scope } from '@remit/core'
 import type { Tables } from '../schema.ts'
 import { actorOf } from '../actor.ts'
 
-/** Stops and releases agents; the next decision on any process follows. */
-export const agentSwitch = ({ writer }: Deps): AgentSwitch => ({
+/**
+ * Stops and releases agents; the next decision on any process follows. Where the registry has the
+ * agent, its status says it; the table of stops is for agents that were never registered.
+ */
+export const agentSwitch = ({ writer, offered }: Deps): AgentSwitch => ({
   suspend: (orgId, agentId, reason) =>
-    writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
-      await on<Tables>(tx)
-        .insertInto('agent_stop')
-        .values({ org_id: orgId, agent_id: agentId, reason, stopped_at: recordedAt })
-        .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet({ reason }))
-        .execute()
-      return {
-        entries: [
-          {
-            kind: 'agent.suspended',
-            actor: actorOf(null),
-            agent_id: agentId,
-            data: { agent_id: agentId, reason },
-          },
-        ],
-        reply: () => undefined,
-      }
+    writer.change(orgId, OPERATOR, async (scope) => {
+      const registered = await offered('agentRegistry')?.suspend(scope, agentId, reason)
+      return done(registered ?? (await stop(scope, agentId, reason)))
     }),
+
   resume: (orgId, agentId) =>
-    writer.change(orgId, OPERATOR, async ({ tx }) => {
-      const { numDeletedRows } = await on<Tables>(tx)
-        .deleteFrom('agent_stop')
-        .where('org_id', '=', orgId)
-        .where('agent_id', '=', agentId)
-        .executeTakeFirstOrThrow()
-      if (numDeletedRows === 0n) throw fail('not_found', `${agentId} is not suspended`)
-      return {
-        entries: [
-          {
-            kind: 'agent.resumed',
-            actor: actorOf(null),
-            agent_id: agentId,
-            data: { agent_id: agentId },
-          },
-        ],
-        reply: () => undefined,
-      }
+    writer.change(orgId, OPERATOR, async (scope) => {
+      const registered = await offered('agentRegistry')?.resume(scope, agentId)
+      if (registered) return done(registered)
+      if ((await release(scope, agentId)) === null)
+        throw fail('not_found', `${agentId} is not suspended`)
+      return done(entryOf('agent.resumed', agentId, {}))
     }),
+
+  release,
 })
+
+const done = (entry: EntryDraft) => ({ entries: [entry], reply: () => undefined })
+
+const entryOf = (kind: string, agentId: string, more: EntryDraft['data']): EntryDraft => ({
+  kind,
+  actor: actorOf(null),
+  agent_id: agentId,
+  data: { agent_id: agentId, ...more },
+})
+
+async function stop(
+  { tx, orgId, recordedAt }: Scope,
+  agentId: string,
+  reason: string,
+): Promise<EntryDraft> {
+  await on<Tables>(tx)
+    .insertInto('agent_stop')
+    .values({ org_id: orgId, agent_id: agentId, reason, stopped_at: recordedAt })
+    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet({ reason }))
+    .execute()
+  return entryOf('agent.suspended', agentId, { reason })
+}
+
+async function release({ tx, orgId }: Scope, agentId: string): Promise<string | null> {
+  const stopped = await on<Tables>(tx)
+    .deleteFrom('agent_stop')
+    .where('org_id', '=', orgId)
+    .where('agent_id', '=', agentId)
+    .returning('reason')
+    .executeTakeFirst()
+  return stopped?.reason ?? null
+}

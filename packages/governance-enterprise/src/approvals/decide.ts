@@ -1,7 +1,8 @@
 import type { Approval, ApprovalDecision } from '@remit/contract'
-import { fail, settingsOf } from '@remit/core'
+import { fail, isOwn, settingsOf } from '@remit/core'
 import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
+import type { ReadOwners } from '../agents/owners.ts'
 import { endOf, statusAt } from './lifecycle.ts'
 import { approvalEntry, wireApproval } from './request.ts'
 import type { ApprovalKind } from './request.ts'
@@ -13,16 +14,17 @@ type Outcomes = Outcome<Approval>
 
 /** A vote on a request, as work of the organization's writer. */
 export const decideApproval =
-  (id: string, decision: ApprovalDecision): Change<Approval> =>
+  (readOwners: ReadOwners, id: string, decision: ApprovalDecision): Change<Approval> =>
   async (scope, caller) => {
     const admitted = keyOf(caller)
     const settings = await settingsIn(scope)
     admitKey(admitted, null, settings)
     const row = await requestIn(scope, id)
-    admitKey(admitted, row, settings)
+    const key = admitKey(admitted, row, settings)
     const { now, recordedAt, tx } = scope
-    const by = { keyId: admitted.principal.id, now, at: recordedAt }
-    const counted = cast(row, voterOf(admitted, decision.approver), decision, by)
+    const owners = await readOwners(tx, row.org_id, row.agent_id)
+    const by = { keyId: key.id, now, at: recordedAt }
+    const counted = cast(row, owners, voterOf(key, decision.approver), decision, by)
     if (counted === null) return unchanged(row, scope)
     const { vote, votes, outcome } = counted
     const text = JSON.stringify(votes)
@@ -36,11 +38,12 @@ export const decideApproval =
     return changed(kind, moved, scope, admitted, { vote })
   }
 
-/** The side that asked takes its request back. */
+/** The side that asked takes its request back; an agent only its own. */
 export const cancelApproval =
   (id: string): Change<Approval> =>
   async (scope, caller) => {
     const row = await requestIn(scope, id)
+    if (!isOwn(caller, row.agent_id)) throw fail('approval_not_found')
     const status = statusAt(row, scope.now)
     if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
     const moved = await moveRequest(scope.tx, row, 'cancelled', closedAt(scope))

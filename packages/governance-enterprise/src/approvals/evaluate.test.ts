@@ -34,7 +34,7 @@ const earlier = (id: string, status: Earlier['status'], given: Partial<Earlier> 
           },
         ]
       : [],
-  parties: { agentId: 'payer', requesterPerson: null, actingFor: null },
+  parties: { agentId: 'payer', requesterPerson: null, actingFor: null, owners: [] },
   ...given,
 })
 

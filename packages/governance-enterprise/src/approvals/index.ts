@@ -10,13 +10,13 @@ import { Waits } from './waits.ts'
 export function approvalsOf(deps: Deps): Required<
   Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>
 > & {
-  stage: typeof approvalStage
+  stage: ReturnType<typeof approvalStage>
 } {
   const waits = new Waits(deps)
   const sweeper = createSweeper(deps)
   return {
     routes: approvalRoutes(deps, waits, new Places()),
-    stage: approvalStage,
+    stage: approvalStage(deps),
     observers: [approvalObserver],
     start() {
       waits.start()

@@ -14,10 +14,12 @@ export const votesOf = (row: ApprovalRequestRow): Vote[] => JSON.parse(row.votes
 export const boundOf = (row: ApprovalRequestRow): string[] | null =>
   row.bound === null ? null : (JSON.parse(row.bound) as string[])
 
-export const partiesOf = (row: ApprovalRequestRow): Parties => ({
+/** `owners`: who owns the agent of the request. */
+export const partiesOf = (row: ApprovalRequestRow, owners: readonly string[]): Parties => ({
   agentId: row.agent_id,
   requesterPerson: row.requester_person,
   actingFor: row.acting_for,
+  owners,
 })
 
 /** What an entry keeps of a request: all but its facts, which the entry that opened it has. */

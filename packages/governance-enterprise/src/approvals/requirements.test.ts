@@ -14,7 +14,12 @@ const table = JSON.parse(
   readFileSync(new URL('requirements.json', import.meta.url), 'utf8'),
 ) as Case[]
 
-const PARTIES = { agentId: 'payer', requesterPerson: 'requester', actingFor: 'beneficiary' }
+const PARTIES = {
+  agentId: 'payer',
+  requesterPerson: 'requester',
+  actingFor: 'beneficiary',
+  owners: ['owner', 'Owner@example.org'],
+}
 
 const requirement = (
   { users, roles, ...given }: Case['rules'][number] = {},
@@ -104,5 +109,16 @@ describe('a voter', () => {
     expect(objection(requirement({ users: ['bob'] }), { ...voter, id: 'eve' }, PARTIES)).toMatch(
       /not among/,
     )
+  })
+
+  it('who owns the agent has no vote, by any of his names, unless the rule says so', () => {
+    const owner = { type: 'person' as const, named: true, role: 'admin' }
+    for (const id of ['owner', 'OWNER', 'owner@example.org']) {
+      expect(objection(requirement(), { ...owner, id }, PARTIES)).toMatch(/owns the agent/)
+      const lax = requirement({ prevent_self_approval: false })
+      expect(objection(lax, { ...owner, id }, PARTIES)).toBeNull()
+    }
+    const key = { ...owner, type: 'key' as const, id: 'owner' }
+    expect(objection(requirement(), key, PARTIES)).toBeNull()
   })
 })

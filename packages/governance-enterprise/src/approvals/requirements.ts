@@ -43,6 +43,8 @@ export interface Parties {
   readonly agentId: string
   readonly requesterPerson: string | null
   readonly actingFor: string | null
+  /** Names of the people who own the agent. */
+  readonly owners: readonly string[]
 }
 
 export const isSameVoter = (
@@ -54,13 +56,14 @@ export const isSameVoter = (
 export function objection(
   { approvers, prevent_self_approval: apart }: Requirement,
   voter: Voter,
-  { agentId, requesterPerson, actingFor }: Parties,
+  { agentId, requesterPerson, actingFor, owners }: Parties,
 ): string | null {
   const is = (name: string | null) =>
     name !== null && voter.type === 'person' && foldName(voter.id) === foldName(name)
   if (is(agentId)) return 'An agent never decides about its own request'
   if (apart && is(requesterPerson)) return 'Who asked may not decide'
   if (apart && is(actingFor)) return 'Who the agent acts for may not decide'
+  if (apart && owners.some(is)) return 'Who owns the agent may not decide'
   return approvers === null || isListed(approvers, voter)
     ? null
     : 'The approver is not among those who may decide'

@@ -1,6 +1,7 @@
 import { approvals } from '@remit/contract'
-import { fail, implement, invalid, Reply } from '@remit/core'
-import type { Deps, RequestInfo, Route } from '@remit/core'
+import { actAs, fail, implement, invalid, isOwn, ownAgent, Reply } from '@remit/core'
+import type { Caller, Deps, RequestInfo, Route } from '@remit/core'
+import { ownersReader } from '../agents/owners.ts'
 import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
 import { eventStream } from './events.ts'
 import { statusAt } from './lifecycle.ts'
@@ -13,15 +14,18 @@ import type { Waits } from './waits.ts'
 /** `places` bounds who waits and streams; `waits` wakes who waits for a decision. */
 export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[] => {
   const { db, clock, ledger, writer } = deps
-  const requestOf = async (orgId: string, id: string) => {
-    const row = await findRequest(db, orgId, id)
-    if (!row) throw fail('approval_not_found')
+  const readOwners = ownersReader(deps)
+  const requestOf = async (caller: Caller, id: string) => {
+    const row = await findRequest(db, caller.orgId, id)
+    if (!row || !isOwn(caller, row.agent_id)) throw fail('approval_not_found')
     return row
   }
   return implement(approvals, {
     ...ruleHandlers(deps),
 
-    listApprovals: async ({ query: { limit, cursor, status, agent_id: agentId } }, caller) => {
+    listApprovals: async ({ query: { limit, cursor, status, agent_id: asked } }, caller) => {
+      actAs(caller, asked)
+      const agentId = ownAgent(caller) ?? asked
       const now = clock.now()
       const query = { limit: limit + 1, before: cursor, status, agentId }
       const rows = await listRequests(db, caller.orgId, now, query)
@@ -30,7 +34,7 @@ export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[
     },
 
     getApproval: async ({ params: { id }, query: { wait } }, caller, request) => {
-      const row = await requestOf(caller.orgId, id)
+      const row = await requestOf(caller, id)
       if (wait === 0 || statusAt(row, clock.now()) !== 'pending')
         return wireApproval(row, clock.now())
       const leave = places.take(caller.principal.id)
@@ -40,7 +44,7 @@ export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[
         leave()
       }
       await request.recheck()
-      return wireApproval(await requestOf(caller.orgId, id), clock.now())
+      return wireApproval(await requestOf(caller, id), clock.now())
     },
 
     streamApprovals: async ({ query }, caller, request) => {
@@ -58,7 +62,11 @@ export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[
     },
 
     decideApproval: ({ params, body }, caller, request) =>
-      writer.work(caller.orgId, { ...request, caller }, decideApproval(params.requestID, body)),
+      writer.work(
+        caller.orgId,
+        { ...request, caller },
+        decideApproval(readOwners, params.requestID, body),
+      ),
 
     cancelApproval: ({ params }, caller, request) =>
       writer.work(caller.orgId, { ...request, caller }, cancelApproval(params.id)),

@@ -1,7 +1,8 @@
 import type { AuthorizeAnswer, Match } from '@remit/contract'
 import { isoTime } from '@remit/core'
-import type { Ask, EntryDraft, Settled, Stage, Verdict } from '@remit/core'
+import type { Ask, Deps, EntryDraft, Settled, Stage, Verdict } from '@remit/core'
 import { actorOf } from '../actor.ts'
+import { namesOf } from '../agents/owners.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import { evaluateApproval } from './evaluate.ts'
@@ -15,7 +16,11 @@ import { listRules } from './rules-store.ts'
 import type { ApprovalRequestRow } from './schema.ts'
 import { countPending, findCounting, moveRequest, newRequests } from './store.ts'
 
-type Snapshot = RuleIndex<ApprovalRule>
+interface Snapshot {
+  readonly rules: RuleIndex<ApprovalRule>
+  /** Who owns an agent, by the names of people. */
+  ownersOf(agentId: string): readonly string[]
+}
 
 interface Known extends Earlier {
   readonly row: ApprovalRequestRow
@@ -37,7 +42,9 @@ type Effect =
 const BUDGET_MS = 50
 
 /** The slot `approval_rule`: what needs people's consent waits for it, and uses it up once. */
-export const approvalStage: Stage<Snapshot, never, State> = {
+export const approvalStage = ({
+  offered,
+}: Pick<Deps, 'offered'>): Stage<Snapshot, never, State> => ({
   unavailable: {
     reason: 'stage_unavailable',
     message: 'Whether the request needs an approval cannot be read.',
@@ -45,10 +52,14 @@ export const approvalStage: Stage<Snapshot, never, State> = {
 
   async load(orgId, tx) {
     const rows = await listRules(tx, orgId)
-    return RuleIndex.of(rows.flatMap((row) => toRule(row) ?? []))
+    const agents = await offered('agentRegistry')?.load(orgId, tx)
+    return {
+      rules: RuleIndex.of(rows.flatMap((row) => toRule(row) ?? [])),
+      ownersOf: (agentId) => namesOf(agents?.get(agentId)),
+    }
   },
 
-  async prepare(asks, rules, tx) {
+  async prepare(asks, { rules, ownersOf }, tx) {
     const asked = new Map<Ask, Asked | null>()
     if (rules.size > 0) {
       for (const ask of asks) {
@@ -62,13 +73,14 @@ export const approvalStage: Stage<Snapshot, never, State> = {
     if (!first || asked.size === 0) return { asked, known, pending: new Map() }
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
     for (const row of await findCounting(tx, first.orgId, [...hashes], first.now)) {
-      known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), knownOf(row)])
+      const one = knownOf(row, ownersOf(row.agent_id))
+      known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), one])
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
     return { asked, known, pending: await countPending(tx, first.orgId, [...agents], first.now) }
   },
 
-  leftOut: (rules) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
+  leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
 
   decide: decideApproval,
 
@@ -76,7 +88,8 @@ export const approvalStage: Stage<Snapshot, never, State> = {
     const settled = effect as Effect
     if (settled.does === 'open') {
       const { binding_hash: hash, agent_id: agent } = settled.row
-      known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row)])
+      // It has no votes that could count or not.
+      known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row, [])])
       pending.set(agent, (pending.get(agent) ?? 0) + 1)
     } else {
       const { binding_hash: hash, id } = settled.known.row
@@ -101,7 +114,7 @@ export const approvalStage: Stage<Snapshot, never, State> = {
     if (opened.length > 0) writes.push(newRequests(opened))
     return entries
   },
-}
+})
 
 const use = (
   { ask }: Settled,
@@ -115,7 +128,7 @@ const use = (
   })
 
 /** The rules that match and what an approval of the request would bind; null if that cannot be said. */
-function askedOf(ask: Ask, index: Snapshot): Asked | null {
+function askedOf(ask: Ask, index: Snapshot['rules']): Asked | null {
   try {
     const end = performance.now() + BUDGET_MS
     const rules = matching(index, ask, { isOver: () => performance.now() > end })
@@ -126,7 +139,7 @@ function askedOf(ask: Ask, index: Snapshot): Asked | null {
   }
 }
 
-const knownOf = (row: ApprovalRequestRow): Known => ({
+const knownOf = (row: ApprovalRequestRow, owners: readonly string[]): Known => ({
   row,
   id: row.id,
   status: row.status,
@@ -134,7 +147,7 @@ const knownOf = (row: ApprovalRequestRow): Known => ({
   bound: boundOf(row),
   requirements: requirementsOf(row),
   votes: votesOf(row),
-  parties: partiesOf(row),
+  parties: partiesOf(row, owners),
 })
 
 function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {

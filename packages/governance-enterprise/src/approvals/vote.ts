@@ -1,7 +1,7 @@
 import { foldName } from '@remit/contract'
 import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
 import { fail, invalid } from '@remit/core'
-import type { Caller } from '@remit/core'
+import type { Caller, KeyPrincipal } from '@remit/core'
 import { statusAt } from './lifecycle.ts'
 import { partiesOf, requirementsOf, votesOf } from './request.ts'
 import { isSameVoter, objection, outcomeOf } from './requirements.ts'
@@ -11,8 +11,7 @@ import type { ApprovalRequestRow } from './schema.ts'
 export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
 
 /** Who votes with a key. Throws for an approver that the key contradicts. */
-export function voterOf(caller: Caller, approver: string | undefined): Voter {
-  const { id, person, role } = caller.principal
+export function voterOf({ id, person, role }: KeyPrincipal, approver: string | undefined): Voter {
   if (person !== null) {
     if (approver !== undefined && foldName(approver) !== foldName(person))
       throw invalid('approver', `must be ${person}, whom the key names, or be left out`)
@@ -23,24 +22,25 @@ export function voterOf(caller: Caller, approver: string | undefined): Voter {
   return { type: 'person', id: approver, named: false, role }
 }
 
-/** Keeps from deciding whose key could be the agent's own. */
+/** The key that decides; keeps from deciding whose key could be the agent's own. */
 export function admitKey(
   { principal }: Caller,
   row: ApprovalRequestRow | null,
   { four_eyes: fourEyes, require_separate_keys: apart }: Separation,
-): void {
+): KeyPrincipal {
   // The rule of the API itself, before roles and scopes: whoever is not a key acts for an agent.
-  const type: string = principal.type
-  if (type !== 'key') throw fail('role_required', 'Only keys decide about approvals')
+  if (principal.type !== 'key') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')
     throw fail('role_required', 'The organization lets only keys with the role approver decide')
   if (fourEyes && row?.requester_type === 'key' && row.requester_id === principal.id)
     throw fail('approver_not_eligible', 'The key that asked may not decide')
+  return principal
 }
 
 /** The votes with one more, and what they amount to; null when the voter has given the same vote before. */
 export function cast(
   row: ApprovalRequestRow,
+  owners: readonly string[],
   voter: Voter,
   {
     decision,
@@ -54,7 +54,7 @@ export function cast(
   const status = statusAt(row, now)
   if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
   if (own) throw fail('already_voted', `${voter.id} has voted to ${own.decision} it`)
-  const parties = partiesOf(row)
+  const parties = partiesOf(row, owners)
   const requirements = requirementsOf(row)
   const objections = requirements.map((one) => objection(one, voter, parties))
   const open = requirements.filter((_, i) => objections[i] === null)

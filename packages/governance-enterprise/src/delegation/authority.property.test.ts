@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { aPermission } from '../../test/support/permissions.ts'
+import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
 import { matchesPattern } from '../rules/pattern.ts'
 import { rulesOf, standingOf } from './authority.ts'
@@ -86,7 +86,7 @@ const grantedIn = ({ rows }: World): Set<string> =>
   new Set(rows.filter(({ effect }) => effect === 'allow').map(({ agent_id }) => agent_id))
 
 function standing({ rows, suspended }: World, ask: Request, granted = new Set(AGENTS)): Standing {
-  const roster = { suspended: new Map(suspended.map((id) => [id, 'test'])) }
+  const roster = aRoster(suspended)
   const authority = { ...rulesOf(rows.map(toPermission), granted), ...roster }
   return standingOf(anAsk(ask), authority, { isOver: () => false })
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { aPermission } from '../../test/support/permissions.ts'
+import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { anAsk } from '../../test/support/rules.ts'
 import { rulesOf, standingOf } from './authority.ts'
 import type { Standing } from './authority.ts'
@@ -22,7 +22,7 @@ const unhurried = { isOver: () => false }
 
 function decide({ permissions = [], granted = [], suspended = [], ask = {} }: Row) {
   const compiled = permissions.map((one) => toPermission(aPermission(one)))
-  const roster = { suspended: new Map(suspended.map((id) => [id, 'test'])) }
+  const roster = aRoster(suspended)
   return standingOf(anAsk(ask), { ...rulesOf(compiled, new Set(granted)), ...roster }, unhurried)
 }
 
@@ -44,7 +44,7 @@ describe('what permissions say to a request', () => {
     )
     const last = toPermission(aPermission({ id: 'last' }))
     const rules = rulesOf([...grants, last], new Set(['payer']))
-    const authority = { ...rules, suspended: new Map<string, string>() }
+    const authority = { ...rules, ...aRoster() }
 
     expect(standingOf(anAsk(), authority, { isOver: () => true }).says).toBe('no_permission')
     expect(standingOf(anAsk(), authority, unhurried).says).toBe('granted')

@@ -1,4 +1,5 @@
 import type { Ask } from '@remit/core'
+import { introduce } from '../agents/attributes.ts'
 import { agentState } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import type { Meter } from '../rules/condition.ts'
@@ -40,18 +41,20 @@ export function rulesOf(permissions: readonly Permission[], granted: ReadonlySet
 export type Standing =
   | { readonly says: 'nothing' }
   | { readonly says: 'suspended'; readonly reason: string }
+  | { readonly says: 'removed' | 'not_registered' }
   | { readonly says: 'denied'; readonly by: Permission; readonly isError: boolean }
   | { readonly says: 'no_permission' }
   | { readonly says: 'granted'; readonly chain: Chain }
 
 /**
- * Suspension, then denies, then grants; the first that has something to say. Conditions that take
+ * The agent's own state, then denies, then grants; the first that has something to say. Conditions that take
  * longer than `meter` gives are errors, and the search for a grant ends.
  */
 export function standingOf(ask: Ask, authority: Authority, meter: Meter): Standing {
   const { agent_id } = ask.request
   const state = agentState(agent_id, authority)
   if (state.state === 'suspended') return { says: 'suspended', reason: state.reason }
+  if (state.state !== 'active') return { says: state.state }
   const denied = denialOf(ask, authority, meter)
   if (denied) return { says: 'denied', ...denied }
   const chain = liveChain(ask, authority, meter)
@@ -95,11 +98,14 @@ function authorizes(chain: Chain, ask: Ask, authority: Authority, meter: Meter):
   }
   if (whyDead(chain, ask.now, authority)) return false
   const delegators = chain.links.slice(0, -1)
-  return delegators.every(({ agentId }) => !denialOf(asIf(agentId, ask), authority, meter))
+  return delegators.every(
+    ({ agentId }) => !denialOf(asIf(agentId, ask, authority), authority, meter),
+  )
 }
 
 /** The same request, had another agent made it. */
-const asIf = (agentId: string, ask: Ask): Ask => ({
-  ...ask,
-  request: { ...ask.request, agent_id: agentId },
-})
+function asIf(agentId: string, ask: Ask, roster: Roster): Ask {
+  const other = { ...ask, request: { ...ask.request, agent_id: agentId } }
+  introduce([other], roster)
+  return other
+}

@@ -9,6 +9,8 @@ export type DeadReason =
   | 'expired'
   | 'not_yet_valid'
   | 'suspended'
+  | 'removed'
+  | 'not_registered'
   | 'parent_missing'
   | 'not_held'
   | 'not_delegable'
@@ -70,8 +72,9 @@ export function whyDead({ links, broken }: Chain, now: number, roster: Roster): 
   for (const { id, agentId, effect, notBefore, expiresAt } of links) {
     if (expiresAt !== null && now >= expiresAt) return { reason: 'expired', id }
     if (notBefore !== null && now < notBefore) return { reason: 'not_yet_valid', id }
-    if (effect === 'allow' && agentState(agentId, roster).state !== 'active')
-      return { reason: 'suspended', id }
+    if (effect !== 'allow') continue
+    const { state } = agentState(agentId, roster)
+    if (state !== 'active') return { reason: state, id }
   }
   return null
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aPermission } from '../../test/support/permissions.ts'
+import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { NOW } from '../../test/support/rules.ts'
 import { chainOf } from './chain.ts'
 import { effectiveAt } from './effective.ts'
@@ -16,7 +16,7 @@ function effective(rows: readonly Given[], suspended: readonly string[] = []) {
       agentId: 'payer',
       chains: held.map((one) => chainOf(one, byId)),
       denies: permissions.filter((one) => one.effect === 'deny'),
-      roster: { suspended: new Map(suspended.map((id) => [id, 'test'])) },
+      roster: aRoster(suspended),
     },
     NOW,
   )

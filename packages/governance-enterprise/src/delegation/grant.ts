@@ -2,7 +2,7 @@ import type { PermissionInput } from '@remit/contract'
 import { fail, isoTime } from '@remit/core'
 import type { Caller, Scope } from '@remit/core'
 import { actorOf } from '../actor.ts'
-import { readRoster } from '../agents/roster.ts'
+import type { ReadRoster } from '../agents/roster.ts'
 import { depthLeft, widerThan } from './attenuation.ts'
 import { chainOf, whyDead } from './chain.ts'
 import type { Chain } from './chain.ts'
@@ -22,6 +22,7 @@ export interface Granted {
 /** Stores a permission that may be given; throws the refusal of one that may not. */
 export async function grantPermission(
   scope: Scope,
+  readRoster: ReadRoster,
   caller: Caller | null,
   id: string,
   input: PermissionInput,
@@ -33,7 +34,8 @@ export async function grantPermission(
     const count = await countPatternDenies(tx, orgId)
     if (count >= MAX_PATTERN_DENIES) throw fail('too_many_pattern_denies', `There are ${count}`)
   }
-  const parent = input.parent_id === null ? null : await readParent(scope, input.parent_id)
+  const parent =
+    input.parent_id === null ? null : await readParent(scope, readRoster, input.parent_id)
   if (parent) checkCut(input, parent)
   const granter = input.granted_by ?? (parent ? holderOf(parent) : granterOf(caller))
   const row: PermissionRow = {
@@ -89,7 +91,11 @@ function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput)
 }
 
 /** The chain that would be continued; it has to live now. */
-async function readParent({ tx, orgId, now }: Scope, id: string): Promise<Chain> {
+async function readParent(
+  { tx, orgId, now }: Scope,
+  readRoster: ReadRoster,
+  id: string,
+): Promise<Chain> {
   const row = await findPermission(tx, orgId, id)
   if (!row) throw unusable('parent_id', 'is not a permission of the organization')
   const rows = await withAncestors(tx, orgId, [row])

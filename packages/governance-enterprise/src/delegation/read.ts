@@ -1,7 +1,7 @@
 import type { Answer, delegation, EffectivePermissions, Permission } from '@remit/contract'
 import { isoTime } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import { readRoster } from '../agents/roster.ts'
+import type { ReadRoster } from '../agents/roster.ts'
 import { agentState } from '../agents/state.ts'
 import { listRequests } from '../approvals/store.ts'
 import { wireApproval } from '../approvals/request.ts'
@@ -28,6 +28,7 @@ export interface OverviewQuery {
 /** A page of permissions, with the agents that hold them; the first one with what waits for an approval. */
 export async function readOverview(
   db: AnyDatabase,
+  readRoster: ReadRoster,
   orgId: string,
   { limit, cursor, agent_id: agentId }: OverviewQuery,
   now: number,
@@ -44,8 +45,8 @@ export async function readOverview(
   const pending = { limit, status: 'pending' as const, agentId }
   const requests = cursor === undefined ? await listRequests(db, orgId, now, pending) : []
   return {
-    permissions: await wirePermissions(db, orgId, rows, now),
-    agents: await readAgents(db, orgId, [...agents].toSorted(), now),
+    permissions: await wirePermissions(db, readRoster, orgId, rows, now),
+    agents: await readAgents(db, readRoster, orgId, [...agents].toSorted(), now),
     pending_approvals: requests.map((row) => wireApproval(row, now)),
     next_cursor: found.length > limit ? (rows.at(-1)?.id ?? null) : null,
   }
@@ -54,6 +55,7 @@ export async function readOverview(
 /** Permissions as they are served, each with its chain. */
 export async function wirePermissions(
   db: AnyDatabase,
+  readRoster: ReadRoster,
   orgId: string,
   rows: readonly PermissionRow[],
   now: number,
@@ -69,6 +71,7 @@ export async function wirePermissions(
 /** What an agent may do now by its permissions, and what it may spend on it. */
 export async function readEffective(
   db: AnyDatabase,
+  readRoster: ReadRoster,
   orgId: string,
   agentId: string,
   now: number,
@@ -87,6 +90,7 @@ export async function readEffective(
   return {
     agent_id: agentId,
     at: isoTime(now),
+    state: state.state,
     suspended: state.state === 'suspended' ? { reason: state.reason } : null,
     mode: mode?.mode ?? 'open',
     spend_limit: spend ?? null,
@@ -102,6 +106,7 @@ async function holdersAbout(db: AnyDatabase, orgId: string, agentId: string): Pr
 
 async function readAgents(
   db: AnyDatabase,
+  readRoster: ReadRoster,
   orgId: string,
   agentIds: readonly string[],
   now: number,
@@ -119,7 +124,7 @@ async function readAgents(
     agent_id: id,
     mode: modes.get(id) ?? 'open',
     denied:
-      agentState(id, roster).state === 'suspended' ||
+      agentState(id, roster).state !== 'active' ||
       inForce.some(({ effect, agentId }) => effect === 'deny' && matchesPattern(agentId, id)),
     live_permissions: inForce.filter(({ effect, agentId }) => effect === 'allow' && agentId === id)
       .length,

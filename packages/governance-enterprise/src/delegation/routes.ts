@@ -3,7 +3,7 @@ import type { Permission } from '@remit/contract'
 import { fail, firstOf, implement, Reply } from '@remit/core'
 import type { Caller, Deps, EntryDraft, Route } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
-import { readRoster } from '../agents/roster.ts'
+import { rosterReader } from '../agents/roster.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { grantPermission } from './grant.ts'
@@ -16,16 +16,25 @@ import { wirePermission } from './view.ts'
 // An entry has a largest size; of a larger tree there are several.
 const IDS_AN_ENTRY = 500
 
-export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
-  implement(delegation, {
-    getDelegation: ({ query }, caller) => readOverview(db, caller.orgId, query, clock.now()),
+export const delegationRoutes = (deps: Deps): Route[] => {
+  const { db, clock, writer } = deps
+  const readRoster = rosterReader(deps)
+  return implement(delegation, {
+    getDelegation: ({ query }, caller) =>
+      readOverview(db, readRoster, caller.orgId, query, clock.now()),
 
     getEffectivePermissions: ({ query }, caller) =>
-      readEffective(db, caller.orgId, query.agent_id, clock.now()),
+      readEffective(db, readRoster, caller.orgId, query.agent_id, clock.now()),
 
     getPermission: async ({ params }, caller) => {
       const row = await findPermission(db, caller.orgId, params.id)
-      const [permission] = await wirePermissions(db, caller.orgId, row ? [row] : [], clock.now())
+      const [permission] = await wirePermissions(
+        db,
+        readRoster,
+        caller.orgId,
+        row ? [row] : [],
+        clock.now(),
+      )
       if (!permission) throw fail('permission_not_found')
       return permission
     },
@@ -34,7 +43,7 @@ export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
       admitCondition(body.condition)
       return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const { tx, now, orgId } = scope
-        const { row, isNew, chain } = await grantPermission(scope, admitted, id, body)
+        const { row, isNew, chain } = await grantPermission(scope, readRoster, admitted, id, body)
         const further =
           row.effect === 'allow' ? await keepToGrants(scope, admitted, row.agent_id) : []
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
@@ -63,7 +72,7 @@ export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
         })
         const row = await findPermission(tx, orgId, id)
         if (!row || revoked.length === 0) throw fail('permission_not_found')
-        const [permission] = await wirePermissions(tx, orgId, [row], now)
+        const [permission] = await wirePermissions(tx, readRoster, orgId, [row], now)
         if (!permission) throw fail('permission_not_found')
         const parts = []
         for (let start = 0; start < revoked.length; start += IDS_AN_ENTRY)
@@ -85,6 +94,7 @@ export const delegationRoutes = ({ db, clock, writer }: Deps): Route[] =>
         }
       }),
   })
+}
 
 /** The entry keeps the whole permission, but for what the passing of time changes about it. */
 function entryOf(

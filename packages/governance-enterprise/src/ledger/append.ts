@@ -1,6 +1,6 @@
 import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract'
 import { toMicroUsd } from '@remit/contract'
-import { fail, firstOf, invalid, resourceText, withContent } from '@remit/core'
+import { fail, firstOf, invalid, isOwn, ownAgent, resourceText, withContent } from '@remit/core'
 import type {
   BulkInsert,
   Caller,
@@ -10,6 +10,7 @@ import type {
   Lane,
   LaneResult,
   Outcome,
+  Principal,
   Scope,
 } from '@remit/core'
 import type { SpendHoldRow } from '../schema.ts'
@@ -56,8 +57,12 @@ class Batch {
     this.#holds = holds
   }
 
-  append({ job, caller }: Item<AppendRequest>): Outcome<Appended> | Failure {
-    const hold = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
+  append({ job: asked, caller }: Item<AppendRequest>): Outcome<Appended> | Failure {
+    const own = ownAgent(caller)
+    const job = own === null ? asked : { ...asked, actor: own, agent_id: own }
+    const found = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
+    // What another agent holds does not exist for a credential.
+    const hold = found && isOwn(caller, found.agent_id) ? found : undefined
     if (job.decision_id !== undefined) {
       if (!hold)
         return fail('decision_not_found', `There is no allowed decision ${job.decision_id}`)
@@ -108,14 +113,13 @@ class Batch {
 
 /** Kind `entry.appended`, whatever the caller sends: nothing of his can look like the server's. */
 function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | null): EntryDraft {
-  const key = caller?.principal.id ?? null
   return {
     kind: 'entry.appended',
-    actor: actorOf(job.actor, agentId, key),
+    actor: actorOf(job.actor, agentId, caller?.principal.id ?? null),
     agent_id: agentId,
     action: job.action,
     resource: resourceText(job.resource),
-    data: dataOf(job, key),
+    data: dataOf(job, caller?.principal ?? null),
   }
 }
 
@@ -130,12 +134,13 @@ function actorOf(
 }
 
 /** What was given, in the order of canonical JSON; an empty trace id means none. */
-function dataOf(job: AppendRequest, key: string | null): Record<string, unknown> {
+function dataOf(job: AppendRequest, principal: Principal | null): Record<string, unknown> {
   const { resource, trace_id: traceId } = job
   const data: Record<string, unknown> = {}
   if (job.cost_usd !== undefined) data['cost_usd'] = job.cost_usd
+  if (principal?.type === 'credential') data['credential_id'] = principal.id
   if (job.decision_id !== undefined) data['decision_id'] = job.decision_id
-  data['key_id'] = key
+  if (principal?.type !== 'credential') data['key_id'] = principal?.id ?? null
   if (job.metadata !== undefined) data['metadata'] = job.metadata
   if (job.occurred_at !== undefined) data['occurred_at'] = job.occurred_at
   if (job.outcome !== undefined) data['outcome'] = job.outcome

@@ -1,6 +1,6 @@
 import { ledger as endpoints } from '@remit/contract'
-import { implement, Reply, unrecorded } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import { actAs, implement, isOwn, noEntry, ownAgent, Reply, unrecorded } from '@remit/core'
+import type { Caller, Deps, Route } from '@remit/core'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { appendLane } from './append.ts'
 
@@ -10,16 +10,28 @@ const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 export function ledgerRoutes({ ledger, writer, settings }: Deps): Route[] {
   // Where spend is measured outside, appends are not what limits count.
   const appending = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  /** An agent reads what is about itself; of the rest it is not told that it is there. */
+  const entryFor = async (caller: Caller, seq: number) => {
+    const entry = await ledger.entry(caller.orgId, seq)
+    if (!isOwn(caller, entry.agent_id)) throw noEntry(seq)
+    return entry
+  }
   return implement(endpoints, {
-    listEntries: ({ query }, caller) => ledger.list(caller.orgId, query),
+    listEntries: async ({ query }, caller) => {
+      actAs(caller, query.agent_id)
+      const agent_id = ownAgent(caller) ?? query.agent_id
+      return ledger.list(caller.orgId, { ...query, ...(agent_id !== undefined && { agent_id }) })
+    },
     appendEntry: async ({ body }, caller, request) => {
+      actAs(caller, body.agent_id)
+      actAs(caller, typeof body.actor === 'object' ? body.actor.id : body.actor)
       try {
         return await writer.submit(appending, caller.orgId, body, { ...request, caller })
       } catch (error) {
         throw unrecorded(error)
       }
     },
-    getEntry: ({ params }, caller) => ledger.entry(caller.orgId, params.seq),
+    getEntry: ({ params }, caller) => entryFor(caller, params.seq),
     getCheckpoint: async (_, caller, { accept }) => {
       const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
       // As text it is the note itself, ready for any C2SP tool.
@@ -28,6 +40,7 @@ export function ledgerRoutes({ ledger, writer, settings }: Deps): Route[] {
         : note
     },
     getProof: async ({ params, query }, caller, { accept }) => {
+      if (ownAgent(caller) !== null) await entryFor(caller, params.seq)
       const proof = await ledger.proof(caller.orgId, params.seq, query.size)
       return wantsJson(accept) ? new Reply({ seq: params.seq, proof } as never, JSON_TYPE) : proof
     },

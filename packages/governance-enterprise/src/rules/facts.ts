@@ -3,6 +3,7 @@ import type { CelInput } from '@bufbuild/cel'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type { Ask } from '@remit/core'
+import { attributesOf } from '../agents/attributes.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 
 /** What conditions read, by the name of the variable. */
@@ -57,8 +58,6 @@ class AskValues {
   readonly [variable: string]: unknown
   readonly action: string
   readonly agent_id: string
-  /** Attributes of the registry; an agent that is not registered has none. */
-  readonly agent = NONE
   readonly context: Readonly<Record<string, unknown>>
   readonly #ask: Ask
   #resource: Readonly<Record<string, unknown>> | undefined
@@ -72,6 +71,10 @@ class AskValues {
 
   get resource(): Readonly<Record<string, unknown>> {
     return (this.#resource ??= partsOf(this.#ask.request.resource))
+  }
+
+  get agent(): Readonly<Record<string, unknown>> {
+    return attributesOf(this.#ask)
   }
 
   get subject(): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { spendLimits, toMicroUsd } from '@remit/contract'
 import type { SpendLimitInput } from '@remit/contract'
-import { fail, implement, invalid, Reply } from '@remit/core'
+import { fail, implement, invalid, isOwn, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
 import type { SpendLimitRow } from '../schema.ts'
@@ -17,7 +17,7 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
 
     getSpendLimit: async ({ params }, caller) => {
       const row = await findLimit(db, caller.orgId, params.id)
-      if (!row) throw fail('spend_limit_not_found')
+      if (!row || !isOwn(caller, row.agent_id)) throw fail('spend_limit_not_found')
       const [limit] = await withUsage(db, [row], clock.now())
       if (!limit) throw fail('spend_limit_not_found')
       return limit

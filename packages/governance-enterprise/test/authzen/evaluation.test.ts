@@ -172,7 +172,9 @@ describe.each(DIALECTS)('POST /access/v1/evaluation on %s', (dialect) => {
     const response = await api.call('accessEvaluation', { key: 'none', body: ASK })
 
     expect((await refusalOf(response)).code).toBe('unauthorized')
-    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="remit"')
+    expect(response.headers.get('www-authenticate')).toBe(
+      'Bearer realm="remit", error="invalid_token"',
+    )
   })
 
   it('403 for keys and plans that may not authorize', async () => {

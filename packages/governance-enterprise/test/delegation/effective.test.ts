@@ -48,6 +48,7 @@ describe.each(DIALECTS)('GET /v1/delegation/effective on %s', (dialect) => {
     expect(effective).toEqual({
       agent_id: 'payer',
       at: NOW,
+      state: 'active',
       suspended: null,
       mode: 'granted',
       grants: [
@@ -115,6 +116,7 @@ describe.each(DIALECTS)('GET /v1/delegation/effective on %s', (dialect) => {
     expect(await read('stranger')).toEqual({
       agent_id: 'stranger',
       at: NOW,
+      state: 'active',
       suspended: null,
       mode: 'open',
       grants: [],
@@ -129,6 +131,7 @@ describe.each(DIALECTS)('GET /v1/delegation/effective on %s', (dialect) => {
     await api.remit.ports.agentSwitch?.suspend(api.org.id, 'sleeper', 'leaked a key')
 
     expect(await read('sleeper')).toMatchObject({
+      state: 'suspended',
       suspended: { reason: 'leaked a key' },
       mode: 'granted',
       grants: [],

@@ -1,4 +1,12 @@
+import type { Roster } from '../../src/agents/state.ts'
 import type { PermissionRow } from '../../src/delegation/schema.ts'
+
+/** An organization that registers nobody, with agents that were stopped. */
+export const aRoster = (suspended: readonly string[] = []): Roster => ({
+  registry: new Map(),
+  suspended: new Map(suspended.map((id) => [id, 'test'])),
+  unknownAgents: 'allow',
+})
 
 /** A permission as the database has it: an allow of everything, but for what is given. */
 export function aPermission({

@@ -1,0 +1,103 @@
+import type { Receipt, Role } from '@remit/contract'
+import { fail } from '../errors.ts'
+import type { Caller } from '../http/caller.ts'
+import { refuseAgents } from '../http/own-agent.ts'
+import { actorOf, personOf } from '../ledger/actor.ts'
+import type { EntryDraft } from '../ledger/draft.ts'
+import { firstOf } from '../ledger/work.ts'
+import type { Change, Scope } from '../ledger/work.ts'
+import { generateKey } from './key-text.ts'
+import { findKey, hasOtherAdmin, insertKey, revokeKey } from './store.ts'
+import type { KeyRecord } from './store.ts'
+
+/** A new key with its secret, which is nowhere else, and the place of its entry. */
+export interface IssuedKey {
+  readonly key: KeyRecord
+  readonly secret: string
+  readonly receipt: Receipt
+}
+
+export interface EndedKey {
+  readonly id: string
+  readonly revoked_at: string
+  readonly receipt: Receipt
+}
+
+/** Makes a key. */
+export const keyCreation =
+  (options: { role: Role; person?: string | null; name?: string | null }): Change<IssuedKey> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    const { role, person = null, name = null } = options
+    const { key, secret } = await addKey(scope, { role, person, name })
+    return {
+      entries: [createdEntry(key, caller)],
+      reply: (recorded) => ({ key, secret, receipt: firstOf(recorded).receipt }),
+    }
+  }
+
+/** Ends a key: no request with it is carried out from this commit on. */
+export const keyRevocation =
+  (id: string): Change<EndedKey> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    await endLive(scope, id)
+    // The operator can always make another one on the command line; who calls may be locked out.
+    if (caller && !(await hasOtherAdmin(scope.tx, scope.orgId, id))) throw fail('last_admin_key')
+    return {
+      entries: [revokedEntry(id, caller)],
+      reply: (recorded) => ({
+        id,
+        revoked_at: scope.recordedAt,
+        receipt: firstOf(recorded).receipt,
+      }),
+    }
+  }
+
+/** A successor with the same role, person and name; the old key ends in the same transaction. */
+export const keyRotation =
+  (id: string): Change<IssuedKey> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    const { role, person, name } = await endLive(scope, id)
+    const { key, secret } = await addKey(scope, { role, person, name })
+    return {
+      entries: [createdEntry(key, caller, { rotated_from: id }), revokedEntry(id, caller)],
+      reply: (recorded) => ({ key, secret, receipt: firstOf(recorded).receipt }),
+    }
+  }
+
+type Described = Pick<KeyRecord, 'role' | 'person' | 'name'>
+
+async function addKey(
+  { tx, orgId, recordedAt }: Scope,
+  described: Described,
+): Promise<Pick<IssuedKey, 'key' | 'secret'>> {
+  const { id, hash, secret } = generateKey()
+  const key = { id, ...described, created_at: recordedAt, revoked_at: null }
+  await insertKey(tx, { ...key, org_id: orgId, hash })
+  return { key, secret }
+}
+
+async function endLive({ tx, orgId, recordedAt }: Scope, id: string): Promise<KeyRecord> {
+  const key = await findKey(tx, orgId, id)
+  if (!key || !(await revokeKey(tx, orgId, id, recordedAt)))
+    throw fail('key_not_found', `There is no live key ${id}`)
+  return key
+}
+
+const createdEntry = (
+  { id, role, person, name }: KeyRecord,
+  caller: Caller | null,
+  more: EntryDraft['data'] = {},
+): EntryDraft => ({
+  kind: 'key.created',
+  actor: actorOf(caller),
+  data: { key: { id, role, person, name }, ...more, ...personOf(caller) },
+})
+
+const revokedEntry = (id: string, caller: Caller | null): EntryDraft => ({
+  kind: 'key.revoked',
+  actor: actorOf(caller),
+  data: { key_id: id, ...personOf(caller) },
+})

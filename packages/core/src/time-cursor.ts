@@ -1,0 +1,20 @@
+import { invalid } from './errors.ts'
+
+/** A place in a list that is ordered by creation, then by id. */
+export interface TimePlace {
+  readonly created_at: string
+  readonly id: string
+}
+
+/** The `next_cursor` after a row. */
+export const cursorAfter = ({ created_at, id }: TimePlace): string => `${created_at}~${id}`
+
+/** The place that a `cursor` stands for; throws `invalid_request` for what never was one. */
+export function placeOf(cursor: string | undefined): TimePlace | null {
+  if (cursor === undefined) return null
+  const [, created_at, id] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~([A-Za-z0-9._:@-]{1,128})$/.exec(cursor) ?? []
+  if (created_at === undefined || id === undefined)
+    throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+  return { created_at, id }
+}

@@ -1,0 +1,45 @@
+import { keys } from '@remit/contract'
+import {
+  answering,
+  cursorAfter,
+  implement,
+  keyCreation,
+  keyRevocation,
+  keyRotation,
+  listKeys,
+  placeOf,
+} from '@remit/core'
+import type { Deps, IssuedKey, Route } from '@remit/core'
+
+/** The ingest keys of an organization. Core keeps them; they are managed where decisions are. */
+export const keyRoutes = ({ db, writer }: Deps): Route[] =>
+  implement(keys, {
+    listKeys: async ({ query: { limit, cursor } }, { orgId }) => {
+      const rows = await listKeys(db, orgId, { limit: limit + 1, after: placeOf(cursor) })
+      const data = rows.slice(0, limit)
+      const last = data.at(-1)
+      return { data, next_cursor: rows.length > limit && last ? cursorAfter(last) : null }
+    },
+
+    createKey: ({ body }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, answering(keyCreation(body), wireIssued)),
+
+    rotateKey: ({ params }, caller, request) =>
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        answering(keyRotation(params.id), wireIssued),
+      ),
+
+    revokeKey: ({ params }, caller, request) =>
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        answering(keyRevocation(params.id), ({ receipt, ...ended }) => ({
+          ...ended,
+          ledger: receipt,
+        })),
+      ),
+  })
+
+const wireIssued = ({ receipt, ...issued }: IssuedKey) => ({ ...issued, ledger: receipt })
