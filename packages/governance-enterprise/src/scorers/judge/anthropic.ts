@@ -4,7 +4,8 @@ import type { Usage } from './usage.ts'
 import type { Question, Reply, WireFormat } from './wire.ts'
 
 const TOOL = 'verdict'
-const API_VERSION = '2023-06-01'
+// Since this version, sampling parameters are refused, whatever their value.
+const API_VERSION = '2026-10-21'
 
 const Body = z.object({
   content: z.array(z.looseObject({ type: z.string() })),
@@ -21,15 +22,15 @@ const UsageBody = z.object({
   usage: z.object({
     input_tokens: z.unknown(),
     output_tokens: z.unknown(),
-    cache_read_input_tokens: z.unknown(),
-    cache_creation_input_tokens: z.unknown(),
+    cache_read_input_tokens: z.unknown().optional(),
+    cache_creation_input_tokens: z.unknown().optional(),
   }),
 })
 
 /** `POST /v1/messages` of Anthropic. */
 export const anthropic: WireFormat = {
   request(question) {
-    const { judge, maxOutputTokens, temperature } = question.task
+    const { judge, maxOutputTokens } = question.task
     return {
       url: `${judge.baseUrl}/v1/messages`,
       headers: {
@@ -42,7 +43,6 @@ export const anthropic: WireFormat = {
         system: question.prompt.system,
         messages: [{ role: 'user', content: question.prompt.user }],
         ...formOf(question),
-        ...(temperature !== undefined && { temperature }),
       },
     }
   },

@@ -38,6 +38,7 @@ export interface Asking {
 
 /** A question on its way: counts the calls that it takes. */
 interface Underway extends Asking {
+  prompt: Prompt
   attempts: number
 }
 
@@ -77,7 +78,7 @@ export class JudgeClient {
   /** One verdict. Throws `JudgeFailure`. An answer that cannot be used is asked for once more. */
   async ask(asking: Asking): Promise<Answered> {
     const started = performance.now()
-    let underway: Underway = { ...asking, attempts: 0 }
+    const underway: Underway = { ...asking, attempts: 0 }
     for (let isLast = false; ; isLast = true) {
       const reply = await this.#reply(underway)
       if (reply.ending === 'truncated')
@@ -94,7 +95,7 @@ export class JudgeClient {
           'judge_invalid_output',
           'the judge gave no usable verdict, asked twice',
         )
-      underway = { ...underway, prompt: repaired(asking.prompt, verdict) }
+      underway.prompt = repaired(asking.prompt, verdict)
     }
   }
 

@@ -27,7 +27,10 @@ const UsageBody = z.object({
   usage: z.object({
     prompt_tokens: z.unknown(),
     completion_tokens: z.unknown(),
-    prompt_tokens_details: z.object({ cached_tokens: z.unknown() }).nullish().catch(null),
+    prompt_tokens_details: z
+      .object({ cached_tokens: z.unknown().optional() })
+      .nullish()
+      .catch(null),
   }),
 })
 

@@ -101,6 +101,12 @@ function faultsOf(given: Given, judge: Judge): Fault[] {
   }
   if (given.max_cost_usd !== undefined && !judge.prices)
     faults.push(['max_cost_usd', `needs prices, which the judge ${judge.alias} does not have`])
+  if (judge.provider === 'anthropic') {
+    if (given.temperature !== undefined)
+      faults.push(['temperature', 'is not for judges of Anthropic, whose API has none'])
+    if (given.effort === 'none' || given.effort === 'minimal')
+      faults.push(['effort', 'must be low, medium, high, xhigh or max for judges of Anthropic'])
+  }
   return faults
 }
 
