@@ -146,11 +146,11 @@ describe.each(DIALECTS)('policies in POST /v1/authorize on %s', (dialect) => {
       await create(api, {
         effect: 'deny',
         condition:
-          'has(context.given.constructor) || has(context.given.__proto__) || has(context.given.toString)',
+          'has(context.constructor) || has(context.__proto__) || has(context.toString)',
       })
       const send = (context: string) =>
         api.ok('authorize', {
-          body: `{"agent_id":"a","action":"b.c","context":{"given":${context}}}`,
+          body: `{"agent_id":"a","action":"b.c","context":${context}}`,
         })
 
       expect((await send('{"amount":1}')).reason).toBe('default_allow')
