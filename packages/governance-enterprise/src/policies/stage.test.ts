@@ -42,6 +42,17 @@ describe('the time of one decision', () => {
     })
   })
 
+  it('is what this thread computes, when no other clock is given', () => {
+    const condition = 'context.items.exists(item, item == 1 || !context.flag)'
+    const rules = Array.from({ length: 500 }, () => aPolicy({ effect: 'deny', condition }))
+
+    expect(policyStage().decide(ask(1_000), snapshotOf(rules, 'allow'))).toMatchObject({
+      verdict: 'deny',
+      reason: 'policy_error',
+    })
+    expect(policyStage().decide(ask(1), snapshotOf(rules, 'allow'))).toEqual({ verdict: 'pass' })
+  })
+
   it('begins anew with every decision', () => {
     const rules = Array.from({ length: 64 }, () => aPolicy({ effect: 'deny', condition: 'false' }))
     const stage = policyStage(hurrying())
