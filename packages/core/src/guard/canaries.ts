@@ -1,7 +1,7 @@
 import type { Detection } from './detection.ts'
 import { normalize } from './normalize.ts'
 import { originalSpan } from './view.ts'
-import type { View } from './view.ts'
+import type { View, ViewName } from './view.ts'
 
 // One sighting of a canary is a leak; a flood of them need not be listed in full.
 const MAX_PER_CANARY = 100
@@ -38,7 +38,7 @@ function placesOf(text: string, wanted: string): number[] {
   return places
 }
 
-const leak = (start: number, end: number, view: View['name']): Detection => ({
+const leak = (start: number, end: number, view: ViewName): Detection => ({
   detector: 'canary.plain',
   category: 'canary_leak',
   severity: 'critical',

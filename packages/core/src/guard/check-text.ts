@@ -3,9 +3,10 @@ import { withoutAllowed } from './allow-list.ts'
 import { findCanaries } from './canaries.ts'
 import type { CharacterKind } from './characters.ts'
 import type { Detection } from './detection.ts'
-import { pooledRisk } from './detection.ts'
+import { riskOf } from './detection.ts'
 import { findInjections } from './injection.ts'
 import { findInvisible } from './invisible.ts'
+import type { Model } from './model/model.ts'
 import { normalize } from './normalize.ts'
 import { findPersonalData } from './pii.ts'
 import type { Reading, Thresholds } from './reading.ts'
@@ -17,6 +18,7 @@ export interface Given {
   readonly thresholds: Thresholds
   readonly canaries: readonly string[]
   readonly allow: readonly string[]
+  readonly explain: boolean
 }
 
 /** What the guard says of one text. */
@@ -32,13 +34,18 @@ export interface TextVerdict {
 }
 
 /** Checks one text. Pure; linear in the text. */
-export function checkText(text: string, reading: Reading, given: Given): TextVerdict {
+export function checkText(text: string, reading: Reading, given: Given, model: Model): TextVerdict {
   const { checks, source } = reading
+  const { explain } = given
   const { view: normalized, counts } = normalize(text)
   const invisible = findInvisible(text)
   const found = [
     ...(checks.has('injection')
-      ? findInjections({ normalized, hidden: invisible.hidden }, reading)
+      ? findInjections(
+          { text, normalized, hidden: invisible.hidden },
+          { ...reading, explain },
+          model,
+        )
       : []),
     ...(checks.has('invisible') ? invisible.detections : []),
     ...(checks.has('secrets') ? findSecrets(text) : []),
@@ -46,7 +53,7 @@ export function checkText(text: string, reading: Reading, given: Given): TextVer
     ...(checks.has('canary') ? findCanaries(text, normalized, given.canaries) : []),
   ]
   const detections = withoutAllowed(text, found, given.allow)
-  const score = pooledRisk(detections)
+  const score = riskOf(detections)
   const removals = checks.has('invisible') ? invisible.removals : []
   const invisibleCuts = removals.map(([start, end]) => ({ start, end, replacement: '' }))
   const cuts = detections.flatMap(({ start, end, replacement }) =>

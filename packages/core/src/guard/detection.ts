@@ -1,6 +1,7 @@
 import type { GuardFinding } from '@remit/contract'
 import type { CategoryId } from './categories.ts'
-import type { View } from './view.ts'
+import type { Term } from './model/model.ts'
+import type { ViewName } from './view.ts'
 
 /** Something a detector found. Positions are UTF-16 indices into the original text. */
 export interface Detection {
@@ -9,13 +10,15 @@ export interface Detection {
   readonly severity: GuardFinding['severity']
   readonly start: number
   readonly end: number
-  readonly view: View['name']
+  readonly view: ViewName
   /** What stands there as the detector read it, where the original shows something else. */
   readonly decoded?: string
   /** How the answer's `reasons` name it: `secret:jwt`. */
   readonly reason: string
   /** How sure this is to be an attack, 0 to 1. Not for what is cured by taking it out. */
   readonly risk?: number
+  /** What weighed most in a judgement of the model, if asked for. */
+  readonly terms?: readonly Term[]
   /** What redaction puts in its place; absent for what redaction leaves. */
   readonly replacement?: string
 }
@@ -23,6 +26,17 @@ export interface Detection {
 const WINDOW = 2_000
 // Certainty would have no logarithm; rounding gives it back.
 const ALMOST_SURE = 1 - 1e-9
+
+/**
+ * The risk of a text: that of its signatures together, or that of the model where it is surer. The
+ * model has seen the signatures, so its word is not one more hint beside theirs.
+ */
+export function riskOf(detections: readonly Detection[]): number {
+  const [judged = [], others = []] = [true, false].map((ofModel) =>
+    detections.filter(({ detector }) => detector.startsWith('model.') === ofModel),
+  )
+  return Math.max(pooledRisk(others), ...judged.map(({ risk = 0 }) => risk))
+}
 
 /**
  * The risk of the riskiest stretch of 2,000 UTF-16 units: 1 − Π(1 − risk) over the detectors that

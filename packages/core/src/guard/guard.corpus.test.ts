@@ -22,7 +22,7 @@ const rows = (): Row[] =>
     .map((line) => JSON.parse(line) as Row)
 
 describe.skipIf(!existsSync(corpus))('on the development corpus (shared/data/guard)', () => {
-  it('flags at most 1 % of harmless texts and at least 40 % of attacks', () => {
+  it('flags at most 3.5 % of harmless texts and at least 72 % of attacks', () => {
     const share = { harmless: [0, 0], attack: [0, 0] }
     for (const { text, label, ctx } of rows()) {
       // Real system prompts say "never reveal"; they are read by other rules.
@@ -34,8 +34,8 @@ describe.skipIf(!existsSync(corpus))('on the development corpus (shared/data/gua
     }
 
     expect(share.harmless[1]).toBeGreaterThan(1_900)
-    expect(share.harmless[0]! / share.harmless[1]!).toBeLessThan(0.01)
-    expect(share.attack[0]! / share.attack[1]!).toBeGreaterThan(0.4)
+    expect(share.harmless[0]! / share.harmless[1]!).toBeLessThan(0.035)
+    expect(share.attack[0]! / share.attack[1]!).toBeGreaterThan(0.72)
   })
 
   it('never blocks a real system prompt', () => {

@@ -3,9 +3,9 @@ import { categoryOf } from './categories.ts'
 import { checkText } from './check-text.ts'
 import type { TextVerdict } from './check-text.ts'
 import type { Detection } from './detection.ts'
-import { pooledRisk } from './detection.ts'
+import { riskOf } from './detection.ts'
 import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
-import { signatureDigest } from './signatures.ts'
+import { shippedModel } from './shipped-model.ts'
 
 /** A text of the request with its verdict; `index` and `role` in the messages form. */
 interface Checked {
@@ -15,7 +15,6 @@ interface Checked {
   readonly role?: string
 }
 
-const MODEL = { id: 'remit-guard-signatures', version: '1', corpus_digest: signatureDigest }
 const STRENGTH: Readonly<Record<GuardAction, number>> = { allow: 0, redact: 1, block: 2 }
 const SEVERITIES: readonly GuardFinding['severity'][] = ['critical', 'high', 'medium', 'low']
 const MAX_FINDINGS = 1_000
@@ -25,14 +24,15 @@ const MAX_TERMS = 10
 /** The guard's answer to a request. Pure: no clock, no store, no network. */
 export function checkContent(request: GuardRequest): GuardAnswer {
   const thresholds = thresholdsOf(request)
-  const { canaries = [], allow = [], content, messages = [] } = request
-  const given = { thresholds, canaries, allow }
+  const { canaries = [], allow = [], content, messages = [], explain } = request
+  const given = { thresholds, canaries, allow, explain }
+  const { model, identity } = shippedModel()
   const checked: Checked[] =
     content !== undefined
-      ? [{ text: content, verdict: checkText(content, readingOfContent(request), given) }]
+      ? [{ text: content, verdict: checkText(content, readingOfContent(request), given, model) }]
       : messages.map((message, index) => ({
           text: message.content,
-          verdict: checkText(message.content, readingOfMessage(request, message), given),
+          verdict: checkText(message.content, readingOfMessage(request, message), given, model),
           index,
           role: message.role,
         }))
@@ -50,7 +50,7 @@ export function checkContent(request: GuardRequest): GuardAnswer {
     normalizations: countsOf(verdicts),
     ...(request.explain && { top_terms: topTerms(detections) }),
     threshold: thresholds.flag,
-    model: MODEL,
+    model: identity,
     ...(content === undefined && { messages: checked.map(toMessage) }),
   }
 }
@@ -73,7 +73,7 @@ function categoriesOf(verdicts: readonly TextVerdict[]): GuardAnswer['categories
   for (const { detections } of verdicts) {
     for (const [id, members] of Map.groupBy(detections, ({ category }) => category)) {
       // What is found by its form and check digits is certain.
-      const score = members.some(({ risk }) => risk === undefined) ? 1 : pooledRisk(members)
+      const score = members.some(({ risk }) => risk === undefined) ? 1 : riskOf(members)
       scores.set(id, Math.max(score, scores.get(id) ?? 0))
     }
   }
@@ -119,8 +119,12 @@ function countsOf(verdicts: readonly TextVerdict[]): GuardAnswer['normalizations
 
 function topTerms(detections: readonly Detection[]): NonNullable<GuardAnswer['top_terms']> {
   const terms = new Map<string, number>()
-  for (const { detector, risk } of detections) {
-    if (risk !== undefined) terms.set(detector, Math.max(risk, terms.get(detector) ?? 0))
+  const add = (feature: string, contribution: number) =>
+    terms.set(feature, Math.max(contribution, terms.get(feature) ?? 0))
+  for (const { detector, risk, terms: words = [] } of detections) {
+    if (risk !== undefined) add(detector, risk)
+    for (const { word, weight } of words)
+      add(`${detector}: ${word}`, Math.round(weight * 1e4) / 1e4)
   }
   return [...terms]
     .map(([feature, contribution]) => ({ feature, contribution }))

@@ -1,11 +1,15 @@
 import type { GuardSource } from '@remit/contract'
 import type { Detection } from './detection.ts'
+import { categoryOfJudgement } from './model/category.ts'
+import type { Judgement, Model } from './model/model.ts'
 import { normalize } from './normalize.ts'
-import type { Hit, SignatureIndex } from './signature.ts'
+import type { Hit } from './signature.ts'
 import { findHits, indexSignatures } from './signature.ts'
 import { signatureIndex, signatures } from './signatures.ts'
 import { onTop, originalSpan } from './view.ts'
 import type { View } from './view.ts'
+import { readLeet } from './views/leet.ts'
+import { viewsOf } from './views/views.ts'
 
 // A model that quotes an attack is not attacking; one that builds a leaking link is.
 const onOutput = indexSignatures(
@@ -14,40 +18,119 @@ const onOutput = indexSignatures(
 
 // Hidden text is bad enough; hidden text that gives orders is beyond doubt.
 const HIDDEN_ORDER = 0.95
+const FLAGGED = 0.5
 const MAX_DECODED = 500
+const PLAIN: ReadonlySet<View['name']> = new Set(['original', 'normalized'])
 
-/** What the signatures find in a text's views. */
-export function findInjections(
-  views: { readonly normalized: View; readonly hidden: View | null },
-  reading: { readonly source: GuardSource; readonly direction: 'input' | 'output' },
-): Detection[] {
-  const index: SignatureIndex = reading.direction === 'output' ? onOutput : signatureIndex
-  const visible = findHits(views.normalized.text, index, reading.source).map((hit) =>
-    toDetection(hit, views.normalized, 'normalized'),
-  )
-  if (!views.hidden) return visible
-  const hidden = onTop(normalize(views.hidden.text).view, views.hidden)
-  // Nobody hides a text for the user to read: it is read as strictly as a document.
-  const orders = findHits(hidden.text, index, 'document').map((hit) => ({
-    ...toDetection(hit, hidden, 'hidden'),
-    severity: 'critical' as const,
-    risk: Math.max(hit.signature.weight, HIDDEN_ORDER),
-    decoded: hidden.text.slice(hit.start, hit.end).slice(0, MAX_DECODED),
-  }))
-  return [...visible, ...orders]
+/** A text as it was sent, as it is read, and what it hides. */
+export interface Forms {
+  readonly text: string
+  readonly normalized: View
+  readonly hidden: View | null
 }
 
-function toDetection({ signature, start, end }: Hit, view: View, name: View['name']): Detection {
-  const [originalStart, originalEnd] = originalSpan(view, start, end)
+export interface HowToRead {
+  readonly source: GuardSource
+  readonly direction: 'input' | 'output'
+  readonly explain: boolean
+}
+
+/** A form of the text with what was found in it. */
+export interface ReadView {
+  readonly view: View
+  readonly hits: readonly Hit[]
+  readonly judgements: readonly Judgement[]
+}
+
+/** What the signatures and the model find in a text and in what it may say besides. */
+export function findInjections(forms: Forms, how: HowToRead, model: Model): Detection[] {
+  const seen = new Set<string>()
+  return readViews(forms, how, model).flatMap(({ view, hits, judgements }) => [
+    ...hits
+      .map((hit) => ofHit(hit, view))
+      .filter(({ detector, start }) => {
+        // The same words are often read in several forms.
+        const key = `${detector} ${start}`
+        return !seen.has(key) && seen.add(key)
+      }),
+    ...judgements.map((judgement) => ofJudgement(judgement, view, hits, how.source)),
+  ])
+}
+
+/** Every form of the text, read. */
+export function readViews(forms: Forms, how: HowToRead, model: Model): ReadView[] {
+  const { text, normalized, hidden } = forms
+  const read = (view: View, index = signatureIndex, source = how.source): ReadView => {
+    const hits = findHits(view.text, index, source)
+    return { view, hits, judgements: model.judge(view, source, hits, how.explain) }
+  }
+  if (how.direction === 'output') {
+    const hits = findHits(normalized.text, onOutput, how.source)
+    return [{ view: normalized, hits, judgements: [] }]
+  }
+  const plain = readLeet(normalized, model.vocabulary).view
+  return [
+    read(plain),
+    ...viewsOf(text, plain, model.vocabulary).map((view) => read(view)),
+    // Nobody hides a text for the user to read: it is read as strictly as a document.
+    ...(hidden
+      ? hiddenViews(hidden, model).map((view) => read(view, signatureIndex, 'document'))
+      : []),
+  ]
+}
+
+function hiddenViews(hidden: View, model: Model): View[] {
+  const { view } = readLeet(normalize(hidden.text).view, model.vocabulary)
+  const further = viewsOf(hidden.text, view, model.vocabulary)
+  return [view, ...further].map((form) => ({ ...onTop(form, hidden), name: 'hidden' as const }))
+}
+
+function ofHit({ signature, start, end }: Hit, view: View): Detection {
   const { id, category, weight } = signature
+  const isHidden = view.name === 'hidden'
   return {
     detector: id,
     category,
-    severity: weight >= 0.8 ? 'high' : 'medium',
+    severity: isHidden ? 'critical' : weight >= 0.8 ? 'high' : 'medium',
+    ...placeIn(view, start, end),
+    reason: `injection:${category}`,
+    risk: isHidden ? Math.max(weight, HIDDEN_ORDER) : weight,
+  }
+}
+
+function ofJudgement(
+  judgement: Judgement,
+  view: View,
+  hits: readonly Hit[],
+  source: GuardSource,
+): Detection {
+  const { head, start, end, terms } = judgement
+  const isHiddenOrder = view.name === 'hidden' && judgement.score >= FLAGGED
+  const score = isHiddenOrder ? Math.max(judgement.score, HIDDEN_ORDER) : judgement.score
+  const category = categoryOfJudgement(judgement, view, hits, source)
+  return {
+    detector: `model.${head}`,
+    category,
+    severity: score >= 0.8 ? 'high' : score >= 0.5 ? 'medium' : 'low',
+    ...placeIn(view, start, end),
+    reason: `injection:${category}`,
+    risk: score,
+    terms,
+  }
+}
+
+function placeIn(
+  view: View,
+  start: number,
+  end: number,
+): Pick<Detection, 'start' | 'end' | 'view' | 'decoded'> {
+  const [originalStart, originalEnd] = originalSpan(view, start, end)
+  return {
     start: originalStart,
     end: originalEnd,
-    view: name,
-    reason: `injection:${category}`,
-    risk: weight,
+    view: view.name,
+    ...(!PLAIN.has(view.name) && {
+      decoded: view.text.slice(start, Math.min(end, start + MAX_DECODED)),
+    }),
   }
 }

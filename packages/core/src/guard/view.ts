@@ -1,24 +1,75 @@
+/** How a form of the text came about; findings name it. */
+export type ViewName =
+  | 'original'
+  | 'normalized'
+  | 'hidden'
+  | 'a1z26'
+  | 'atbash'
+  | 'base32'
+  | 'base64'
+  | 'binary'
+  | 'braille'
+  | 'caesar'
+  | 'decimal'
+  | 'doubled_letters'
+  | 'escapes'
+  | 'hex'
+  | 'joined_words'
+  | 'lines'
+  | 'morse'
+  | 'octal'
+  | 'pig_latin'
+  | 'reversed'
+  | 'reversed_words'
+  | 'rot47'
+  | 'scrambled_letters'
+  | 'separators'
+  | 'spaced_letters'
+  | 'tags_removed'
+  | 'upside_down'
+
 /**
  * A form of the text that detectors read, with the way back: unit `i` of `text` comes from the
  * original's UTF-16 units `starts[i]` up to `ends[i]`.
  */
 export interface View {
-  readonly name: 'original' | 'normalized' | 'hidden'
+  readonly name: ViewName
   readonly text: string
   readonly starts: Uint32Array
   readonly ends: Uint32Array
 }
 
-/** Where a non-empty part of a view stands in the original. */
+/** Where a non-empty part of a view stands in the original; a view may read it in another order. */
 export function originalSpan(view: View, start: number, end: number): [number, number] {
-  return [view.starts[start] ?? 0, view.ends[end - 1] ?? 0]
+  let from = Infinity
+  let to = 0
+  for (let at = start; at < end; at++) {
+    from = Math.min(from, view.starts[at] ?? 0)
+    to = Math.max(to, view.ends[at] ?? 0)
+  }
+  return [from, to]
 }
 
 /** A view of a view, with the way back to the original of the first. */
 export function onTop(upper: View, lower: View): View {
-  return {
-    ...upper,
-    starts: upper.starts.map((unit) => lower.starts[unit] ?? 0),
-    ends: upper.ends.map((unit) => lower.ends[unit - 1] ?? 0),
+  const { length } = upper.text
+  const starts = new Uint32Array(length)
+  const ends = new Uint32Array(length)
+  for (let at = 0; at < length; at++) {
+    const start = upper.starts[at] ?? 0
+    const end = upper.ends[at] ?? 0
+    // Most units stand for one unit below.
+    if (end - start === 1) {
+      starts[at] = lower.starts[start] ?? 0
+      ends[at] = lower.ends[start] ?? 0
+    } else if (at > 0 && start === upper.starts[at - 1] && end === upper.ends[at - 1]) {
+      starts[at] = starts[at - 1] ?? 0
+      ends[at] = ends[at - 1] ?? 0
+    } else {
+      const [from, to] = originalSpan(lower, start, end)
+      starts[at] = from
+      ends[at] = to
+    }
   }
+  return { ...upper, starts, ends }
 }

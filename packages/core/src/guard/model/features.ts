@@ -1,0 +1,143 @@
+import type { Hit } from '../signature.ts'
+import { BASIS, combine, finish, hashOf } from './hashing.ts'
+import type { Concepts, Lexicon } from './lexicon.ts'
+import { Kind } from './tokens.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What a feature is made of; each kind has its own part of the hash space. */
+const Salt = {
+  word: 0x1b56c4e9,
+  pair: 0x2f2f1d3d,
+  skipped: 0x3c6ef372,
+  quad: 0x4a7484aa,
+  concept: 0x5cb0a9dc,
+  near: 0x6f9d2bd7,
+  conceptPair: 0x71374491,
+  triple: 0x12835b01,
+  mixed: 0x243185be,
+  signature: 0x550c7dc3,
+  category: 0x72be5d74,
+} as const
+
+// A stray sign between two words does not part them: "i-g.n,o-r-e", "all: the rules".
+const LIGHT = new Set(
+  Array.from(`,;:_-~*|."'\`>#`, (sign) => combine(BASIS, sign.charCodeAt(0)) | 0),
+)
+const REACH_OF_PAIR = 7
+const REACH_OF_TRIPLE = 9
+const MAX_REMEMBERED = 8
+
+/** Bits of a feature's number. */
+export const FEATURE_BITS = 19
+const MASK = (1 << FEATURE_BITS) - 1
+
+/**
+ * The features of a stretch of text: words, pairs of words with and without one left out, concepts
+ * alone and near each other, and signatures. Each belongs to the token at which it ends. One
+ * instance is used again and again; what it holds is valid until the next `extract`.
+ */
+export class Features {
+  /** All features, token by token. */
+  ids = new Uint32Array(1 << 14)
+  /** Those of token `i` are `ids[ends[i - 1]]` up to `ids[ends[i]]`, shifted by one: `ends[0]` is 0. */
+  readonly ends: Uint32Array
+  #size = 0
+  readonly #lexicon: Lexicon
+  readonly #near: { at: number; concept: number }[] = []
+
+  constructor(lexicon: Lexicon, capacity: number) {
+    this.#lexicon = lexicon
+    this.ends = new Uint32Array(capacity + 1)
+  }
+
+  /** `hits` are the signatures that fire in the text, in its order. */
+  extract(text: string, tokens: Tokens, isDocument: boolean, hits: readonly Hit[]): void {
+    const context = isDocument ? 1 : 0
+    this.#size = 0
+    this.#near.length = 0
+    let before = BASIS
+    let twoBefore = BASIS
+    let threeBefore = BASIS
+    let conceptBefore = 0
+    let nextHit = hits.findIndex(({ end }) => end > (tokens.starts[0] ?? 0))
+    for (let i = 0; i < tokens.count; i++) {
+      if (this.#size + 512 > this.ids.length) this.#grow()
+      const start = tokens.starts[i] ?? 0
+      const end = tokens.ends[i] ?? 0
+      const hash = tokens.hashes[i] ?? 0
+      const kind = tokens.kinds[i]
+      for (let hit = hits[nextHit]; hit && hit.start < end; hit = hits[++nextHit])
+        this.#addSignature(hit, context)
+      this.#add(Salt.word, hash)
+      if (kind !== Kind.sign || end - start > 1 || !isLight(text.charCodeAt(start))) {
+        this.#add(Salt.pair, combine(before, hash))
+        if (i > 1) this.#add(Salt.skipped, combine(twoBefore, hash))
+        if (kind === Kind.ideograph && i > 2)
+          this.#add(Salt.quad, combine(combine(threeBefore, twoBefore), combine(before, hash)))
+        const concepts =
+          kind === Kind.word
+            ? this.#lexicon.ofWord(text, start, end, hash)
+            : kind === Kind.ideograph
+              ? this.#lexicon.ofPart(text, start)
+              : null
+        if (conceptBefore > 0) this.#add(Salt.mixed, combine(conceptBefore, hash))
+        conceptBefore = 0
+        if (concepts && concepts.length > 0) {
+          this.#addConcepts(i, concepts, context)
+          conceptBefore = concepts[0] ?? 0
+          this.#add(Salt.mixed, combine(before, conceptBefore + 0x1000))
+        }
+        threeBefore = twoBefore
+        twoBefore = before
+        before = hash
+      }
+      this.ends[i + 1] = this.#size
+    }
+  }
+
+  #addConcepts(at: number, concepts: Concepts, context: number): void {
+    const near = this.#near
+    for (const concept of concepts) {
+      this.#add(Salt.concept, concept * 2 + context)
+      for (let i = near.length - 1; i >= 0; i--) {
+        const first = near[i]
+        if (!first || at - first.at > REACH_OF_PAIR) break
+        if (first.at === at) continue
+        const distance = at - first.at
+        const pair = first.concept * 64 + concept
+        const bucket = distance <= 1 ? 0 : distance <= 3 ? 1 : 2
+        this.#add(Salt.near, pair * 4 + bucket)
+        if (bucket < 2) this.#add(Salt.conceptPair, pair * 2 + context)
+        for (let j = i - 1; j >= 0; j--) {
+          const earlier = near[j]
+          if (!earlier || at - earlier.at > REACH_OF_TRIPLE) break
+          if (earlier.at !== first.at) this.#add(Salt.triple, earlier.concept * 4096 + pair)
+        }
+      }
+    }
+    for (const concept of concepts) near.push({ at, concept })
+    if (near.length > MAX_REMEMBERED) near.splice(0, near.length - MAX_REMEMBERED)
+  }
+
+  #addSignature({ signature }: Hit, context: number): void {
+    const id = hashOf(signature.id)
+    const category = hashOf(signature.category) + context
+    for (let weight = 0; weight < 2; weight++) {
+      this.#add(Salt.signature + weight, id)
+      this.#add(Salt.signature + weight + 2, id)
+      this.#add(Salt.category + weight, category)
+    }
+  }
+
+  #add(salt: number, value: number): void {
+    this.ids[this.#size++] = finish(combine(salt, value)) & MASK
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(this.ids.length * 2)
+    larger.set(this.ids)
+    this.ids = larger
+  }
+}
+
+const isLight = (unit: number): boolean => LIGHT.has(combine(BASIS, unit) | 0)

@@ -1,0 +1,127 @@
+import { BASIS, step } from './hashing.ts'
+
+/** What a token is. */
+export const Kind = { word: 0, number: 1, ideograph: 2, sign: 3, line: 4 } as const
+
+/** Units that belong together; the numbers above, and two for what stands between tokens. */
+const SPACE = 5
+const MARK_OF_WORD = 6
+const APOSTROPHE = 0x27
+const MAX_HASHED = 24
+const MAX_RUN = 3
+
+const LETTERS = [
+  [0x61, 0x7a],
+  [0xaa, 0xaa],
+  [0xba, 0xba],
+  [0xc0, 0xd6],
+  [0xd8, 0xf6],
+  [0xf8, 0x2af],
+  [0x370, 0x1fff],
+  [0x2c00, 0x2dff],
+  [0xa640, 0xabff],
+  [0xfb00, 0xfdff],
+  [0xfe70, 0xfefc],
+]
+/** Scripts that write no spaces between words: every unit is a token of its own. */
+const UNSPACED = [
+  [0xe00, 0xeff],
+  [0x1000, 0x109f],
+  [0x1780, 0x17ff],
+  [0x3005, 0x3007],
+  [0x3040, 0x30ff],
+  [0x3400, 0x9fff],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+]
+const SIGNS = [0x37e, 0x387, 0x60c, 0x61b, 0x61f, 0x6d4, 0x964, 0x965]
+
+/** The class of every UTF-16 unit. */
+const CLASS = new Uint8Array(0x10000).fill(Kind.sign)
+for (const [first = 0, last = 0] of LETTERS) CLASS.fill(Kind.word, first, last + 1)
+for (const [first = 0, last = 0] of UNSPACED) CLASS.fill(Kind.ideograph, first, last + 1)
+for (const unit of SIGNS) CLASS[unit] = Kind.sign
+CLASS.fill(Kind.number, 0x30, 0x3a)
+CLASS[0x20] = SPACE
+CLASS[0x09] = SPACE
+CLASS[0x0d] = SPACE
+CLASS[0x0a] = Kind.line
+CLASS[APOSTROPHE] = MARK_OF_WORD
+
+/** Whether a unit is written without spaces around its words. */
+export const isUnspaced = (unit: number): boolean => CLASS[unit] === Kind.ideograph
+
+/** The tokens of a stretch of text; arrays longer than `count` are scratch space. */
+export class Tokens {
+  count = 0
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+  readonly kinds: Uint8Array
+  /** Of what was written, in full for words and ideographs, by length for numbers and signs. */
+  readonly hashes: Int32Array
+
+  constructor(capacity: number) {
+    this.starts = new Int32Array(capacity)
+    this.ends = new Int32Array(capacity)
+    this.kinds = new Uint8Array(capacity)
+    this.hashes = new Int32Array(capacity)
+  }
+
+  /** Reads normalized text from `from` on until the capacity is used up; gives where it stopped. */
+  read(text: string, from: number): number {
+    const capacity = this.starts.length
+    this.count = 0
+    let at = from
+    while (at < text.length && this.count < capacity) {
+      const unit = text.charCodeAt(at)
+      const start = at++
+      const kind = CLASS[unit] ?? SPACE
+      if (kind === SPACE) continue
+      if (kind === Kind.word) at = this.#word(text, start, unit)
+      else if (kind === Kind.ideograph) this.#add(start, at, kind, step(BASIS, unit))
+      else if (kind === Kind.number) at = this.#number(text, start)
+      else at = this.#run(text, start, unit, kind === Kind.line ? Kind.line : Kind.sign)
+    }
+    return at
+  }
+
+  #word(text: string, start: number, first: number): number {
+    let hash = step(BASIS, first)
+    let at = start + 1
+    for (; at < text.length; at++) {
+      const unit = text.charCodeAt(at)
+      const kind = CLASS[unit]
+      if (kind !== Kind.word) {
+        const goesOn = kind === MARK_OF_WORD && CLASS[text.charCodeAt(at + 1)] === Kind.word
+        if (!goesOn) break
+      }
+      if (at - start < MAX_HASHED) hash = step(hash, unit)
+    }
+    this.#add(start, at, Kind.word, hash)
+    return at
+  }
+
+  #number(text: string, start: number): number {
+    let at = start + 1
+    while (CLASS[text.charCodeAt(at)] === Kind.number && at < text.length) at++
+    this.#add(start, at, Kind.number, step(step(BASIS, 0x23), Math.min(6, at - start)))
+    return at
+  }
+
+  #run(text: string, start: number, unit: number, kind: number): number {
+    let at = start + 1
+    while (at < text.length && text.charCodeAt(at) === unit) at++
+    // Every emoji is one and the same sign.
+    const sign = unit >= 0x2000 ? 0x2605 : unit
+    this.#add(start, at, kind, step(step(BASIS, sign), Math.min(MAX_RUN, at - start)))
+    return at
+  }
+
+  #add(start: number, end: number, kind: number, hash: number): void {
+    const i = this.count++
+    this.starts[i] = start
+    this.ends[i] = end
+    this.kinds[i] = kind
+    this.hashes[i] = hash
+  }
+}

@@ -1,0 +1,24 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Weights } from '../model/weights.ts'
+import { expandAll } from './grammar.ts'
+import { train } from './train.ts'
+
+/** The folder of the grammars and of the concepts. */
+export const GRAMMARS = new URL('../../../grammars/', import.meta.url)
+
+const RECORDED = new URL('../../../weights/grammars.digest', import.meta.url)
+const SEED = 1
+
+/** What training on the grammars alone gives; the same everywhere, to the last bit. */
+export function trainOnGrammars(): Omit<Weights, 'digest' | 'header'> {
+  const concepts = readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8')
+  const { rows } = expandAll(GRAMMARS, SEED)
+  const { direct, embedded, vocabulary } = train(rows, concepts, SEED)
+  return { direct: direct.bytes, embedded: embedded.bytes, concepts, vocabulary }
+}
+
+/** The recorded digest of that; first records the given one, if told to. */
+export function checkDigest(digest: string, record: boolean): string {
+  if (record) writeFileSync(RECORDED, `${digest}\n`)
+  return readFileSync(RECORDED, 'utf8').trim()
+}

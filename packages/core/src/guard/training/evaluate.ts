@@ -1,0 +1,78 @@
+/**
+ * `pnpm --filter @remit/core guard:evaluate`: what the shipped guard finds on the development corpus
+ * and on attacks of sources that it never learned from. `--corpora <folder>` (../shared/data/guard
+ * beside the repository), `--prototype <folder>` to measure the research prototype in the same run,
+ * `--without <source>` to leave sources that begin so out of training, and see how they fare then.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Model } from '../model/model.ts'
+import { readWeights } from '../model/weights.ts'
+import { WEIGHTS } from '../shipped-model.ts'
+import { build } from './build.ts'
+import { GRAMMARS } from './digest.ts'
+import { expandAll } from './grammar.ts'
+import { licenceOf } from './licences.ts'
+import { scorePrototype } from './prototype.ts'
+import { compare } from './report.ts'
+import type { Contestant } from './report.ts'
+import { readCorpus } from './rows.ts'
+import { scoreRow } from './scores.ts'
+
+const SHARED = fileURLToPath(new URL('../../../../../../shared/', import.meta.url))
+const { values } = parseArgs({
+  options: {
+    corpora: { type: 'string', default: join(SHARED, 'data/guard') },
+    prototype: { type: 'string' },
+    without: { type: 'string', multiple: true, default: [] },
+  },
+})
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+const folder = resolve(values.corpora)
+const [trainPath, devPath] = ['train', 'dev'].map((name) => join(folder, `${name}.jsonl.gz`))
+
+if (!trainPath || !devPath || !existsSync(trainPath) || !existsSync(devPath)) {
+  say(`skipped: ${folder} has no train.jsonl.gz and dev.jsonl.gz; give the folder with --corpora`)
+} else {
+  const corpus = readCorpus(trainPath)
+  const dev = readCorpus(devPath)
+  const isLeftOut = (source: string) => values.without.some((begin) => source.startsWith(begin))
+  const unseen = corpus.rows.filter(
+    (row) => row.ctx !== 'system' && (licenceOf(row) === null || isLeftOut(row.source)),
+  )
+  const judged = [...dev.rows.filter(({ ctx }) => ctx !== 'system'), ...unseen]
+  const contestants: Contestant[] = []
+  const enter = (name: string, weights: Parameters<typeof modelOf>[0]) => {
+    const model = modelOf(weights)
+    contestants.push({ name, scored: judged.map((row) => scoreRow(row, model)) })
+  }
+  enter('shipped', readWeights(WEIGHTS))
+  if (values.without.length > 0) {
+    const concepts = readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8')
+    const grammars = expandAll(GRAMMARS, 1)
+    const kept = <T extends { readonly source: string }>(rows: readonly T[]) =>
+      rows.filter(({ source }) => !isLeftOut(source))
+    enter(`without ${values.without.join(', ')}`, {
+      ...build({
+        grammars: { ...grammars, rows: kept(grammars.rows) },
+        corpora: [{ ...corpus, rows: kept(corpus.rows) }],
+        dev: null,
+        concepts,
+        seed: 1,
+      }),
+      digest: '',
+    })
+  }
+  if (values.prototype !== undefined) {
+    const scored = await scorePrototype(resolve(values.prototype), corpus.rows, judged)
+    contestants.push({ name: 'prototype', scored })
+  }
+  say(compare(contestants, new Set(dev.rows)))
+}
+
+/** With every judgement, however low: the cuts are made anew on the development corpus. */
+function modelOf(weights: ConstructorParameters<typeof Model>[0]): Model {
+  return new Model(weights, -1)
+}

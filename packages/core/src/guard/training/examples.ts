@@ -1,0 +1,28 @@
+import { Features } from '../model/features.ts'
+import type { Lexicon } from '../model/lexicon.ts'
+import { Tokens } from '../model/tokens.ts'
+import { normalize } from '../normalize.ts'
+import { findHits } from '../signature.ts'
+import { signatureIndex } from '../signatures.ts'
+import type { Example } from './head.ts'
+import { isDocument } from './rows.ts'
+import type { Row } from './rows.ts'
+
+const MAX_TEXT = 6_000
+const MAX_TOKENS = 600
+
+/** Makes examples of rows; rows without a token are none. */
+export function exampler(lexicon: Lexicon, repair: (text: string) => string) {
+  const tokens = new Tokens(MAX_TOKENS)
+  const features = new Features(lexicon, MAX_TOKENS)
+  return (row: Row, asDocument = isDocument(row.ctx)): Example | null => {
+    const text = repair(normalize(row.text.slice(0, MAX_TEXT)).view.text)
+    tokens.read(text, 0)
+    if (tokens.count === 0) return null
+    const hits = findHits(text, signatureIndex, asDocument ? 'document' : 'user')
+    features.extract(text, tokens, asDocument, hits)
+    const ends = features.ends.slice(0, tokens.count + 1)
+    const ids = features.ids.slice(0, ends[tokens.count])
+    return { attack: row.label === 1, ids, ends, tokens: tokens.count }
+  }
+}

@@ -1,0 +1,124 @@
+import { share, bestStretch } from '../model/windows.ts'
+
+/** A text as a head learns from it: features by token, as `Features` has them. */
+export interface Example {
+  readonly attack: boolean
+  readonly ids: Uint32Array
+  readonly ends: Uint32Array
+  readonly tokens: number
+}
+
+/** One linear head before it is rounded to bytes. */
+export interface TrainedHead {
+  readonly weights: Float32Array
+  readonly bias: number
+}
+
+export interface Settings {
+  readonly bits: number
+  readonly seed: number
+  readonly epochs: number
+  readonly rate: number
+}
+
+/**
+ * Logistic regression by AdaGrad, where of every text only the stretch that looks most like an
+ * attack counts: a document is an attack if any part of it is, and harmless only if all of it is.
+ */
+export function trainHead(examples: readonly Example[], settings: Settings): TrainedHead {
+  const { bits, epochs, rate } = settings
+  const weights = new Float32Array(1 << bits)
+  const squares = new Float32Array(1 << bits).fill(1e-3)
+  const random = randomOf(settings.seed)
+  const order = Uint32Array.from(examples.keys())
+  let bias = 0
+  let biasSquares = 1e-3
+  let sums = new Float64Array(1024)
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    shuffle(order, random)
+    const step = rate * (1 - (0.8 * epoch) / epochs)
+    for (const index of order) {
+      const example = examples[index]
+      if (!example) continue
+      const { ids, ends, tokens, attack } = example
+      if (sums.length <= tokens) sums = new Float64Array(tokens * 2)
+      addUp(weights, ids, ends, tokens, sums)
+      const { score, start, end } = bestStretch(sums, ends, tokens)
+      const error = 1 / (1 + Math.exp(-(score + bias))) - (attack ? 1 : 0)
+      if (Math.abs(error) < 1e-4) continue
+      const from = ends[start] ?? 0
+      const to = ends[end] ?? 0
+      const gradient = error * share(to - from)
+      for (let i = from; i < to; i++) {
+        const id = ids[i] ?? 0
+        const weight = weights[id] ?? 0
+        const slope = gradient + 1e-6 * weight
+        const square = (squares[id] ?? 0) + slope * slope
+        squares[id] = square
+        weights[id] = weight - (step * slope) / Math.sqrt(square)
+      }
+      biasSquares += error * error
+      bias -= (0.1 * step * error) / Math.sqrt(biasSquares)
+    }
+  }
+  return { weights, bias }
+}
+
+/** Running sums of a text's weights by token, into `sums`. */
+export function addUp(
+  weights: Float32Array | Int8Array,
+  ids: Uint32Array,
+  ends: Uint32Array,
+  tokens: number,
+  sums: Float64Array,
+): void {
+  let sum = 0
+  let at = 0
+  sums[0] = 0
+  for (let i = 1; i <= tokens; i++) {
+    const end = ends[i] ?? 0
+    for (; at < end; at++) sum += weights[ids[at] ?? 0] ?? 0
+    sums[i] = sum
+  }
+}
+
+/** Numbers in [0, 1) that a seed fixes; mulberry32. */
+export function randomOf(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+function shuffle(order: Uint32Array, random: () => number): void {
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    const swapped = order[i] ?? 0
+    order[i] = order[j] ?? 0
+    order[j] = swapped
+  }
+}
+
+/** A head in bytes, with what one step of them is worth. */
+export interface RoundedHead {
+  readonly bytes: Int8Array
+  readonly scale: number
+  readonly bias: number
+}
+
+/** Weights beyond the 99.95th percentile are cut; the few that are do not need to be exact. */
+export function roundHead({ weights, bias }: TrainedHead): RoundedHead {
+  const sizes = weights
+    .map(Math.abs)
+    .filter((size) => size > 1e-6)
+    .toSorted()
+  const largest = sizes[Math.floor(sizes.length * 0.9995)] ?? 1
+  const scale = largest / 127
+  const bytes = Int8Array.from(weights, (weight) =>
+    Math.max(-127, Math.min(127, Math.round(weight / scale))),
+  )
+  return { bytes, scale, bias }
+}

@@ -1,0 +1,29 @@
+import type { Row } from './rows.ts'
+
+/**
+ * The sources of the project's corpus that the shipped weights may learn from, with the licence
+ * that their repository states. Attacks are our own only; what is not listed is left out.
+ */
+const OWN = 'own work, Apache-2.0'
+const LICENCES: readonly (readonly [source: RegExp, licence: string])[] = [
+  [/^ours-/, OWN],
+  [/^grammar-/, OWN],
+  [/^neuralchemy$/, 'Apache-2.0'],
+  [/^aliakarma-synthetic$/, 'MIT'],
+  [/^GPTeacher-/, 'MIT'],
+  [/^awesome-prompts-cc0$|^prompts\.chat-book$/, 'CC0-1.0'],
+  [/^tldr$/, 'CC-BY-4.0'],
+  [/^BFCL|^ToolBench/, 'Apache-2.0'],
+  [/^self-instruct$|^T0-P3$/, 'Apache-2.0'],
+  [/^PIArena-qasper_long$/, 'CC-BY-4.0'],
+  [/^PIArena-gov_report_long$/, 'MIT; works of the US government'],
+  [/^SpamAssassin-/, 'PDDL-1.0'],
+  [/^docs:/, 'Apache-2.0, MIT or public domain'],
+]
+const OUR_ATTACKS = /^(?:ours|grammar)-/
+
+/** The licence under which a row may be learned from; null where it may not. */
+export function licenceOf({ source, label }: Row): string | null {
+  if (label === 1 && !OUR_ATTACKS.test(source)) return null
+  return LICENCES.find(([pattern]) => pattern.test(source))?.[1] ?? null
+}

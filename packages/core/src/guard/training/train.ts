@@ -1,0 +1,44 @@
+import { Lexicon } from '../model/lexicon.ts'
+import { FEATURE_BITS } from '../model/features.ts'
+import { readLeet } from '../views/leet.ts'
+import { Vocabulary } from '../views/vocabulary.ts'
+import type { View } from '../view.ts'
+import { exampler } from './examples.ts'
+import { randomOf, roundHead, trainHead } from './head.ts'
+import type { RoundedHead } from './head.ts'
+import { isDocument, isEmbedded } from './rows.ts'
+import type { Row } from './rows.ts'
+import { vocabularyOf } from './vocabulary.ts'
+
+export interface Trained {
+  readonly direct: RoundedHead
+  readonly embedded: RoundedHead
+  readonly vocabulary: string
+}
+
+const EPOCHS = 5
+const RATE = 0.5
+/** This share of what users say in attacks is shown to the head for documents too. */
+const DIRECT_IN_DOCUMENTS = 0.35
+
+/** Both heads and the vocabulary, from nothing but the rows, the concepts and the seed. */
+export function train(rows: readonly Row[], concepts: string, seed: number): Trained {
+  const words = vocabularyOf(rows)
+  const vocabulary = new Vocabulary(words)
+  const repair = (text: string) => readLeet({ text } as View, vocabulary).view.text
+  const make = exampler(new Lexicon(concepts), repair)
+  const random = randomOf(seed)
+  const settings = { bits: FEATURE_BITS, seed, epochs: EPOCHS, rate: RATE }
+  const learned = rows.filter(({ ctx }) => ctx !== 'system')
+  const direct = learned.filter((row) => !isEmbedded(row)).map((row) => make(row))
+  const embedded = learned
+    .filter(({ ctx, label }) => isDocument(ctx) || (label === 1 && random() < DIRECT_IN_DOCUMENTS))
+    .map((row) => make(row, true))
+  return {
+    direct: roundHead(trainHead(present(direct), settings)),
+    embedded: roundHead(trainHead(present(embedded), settings)),
+    vocabulary: words,
+  }
+}
+
+const present = <T>(values: readonly (T | null)[]): T[] => values.filter((value) => value !== null)

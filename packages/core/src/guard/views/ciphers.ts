@@ -1,0 +1,125 @@
+import type { View, ViewName } from '../view.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+const WORD = /[a-z]{2,}/g
+const MIN_WORDS = 3
+const MAX_RUNS = 24
+const MAX_GAP = 12
+const SAMPLE = 24
+/** From this share of letters in known words on, a reading is taken to be what is meant. */
+const CONVINCING = 0.62
+// How often the letters a to z occur in English, in thousandths.
+const FREQUENCY = [
+  82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20,
+  1,
+]
+
+interface Run {
+  readonly start: number
+  readonly end: number
+  readonly words: readonly string[]
+}
+
+/** Runs of words that are none, read by Caesar, Atbash or from right to left. Text is normalized. */
+export function deciphered(text: string, vocabulary: Vocabulary): View[] {
+  return unknownRuns(text, vocabulary).flatMap((run) => {
+    const sample = run.words.slice(0, SAMPLE)
+    if (vocabulary.share(sample.map(reversed)) >= CONVINCING)
+      return [backwards(text, run.start, run.end)]
+    const [name, table] = likeliestTable(sample.join(''))
+    if (vocabulary.share(sample.map((word) => substitute(word, table))) < CONVINCING) return []
+    return [substitutedView(name, text, run, table)]
+  })
+}
+
+/** The stretch read from right to left. */
+export function backwards(text: string, start: number, end: number): View {
+  const length = end - start
+  return {
+    name: 'reversed',
+    text: reversed(text.slice(start, end)),
+    starts: Uint32Array.from({ length }, (_, i) => end - 1 - i),
+    ends: Uint32Array.from({ length }, (_, i) => end - i),
+  }
+}
+
+const reversed = (text: string): string => text.split('').toReversed().join('')
+
+/** Stretches where at least half of the words are unknown. */
+function unknownRuns(text: string, vocabulary: Vocabulary): Run[] {
+  const runs: Run[] = []
+  let words: string[] = []
+  let unknown = 0
+  let start = 0
+  let end = 0
+  const close = () => {
+    if (unknown >= MIN_WORDS) runs.push({ start, end, words })
+    words = []
+    unknown = 0
+  }
+  for (const match of text.matchAll(WORD)) {
+    const [word] = match
+    const isKnown = vocabulary.has(word)
+    if (words.length > 0 && match.index - end > MAX_GAP) close()
+    if (words.length > 0 && isKnown && unknown * 2 < words.length + 1) close()
+    if (runs.length >= MAX_RUNS) break
+    if (words.length === 0) {
+      if (isKnown) continue
+      start = match.index
+    }
+    words.push(word)
+    if (!isKnown) unknown++
+    end = match.index + word.length
+  }
+  if (runs.length < MAX_RUNS) close()
+  return runs
+}
+
+/** A letter's number to its letter's number. */
+type Table = readonly number[]
+
+/** Of the 25 shifts and Atbash, the one whose letters occur as those of English do. */
+function likeliestTable(letters: string): [ViewName, Table] {
+  const counts = Array.from({ length: 26 }, () => 0)
+  for (let at = 0; at < letters.length; at++) {
+    const letter = letters.charCodeAt(at) - 97
+    counts[letter] = (counts[letter] ?? 0) + 1
+  }
+  const likeness = (table: Table) =>
+    table.reduce((sum, to, from) => sum + (counts[from] ?? 0) * Math.log(FREQUENCY[to] ?? 1), 0)
+  let best = ATBASH
+  let most = likeness(ATBASH[1])
+  for (const shift of SHIFTS) {
+    const like = likeness(shift[1])
+    if (like <= most) continue
+    most = like
+    best = shift
+  }
+  return best
+}
+
+const alphabet = Array.from({ length: 26 }, (_, letter) => letter)
+const ATBASH: [ViewName, Table] = ['atbash', alphabet.map((letter) => 25 - letter)]
+const SHIFTS = alphabet
+  .slice(1)
+  .map((by): [ViewName, Table] => ['caesar', alphabet.map((letter) => (letter + by) % 26)])
+
+function substitute(text: string, table: Table): string {
+  let read = ''
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    const to = table[unit - 97]
+    read += to === undefined ? text[at] : String.fromCharCode(97 + to)
+  }
+  return read
+}
+
+function substitutedView(name: ViewName, text: string, { start, end }: Run, table: Table): View {
+  const length = end - start
+  return {
+    name,
+    text: substitute(text.slice(start, end), table),
+    starts: Uint32Array.from({ length }, (_, i) => start + i),
+    ends: Uint32Array.from({ length }, (_, i) => start + i + 1),
+  }
+}

@@ -1,0 +1,163 @@
+import type { ViewName } from '../view.ts'
+
+/** A stretch [start, end) of the original and what it says once decoded. */
+export interface Payload {
+  readonly name: ViewName
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+const MAX_PAYLOADS = 24
+const MIN_TEXT = 6
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+interface Encoding {
+  readonly name: ViewName
+  /** What every text in this encoding matches; read from left to right, each unit once. */
+  readonly pattern: RegExp
+  readonly decode: (match: string) => string | null
+}
+
+const NUMBER_UP_TO_127 = String.raw`(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])`
+
+const ENCODINGS: readonly Encoding[] = [
+  {
+    name: 'hex',
+    pattern: /(?<![0-9a-zA-Z])(?:0x)?(?:[0-9a-fA-F]{2}){8,}(?![0-9a-zA-Z])/g,
+    decode: (match) => fromBytes(Buffer.from(match.replace(/^0x/, ''), 'hex')),
+  },
+  {
+    name: 'hex',
+    pattern:
+      /(?<![0-9a-zA-Z])(?:0x)?[0-9a-fA-F]{2}(?:[ ,:]{1,2}(?:0x)?[0-9a-fA-F]{2}){7,}(?![0-9a-zA-Z])/g,
+    decode: (match) => fromBytes(Buffer.from(match.replace(/0x|[ ,:]/g, ''), 'hex')),
+  },
+  {
+    name: 'base32',
+    pattern: /(?<![0-9a-zA-Z])[A-Z2-7]{16,}={0,6}(?![0-9a-zA-Z])/g,
+    decode: fromBase32,
+  },
+  {
+    name: 'base64',
+    pattern: /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={0,2}/g,
+    // A long word or a path of lower-case letters is not worth trying.
+    decode: (match) => (/[A-Z0-9]/.test(match) ? fromBytes(Buffer.from(match, 'base64')) : null),
+  },
+  {
+    name: 'binary',
+    pattern: /(?<!\d)[01]{8}(?:[ ,]?[01]{8}){5,}(?!\d)/g,
+    decode: (match) => fromNumbers(match.match(/[01]{8}/g), 2),
+  },
+  {
+    name: 'octal',
+    pattern: /(?<![\d\\])\\?[01][0-7]{2}(?:[ ,\\]{1,2}[01]?[0-7]{2}){7,}(?!\d)/g,
+    decode: (match) => fromNumbers(match.match(/[0-7]{2,3}/g), 8),
+  },
+  {
+    name: 'decimal',
+    pattern: new RegExp(
+      String.raw`(?<!\d)${NUMBER_UP_TO_127}(?:[ ,]{1,2}${NUMBER_UP_TO_127}){7,}(?!\d)`,
+      'g',
+    ),
+    decode: (match) => fromNumbers(match.match(/\d+/g), 10),
+  },
+  {
+    name: 'a1z26',
+    pattern: /(?<!\d)\d{1,2}(?:[-. ]\d{1,2}){4,}(?:[ ,/|]{1,3}\d{1,2}(?:[-.]\d{1,2})*)*(?!\d)/g,
+    decode: fromLetterNumbers,
+  },
+  {
+    name: 'morse',
+    pattern: /(?<![.\-\w])[.-]{1,5}(?:(?: \/ |[ /])[.-]{1,5}){7,}(?![.\-\w])/g,
+    decode: fromMorse,
+  },
+  { name: 'braille', pattern: /[\u2800-\u283f](?:[ \u2800-\u283f]){5,}/g, decode: fromBraille },
+]
+
+/** Every encoded payload that decodes to text that can be read. Linear. */
+export function findPayloads(text: string): Payload[] {
+  const found: Payload[] = []
+  for (const { name, pattern, decode } of ENCODINGS) {
+    let tried = 0
+    for (const match of text.matchAll(pattern)) {
+      if (++tried > MAX_PAYLOADS) break
+      const decoded = decode(match[0])
+      if (decoded === null || !isReadable(decoded)) continue
+      found.push({ name, text: decoded, start: match.index, end: match.index + match[0].length })
+    }
+  }
+  return found
+}
+
+/** Mostly letters and spaces, hardly anything that does not print. */
+function isReadable(text: string): boolean {
+  if (text.length < MIN_TEXT) return false
+  let printable = 0
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit >= 0x20 ? unit < 0x7f || unit >= 0xa0 : unit === 9 || unit === 10 || unit === 13)
+      printable++
+    if (((unit | 32) >= 0x61 && (unit | 32) <= 0x7a) || unit >= 0xc0) letters++
+  }
+  return printable >= text.length * 0.97 && letters >= text.length / 2
+}
+
+function fromBytes(bytes: Uint8Array): string | null {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function fromNumbers(digits: readonly string[] | null, base: number): string | null {
+  return digits && fromBytes(Uint8Array.from(digits, (number) => Number.parseInt(number, base)))
+}
+
+/** RFC 4648 section 6. */
+function fromBase32(match: string): string | null {
+  const bytes: number[] = []
+  let bits = 0
+  let buffer = 0
+  for (const letter of match.replace(/=+$/, '')) {
+    buffer = (buffer << 5) | 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter)
+    bits += 5
+    if (bits < 8) continue
+    bits -= 8
+    bytes.push((buffer >> bits) & 0xff)
+    buffer &= (1 << bits) - 1
+  }
+  return fromBytes(Uint8Array.from(bytes))
+}
+
+function fromLetterNumbers(match: string): string | null {
+  const separator = /\d([-. ])/.exec(match)?.[1] ?? '-'
+  const words = match.split(separator === ' ' ? /[,/|]+/ : /[ ,/|]+/)
+  const letters = words.map((word) => (word.match(/\d+/g) ?? []).map(Number))
+  if (letters.flat().some((number) => number < 1 || number > 26)) return null
+  return letters.map((word) => String.fromCharCode(...word.map((n) => 96 + n))).join(' ')
+}
+
+const MORSE = new Map(
+  'a.- b-... c-.-. d-.. e. f..-. g--. h.... i.. j.--- k-.- l.-.. m-- n-. o--- p.--. q--.- r.-. s... t- u..- v...- w.-- x-..- y-.-- z--.. 1.---- 2..--- 3...-- 4....- 5..... 6-.... 7--... 8---.. 9----. 0-----'
+    .split(' ')
+    .map((entry) => [entry.slice(1), entry.slice(0, 1)]),
+)
+
+function fromMorse(match: string): string {
+  return match
+    .split(/\s*\/\s*/)
+    .map((word) => Array.from(word.split(' '), (sign) => MORSE.get(sign) ?? '').join(''))
+    .join(' ')
+}
+
+const BRAILLE = '⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵'
+
+function fromBraille(match: string): string {
+  return Array.from(match, (sign) => {
+    const letter = BRAILLE.indexOf(sign)
+    return letter < 0 ? ' ' : String.fromCharCode(97 + letter)
+  }).join('')
+}

@@ -1,0 +1,99 @@
+import type { View } from '../view.ts'
+import type { Vocabulary } from './vocabulary.ts'
+import { replaced, ViewWriter } from './writer.ts'
+
+const MAX_SCRAMBLED = 4_000
+const INLINE_TAG = /<\/?(?:b|i|u|s|em|strong|span|font|a|mark|small|sup|sub|code)\b[^<>]{0,80}>/g
+const BACK_TO_FRONT =
+  /\b(?:instructions?|rules|prompt|guidelines|directives|password|restrictions)\b[^.!?]{0,80}\b(?:ignore|disregard|forget|override|bypass|reveal|print|show|repeat|output)\b/
+const PIG_LATIN = /\b([a-z]{1,14}?)([bcdfghjklmnpqrstvwxyz]{0,3})ay\b/g
+
+/** Every letter twice: `iiggnnoorree`. */
+export function doubledLetters(text: string): View | null {
+  const words = text.match(/[a-z]{4,}/g) ?? []
+  const doubled = words.filter((word) => /^(?:([a-z])\1+){2,}$/.test(word))
+  if (doubled.length < 2 || doubled.length < words.length * 0.4) return null
+  return replaced('doubled_letters', text, /([a-z])\1+/g, ([, letter = '']) => letter)
+}
+
+/** Letters in a wrong order inside the words: `ingroe pervoius`. */
+export function scrambledLetters(text: string, vocabulary: Vocabulary): View | null {
+  if (text.length > MAX_SCRAMBLED) return null
+  let unknown = 0
+  let solved = 0
+  const view = replaced('scrambled_letters', text, /(?<![a-z])[a-z]{5,16}(?![a-z])/g, ([word]) => {
+    if (vocabulary.has(word)) return null
+    unknown++
+    const known = vocabulary.unscrambled(word)
+    if (known !== null) solved++
+    return known
+  })
+  return solved >= 2 && solved * 2 > unknown ? view : null
+}
+
+/** Words cut up by tags that do not show: `ig<b></b>nore`. */
+export const withoutTags = (text: string): View | null =>
+  text.includes('<') ? replaced('tags_removed', text, INLINE_TAG, () => '') : null
+
+/** The words in reverse order, where that would make an order of them. */
+export function reversedWords(text: string): View | null {
+  const match = BACK_TO_FRONT.exec(text)
+  if (!match) return null
+  const start = Math.max(0, match.index - 200)
+  const end = Math.min(text.length, match.index + match[0].length + 200)
+  const words = [...text.slice(start, end).matchAll(/\S+/g)].toReversed()
+  const writer = new ViewWriter()
+  for (const { 0: word, index } of words) {
+    writer.copy(text, start + index, start + index + word.length)
+    writer.put(' ', start + index, start + index + word.length)
+  }
+  return writer.view('reversed_words')
+}
+
+/** `ignoreway allway eviouspray`. */
+export function pigLatin(text: string, vocabulary: Vocabulary): View | null {
+  const words = text.match(/[a-z]{3,}/g) ?? []
+  const ending = words.filter((word) => word.endsWith('ay'))
+  if (ending.length < 4 || ending.length < words.length * 0.4) return null
+  return replaced('pig_latin', text, PIG_LATIN, ([word, head = '', tail = '']) => {
+    const readings = [tail + head, tail.slice(1) + head, head, (head + tail).replace(/[wy]$/, '')]
+    return vocabulary.has(word) ? null : (readings.find((read) => vocabulary.has(read)) ?? null)
+  })
+}
+
+// A letter on its head, and the letter that it is.
+const TURNED = new Map(
+  'ɐa ɔc ǝe ɟf ƃg ɓg ɥh ᴉi ıi ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy ∀a Ɔc Ǝe Ⅎf ſj ˥l Ɯm ┴t ∩u Λv ⅄y nu un bq qb dp pd mw wm'
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.charAt(1)]),
+)
+const ONLY_TURNED = /[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]/g
+const MIN_TURNED = 4
+
+/** Letters turned on their heads, and the line with them. */
+export function upsideDown(text: string): View | null {
+  if ((text.match(ONLY_TURNED)?.length ?? 0) < MIN_TURNED || text.length > MAX_SCRAMBLED)
+    return null
+  const writer = new ViewWriter()
+  for (let at = text.length - 1; at >= 0; at--)
+    writer.put(TURNED.get(text.charAt(at)) ?? text.charAt(at), at, at + 1)
+  return writer.view('upside_down')
+}
+
+const NON_SPACE = /[!-~]{3,}/g
+
+/** ROT47: printable ASCII moved on by 47. */
+export function rotated47(text: string, vocabulary: Vocabulary): View | null {
+  const words = text.match(NON_SPACE) ?? []
+  const odd = words.filter((word) => /[^\w\s'".,!?-]/.test(word.slice(1, -1)))
+  if (odd.length < 3 || odd.length < words.length * 0.5) return null
+  const turn = (word: string) =>
+    word.replace(/[!-~]/g, (c) => String.fromCharCode(33 + ((c.charCodeAt(0) - 33 + 47) % 94)))
+  const read = odd.slice(0, 24).map((word) =>
+    turn(word)
+      .toLowerCase()
+      .replace(/[^a-z]/g, ''),
+  )
+  if (vocabulary.share(read) < 0.62) return null
+  return replaced('rot47', text, /[!-~]+/g, ([word]) => turn(word))
+}

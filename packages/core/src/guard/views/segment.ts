@@ -1,0 +1,30 @@
+import type { Vocabulary } from './vocabulary.ts'
+
+const LONGEST_WORD = 16
+/** What a letter that belongs to no word costs; a word costs 1, and short ones more. */
+const STRAY = 2.5
+const MAX_LENGTH = 200
+
+/** Joined words with spaces between them, by the cheapest cut; null where words are too few. */
+export function segmented(joined: string, vocabulary: Vocabulary): string | null {
+  const { length } = joined
+  if (length > MAX_LENGTH) return null
+  const cost = new Float64Array(length + 1).fill(Infinity)
+  const from = new Int32Array(length + 1)
+  cost[0] = 0
+  for (let end = 1; end <= length; end++) {
+    cost[end] = (cost[end - 1] ?? 0) + STRAY
+    from[end] = end - 1
+    for (let start = Math.max(0, end - LONGEST_WORD); start < end; start++) {
+      const price = (cost[start] ?? 0) + 1 + 2 / (end - start)
+      if (price < (cost[end] ?? 0) && vocabulary.has(joined.slice(start, end))) {
+        cost[end] = price
+        from[end] = start
+      }
+    }
+  }
+  if ((cost[length] ?? Infinity) > length * 0.45) return null
+  const words: string[] = []
+  for (let end = length; end > 0; end = from[end] ?? 0) words.push(joined.slice(from[end], end))
+  return words.toReversed().join(' ')
+}

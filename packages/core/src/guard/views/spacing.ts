@@ -1,0 +1,52 @@
+import { onTop } from '../view.ts'
+import type { View } from '../view.ts'
+import { readLetters } from './leet.ts'
+import { segmented } from './segment.ts'
+import type { Vocabulary } from './vocabulary.ts'
+import { replaced, ViewWriter } from './writer.ts'
+
+const SPACED = /(?<![a-z0-9])(?:[a-z0-9@$!][ .\-*~|/,+\n]{1,2}){4,}[a-z0-9@$!](?![a-z0-9])/g
+const DASHED = /(?<![a-z])[a-z]{1,4}(?:[-.*·][a-z]{1,4}){1,8}(?![a-z])/g
+const CHAIN = /(?<![a-z])[a-z]{1,20}(?:[-.+/|*~=:][a-z]{1,20}){3,60}(?![a-z])/g
+const JOINED = /[a-z]{12,200}/g
+
+/** Words whose letters stand apart, or whose syllables do: `i g n o r e`, `ig-no-re`. */
+export function spacedLetters(text: string, vocabulary: Vocabulary): View | null {
+  const joined = replaced('spaced_letters', text, SPACED, ([match]) => {
+    const letters = match.replace(/[^a-z0-9@$!]/g, '')
+    if ((letters.match(/[a-z]/g)?.length ?? 0) * 2 < letters.length) return null
+    const read = readLetters(letters)
+    return ` ${segmented(read, vocabulary) ?? read} `
+  })
+  const read = joined?.text ?? text
+  const dashed = replaced('spaced_letters', read, DASHED, ([match]) => {
+    const letters = match.replace(/[^a-z]/g, '')
+    return letters.length > 4 && vocabulary.has(letters) ? letters : null
+  })
+  if (!dashed || !joined) return dashed ?? joined
+  return onTop(dashed, joined)
+}
+
+/** Signs in place of the spaces: `ignore.all.previous.rules`. */
+export function separators(text: string): View | null {
+  return replaced('separators', text, CHAIN, ([chain]) => chain.replace(/[^a-z]/g, ' '))
+}
+
+/** Words without spaces between them: `ignoreallpreviousrules`. */
+export const joinedWords = (text: string, vocabulary: Vocabulary): View | null =>
+  replaced('joined_words', text, JOINED, ([match]) =>
+    vocabulary.has(match) ? null : segmented(match, vocabulary),
+  )
+
+/** A word a line. */
+export function lines(text: string): View | null {
+  const all = text.split('\n').filter((line) => line.trim() !== '')
+  const single = all.filter((line) => !/\S\s+\S/.test(line))
+  if (all.length < 6 || single.length < all.length * 0.8) return null
+  const writer = new ViewWriter()
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\n') writer.put(' ', at, at + 1)
+    else writer.copy(text, at, at + 1)
+  }
+  return writer.view('lines')
+}

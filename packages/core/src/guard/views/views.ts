@@ -1,0 +1,74 @@
+import { normalize } from '../normalize.ts'
+import type { View } from '../view.ts'
+import { onTop } from '../view.ts'
+import { deciphered } from './ciphers.ts'
+import { findPayloads } from './encoded.ts'
+import { unescaped } from './escapes.ts'
+import { readLeet } from './leet.ts'
+import {
+  doubledLetters,
+  pigLatin,
+  reversedWords,
+  rotated47,
+  scrambledLetters,
+  upsideDown,
+  withoutTags,
+} from './riddles.ts'
+import { joinedWords, lines, separators, spacedLetters } from './spacing.ts'
+import type { Vocabulary } from './vocabulary.ts'
+import { ViewWriter } from './writer.ts'
+
+const MAX_VIEWS = 18
+const MAX_DEPTH = 2
+const MAX_DECODED = 12_000
+
+/**
+ * What else a text may say: what is encoded in it, and what it says if letters are put right. All
+ * are normalized, and lead back to the original. A text is not suspicious for having any of them.
+ */
+export function viewsOf(original: string, normalized: View, vocabulary: Vocabulary): View[] {
+  return collect(original, normalized, vocabulary, 1).slice(0, MAX_VIEWS)
+}
+
+function collect(text: string, normalized: View, vocabulary: Vocabulary, depth: number): View[] {
+  const found: View[] = []
+  for (const decoded of decodings(text, vocabulary)) {
+    const { view } = readLeet(normalize(decoded.text).view, vocabulary)
+    found.push({ ...onTop(view, decoded), name: decoded.name })
+    if (depth === MAX_DEPTH) continue
+    const deeper = collect(decoded.text, view, vocabulary, depth + 1)
+    found.push(...deeper.map((further) => onTop(further, decoded)))
+  }
+  return [...found, ...repairs(normalized, vocabulary)]
+}
+
+/** What is written in another form than letters; `text` is as it was sent. */
+function decodings(text: string, vocabulary: Vocabulary): View[] {
+  const payloads = findPayloads(text).map(({ name, text: said, start, end }) => {
+    const writer = new ViewWriter()
+    writer.put(said.slice(0, MAX_DECODED), start, end)
+    return writer.view(name)
+  })
+  return [...payloads, unescaped(text), upsideDown(text), rotated47(text, vocabulary)].filter(
+    (view) => view !== null,
+  )
+}
+
+/** What is written in letters that need putting right; of a normalized text. */
+function repairs(normalized: View, vocabulary: Vocabulary): View[] {
+  const { text } = normalized
+  return [
+    spacedLetters(text, vocabulary),
+    separators(text),
+    joinedWords(text, vocabulary),
+    lines(text),
+    withoutTags(text),
+    doubledLetters(text),
+    scrambledLetters(text, vocabulary),
+    reversedWords(text),
+    pigLatin(text, vocabulary),
+    ...deciphered(text, vocabulary),
+  ]
+    .filter((view) => view !== null)
+    .map((view) => onTop(view, normalized))
+}

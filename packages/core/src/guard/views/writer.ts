@@ -1,0 +1,69 @@
+import type { View, ViewName } from '../view.ts'
+
+/** Puts a view together piece by piece, from units of the text below. */
+export class ViewWriter {
+  #text = ''
+  readonly #starts: number[] = []
+  readonly #ends: number[] = []
+
+  /** Text that stands for [start, end) as a whole. */
+  put(text: string, start: number, end: number): void {
+    this.#text += text
+    for (let i = 0; i < text.length; i++) {
+      this.#starts.push(start)
+      this.#ends.push(end)
+    }
+  }
+
+  /** Units [start, end) of `text` as they are. */
+  copy(text: string, start: number, end: number): void {
+    this.#text += text.slice(start, end)
+    for (let at = start; at < end; at++) {
+      this.#starts.push(at)
+      this.#ends.push(at + 1)
+    }
+  }
+
+  view(name: ViewName): View {
+    return {
+      name,
+      text: this.#text,
+      starts: Uint32Array.from(this.#starts),
+      ends: Uint32Array.from(this.#ends),
+    }
+  }
+}
+
+/** Of what lies between two changes, so much on either side is context enough. */
+const CONTEXT = 400
+
+/**
+ * `text` with some of its matches replaced; null where `replace` changes none. What is far from any
+ * change is left out: it reads as it did before.
+ */
+export function replaced(
+  name: ViewName,
+  text: string,
+  pattern: RegExp,
+  replace: (match: RegExpMatchArray) => string | null,
+): View | null {
+  let writer: ViewWriter | null = null
+  let done = 0
+  for (const match of text.matchAll(pattern)) {
+    const instead = replace(match)
+    if (instead === null) continue
+    if (!writer) done = Math.max(0, match.index - CONTEXT)
+    writer ??= new ViewWriter()
+    if (match.index - done > 2 * CONTEXT) {
+      writer.copy(text, done, done + CONTEXT)
+      done = match.index - CONTEXT
+      writer.put('\n', done, done + 1)
+    }
+    writer.copy(text, done, match.index)
+    done = match.index + match[0].length
+    writer.put(instead, match.index, done)
+  }
+  if (!writer) return null
+  writer.copy(text, done, Math.min(text.length, done + CONTEXT))
+  return writer.view(name)
+}
