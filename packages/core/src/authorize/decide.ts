@@ -34,32 +34,49 @@ export interface Decided {
  */
 export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
   const trace: { slot: Slot; verdict: Verdict }[] = []
-  const warnings: string[] = []
+  const notes = new Collected()
   let last: Verdict = { verdict: 'pass' }
   let reason: Reason = 'default_allow'
   for (const slot of SLOTS) {
     const prepared = stages.get(slot)
     if (!prepared) continue
     if (ask.plan !== 'enterprise' && !TEAM_SLOTS.has(slot)) {
-      if (prepared.leftOut) warnings.push(prepared.leftOut)
+      if (prepared.leftOut) notes.warnings.push(prepared.leftOut)
       continue
     }
     last = verdictOf(ask, prepared)
     trace.push({ slot, verdict: last })
+    if (last.notes) notes.add(last.notes)
     if (last.verdict !== 'pass') break
     reason = last.reason ?? reason
   }
   const decision: Decision = last.verdict === 'pass' ? 'allow' : last.verdict
-  const notes = trace.flatMap(({ verdict }) => verdict.notes ?? [])
   return {
     ask,
     decision,
     reason: last.verdict === 'pass' ? reason : last.reason,
     message: last.verdict === 'pass' ? 'Nothing stands against it.' : last.message,
-    ...merge(notes),
-    warnings: [...warnings, ...notes.flatMap((note) => note.warnings ?? [])],
+    matched: notes.matched,
+    answer: notes.answer,
+    data: notes.data,
+    warnings: notes.warnings,
     settled: settle(ask, decision, trace),
     trace,
+  }
+}
+
+/** What the stages add to the answer and the entry, in their order. */
+class Collected {
+  readonly matched: Match[] = []
+  readonly answer: Partial<AuthorizeAnswer> = {}
+  readonly data: Record<string, unknown> = {}
+  readonly warnings: string[] = []
+
+  add({ matched, answer, data, warnings }: Notes): void {
+    if (matched) this.matched.push(...matched)
+    if (answer) Object.assign(this.answer, answer)
+    if (data) Object.assign(this.data, data)
+    if (warnings) this.warnings.push(...warnings)
   }
 }
 
@@ -76,23 +93,11 @@ function verdictOf(ask: Ask, { stage, state, available }: Prepared): Verdict {
 
 /** The effect of a pass stands when all passed; the effect of a needs_approval stands by itself. */
 function settle(ask: Ask, decision: Decision, trace: Decided['trace']): Decided['settled'] {
-  return trace.flatMap(({ slot, verdict }) => {
-    if (verdict.verdict === 'deny' || verdict.effect === undefined) return []
+  const settled: (Settled & { readonly slot: Slot })[] = []
+  for (const { slot, verdict } of trace) {
+    if (verdict.verdict === 'deny' || verdict.effect === undefined) continue
     const meant = verdict.verdict === 'pass' ? 'allow' : 'needs_approval'
-    return meant === decision ? [{ slot, ask, decision, effect: verdict.effect }] : []
-  })
-}
-
-function merge(notes: readonly Notes[]): Pick<Decided, 'matched' | 'answer' | 'data'> {
-  return {
-    matched: notes.flatMap((note) => note.matched ?? []),
-    answer: joined(notes.map((note) => note.answer)),
-    data: joined(notes.map((note) => note.data)),
+    if (meant === decision) settled.push({ slot, ask, decision, effect: verdict.effect })
   }
-}
-
-function joined<T extends object>(parts: readonly (T | undefined)[]): Partial<T> {
-  const all: Partial<T> = {}
-  for (const part of parts) Object.assign(all, part)
-  return all
+  return settled
 }
