@@ -11,6 +11,7 @@ import { ledgerRoutes } from './ledger/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
 import { organizationRoutes } from './organization/routes.ts'
+import { conditions } from './rules/port.ts'
 import { migrations } from './schema.ts'
 import { scorersOf } from './scorers/index.ts'
 import { httpSpendSource } from './spend/http-source.ts'
@@ -61,7 +62,7 @@ export default defineModule({
         await webhooks.close()
         await approvals.close()
       },
-      provides: { agentSwitch: agentSwitch(deps) },
+      provides: { agentSwitch: agentSwitch(deps), conditions },
     }
   },
 })

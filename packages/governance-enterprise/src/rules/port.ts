@@ -1,0 +1,11 @@
+import type { Conditions } from '@remit/core'
+import { admitCondition } from './admit-condition.ts'
+import { conditionOf } from './condition.ts'
+import { makeFacts } from './facts.ts'
+
+/** Conditions for other modules, by the same evaluator as those of policies. */
+export const conditions: Conditions = {
+  admit: admitCondition,
+  stored: conditionOf,
+  facts: makeFacts,
+}
