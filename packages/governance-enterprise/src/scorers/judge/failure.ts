@@ -1,13 +1,15 @@
-/** Why a judge gave no verdict; stable, for programs. */
-export type JudgeFailureCode =
-  | 'judge_timeout'
-  | 'judge_unavailable'
-  | 'judge_rate_limited'
-  | 'judge_refused'
-  | 'judge_truncated'
-  | 'judge_invalid_output'
-  | 'judge_budget_exceeded'
-  | 'judge_unauthorized'
+/** Why a judge gave no verdict; stable, for programs. `docs/judge.md` explains each. */
+export const JUDGE_FAILURES = [
+  'judge_timeout',
+  'judge_unavailable',
+  'judge_rate_limited',
+  'judge_refused',
+  'judge_truncated',
+  'judge_invalid_output',
+  'judge_budget_exceeded',
+  'judge_unauthorized',
+] as const
+export type JudgeFailureCode = (typeof JUDGE_FAILURES)[number]
 
 /** The judge, not the work under test, is at fault: the result gets no score. */
 export class JudgeFailure extends Error {

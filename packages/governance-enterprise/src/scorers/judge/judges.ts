@@ -48,7 +48,8 @@ const Alias = z
   )
 const Price = z.number().min(0).max(10_000)
 
-const JudgeSettings = z.strictObject({
+/** What the operator's file says of one judge. */
+export const JudgeSettings = z.strictObject({
   provider: z.enum(['openai_compatible', 'anthropic']),
   base_url: z
     .string()
