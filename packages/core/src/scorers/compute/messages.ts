@@ -10,8 +10,9 @@ export interface Task {
   readonly results: readonly string[]
 }
 
-/** What a worker says: outcomes as they come, the last ones with `done`; or why there are none. */
+/** What a worker says: that it has loaded; outcomes as they come, the last ones with `done`; or why there are none. */
 export type Report =
+  | { readonly ready: true }
   | { readonly outcomes: readonly SentOutcome[]; readonly done: boolean }
   | { readonly unusable: { readonly param: string; readonly message: string } }
   | { readonly defect: string }

@@ -31,7 +31,7 @@ export class WorkerThread {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     })
     this.#ready = new Promise((resolve) => {
-      this.#worker.once('online', resolve)
+      this.#worker.once('message', () => resolve())
       this.#worker.once('exit', () => resolve())
     })
     this.#worker.on('message', (report: Report) => this.#hear(report))
@@ -83,7 +83,7 @@ export class WorkerThread {
 
   #hear(report: Report): void {
     const running = this.#running
-    if (!running) return
+    if (!running || 'ready' in report) return
     if ('unusable' in report)
       running.fail(new UnusableParam(report.unusable.param, report.unusable.message))
     else if ('defect' in report) running.fail(new Error(report.defect))

@@ -38,3 +38,5 @@ parentPort?.on('message', (task: Task) => {
     else tell({ defect: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 })
+
+tell({ ready: true })

@@ -38,29 +38,36 @@ export const LEAD_INS = [
 const ADVERBS =
   '(?:(?:really|simply|just|also|still|respectfully|unfortunately|personally|ethically) )?'
 
-const CANNOT = `(?:can'?t|cannot|can not|could not|couldn't|won'?t be able to|will not be able to|(?:am|'m) (?:not able|unable|not permitted|not allowed|not authori[sz]ed|not in a position|not programmed|not designed) to)`
-const WILL_NOT =
-  "(?:will not|won't|would not|wouldn't|(?:am|'m) not going to|(?:am|'m) not willing to|refuse to|do not|don't)"
+const ABLE = '(?:able|permitted|allowed|authori[sz]ed|in a position|programmed|designed|willing)'
+
+const CANNOT = `(?:can'?t|cannot|can not|won't be able to|will not be able to|(?:am|'m) (?:not ${ABLE}|unable) to)`
+const WILL_NOT = "(?:will not|won't|(?:am|'m) not going to|refuse to)"
 
 /** What is refused. Idioms such as "help but notice" and "tell you how happy I am" are none. */
 const TASKS = [
   '(?:help|assist|aid|support)(?! but\\b| (?:noticing|feeling|wondering|thinking|laughing|smiling)\\b)',
-  'comply|fulfil|fulfill|accommodate|oblige|engage|participate|collaborate',
+  'comply|fulfill?|accommodate|oblige|engage|participate|collaborate',
   'provide|supply|offer|give (?:you )?(?:instructions|advice|guidance|details|information|that|this|any|out|medical|legal|financial)',
   'answer|respond|discuss|disclose|reveal|share|talk about|go into|speak (?:to|on|about)|comment on',
-  '(?:tell|show|teach|explain to|advise|instruct|guide) you(?! how (?:much|happy|glad|sorry|grateful|pleased|excited)\\b)',
-  'explain|describe|recommend (?:any|that you|ways)|advise|encourage|promote|facilitate|condone|endorse|enable',
+  '(?:tell|show|teach|advise|instruct|guide) you(?! how (?:much|happy|glad|sorry|grateful|pleased|excited)\\b)',
+  'explain|describe|promote|facilitate|condone|endorse|enable',
   'generate|create|write|produce|compose|draft|make (?:that|this|a|an|any|up)|build|design|develop|simulate|role-?play|pretend',
-  'do (?:that|this|so|it|what you)|complete (?:that|this|your|the)|continue (?:with|this)|proceed|carry out|perform|process (?:that|this|your)|follow (?:that|those|these|your)|execute|fulfil',
+  'do (?:that|this|so|it|what you)|complete (?:that|this|your|the)|continue with|proceed|carry out|perform|process (?:that|this) request|follow (?:that|those|these|your)|execute',
 ].join('|')
+
+// Without a verb of ability, less is a refusal: "I don't recommend that" is advice.
+const POLICY =
+  'provide|share|discuss|disclose|reveal|generate|create|produce|assist with|help with|engage in'
 
 /** A refusal in the first person, from the beginning of a sentence. */
 export const REFUSALS = [
-  `i ?${ADVERBS}${CANNOT} ${ADVERBS}(?:${TASKS})`,
-  `i ?${ADVERBS}${WILL_NOT} ${ADVERBS}(?:${TASKS})`,
+  `i ?${ADVERBS}(?:${CANNOT}|${WILL_NOT}) ${ADVERBS}(?:${TASKS})`,
+  `i ${ADVERBS}(?:do not|don't) (?:${POLICY})\\b`,
   `i ?(?:must|have to|need to|will have to|(?:am|'m) going to have to|would have to|(?:am|'m) obliged to)? ?${ADVERBS}decline\\b`,
   `i ?${ADVERBS}refuse\\b`,
-  "i (?:(?:do not|don't) feel|(?:am|'m)|would not be|wouldn't be) (?:not )?(?:un)?comfortable (?:with |about )?(?:help|assist|provid|discuss|writ|creat|generat|shar|answer|do|giv|explain|continu|respond|that|this)",
+  "i ?(?:(?:am|'m|feel) (?:not comfortable|uncomfortable)|(?:do not|don't) feel comfortable|(?:would not|wouldn't) be comfortable) (?:with |about )?(?:help|assist|provid|discuss|writ|creat|generat|shar|answer|do|giv|explain|continu|respond|that|this)",
   "i(?:'d| would) (?:rather|prefer) not\\b",
-  "(?:that|this|it)(?:'s| is)(?: not| n't)? (?:something|a (?:request|topic|question|thing)|not something|not a (?:request|topic|question|thing)) (?:that )?i ?(?:can'?t|cannot|can|(?:am|'m) (?:not )?(?:able|unable|willing|allowed|permitted|comfortable))",
+  `(?:that|this|it)(?:'s| is) (?:not something|not a (?:request|topic|question|thing)) (?:that )?i ?(?:can|(?:am|'m) (?:${ABLE}|comfortable))`,
+  `(?:that|this|it) (?:isn't) (?:something|a (?:request|topic|question|thing)) (?:that )?i ?(?:can|(?:am|'m) (?:${ABLE}|comfortable))`,
+  `(?:that|this|it)(?:'s| is) (?:something|a (?:request|topic|question|thing)) (?:that )?i ?(?:can'?t\\b|cannot|can not|won't|(?:am|'m) (?:not|unable))`,
 ]

@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import type { ResultToScore, ScorersAnswer } from '@remit/contract'
 import { afterAll, describe, expect, it } from 'vitest'
-import { builtInScorers } from '../catalogue.ts'
-import { runScorer } from '../run.ts'
-import { ComputePool } from './pool.ts'
+import { ComputePool } from '../../src/scorers/compute/pool.ts'
+import { runScorer } from '../../src/scorers/run.ts'
+import { answerOf, context, examples, scorerNamed } from './support.ts'
+import type { Params } from './support.ts'
 
 const pool = new ComputePool(2)
 afterAll(() => pool.close())
-
-type Params = Readonly<Record<string, unknown>>
 
 function run(
   name: string,
@@ -17,31 +14,13 @@ function run(
   params: Params = {},
   options: { computer?: ComputePool; budgetMs?: number } = {},
 ): Promise<ScorersAnswer> {
-  const scorer = builtInScorers.find((one) => one.name === name)!
   // Nothing is scored at once, however short.
   return runScorer(
-    { ...scorer, inlineLength: 0 },
+    { ...scorerNamed(name), inlineLength: 0 },
     { scorer: name, params, results },
-    {
-      now: () => performance.now(),
-      pause: () => setImmediate(),
-      caller: null,
-      signal: () => new AbortController().signal,
-      computer: pool,
-      ...options,
-    },
+    { ...context, computer: pool, ...options },
   )
 }
-
-interface Example {
-  readonly scorer: string
-  readonly params: Params
-  readonly result: ResultToScore
-  readonly expected_score: number | null
-}
-const examples = JSON.parse(
-  readFileSync(new URL('../examples.json', import.meta.url), 'utf8'),
-) as Example[]
 
 /** Looks at each level twice: 2^depth steps. */
 const EXPONENTIAL = {
@@ -80,16 +59,7 @@ describe('a worker', () => {
       expected: at % 2 === 0 ? 'the dog bit the man' : 'a cat',
     }))
     const apart = await run('bleu', results)
-    const here = await runScorer(
-      builtInScorers.find(({ name }) => name === 'bleu')!,
-      { scorer: 'bleu', results },
-      {
-        now: () => 0,
-        pause: async () => {},
-        caller: null,
-        signal: () => new AbortController().signal,
-      },
-    )
+    const here = await answerOf('bleu', results)
 
     expect(apart.aggregate).toEqual(here.aggregate)
   })
