@@ -1,8 +1,44 @@
 import { defineModule } from '@remit/core'
+import type { AgentRegistry } from '@remit/core'
+import { resumeAgent, suspendAgent } from './agents/changes.ts'
+import { LiveAgents } from './agents/live-agents.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { Directory } from './credentials/directory.ts'
+import { Hasher } from './credentials/hasher.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import { federationOf } from './exchange/index.ts'
 import { migrations } from './schema.ts'
+import { trustRoutes } from './trust/routes.ts'
 
 export default defineModule({
   name: 'identity',
   migrations,
-  setup: () => ({}),
+  setup: (deps) => {
+    const live = new LiveAgents()
+    const agentRegistry: AgentRegistry = {
+      load: (orgId, tx) => live.load(orgId, tx),
+      suspend: suspendAgent,
+      resume: resumeAgent,
+    }
+    const hasher = new Hasher(deps.settings.credentialPeppers)
+    const directory = new Directory(deps, hasher)
+    const federation = federationOf(deps, hasher)
+    return {
+      routes: [
+        ...agentRoutes(deps),
+        ...credentialRoutes(deps, directory, hasher),
+        ...trustRoutes(deps),
+        ...federation.routes,
+      ],
+      provides: { agentRegistry, credentials: directory },
+      start() {
+        directory.start()
+        federation.start()
+      },
+      async close() {
+        await federation.close()
+        await directory.close()
+      },
+    }
+  },
 })

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { Migration } from 'kysely/migration'
 import type { Logger } from 'pino'
 import type { Stage } from '../authorize/stage.ts'
@@ -70,6 +71,8 @@ export interface Settings {
   readonly spendUrl?: string
   readonly spendDeadlineMs: number
   readonly judges?: JudgesSource
+  /** Keys that go into the hashes of agent credentials; the first makes new ones. */
+  readonly credentialPeppers?: readonly KeyObject[]
 }
 
 /** The text of the operator's file of judges, and the environment that it refers to for keys. */

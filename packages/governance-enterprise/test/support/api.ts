@@ -1,103 +1,10 @@
-import { contract, PROBLEMS } from '@remit/contract'
-import type { Contract, Endpoint, EndpointName, Problem } from '@remit/contract'
-import { createTestRemit } from '@remit/core/testing'
-import type { TestOrganization, TestRemit, TestRemitOptions } from '@remit/core/testing'
-import { expect } from 'vitest'
-import type { z } from 'zod'
+import { createApi as createAny } from '@remit/core/testing'
+import type { Api, TestRemitOptions } from '@remit/core/testing'
 import governance from '../../src/index.ts'
 
-export interface CallOptions {
-  readonly params?: Readonly<Record<string, string | number>>
-  readonly query?: Readonly<Record<string, string | number>>
-  readonly body?: unknown
-  /** The admin key of the organization unless given. */
-  readonly key?: string
-  readonly headers?: Record<string, string>
-}
-
-export type Ok<N extends EndpointName> = z.output<Contract[N]['ok']>
+export { answerOf, apiOf, refusalOf } from '@remit/core/testing'
+export type { Api, CallOptions, Ok } from '@remit/core/testing'
 
 /** Remit with the governance module, and an organization to call it for. */
-export interface Api {
-  readonly remit: TestRemit
-  readonly org: TestOrganization
-  call(name: EndpointName, options?: CallOptions): Promise<Response>
-  /** The body of a success; anything else, or another shape than the contract's, fails the test. */
-  ok<N extends EndpointName>(name: N, options?: CallOptions): Promise<Ok<N>>
-  /** The problem that a call is refused with. */
-  refusal(name: EndpointName, options?: CallOptions): Promise<Problem>
-  /** The same product seen by another organization. */
-  as(org: TestOrganization): Api
-}
-
-export async function createApi(options: TestRemitOptions = {}): Promise<Api> {
-  const remit = await createTestRemit({ modules: [governance], ...options })
-  return apiOf(remit, await remit.organization())
-}
-
-/** The product as an organization calls it. */
-export function apiOf(remit: TestRemit, org: TestOrganization): Api {
-  const call: Api['call'] = (name, { params, query, key = org.key, ...rest } = {}) => {
-    const { method, path } = contract[name]
-    return remit.call(method, pathOf(path, params, query), { key, ...rest })
-  }
-  return {
-    remit,
-    org,
-    call,
-    ok: async (name, options) => answerOf(name, await call(name, options)),
-    refusal: async (name, options) => refusalOf(await call(name, options)),
-    as: (other) => apiOf(remit, other),
-  }
-}
-
-function pathOf(
-  template: string,
-  params: CallOptions['params'] = {},
-  query: CallOptions['query'] = {},
-): string {
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(params[name])),
-  )
-  const search = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  ).toString()
-  return search === '' ? path : `${path}?${search}`
-}
-
-/** The body of a success as the contract describes it, without a field that the contract lacks. */
-export async function answerOf<N extends EndpointName>(
-  name: N,
-  response: Response,
-): Promise<Ok<N>> {
-  const endpoint: Endpoint = contract[name]
-  const text = await response.text()
-  const successes = [endpoint.status, endpoint.alsoStatus]
-  expect(successes, `${name}: ${text.slice(0, 500)}`).toContain(response.status)
-  if (response.status === 204) {
-    expect(text).toBe('')
-    return undefined as Ok<N>
-  }
-  const type = response.headers.get('content-type')?.split(';')[0]
-  expect(type).toBe(endpoint.produces ?? 'application/json')
-  const body: unknown = endpoint.produces ? text : JSON.parse(text)
-  expect(endpoint.ok.parse(body)).toEqual(body)
-  return body as Ok<N>
-}
-
-/** The problem document of a refusal (RFC 9457), checked against the table of codes. */
-export async function refusalOf(response: Response): Promise<Problem> {
-  expect(response.headers.get('content-type')).toBe('application/problem+json')
-  expect(response.headers.get('cache-control')).toBe('no-store')
-  const problem = (await response.json()) as Problem
-  const [status, title] = PROBLEMS[problem.code]
-  expect(response.status).toBe(status)
-  expect(problem).toMatchObject({
-    type: `urn:remit:problem:${problem.code}`,
-    title,
-    status,
-    request_id: response.headers.get('x-request-id'),
-  })
-  expect(problem.detail).not.toBe('')
-  return problem
-}
+export const createApi = (options: TestRemitOptions = {}): Promise<Api> =>
+  createAny({ modules: [governance], ...options })

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /** Tables of this room. */
-export type CredentialTables = { agent_credential: CredentialRow }
+export type CredentialTables = { agent_credential: CredentialRow; credential_use: CredentialUseRow }
 
 /** What an agent calls with. Rows stay: they are evidence. */
 export type CredentialRow = {
@@ -13,7 +13,7 @@ export type CredentialRow = {
   agent_id: string
   /** Beginning of the text: tells `rmc_` from `rmf_`. */
   prefix: 'rmc_' | 'rmf_'
-  /** Hex; by SHA-256, or by HMAC with the pepper that `hash_scheme` names. */
+  /** Hex; how it was made, `hash_scheme` says. */
   hash: string
   hash_scheme: string
   /** JSON list. */
@@ -29,20 +29,25 @@ export type CredentialRow = {
   rotated_from: string | null
   revoked_at: string | null
   revoked_by: string | null
-  last_used_at: string | null
   /** When a use after its end was last recorded. */
   refused_at: string | null
 }
 
+/**
+ * When credentials were last used, to the minute. A table of its own: it is written all the time, and
+ * must not get in the way of those who lock credentials.
+ */
+export type CredentialUseRow = { id: string; used_at: string }
+
 export const credentialMigration: Migration = {
   async up(db) {
-    const { text } = column(db)
+    const { text, clustered } = column(db)
     await sql`create table agent_credential (
       id ${text} primary key, org_id ${text} not null, agent_id ${text} not null, prefix ${text} not null,
       hash ${text} not null, hash_scheme ${text} not null, scopes ${text} not null, name ${text},
       source ${text} not null, idp_id ${text}, subject ${text}, issued_by ${text} not null,
       created_at ${text} not null, expires_at ${text} not null, rotated_from ${text}, revoked_at ${text},
-      revoked_by ${text}, last_used_at ${text}, refused_at ${text})`.execute(db)
+      revoked_by ${text}, refused_at ${text})`.execute(db)
     await sql`create index agent_credential_of_agent on agent_credential (org_id, agent_id, created_at)`.execute(
       db,
     )
@@ -53,5 +58,7 @@ export const credentialMigration: Migration = {
     )
     await sql`create index agent_credential_of_issuer on agent_credential (org_id, idp_id)
       where idp_id is not null and revoked_at is null`.execute(db)
+    await sql`create table credential_use (
+      id ${text} primary key, used_at ${text} not null) ${clustered}`.execute(db)
   },
 }

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { contract, PROBLEMS } from '@remit/contract'
+import type { Contract, Endpoint, EndpointName, Problem } from '@remit/contract'
+import type { z } from 'zod'
+import { createTestRemit } from './remit.ts'
+import type { TestOrganization, TestRemit, TestRemitOptions } from './remit.ts'
+
+export interface CallOptions {
+  readonly params?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number>>
+  readonly body?: unknown
+  /** The admin key of the organization unless given. */
+  readonly key?: string
+  readonly headers?: Record<string, string>
+}
+
+export type Ok<N extends EndpointName> = z.output<Contract[N]['ok']>
+
+/** The product with some modules, and an organization to call it for. */
+export interface Api {
+  readonly remit: TestRemit
+  readonly org: TestOrganization
+  call(name: EndpointName, options?: CallOptions): Promise<Response>
+  /** The body of a success; anything else, or another shape than the contract's, fails the test. */
+  ok<N extends EndpointName>(name: N, options?: CallOptions): Promise<Ok<N>>
+  /** The problem that a call is refused with. */
+  refusal(name: EndpointName, options?: CallOptions): Promise<Problem>
+  /** The same product seen by another organization. */
+  as(org: TestOrganization): Api
+}
+
+export async function createApi(options: TestRemitOptions): Promise<Api> {
+  const remit = await createTestRemit(options)
+  return apiOf(remit, await remit.organization())
+}
+
+/** The product as an organization calls it. */
+export function apiOf(remit: TestRemit, org: TestOrganization): Api {
+  const call: Api['call'] = (name, { params, query, key = org.key, ...rest } = {}) => {
+    const { method, path } = contract[name]
+    return remit.call(method, pathOf(path, params, query), { key, ...rest })
+  }
+  return {
+    remit,
+    org,
+    call,
+    ok: async (name, options) => answerOf(name, await call(name, options)),
+    refusal: async (name, options) => refusalOf(await call(name, options)),
+    as: (other) => apiOf(remit, other),
+  }
+}
+
+function pathOf(
+  template: string,
+  params: CallOptions['params'] = {},
+  query: CallOptions['query'] = {},
+): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(params[name])),
+  )
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
+  return search === '' ? path : `${path}?${search}`
+}
+
+/** The body of a success as the contract describes it, without a field that the contract lacks. */
+export async function answerOf<N extends EndpointName>(
+  name: N,
+  response: Response,
+): Promise<Ok<N>> {
+  const endpoint: Endpoint = contract[name]
+  const text = await response.text()
+  const successes = [endpoint.status, endpoint.alsoStatus]
+  const isSuccess = (successes as unknown[]).includes(response.status)
+  assert.ok(isSuccess, `${name}: ${response.status} ${text.slice(0, 500)}`)
+  if (response.status === 204) {
+    assert.equal(text, '')
+    return undefined as Ok<N>
+  }
+  const type = response.headers.get('content-type')?.split(';')[0]
+  assert.equal(type, endpoint.produces ?? 'application/json')
+  const body: unknown = endpoint.produces ? text : JSON.parse(text)
+  assert.deepEqual(endpoint.ok.parse(body), body)
+  return body as Ok<N>
+}
+
+/** The problem document of a refusal (RFC 9457), checked against the table of codes. */
+export async function refusalOf(response: Response): Promise<Problem> {
+  const text = await response.text()
+  assert.equal(response.headers.get('content-type'), 'application/problem+json', text)
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  const problem = JSON.parse(text) as Problem
+  const [status, title] = PROBLEMS[problem.code]
+  assert.equal(response.status, status)
+  assert.deepEqual(
+    { ...problem, detail: '' },
+    {
+      ...problem,
+      type: `urn:remit:problem:${problem.code}`,
+      title,
+      status,
+      detail: '',
+      request_id: response.headers.get('x-request-id'),
+    },
+  )
+  assert.notEqual(problem.detail, '')
+  return problem
+}

@@ -1,0 +1,186 @@
+import type { Agent, AgentChange, AgentInput } from '@remit/contract'
+import { actorOf, fail, firstOf, invalid, personOf, refuseAgents } from '@remit/core'
+import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
+import { revokeOfAgent } from '../credentials/store.ts'
+import {
+  changedFields,
+  newRow,
+  resumed,
+  revised,
+  subjectRows,
+  suspended,
+  tombstone,
+} from './row.ts'
+import type { AgentRow } from './schema.ts'
+import {
+  countAgents,
+  findAgent,
+  findAgentOfSubject,
+  insertAgent,
+  replaceSubjects,
+  subjectsOf,
+  updateAgent,
+} from './store.ts'
+import { wireAgent } from './view.ts'
+
+/** Agents that an organization can have; every process keeps those of its organizations in memory. */
+export const MAX_AGENTS = 50_000
+
+// An entry has a largest size; of more credentials there are several.
+const IDS_AN_ENTRY = 500
+
+/** Tells, and takes away, why an agent was stopped before it was registered. */
+export type ReleaseStop = (scope: Scope, agentId: string) => Promise<string | null>
+
+/** Registers an agent. One that was stopped stays so, until somebody resumes it. */
+export const registration =
+  (agentId: string, input: AgentInput, releaseStop: ReleaseStop): Change<Agent> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    const { tx, orgId, recordedAt: at, configVersion: revision } = scope
+    if (await findAgent(tx, orgId, agentId))
+      throw fail('agent_exists', `${agentId} is registered, or was`)
+    if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
+    const by = actorOf(caller).id
+    const making = { orgId, agentId, at, by, revision }
+    const row = newRow(input, making, await releaseStop(scope, agentId))
+    await insertAgent(tx, row)
+    await setSubjects(scope, agentId, input.federation)
+    return answered([await entryOf('agent.registered', row, scope, caller)], row, scope)
+  }
+
+/** Changes an agent. `ifVersion`: the version that the change was made for. */
+export const alteration =
+  (agentId: string, change: AgentChange, ifVersion: number | null): Change<Agent> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    const { status, suspended_reason: reason, ...rest } = change
+    const before = await agentIn(scope, agentId)
+    if (ifVersion !== null && ifVersion !== before.version)
+      throw fail('version_mismatch', `It has version ${before.version}`)
+    const { recordedAt: at, configVersion } = scope
+    let row = revised({ ...before, ...changedFields(rest) }, at, configVersion)
+    const kinds = Object.keys(rest).length > 0 ? ['agent.updated'] : []
+    if (status === 'suspended') {
+      row = suspended(row, reason ?? '', at)
+      kinds.push('agent.suspended')
+    } else if (status === 'active') {
+      if (before.status !== 'active') kinds.push('agent.resumed')
+      row = resumed(row)
+    }
+    await updateAgent(scope.tx, row)
+    if (rest.federation) await setSubjects(scope, agentId, rest.federation)
+    const entries: EntryDraft[] = []
+    for (const kind of kinds.length > 0 ? kinds : ['agent.updated'])
+      entries.push(await entryOf(kind, row, scope, caller))
+    return answered(entries, row, scope)
+  }
+
+/** Removes an agent for good; its credentials end with it. */
+export const removal =
+  (agentId: string, ifVersion: number | null): Change<undefined> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    const before = await agentIn(scope, agentId)
+    if (ifVersion !== null && ifVersion !== before.version)
+      throw fail('version_mismatch', `It has version ${before.version}`)
+    const { tx, orgId, recordedAt: at } = scope
+    const whole = await entryOf('agent.removed', before, scope, caller)
+    await replaceSubjects(tx, orgId, agentId, [])
+    await updateAgent(tx, revised(tombstone(before, at), at, scope.configVersion))
+    const by = actorOf(caller).id
+    const ended = await revokeOfAgent(tx, orgId, agentId, { at, by })
+    const first = { ...whole.data, revoked_credentials: ended.slice(0, IDS_AN_ENTRY) }
+    const entries: EntryDraft[] = [{ ...whole, data: first }]
+    for (let start = IDS_AN_ENTRY; start < ended.length; start += IDS_AN_ENTRY) {
+      const ids = ended.slice(start, start + IDS_AN_ENTRY)
+      entries.push({
+        ...whole,
+        kind: 'credential.revoked',
+        data: { agent_id: agentId, cause: 'agent_removed', credential_ids: ids },
+      })
+    }
+    return { entries, reply: () => undefined }
+  }
+
+/** Suspends an agent by the operator's word; null where it was never registered. */
+export async function suspendAgent(
+  scope: Scope,
+  agentId: string,
+  reason: string,
+): Promise<EntryDraft | null> {
+  const before = await findAgent(scope.tx, scope.orgId, agentId)
+  if (!before) return null
+  const { recordedAt: at, configVersion } = scope
+  const row = revised(suspended(registered(before), reason, at), at, configVersion)
+  await updateAgent(scope.tx, row)
+  return entryOf('agent.suspended', row, scope, null)
+}
+
+/** Lets an agent act again by the operator's word; null where it was never registered. */
+export async function resumeAgent(scope: Scope, agentId: string): Promise<EntryDraft | null> {
+  const before = await findAgent(scope.tx, scope.orgId, agentId)
+  if (!before) return null
+  if (registered(before).status !== 'suspended')
+    throw fail('not_found', `${agentId} is not suspended`)
+  const row = revised(resumed(before), scope.recordedAt, scope.configVersion)
+  await updateAgent(scope.tx, row)
+  return entryOf('agent.resumed', row, scope, null)
+}
+
+function registered(row: AgentRow | undefined): AgentRow {
+  if (!row || row.status === 'removed') throw fail('agent_not_found')
+  return row
+}
+
+/** The agent in a transaction; removed ones are gone. */
+export const agentIn = async ({ tx, orgId }: Scope, agentId: string): Promise<AgentRow> =>
+  registered(await findAgent(tx, orgId, agentId))
+
+async function setSubjects(
+  { tx, orgId }: Scope,
+  agentId: string,
+  federation: NonNullable<AgentChange['federation']>,
+): Promise<void> {
+  const rows = subjectRows(orgId, agentId, federation)
+  const taken = new Set<string>()
+  for (const [i, { idp_id, subject }] of rows.entries()) {
+    const path = `federation.subjects.${i}`
+    const name = JSON.stringify([idp_id, subject])
+    if (taken.has(name)) throw invalid(path, 'is named twice')
+    taken.add(name)
+    const other = await findAgentOfSubject(tx, orgId, idp_id, subject)
+    if (other !== undefined && other !== agentId) {
+      throw fail('subject_taken', `${path} is ${other}`, {
+        errors: [{ path, message: `is the agent ${other} already` }],
+      })
+    }
+  }
+  await replaceSubjects(tx, orgId, agentId, rows)
+}
+
+async function entryOf(
+  kind: string,
+  row: AgentRow,
+  { tx, orgId }: Scope,
+  caller: Caller | null,
+): Promise<EntryDraft> {
+  const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
+  const { agent_id } = row
+  const reason = kind === 'agent.suspended' ? { reason: row.suspended_reason } : {}
+  return {
+    kind,
+    actor: actorOf(caller),
+    agent_id,
+    data: { agent, agent_id, ...reason, ...personOf(caller) },
+  }
+}
+
+async function answered(
+  entries: readonly EntryDraft[],
+  row: AgentRow,
+  { tx, orgId }: Scope,
+): Promise<Outcome<Agent>> {
+  const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
+  return { entries, reply: (recorded) => ({ ...agent, ledger: firstOf(recorded).receipt }) }
+}

@@ -1,0 +1,60 @@
+import { agents } from '@remit/contract'
+import type { Agent } from '@remit/contract'
+import { answering, fail, implement, invalid, Reply } from '@remit/core'
+import type { Deps, RequestInfo, Route } from '@remit/core'
+import { alteration, registration, removal } from './changes.ts'
+import { findAgent, listAgents } from './store.ts'
+import { wireAgents } from './view.ts'
+
+export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] =>
+  implement(agents, {
+    listAgents: async ({ query: { limit, cursor } }, { orgId }) => {
+      const rows = await listAgents(db, orgId, { limit: limit + 1, afterId: cursor })
+      const data = await wireAgents(db, orgId, rows.slice(0, limit))
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.agent_id ?? null) : null }
+    },
+
+    registerAgent: ({ body }, caller, request) => {
+      const agentId = body.agent_id ?? ids.next('agt_', clock.now())
+      const register = registration(
+        agentId,
+        body,
+        async (scope, id) => (await offered('agentSwitch')?.release(scope, id)) ?? null,
+      )
+      const location = { Location: `/v1/identity/agents/${agentId}` }
+      return writer.change(
+        caller.orgId,
+        { ...request, caller },
+        answering(register, (agent) => tagged(agent, 201, location)),
+      )
+    },
+
+    getAgent: async ({ params: { agentID } }, { orgId }) => {
+      const row = await findAgent(db, orgId, agentID)
+      const [agent] = row && row.status !== 'removed' ? await wireAgents(db, orgId, [row]) : []
+      if (!agent) throw fail('agent_not_found')
+      return tagged(agent, 200)
+    },
+
+    changeAgent: ({ params: { agentID }, body }, caller, request) =>
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        answering(alteration(agentID, body, versionOf(request)), (agent) => tagged(agent, 200)),
+      ),
+
+    removeAgent: ({ params: { agentID } }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, removal(agentID, versionOf(request))),
+  })
+
+const tagged = (agent: Agent, status: number, headers: Record<string, string> = {}) =>
+  new Reply<Agent>(agent, { status, headers: { ETag: `"${agent.version}"`, ...headers } })
+
+/** The version that `If-Match` names; null for none, and for any (`*`). */
+function versionOf(request: RequestInfo): number | null {
+  const text = request.header('if-match')
+  if (text === undefined || text === '*') return null
+  const [, version] = /^"(\d{1,15})"$/.exec(text) ?? []
+  if (version === undefined) throw invalid('If-Match', 'must be the ETag of an agent')
+  return Number(version)
+}

@@ -1,0 +1,110 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { AgentRow, AgentSubjectRow } from './schema.ts'
+
+const agents = (db: AnyDatabase, orgId: string) =>
+  on<Tables>(db).selectFrom('agent').selectAll().where('org_id', '=', orgId)
+
+/** An agent that is or was registered. */
+export const findAgent = (
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+): Promise<AgentRow | undefined> =>
+  agents(db, orgId).where('agent_id', '=', agentId).executeTakeFirst()
+
+/** Agents that are registered, in the order of their ids, after `afterId`. */
+export async function listAgents(
+  db: AnyDatabase,
+  orgId: string,
+  { limit, afterId }: { limit: number; afterId?: string | undefined },
+): Promise<AgentRow[]> {
+  let query = agents(db, orgId).where('status', '<>', 'removed').orderBy('agent_id').limit(limit)
+  if (afterId !== undefined) query = query.where('agent_id', '>', afterId)
+  return query.execute()
+}
+
+/** Agents that changed after a revision, removed ones too; null for all. */
+export const agentsSince = (
+  db: AnyDatabase,
+  orgId: string,
+  revision: number | null,
+): Promise<AgentRow[]> => {
+  const all = agents(db, orgId)
+  return (revision === null ? all : all.where('revision', '>', revision)).execute()
+}
+
+export async function countAgents(db: AnyDatabase, orgId: string): Promise<number> {
+  const { count } = await on<Tables>(db)
+    .selectFrom('agent')
+    .select((of) => of.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('status', '<>', 'removed')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function insertAgent(db: AnyDatabase, row: AgentRow): Promise<void> {
+  await on<Tables>(db).insertInto('agent').values(row).execute()
+}
+
+/** Writes an agent as it is now. */
+export async function updateAgent(db: AnyDatabase, row: AgentRow): Promise<void> {
+  const { org_id, agent_id, ...changed } = row
+  await on<Tables>(db)
+    .updateTable('agent')
+    .set(changed)
+    .where('org_id', '=', org_id)
+    .where('agent_id', '=', agent_id)
+    .execute()
+}
+
+/** The subjects of issuers that are these agents. */
+export async function subjectsOf(
+  db: AnyDatabase,
+  orgId: string,
+  agentIds: readonly string[],
+): Promise<AgentSubjectRow[]> {
+  if (agentIds.length === 0) return []
+  return on<Tables>(db)
+    .selectFrom('agent_subject')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('agent_id', 'in', agentIds)
+    .orderBy('idp_id')
+    .orderBy('subject')
+    .execute()
+}
+
+/** The agent that a subject of an issuer is. */
+export async function findAgentOfSubject(
+  db: AnyDatabase,
+  orgId: string,
+  idpId: string,
+  subject: string,
+): Promise<string | undefined> {
+  const row = await on<Tables>(db)
+    .selectFrom('agent_subject')
+    .select('agent_id')
+    .where('org_id', '=', orgId)
+    .where('idp_id', '=', idpId)
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row?.agent_id
+}
+
+/** Puts an agent's subjects in the place of those it had. */
+export async function replaceSubjects(
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+  rows: readonly AgentSubjectRow[],
+): Promise<void> {
+  await on<Tables>(db)
+    .deleteFrom('agent_subject')
+    .where('org_id', '=', orgId)
+    .where('agent_id', '=', agentId)
+    .execute()
+  if (rows.length > 0) await on<Tables>(db).insertInto('agent_subject').values(rows).execute()
+}

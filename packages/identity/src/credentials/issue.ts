@@ -1,0 +1,89 @@
+import { DEFAULT_CREDENTIAL_TTL_SECONDS } from '@remit/contract'
+import type { Answer, CredentialInput, credentials as endpoints, Scope } from '@remit/contract'
+import { actorOf, fail, firstOf, invalid, isoTime, personOf, refuseAgents } from '@remit/core'
+import type { Change, EntryDraft, Scope as WorkScope } from '@remit/core'
+import { agentIn } from '../agents/changes.ts'
+import type { AgentRow } from '../agents/schema.ts'
+import { allowedScopes } from '../agents/view.ts'
+import type { Hasher } from './hasher.ts'
+import { checkLimits } from './limits.ts'
+import { mint } from './mint.ts'
+import type { CredentialRow } from './schema.ts'
+import { endAt, findCredential } from './store.ts'
+import { scopesOf, statusAt, wireCredential } from './view.ts'
+
+type Issued = Answer<typeof endpoints.issueCredential>
+
+/** Issues a credential to an agent, or puts a new one in the place of one. */
+export const issuance =
+  (hasher: Hasher, agentId: string, input: CredentialInput): Change<Issued> =>
+  async (scope, caller) => {
+    refuseAgents(caller)
+    const agent = await agentIn(scope, agentId)
+    const old = input.rotate ? await rotatable(scope, agentId, input.rotate.credential_id) : null
+    const scopes = scopesFor(input, agent, old)
+    const { tx, orgId, now, recordedAt: at } = scope
+    await checkLimits(scope, agentId, 'issued', old ? 1 : 0)
+    const minted = await mint(scope, hasher, {
+      agentId,
+      scopes,
+      expiresAt: now + ttlSeconds(input, agent) * 1000,
+      issuedBy: actorOf(caller).id,
+      name: input.name ?? old?.name ?? null,
+      ...(old && { rotatedFrom: old.id }),
+    })
+    const credential = wireCredential(minted.row, at)
+    let data: EntryDraft['data'] = { credential, ...personOf(caller) }
+    if (old && input.rotate) {
+      const until = isoTime(now + input.rotate.overlap_seconds * 1000)
+      const expires_at = until < old.expires_at ? until : old.expires_at
+      await endAt(tx, orgId, old.id, expires_at)
+      data = { ...data, rotated_from: { id: old.id, expires_at } }
+    }
+    const kind = old ? 'credential.rotated' : 'credential.issued'
+    return {
+      entries: [{ kind, actor: actorOf(caller), agent_id: agentId, data }],
+      reply: (recorded) => ({
+        credential,
+        secret: minted.secret,
+        ledger: firstOf(recorded).receipt,
+      }),
+    }
+  }
+
+/** A credential of the agent that can be rotated: what was exchanged for a token is exchanged again. */
+async function rotatable(
+  { tx, orgId, recordedAt }: WorkScope,
+  agentId: string,
+  id: string,
+): Promise<CredentialRow> {
+  const row = await findCredential(tx, orgId, id)
+  if (row?.agent_id !== agentId) throw fail('credential_not_found')
+  const status = statusAt(row, recordedAt)
+  if (status !== 'active') throw fail('credential_ended', `It is ${status}`)
+  if (row.source !== 'issued')
+    throw invalid('rotate.credential_id', 'comes from a token exchange, which lives no longer')
+  return row
+}
+
+function scopesFor(
+  { scopes: asked }: CredentialInput,
+  agent: AgentRow,
+  old: CredentialRow | null,
+): readonly Scope[] {
+  const scopes = asked ?? (old ? scopesOf(old) : [])
+  const beyond = (most: readonly Scope[]) => scopes.filter((scope) => !most.includes(scope))
+  const [denied] = beyond(allowedScopes(agent))
+  if (denied) throw invalid('scopes', `the agent may not have ${denied}`)
+  const [wider] = old ? beyond(scopesOf(old)) : []
+  if (wider) throw invalid('scopes', `${wider} is not among those of the credential before`)
+  return scopes
+}
+
+function ttlSeconds({ ttl_seconds: asked }: CredentialInput, agent: AgentRow): number {
+  const most = agent.max_credential_ttl_seconds
+  if (most === null) return asked ?? DEFAULT_CREDENTIAL_TTL_SECONDS
+  if (asked !== undefined && asked > most)
+    throw invalid('ttl_seconds', `must be at most ${most}, which the agent allows`)
+  return asked ?? Math.min(most, DEFAULT_CREDENTIAL_TTL_SECONDS)
+}

@@ -1,0 +1,75 @@
+import type { Plan, Scope } from '@remit/contract'
+import { on } from '@remit/core'
+import type { AnyDatabase, CredentialHolder } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { Hashed } from './hasher.ts'
+
+/** A credential, live or not, with everything that its check needs. */
+export interface KnownCredential extends CredentialHolder, Hashed {
+  readonly createdAt: number
+  readonly revokedAt: string | null
+  readonly agentStatus: 'active' | 'suspended' | 'removed'
+}
+
+/** Why a credential with the right secret is refused. */
+export type EndReason = 'revoked' | 'expired' | 'agent_suspended' | 'agent_removed'
+
+/** Why a credential does not count at a time, milliseconds; null while it does. */
+export function whyEnded(
+  { revokedAt, expiresAt, agentStatus }: KnownCredential,
+  now: number,
+): EndReason | null {
+  if (agentStatus === 'removed') return 'agent_removed'
+  if (revokedAt !== null) return 'revoked'
+  if (now >= expiresAt) return 'expired'
+  return agentStatus === 'suspended' ? 'agent_suspended' : null
+}
+
+/** Credentials by their ids, with their agents and organizations. */
+export async function findKnown(
+  db: AnyDatabase,
+  ids: readonly string[],
+): Promise<KnownCredential[]> {
+  const rows = await on<Tables>(db)
+    .selectFrom('agent_credential as c')
+    .innerJoin('agent as a', (join) =>
+      join.onRef('a.org_id', '=', 'c.org_id').onRef('a.agent_id', '=', 'c.agent_id'),
+    )
+    .innerJoin('organization as o', 'o.id', 'c.org_id')
+    .innerJoin('ledger_head as h', 'h.org_id', 'c.org_id')
+    .where('c.id', 'in', ids)
+    .select([
+      'c.id',
+      'c.org_id',
+      'c.agent_id',
+      'c.hash',
+      'c.hash_scheme',
+      'c.scopes',
+      'c.created_at',
+      'c.expires_at',
+      'c.revoked_at',
+      'a.status',
+      'a.allowed_scopes',
+      'o.plan',
+      'h.config_version',
+    ])
+    .execute()
+  return rows.map((row) => {
+    const allowed = JSON.parse(row.allowed_scopes) as Scope[]
+    return {
+      id: row.id,
+      orgId: row.org_id,
+      agentId: row.agent_id,
+      hash: row.hash,
+      hash_scheme: row.hash_scheme,
+      // What the agent may not have any more, its credentials have not either.
+      scopes: (JSON.parse(row.scopes) as Scope[]).filter((scope) => allowed.includes(scope)),
+      createdAt: Date.parse(row.created_at),
+      expiresAt: Date.parse(row.expires_at),
+      revokedAt: row.revoked_at,
+      agentStatus: row.status,
+      plan: row.plan as Plan,
+      configVersion: row.config_version,
+    }
+  })
+}

@@ -1,0 +1,33 @@
+import { fail, findOrganizationById, isoTime, settingsOf } from '@remit/core'
+import type { Scope } from '@remit/core'
+import type { CredentialRow } from './schema.ts'
+import { countIssuedSince, countLive } from './store.ts'
+
+/** Live credentials that an organization can have. */
+const MAX_LIVE = 10_000
+const MAX_ISSUED_A_MINUTE = 60
+const MINUTE_MS = 60_000
+
+/**
+ * Refuses a credential too many of its source. Counted in the transaction that makes it, under the
+ * organization's lock, so that nobody gets past. `replaces`: one that this takes the place of.
+ */
+export async function checkLimits(
+  { tx, orgId, now, recordedAt: at }: Scope,
+  agentId: string,
+  source: CredentialRow['source'],
+  replaces: 0 | 1 = 0,
+): Promise<void> {
+  const { credentials_per_agent: mostAnAgent } = settingsOf(await findOrganizationById(tx, orgId))
+  const ofAgent = await countLive(tx, orgId, at, { agentId, source })
+  if (ofAgent - replaces >= mostAnAgent)
+    throw fail('too_many_credentials', `An agent has ${mostAnAgent} live credentials at most`)
+  if ((await countLive(tx, orgId, at)) - replaces >= MAX_LIVE)
+    throw fail('too_many_credentials', `An organization has ${MAX_LIVE} live credentials at most`)
+  if (source === 'exchange') return
+  if ((await countIssuedSince(tx, orgId, isoTime(now - MINUTE_MS))) >= MAX_ISSUED_A_MINUTE) {
+    throw fail('rate_limited', `At most ${MAX_ISSUED_A_MINUTE} credentials are issued a minute`, {
+      headers: { 'Retry-After': '60' },
+    })
+  }
+}

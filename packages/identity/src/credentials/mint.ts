@@ -1,0 +1,56 @@
+import type { Scope } from '@remit/contract'
+import { generateText, isoTime, publicPart } from '@remit/core'
+import type { Scope as WorkScope } from '@remit/core'
+import type { Hasher } from './hasher.ts'
+import type { CredentialRow } from './schema.ts'
+import { insertCredential } from './store.ts'
+
+/** A credential to be made. */
+export interface Grant {
+  readonly agentId: string
+  readonly scopes: readonly Scope[]
+  /** Milliseconds. */
+  readonly expiresAt: number
+  readonly issuedBy: string
+  readonly name?: string | null
+  readonly rotatedFrom?: string
+  /** Of a token exchange: the trusted issuer, and whom its token was about. */
+  readonly exchange?: { readonly idpId: string; readonly subject: string }
+}
+
+/** A new credential with its text, which is nowhere else. */
+export interface Minted {
+  readonly row: CredentialRow
+  readonly secret: string
+}
+
+/** Makes a credential, within the transaction that records it. Whether it may be had is asked before. */
+export async function mint(
+  { tx, orgId, recordedAt }: WorkScope,
+  hasher: Hasher,
+  { agentId, scopes, expiresAt, issuedBy, name = null, rotatedFrom, exchange }: Grant,
+): Promise<Minted> {
+  const prefix = exchange ? 'rmf_' : 'rmc_'
+  const secret = generateText(prefix)
+  const row: CredentialRow = {
+    id: `cred_${publicPart(secret)}`,
+    org_id: orgId,
+    agent_id: agentId,
+    prefix,
+    ...hasher.hash(secret),
+    scopes: JSON.stringify(scopes.toSorted()),
+    name,
+    source: exchange ? 'exchange' : 'issued',
+    idp_id: exchange?.idpId ?? null,
+    subject: exchange?.subject ?? null,
+    issued_by: issuedBy,
+    created_at: recordedAt,
+    expires_at: isoTime(expiresAt),
+    rotated_from: rotatedFrom ?? null,
+    revoked_at: null,
+    revoked_by: null,
+    refused_at: null,
+  }
+  await insertCredential(tx, row)
+  return { row, secret }
+}

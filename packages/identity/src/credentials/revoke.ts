@@ -1,0 +1,29 @@
+import type { Answer, credentials as endpoints } from '@remit/contract'
+import { actorOf, fail, firstOf, personOf, refuseAgents } from '@remit/core'
+import type { Change } from '@remit/core'
+import { revoke } from './store.ts'
+import { wireCredential } from './view.ts'
+
+type Revoked = Answer<typeof endpoints.revokeCredential>
+
+/** Revokes a credential: no request with it is carried out from this commit on. */
+export const revocation =
+  (id: string): Change<Revoked> =>
+  async ({ tx, orgId, recordedAt: at }, caller) => {
+    refuseAgents(caller)
+    const actor = actorOf(caller)
+    const row = await revoke(tx, orgId, id, { at, by: actor.id })
+    if (!row) throw fail('credential_not_found')
+    const credential = wireCredential(row, at)
+    return {
+      entries: [
+        {
+          kind: 'credential.revoked',
+          actor,
+          agent_id: row.agent_id,
+          data: { credential, ...personOf(caller) },
+        },
+      ],
+      reply: (recorded) => ({ id, revoked_at: at, ledger: firstOf(recorded).receipt }),
+    }
+  }

@@ -1,0 +1,107 @@
+import { credentials } from '@remit/contract'
+import type { Introspection } from '@remit/contract'
+import {
+  cursorAfter,
+  fail,
+  Failure,
+  implement,
+  isKeyText,
+  isoTime,
+  placeOf,
+  publicPart,
+} from '@remit/core'
+import type { Caller, Deps, Route } from '@remit/core'
+import { findAgent } from '../agents/store.ts'
+import type { Directory } from './directory.ts'
+import type { Hasher } from './hasher.ts'
+import { issuance } from './issue.ts'
+import type { KnownCredential } from './known.ts'
+import { revocation } from './revoke.ts'
+import { listCredentials } from './store.ts'
+import { wireCredential } from './view.ts'
+
+export const credentialRoutes = (
+  { db, clock, writer }: Deps,
+  directory: Directory,
+  hasher: Hasher,
+): Route[] =>
+  implement(credentials, {
+    listCredentials: async ({ params: { agentID }, query }, { orgId }) => {
+      const agent = await findAgent(db, orgId, agentID)
+      if (!agent || agent.status === 'removed') throw fail('agent_not_found')
+      const { limit, cursor, status } = query
+      const at = isoTime(clock.now())
+      const asked = { limit: limit + 1, before: placeOf(cursor), status, at }
+      const rows = await listCredentials(db, orgId, agentID, asked)
+      const data = rows.slice(0, limit).map((row) => wireCredential(row, at))
+      const last = data.at(-1)
+      return { data, next_cursor: rows.length > limit && last ? cursorAfter(last) : null }
+    },
+
+    issueCredential: ({ params: { agentID }, body }, caller, request) => {
+      const issue = issuance(hasher, agentID, body)
+      const requester = { ...request, caller }
+      // A new credential is nothing that a decision has read before; one that is rotated may be.
+      return body.rotate
+        ? writer.change(caller.orgId, requester, issue)
+        : writer.work(caller.orgId, requester, issue)
+    },
+
+    revokeCredential: ({ params }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, revocation(params.credID)),
+
+    introspectCredential: async ({ body: { token } }, { orgId }) => {
+      const credential = isAgentText(token) ? await directory.look(token) : null
+      return credential?.orgId === orgId ? introspected(credential) : { active: false }
+    },
+
+    revokeByText: async ({ body: { token } }, caller) => {
+      const id = await revocable(directory, caller, token)
+      if (id === null) return {}
+      try {
+        const requester = { caller, claim: null, wantsNote: false }
+        await writer.change(caller.orgId, requester, revocation(id))
+      } catch (error) {
+        if (!(error instanceof Failure) || error.code !== 'credential_not_found') throw error
+      }
+      return {}
+    },
+  })
+
+/** Ingest keys are no tokens that tools receive. */
+const isAgentText = (text: string): boolean => !text.startsWith('rmk_') && isKeyText(text)
+
+/**
+ * The credential that a text may revoke: whoever holds the whole secret may end it. An administrator
+ * may by its public part alone, say from a log in which the rest was masked or mistyped.
+ */
+async function revocable(
+  directory: Directory,
+  { orgId, principal }: Caller,
+  text: string,
+): Promise<string | null> {
+  if (principal.type === 'key' && principal.role === 'admin') {
+    const isOurs = /^rm[cf]_[0-9A-Za-z]{16}/.test(text)
+    return isOurs ? `cred_${publicPart(text)}` : null
+  }
+  const credential = isAgentText(text) ? await directory.recognize(text) : null
+  return credential?.orgId === orgId ? credential.id : null
+}
+
+const introspected = ({
+  id,
+  agentId,
+  scopes,
+  createdAt,
+  expiresAt,
+}: KnownCredential): Introspection => ({
+  active: true,
+  token_type: 'Bearer',
+  scope: scopes.join(' '),
+  sub: agentId,
+  client_id: agentId,
+  iat: Math.floor(createdAt / 1000),
+  exp: Math.floor(expiresAt / 1000),
+  agent_id: agentId,
+  credential_id: id,
+})

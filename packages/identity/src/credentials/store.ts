@@ -1,0 +1,186 @@
+import { bulkInsert, isoTime, on } from '@remit/core'
+import type { AnyDatabase, TimePlace } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { CredentialRow } from './schema.ts'
+
+/** A credential with when it was last used. */
+export type UsedCredential = CredentialRow & { readonly used_at: string | null }
+
+const credentials = (db: AnyDatabase) => on<Tables>(db).selectFrom('agent_credential')
+
+export const findCredential = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<CredentialRow | undefined> =>
+  credentials(db).selectAll().where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
+
+/** Credentials of an agent, the newest first. `at`: the time that tells live from expired. */
+export async function listCredentials(
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+  query: {
+    readonly limit: number
+    readonly before: TimePlace | null
+    readonly status?: 'active' | 'expired' | 'revoked' | undefined
+    readonly at: string
+  },
+): Promise<UsedCredential[]> {
+  const { before, status, at } = query
+  let found = on<Tables>(db)
+    .selectFrom('agent_credential as c')
+    .leftJoin('credential_use as u', 'u.id', 'c.id')
+    .selectAll('c')
+    .select('u.used_at')
+    .where('c.org_id', '=', orgId)
+    .where('c.agent_id', '=', agentId)
+    .orderBy('c.created_at', 'desc')
+    .orderBy('c.id', 'desc')
+    .limit(query.limit)
+  if (before) {
+    found = found.where((row) =>
+      row.or([
+        row('c.created_at', '<', before.created_at),
+        row.and([row('c.created_at', '=', before.created_at), row('c.id', '<', before.id)]),
+      ]),
+    )
+  }
+  if (status !== undefined) {
+    found = found.where('c.revoked_at', status === 'revoked' ? 'is not' : 'is', null)
+    if (status !== 'revoked')
+      found = found.where('c.expires_at', status === 'active' ? '>' : '<=', at)
+  }
+  return found.execute()
+}
+
+export async function insertCredential(db: AnyDatabase, row: CredentialRow): Promise<void> {
+  await on<Tables>(db).insertInto('agent_credential').values(row).execute()
+}
+
+/** Live credentials of an organization at a time: of one agent and source, or all. */
+export async function countLive(
+  db: AnyDatabase,
+  orgId: string,
+  at: string,
+  of: { readonly agentId?: string; readonly source?: CredentialRow['source'] } = {},
+): Promise<number> {
+  let live = credentials(db)
+    .select((row) => row.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', at)
+  if (of.agentId !== undefined) live = live.where('agent_id', '=', of.agentId)
+  if (of.source !== undefined) live = live.where('source', '=', of.source)
+  return Number((await live.executeTakeFirstOrThrow()).count)
+}
+
+/** Credentials that administrators issued after a time. */
+export async function countIssuedSince(
+  db: AnyDatabase,
+  orgId: string,
+  after: string,
+): Promise<number> {
+  const { count } = await credentials(db)
+    .select((row) => row.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('created_at', '>', after)
+    .where('source', '=', 'issued')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Brings the end of a credential forward. */
+export async function endAt(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+  expiresAt: string,
+): Promise<void> {
+  await on<Tables>(db)
+    .updateTable('agent_credential')
+    .set({ expires_at: expiresAt })
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .where('expires_at', '>', expiresAt)
+    .execute()
+}
+
+interface Revocation {
+  readonly at: string
+  /** Who did it. */
+  readonly by: string
+}
+
+/** Revokes a credential; undefined where there is none that was not revoked. */
+export const revoke = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+  { at, by }: Revocation,
+): Promise<CredentialRow | undefined> =>
+  on<Tables>(db)
+    .updateTable('agent_credential')
+    .set({ revoked_at: at, revoked_by: by })
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Revokes the live credentials of an agent; their ids. */
+export async function revokeOfAgent(
+  db: AnyDatabase,
+  orgId: string,
+  agentId: string,
+  { at, by }: Revocation,
+): Promise<string[]> {
+  const rows = await on<Tables>(db)
+    .updateTable('agent_credential')
+    .set({ revoked_at: at, revoked_by: by })
+    .where('org_id', '=', orgId)
+    .where('agent_id', '=', agentId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', at)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id).toSorted()
+}
+
+const REFUSAL_REST_MS = 60_000
+
+/** Takes note of a use after the end, once a minute and credential; whether this is the one. */
+export async function noteRefused(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await on<Tables>(db)
+    .updateTable('agent_credential')
+    .set({ refused_at: isoTime(now) })
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .where((row) =>
+      row.or([
+        row('refused_at', 'is', null),
+        row('refused_at', '<=', isoTime(now - REFUSAL_REST_MS)),
+      ]),
+    )
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Writes when credentials were used; never back to an earlier time. */
+export const putUses = (
+  db: AnyDatabase,
+  uses: readonly { readonly id: string; readonly used_at: string }[],
+): Promise<void> =>
+  bulkInsert(
+    db,
+    'credential_use',
+    { id: 'text', used_at: 'text' },
+    // In one order everywhere, so that two processes never wait for each other's rows.
+    uses.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    'on conflict (id) do update set used_at = excluded.used_at where credential_use.used_at < excluded.used_at',
+  )

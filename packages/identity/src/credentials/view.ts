@@ -1,0 +1,37 @@
+import type { Credential, CredentialStatus, Scope } from '@remit/contract'
+import type { CredentialRow } from './schema.ts'
+import type { UsedCredential } from './store.ts'
+
+export const scopesOf = (row: Pick<CredentialRow, 'scopes'>): Scope[] =>
+  JSON.parse(row.scopes) as Scope[]
+
+/** What a credential is at a time (RFC 3339, UTC, milliseconds). */
+export const statusAt = (
+  { revoked_at, expires_at }: Pick<CredentialRow, 'revoked_at' | 'expires_at'>,
+  at: string,
+): CredentialStatus => {
+  if (revoked_at !== null) return 'revoked'
+  return at < expires_at ? 'active' : 'expired'
+}
+
+/** A credential as it is served and recorded. */
+export const wireCredential = (
+  row: CredentialRow & Partial<Pick<UsedCredential, 'used_at'>>,
+  at: string,
+): Credential => ({
+  id: row.id,
+  agent_id: row.agent_id,
+  name: row.name,
+  display: row.prefix + row.id.slice('cred_'.length),
+  scopes: scopesOf(row),
+  status: statusAt(row, at),
+  source: row.source,
+  idp_id: row.idp_id,
+  issued_by: row.issued_by,
+  created_at: row.created_at,
+  expires_at: row.expires_at,
+  rotated_from: row.rotated_from,
+  revoked_at: row.revoked_at,
+  revoked_by: row.revoked_by,
+  last_used_at: row.used_at ?? null,
+})
