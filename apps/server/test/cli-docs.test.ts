@@ -20,6 +20,7 @@ const documented = new Map(
 
 const io = {
   env: {},
+  stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   endSignal: () => new AbortController().signal,

@@ -21,6 +21,7 @@ afterAll(() => installation.remove())
 const session = new Session(
   {
     env: {},
+    stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
     endSignal: () => new AbortController().signal,

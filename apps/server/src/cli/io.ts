@@ -1,8 +1,9 @@
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 
 /** Where a command reads and writes; tests bring their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: Readable
   /** Results. */
   readonly stdout: Writable
   /** Errors, progress and the log. */
@@ -17,6 +18,10 @@ export function processIo(): Io {
   process.stdout.once('error', () => process.exit(2))
   return {
     env: process.env,
+    // On demand: opening it would keep a process alive that does not read.
+    get stdin() {
+      return process.stdin
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     endSignal() {

@@ -9,6 +9,7 @@ import { licenseCommands } from './license.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
 import { serveCommand } from './serve.ts'
+import { scoreCommand } from './score.ts'
 import { Session } from './session.ts'
 
 /** Every command of `remit`; `docs/cli.md` is compared with it by a test. */
@@ -31,6 +32,7 @@ export function createProgram(session: Session): Command {
   licenseCommands(program, session)
   ledgerCommands(program, session)
   agentCommands(program, session)
+  scoreCommand(program, session)
   return program
 }
 

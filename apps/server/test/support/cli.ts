@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { run } from '../../src/cli/program.ts'
 
 export interface CliResult {
@@ -10,6 +10,7 @@ export interface CliResult {
 export interface CliOptions {
   /** Standard error is a terminal. */
   readonly isTerminal?: boolean
+  readonly stdin?: string
   readonly signal?: AbortSignal
   /** Told of everything that is written, as it comes. */
   readonly onText?: (text: string) => void
@@ -23,11 +24,12 @@ export async function cli(
   env: Env,
   options: CliOptions = {},
 ): Promise<CliResult> {
-  const { isTerminal = false, signal = new AbortController().signal, onText } = options
+  const { isTerminal = false, stdin = '', signal = new AbortController().signal, onText } = options
   let stdout = ''
   let stderr = ''
   const code = await run(args, {
     env,
+    stdin: Readable.from([Buffer.from(stdin)]),
     stdout: writable((text) => {
       stdout += text
       onText?.(text)

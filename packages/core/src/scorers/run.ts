@@ -21,6 +21,8 @@ export interface RunContext extends Pacing, ScoringContext {
   readonly computer?: Computer
   /** Of computing; 5,000 unless given. */
   readonly budgetMs?: number
+  /** Told how many results are done, where they are computed on the event loop. */
+  readonly progress?: (done: number) => void
 }
 
 const COMPUTE_BUDGET_MS = 5_000

@@ -13,6 +13,8 @@ export interface ComputeContext extends Pacing {
   readonly owner: string
   /** Of computing, for a whole batch. */
   readonly budgetMs: number
+  /** Told how many results are done. */
+  readonly progress?: (done: number) => void
 }
 
 type Outcome = ScoreOutcome | Unscorable
@@ -51,6 +53,7 @@ async function computeHere(
       spent > context.budgetMs ? outOfTime(context) : scoreOne(scorer, result, prepared),
     )
     spent += context.now() - before
+    context.progress?.(outcomes.length)
     await rest()
   }
   return outcomes

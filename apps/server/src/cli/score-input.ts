@@ -1,0 +1,86 @@
+import type { Readable } from 'node:stream'
+import { ResultToScore } from '@remit/contract'
+import { StrictJsonError, parseStrictJson } from '@remit/core'
+import { CliError } from './errors.ts'
+import { readText } from './files.ts'
+
+const MAX_LINE_BYTES = 8 * 1024 * 1024
+const LINE_FEED = 0x0a
+
+/** The results of a file with one a line (JSON Lines); empty lines are skipped. `-`: standard input. */
+export async function readResults(source: Readable, file: string): Promise<ResultToScore[]> {
+  const name = file === '-' ? 'standard input' : file
+  const results: ResultToScore[] = []
+  let number = 0
+  try {
+    for await (const line of linesOf(source)) {
+      number++
+      if (line.toString('latin1').trim() !== '') results.push(readResult(line))
+    }
+  } catch (error) {
+    if (error instanceof Fault) throw new CliError(`${name}, line ${number}: ${error.message}`)
+    const { code } = error as { code?: string }
+    throw code === undefined ? error : new CliError(`${name} cannot be read: ${code}`)
+  }
+  if (results.length === 0) throw new CliError(`${name} holds no results`)
+  return results
+}
+
+/** What is wrong with a line. */
+class Fault extends Error {}
+
+function readResult(line: Buffer): ResultToScore {
+  const parsed = ResultToScore.safeParse(readJson(line))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.join('.') ?? ''
+  throw new Fault(path === '' ? (issue?.message ?? 'is no result') : `${path}: ${issue?.message}`)
+}
+
+function readJson(line: Uint8Array): unknown {
+  try {
+    return parseStrictJson(line)
+  } catch (error) {
+    if (error instanceof StrictJsonError) throw new Fault(error.reason)
+    throw error
+  }
+}
+
+async function* linesOf(source: Readable): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let length = 0
+  const take = (part: Buffer) => {
+    length += part.length
+    if (length > MAX_LINE_BYTES) throw new Fault('is longer than 8 MiB')
+    parts.push(part)
+  }
+  const line = () => {
+    const whole = Buffer.concat(parts)
+    parts = []
+    length = 0
+    return whole
+  }
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, from)) {
+      take(chunk.subarray(from, at))
+      yield line()
+      from = at + 1
+    }
+    take(chunk.subarray(from))
+  }
+  if (length > 0) yield line()
+}
+
+/** The parameters: JSON, or the name of a file that holds it after an `@`. */
+export function readParams(text: string): Record<string, unknown> {
+  const json = text.startsWith('@') ? readText(text.slice(1)) : text
+  try {
+    const params = parseStrictJson(Buffer.from(json))
+    if (!Array.isArray(params)) return params as Record<string, unknown>
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error
+    throw new CliError(`--params: ${error.reason}`)
+  }
+  throw new CliError('--params must be a JSON object')
+}
