@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+import { page, Paging, PathId, Timestamp } from './primitives.ts'
+import type { Scope } from './primitives.ts'
 
 /** Signatures that can be trusted: asymmetric ones only, so that whoever checks cannot sign. */
 export const SIGNATURE_ALGS = [
@@ -147,9 +148,9 @@ export const IssuerInput = z
     audiences: shape.audiences
       .optional()
       .describe("Left out: the address of this server's token endpoint"),
-    replay: shape.replay.removeDefault().optional(),
-    require_jti: shape.require_jti.removeDefault().optional(),
-    allowed_typ: shape.allowed_typ.removeDefault().optional(),
+    replay: shape.replay.unwrap().optional(),
+    require_jti: shape.require_jti.unwrap().optional(),
+    allowed_typ: shape.allowed_typ.unwrap().optional(),
   })
   .meta({ id: 'IssuerInput' })
 export type IssuerInput = z.infer<typeof IssuerInput>

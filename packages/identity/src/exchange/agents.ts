@@ -1,0 +1,39 @@
+import type { Scope } from '@remit/contract'
+import type { AnyDatabase } from '@remit/core'
+import { findAgent, findAgentOfSubject } from '../agents/store.ts'
+import { allowedScopes } from '../agents/view.ts'
+import { Refusal } from './refusal.ts'
+
+/** An agent as exchanges need it. */
+export interface FederatedAgent {
+  readonly agentId: string
+  readonly allowedScopes: readonly Scope[]
+  readonly maxTtlSeconds: number | null
+}
+
+interface Sought {
+  readonly orgId: string
+  readonly idpId: string
+  readonly subject: string
+  /** Null: the one that lists the subject. */
+  readonly agentId: string | null
+}
+
+/** The agent that a token is about: active, and willing to be spoken for by the issuer. */
+export async function findFederated(
+  tx: AnyDatabase,
+  { orgId, idpId, subject, agentId }: Sought,
+): Promise<FederatedAgent> {
+  const id = agentId ?? (await findAgentOfSubject(tx, orgId, idpId, subject))
+  const row = id === undefined ? undefined : await findAgent(tx, orgId, id)
+  if (!row || row.status === 'removed') throw new Refusal('mapping')
+  if (row.status !== 'active') throw new Refusal('agent_inactive')
+  // Who lists the subject has agreed by that.
+  const agrees = agentId === null || (JSON.parse(row.issuers) as string[]).includes(idpId)
+  if (!agrees) throw new Refusal('consent')
+  return {
+    agentId: row.agent_id,
+    allowedScopes: allowedScopes(row),
+    maxTtlSeconds: row.max_credential_ttl_seconds,
+  }
+}

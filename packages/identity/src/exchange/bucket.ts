@@ -1,0 +1,27 @@
+const MAX_NAMES = 10_000
+
+/** Token buckets by name: `perSecond` at once, and as many again every second. */
+export class Buckets {
+  readonly #perSecond: number
+  readonly #byName = new Map<string, { left: number; at: number }>()
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond
+  }
+
+  /** Whether one more is within the rate at `now` (milliseconds). */
+  take(name: string, now: number): boolean {
+    const { left, at } = this.#byName.get(name) ?? { left: this.#perSecond, at: now }
+    const filled = Math.min(
+      this.#perSecond,
+      left + (Math.max(0, now - at) * this.#perSecond) / 1000,
+    )
+    this.#byName.delete(name)
+    this.#byName.set(name, { left: filled >= 1 ? filled - 1 : filled, at: Math.max(at, now) })
+    for (const oldest of this.#byName.keys()) {
+      if (this.#byName.size <= MAX_NAMES) break
+      this.#byName.delete(oldest)
+    }
+    return filled >= 1
+  }
+}

@@ -1,0 +1,86 @@
+import type { IssuerTerms } from '@remit/contract'
+import { Refusal } from './refusal.ts'
+import { own } from './subject-token.ts'
+import type { Members, SubjectToken } from './subject-token.ts'
+
+/** What a token says for itself; seconds since 1970. */
+export interface TokenFacts {
+  readonly subject: string
+  readonly jti: string | null
+  readonly expiresAt: number
+}
+
+/** A credential that ends sooner is of no use. */
+const MIN_SECONDS_LEFT = 30
+const MAX_TEXT = 255
+const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** The issuer that a token names: compared as text, never normalised. */
+export function issuerOf(claims: Members): string {
+  const issuer = own(claims, 'iss')
+  if (typeof issuer !== 'string') throw new Refusal('iss')
+  return issuer
+}
+
+/** Whom the token is for, one or several; null where it does not say so properly. */
+export function audiencesOf(claims: Members): readonly string[] | null {
+  const claim = own(claims, 'aud')
+  const audiences: unknown[] = Array.isArray(claim) ? claim : [claim]
+  const all = audiences.every((one): one is string => typeof one === 'string')
+  return all && audiences.length > 0 ? audiences : null
+}
+
+/** Whether a token is for us by the terms of an issuer, and for nobody else unless they say so. */
+export function isFor(
+  audiences: readonly string[],
+  { audiences: ours, allow_foreign_audiences: foreign }: IssuerTerms,
+): boolean {
+  const isOurs = (audience: string) => ours.includes(audience)
+  return foreign ? audiences.some(isOurs) : audiences.every(isOurs)
+}
+
+/** Everything that can be checked before any key is looked for; throws `Refusal`. `now` in seconds. */
+export function checkClaims(
+  { alg, typ, claims }: SubjectToken,
+  terms: IssuerTerms,
+  now: number,
+): TokenFacts {
+  if (!terms.allowed_algs.includes(alg)) throw new Refusal('alg')
+  if (!terms.allowed_typ.some((allowed) => isSameType(allowed, typ))) throw new Refusal('typ')
+  const expiresAt = checkTimes(claims, terms, now)
+  const subject = own(claims, 'sub')
+  if (!isText(subject)) throw new Refusal('sub')
+  const jti = own(claims, 'jti')
+  if (jti === undefined ? terms.require_jti : !isText(jti)) throw new Refusal('jti')
+  // A security event is not a login (RFC 8417 §2.2), and a bound token is not a bearer's (RFC 7800).
+  if (own(claims, 'events') !== undefined) throw new Refusal('events')
+  if (own(claims, 'cnf') !== undefined) throw new Refusal('cnf')
+  return { subject, jti: (jti as string | undefined) ?? null, expiresAt }
+}
+
+function checkTimes(
+  claims: Members,
+  { clock_skew_seconds: skew, max_token_age_seconds: maxAge }: IssuerTerms,
+  now: number,
+): number {
+  const exp = own(claims, 'exp')
+  const iat = own(claims, 'iat')
+  const nbf = own(claims, 'nbf')
+  if (!isTime(exp) || exp - now < MIN_SECONDS_LEFT) throw new Refusal('exp')
+  if (!isTime(iat) || iat > now + skew) throw new Refusal('iat')
+  if (exp <= iat || exp - iat > maxAge) throw new Refusal('life')
+  if (nbf !== undefined && (!isTime(nbf) || nbf > now + skew)) throw new Refusal('nbf')
+  return exp
+}
+
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_TEXT && !CONTROL.test(value)
+
+/** Media types compare without regard to case, and without their common beginning (RFC 7515 §4.1.9). */
+const isSameType = (a: string | null, b: string | null): boolean =>
+  a === null || b === null ? a === b : shortType(a) === shortType(b)
+
+const shortType = (type: string): string => type.toLowerCase().replace(/^application\//, '')

@@ -1,0 +1,105 @@
+import { ACCESS_TOKEN_TYPE } from '@remit/contract'
+import type { Actor, TokenAnswer, TokenRequest } from '@remit/contract'
+import type { EntryDraft, Scope as WorkScope } from '@remit/core'
+import type { Hasher } from '../credentials/hasher.ts'
+import { mint } from '../credentials/mint.ts'
+import { wireCredential } from '../credentials/view.ts'
+import { findIssuer } from '../issuers/store.ts'
+import { findFederated } from './agents.ts'
+import type { FederatedAgent } from './agents.ts'
+import { isAtLimit } from './credentials.ts'
+import { Refusal } from './refusal.ts'
+import { scopesFor } from './request.ts'
+import { digest, takeOnce, useOf } from './token-uses.ts'
+import type { Verified } from './verify.ts'
+
+/** What an exchange leaves: the answer, and the entries of it. */
+export interface Granted {
+  readonly answer: TokenAnswer
+  readonly entries: readonly EntryDraft[]
+}
+
+interface Granting {
+  readonly by: Actor
+  /** Address of the token endpoint, which is an audience too. */
+  readonly ours: string | null
+  readonly hasher: Hasher
+}
+
+/**
+ * Exchanges a token that was verified, with issuer and agent as the transaction finds them. Throws
+ * `Refusal`; until then nothing has been written, since its entry commits in the same transaction.
+ */
+export async function grant(
+  scope: WorkScope,
+  verified: Verified,
+  request: TokenRequest,
+  { by, ours, hasher }: Granting,
+): Promise<Granted> {
+  const { tx, orgId, now, recordedAt } = scope
+  const { issuer, facts, agentId, signed } = verified
+  const { id: idpId, terms } = issuer
+  if (!(await findIssuer(tx, orgId, idpId))) throw new Refusal('iss')
+  const agent = await findFederated(tx, { orgId, idpId, subject: facts.subject, agentId })
+  if (request.agent_id !== undefined && request.agent_id !== agent.agentId)
+    throw new Refusal('agent_mismatch')
+  for (const target of [request.audience, request.resource]) {
+    if (target !== undefined && target !== ours && !terms.audiences.includes(target))
+      throw new Refusal('target')
+  }
+  const scopes = scopesFor(request.scope, terms.scopes, agent.allowedScopes)
+  if (!scopes) throw new Refusal('scope')
+  const expiresAt = endOf(verified, agent, now)
+  if (expiresAt <= now) throw new Refusal('exp')
+  if (await isAtLimit(scope, agent.agentId)) throw new Refusal('limit')
+  if (!(await takeOnce(scope, useOf(issuer.issuer, facts, terms, signed, now))))
+    throw new Refusal(terms.replay === 'until_exp' ? 'subject_rate' : 'jti_reused')
+  const { row, secret } = await mint(scope, hasher, {
+    agentId: agent.agentId,
+    scopes,
+    expiresAt,
+    issuedBy: by.id,
+    exchange: { idpId, subject: facts.subject },
+  })
+  const data = {
+    idp_id: idpId,
+    issuer: issuer.issuer,
+    subject: facts.subject,
+    ...(facts.jti !== null && { jti_hash: digest(facts.jti) }),
+  }
+  return {
+    answer: {
+      access_token: secret,
+      issued_token_type: ACCESS_TOKEN_TYPE,
+      token_type: 'Bearer',
+      expires_in: Math.floor((expiresAt - now) / 1000),
+      scope: scopes.join(' '),
+      credential_id: row.id,
+      agent_id: agent.agentId,
+    },
+    entries: [
+      {
+        kind: 'token.exchanged',
+        actor: by,
+        agent_id: agent.agentId,
+        data: { ...data, credential_id: row.id, scopes },
+      },
+      {
+        kind: 'credential.issued',
+        actor: by,
+        agent_id: agent.agentId,
+        data: { credential: wireCredential(row, recordedAt) },
+      },
+    ],
+  }
+}
+
+/** As long as the issuer's record, the agent and the token itself allow; milliseconds. */
+function endOf(
+  { issuer, facts }: Verified,
+  { maxTtlSeconds }: FederatedAgent,
+  now: number,
+): number {
+  const seconds = Math.min(issuer.terms.credential_ttl_seconds, maxTtlSeconds ?? Infinity)
+  return Math.min(now + seconds * 1000, Math.floor(facts.expiresAt * 1000))
+}

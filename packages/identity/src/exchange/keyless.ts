@@ -1,0 +1,35 @@
+import { settingsOf } from '@remit/core'
+import type { Deps } from '@remit/core'
+import { findOrganizations } from '../issuers/store.ts'
+import { audiencesOf, issuerOf } from './claims.ts'
+import { Refusal } from './refusal.ts'
+import { readSubjectToken } from './subject-token.ts'
+
+const MAX_AUDIENCES = 10
+
+/**
+ * The organization that a token is for when it comes without an ingest key: the only one that trusts
+ * its issuer for one of its audiences and takes tokens so. Null where there is none, or several.
+ */
+export async function organizationOf(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  subjectToken: string,
+): Promise<string | null> {
+  try {
+    const { claims } = readSubjectToken(subjectToken)
+    const issuer = issuerOf(claims)
+    const audiences = audiencesOf(claims)
+    if (!audiences || audiences.length > MAX_AUDIENCES) throw new Refusal('aud')
+    const rows = await findOrganizations(db, issuer, audiences)
+    const [found, ...others] = rows.filter(
+      (row) => row.plan === 'enterprise' && settingsOf(row).keyless_exchange,
+    )
+    if (!found || others.length > 0) throw new Refusal('iss')
+    return found.id
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    // There is no ledger to write to.
+    log.info({ reason: error.reason }, 'a token without a key was refused')
+    return null
+  }
+}

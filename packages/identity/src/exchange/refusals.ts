@@ -1,0 +1,75 @@
+import { actorOf, OPERATOR, unrecorded } from '@remit/core'
+import type { Deps, Requester } from '@remit/core'
+import { RefusalLog } from './refusal-log.ts'
+import type { RefusalReason } from './refusal.ts'
+import { digest } from './token-uses.ts'
+import type { Seen } from './verify.ts'
+
+const SETTLE_MS = 10_000
+
+/** Entries of refused tokens, not more of them than an administrator can read. */
+export class Refusals {
+  readonly #deps: Pick<Deps, 'clock' | 'writer' | 'log'>
+  readonly #log = new RefusalLog()
+  #timer: NodeJS.Timeout | undefined
+  #settling: Promise<void> = Promise.resolve()
+
+  constructor(deps: Pick<Deps, 'clock' | 'writer' | 'log'>) {
+    this.#deps = deps
+  }
+
+  /** Records one refusal; the record is durable before its answer leaves. */
+  async record(
+    orgId: string,
+    requester: Requester,
+    reason: RefusalReason,
+    { issuer, facts }: Seen,
+  ): Promise<void> {
+    const { clock, writer } = this.#deps
+    await this.settle()
+    if (!this.#log.admit(orgId, issuer?.id ?? null, clock.now())) return
+    const data = {
+      reason,
+      idp_id: issuer?.id ?? null,
+      ...(issuer && { issuer: issuer.issuer }),
+      ...(facts && { subject: facts.subject }),
+      ...(facts?.jti != null && { jti_hash: digest(facts.jti) }),
+    }
+    const recording = writer.work(orgId, requester, (_scope, admitted) =>
+      Promise.resolve({
+        entries: [{ kind: 'token.refused', actor: actorOf(admitted), reason, data }],
+        reply: () => undefined,
+      }),
+    )
+    await recording.catch((error: unknown) => {
+      throw unrecorded(error)
+    })
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#settling = this.settle()
+    }, SETTLE_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#settling
+  }
+
+  /** One entry for all refusals that were only counted. */
+  async settle(): Promise<void> {
+    const { clock, writer, log } = this.#deps
+    for (const { orgId, idpId, count } of this.#log.settle(clock.now())) {
+      const data = { reason: 'too_many', idp_id: idpId, count }
+      const entry = { kind: 'token.refused', actor: actorOf(null), reason: 'too_many', data }
+      try {
+        await writer.work(orgId, OPERATOR, () =>
+          Promise.resolve({ entries: [entry], reply: () => undefined }),
+        )
+      } catch (error) {
+        log.error({ err: error, orgId, count }, 'refused tokens were counted and not recorded')
+      }
+    }
+  }
+}

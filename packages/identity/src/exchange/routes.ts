@@ -1,0 +1,99 @@
+import { token as contract } from '@remit/contract'
+import type { TokenAnswer, TokenRequest } from '@remit/contract'
+import { actorOf, fail, implement, OPERATOR, unrecorded } from '@remit/core'
+import type { Caller, Deps, Outcome, Route } from '@remit/core'
+import type { Hasher } from '../credentials/hasher.ts'
+import { toTrustedIssuer } from '../issuers/issuer.ts'
+import type { IssuerKeys } from '../issuers/keys.ts'
+import { tokenEndpoint } from '../issuers/routes.ts'
+import { findByIssuer } from '../issuers/store.ts'
+import { Buckets } from './bucket.ts'
+import { issuerOf } from './claims.ts'
+import { grant } from './grant.ts'
+import type { Granted } from './grant.ts'
+import { organizationOf } from './keyless.ts'
+import { Refusal } from './refusal.ts'
+import type { Refusals } from './refusals.ts'
+import { checkRequest } from './request.ts'
+import { readSubjectToken } from './subject-token.ts'
+import { verify } from './verify.ts'
+import type { Seen } from './verify.ts'
+
+/** Exchanges of one issuer a second. */
+const PER_SECOND = 50
+
+/** One answer for every token that is refused: the cause is in the ledger. */
+const notAccepted = () => fail('invalid_grant')
+
+export function exchangeRoutes(
+  deps: Deps & { readonly hasher: Hasher },
+  keys: IssuerKeys,
+  refusals: Refusals,
+): Route[] {
+  const { db, clock, writer, settings, hasher } = deps
+  const ours = tokenEndpoint(settings.baseUrl)
+  const buckets = new Buckets(PER_SECOND)
+
+  async function exchange(
+    orgId: string,
+    caller: Caller | null,
+    request: TokenRequest,
+  ): Promise<TokenAnswer> {
+    const seen: Seen = {}
+    const requester = { ...OPERATOR, caller }
+    try {
+      const token = readSubjectToken(request.subject_token)
+      const records = await findByIssuer(db, orgId, issuerOf(token.claims))
+      const trusted = records.map(toTrustedIssuer)
+      const verified = await verify({ clock, keys, buckets }, token, trusted, seen)
+      const by = caller ? actorOf(caller) : { type: 'issuer', id: verified.issuer.id }
+      const granted = await writer
+        .work(orgId, requester, (scope) =>
+          granting(grant(scope, verified, request, { by, ours, hasher })),
+        )
+        .catch((error: unknown) => {
+          throw unrecorded(error)
+        })
+      if ('refused' in granted) throw granted.refused
+      return granted
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      await refusals.record(orgId, requester, error.reason, seen)
+      throw answerTo(error)
+    }
+  }
+
+  return implement(contract, {
+    exchangeToken: async ({ body }, caller) => {
+      checkRequest(body)
+      const orgId = caller?.orgId ?? (await organizationOf(deps, body.subject_token))
+      if (orgId === null) throw notAccepted()
+      return exchange(orgId, caller, body)
+    },
+  })
+}
+
+/** A refusal is an outcome of the work, not its failure: it has written nothing. */
+async function granting(
+  work: Promise<Granted>,
+): Promise<Outcome<TokenAnswer | { readonly refused: Refusal }>> {
+  try {
+    const { answer, entries } = await work
+    return { entries, reply: () => answer }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { entries: [], reply: () => ({ refused: error }) }
+  }
+}
+
+/** Only who has a good token learns more. */
+function answerTo({ reason }: Refusal): Error {
+  if (reason === 'scope') return fail('invalid_scope')
+  if (reason === 'target') return fail('invalid_target')
+  if (reason === 'rate') return tooMany(1)
+  if (reason === 'subject_rate' || reason === 'limit') return tooMany(60)
+  return notAccepted()
+}
+
+const tooMany = (seconds: number) =>
+  fail('rate_limited', 'Too many exchanges', { headers: { 'Retry-After': String(seconds) } })

@@ -1,0 +1,65 @@
+import { SIGNATURE_ALGS } from '@remit/contract'
+import type { SignatureAlg } from '@remit/contract'
+import { parseStrictJson } from '@remit/core'
+import { Refusal } from './refusal.ts'
+
+/** Members of a JSON object; read by `own` only, since a name may be one of every object's. */
+export type Members = Readonly<Record<string, unknown>>
+
+/** A token as it came: nothing in it is true yet. */
+export interface SubjectToken {
+  readonly text: string
+  readonly alg: SignatureAlg
+  readonly kid: string
+  readonly typ: string | null
+  readonly claims: Members
+}
+
+const MAX_LENGTH = 16 * 1024
+const MAX_DEPTH = 8
+const MAX_KID = 256
+const ALGS: ReadonlySet<unknown> = new Set(SIGNATURE_ALGS)
+/** All that a header may have: what else there is would tell where to find keys, or what to understand. */
+const HEADERS: ReadonlySet<string> = new Set(['alg', 'kid', 'typ', 'x5t', 'x5t#S256'])
+
+/** A member by its name, if the object itself has it. */
+export const own = (members: Members, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined
+
+/** Reads a compact JWS (RFC 7515 §3.1) without believing any of it; throws `Refusal`. */
+export function readSubjectToken(text: string): SubjectToken {
+  const parts = text.split('.', 4)
+  if (text.length > MAX_LENGTH || parts.length !== 3) throw new Refusal('malformed')
+  const [header, payload, signature] = parts.map(decode)
+  if (!header || !payload || !signature || signature.length === 0) throw new Refusal('malformed')
+  return { text, ...checkHeader(parse(header)), claims: parse(payload) }
+}
+
+/** Only the one spelling that an encoder gives: a token must not have two texts. */
+function decode(part: string): Buffer {
+  const bytes = Buffer.from(part, 'base64url')
+  if (bytes.toString('base64url') !== part) throw new Refusal('malformed')
+  return bytes
+}
+
+function parse(bytes: Buffer): Members {
+  let value: unknown
+  try {
+    value = parseStrictJson(bytes, { maxDepth: MAX_DEPTH, refuseNul: true })
+  } catch {
+    throw new Refusal('malformed')
+  }
+  if (Array.isArray(value)) throw new Refusal('malformed')
+  return value as Members
+}
+
+function checkHeader(header: Members): Pick<SubjectToken, 'alg' | 'kid' | 'typ'> {
+  const alg = own(header, 'alg')
+  if (!ALGS.has(alg)) throw new Refusal('alg')
+  if (!Object.keys(header).every((name) => HEADERS.has(name))) throw new Refusal('header')
+  const kid = own(header, 'kid')
+  if (typeof kid !== 'string' || kid === '' || kid.length > MAX_KID) throw new Refusal('header')
+  const typ = own(header, 'typ')
+  if (typ !== undefined && typeof typ !== 'string') throw new Refusal('typ')
+  return { alg: alg as SignatureAlg, kid, typ: typ ?? null }
+}

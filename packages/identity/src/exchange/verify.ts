@@ -1,0 +1,84 @@
+import { compactVerify } from 'jose'
+import type { Deps } from '@remit/core'
+import { passesAll } from '../issuers/claim-conditions.ts'
+import { isLive } from '../issuers/issuer.ts'
+import type { TrustedIssuer } from '../issuers/issuer.ts'
+import type { IssuerKeys } from '../issuers/keys.ts'
+import type { Buckets } from './bucket.ts'
+import { audiencesOf, checkClaims, isFor, issuerOf } from './claims.ts'
+import type { TokenFacts } from './claims.ts'
+import { agentOf } from './mapping.ts'
+import { Refusal } from './refusal.ts'
+import type { SubjectToken } from './subject-token.ts'
+
+/** What is known of a token as far as its checks got, for the entry of a refusal. */
+export interface Seen {
+  issuer?: TrustedIssuer
+  facts?: TokenFacts
+}
+
+/** A token that is what it says. */
+export interface Verified {
+  readonly issuer: TrustedIssuer
+  readonly facts: TokenFacts
+  /** Null: the registry tells by the subject. */
+  readonly agentId: string | null
+  /** What was signed: header and payload as they came. */
+  readonly signed: string
+}
+
+interface VerifyDeps {
+  readonly clock: Deps['clock']
+  readonly keys: IssuerKeys
+  readonly buckets: Buckets
+}
+
+/**
+ * Checks a token in an order in which nothing is looked up for one that cannot be good anyway: text,
+ * issuer, claims, rate, key, signature, conditions, agent. Throws `Refusal`.
+ */
+export async function verify(
+  { clock, keys, buckets }: VerifyDeps,
+  token: SubjectToken,
+  records: readonly TrustedIssuer[],
+  seen: Seen,
+): Promise<Verified> {
+  const now = clock.now()
+  const issuer = recordFor(token, records, now)
+  seen.issuer = issuer
+  const facts = checkClaims(token, issuer.terms, now / 1000)
+  seen.facts = facts
+  if (!buckets.take(issuer.id, now)) throw new Refusal('rate')
+  const key = await keys.find(issuer, token.kid, token.alg)
+  if (typeof key === 'string') throw new Refusal(key)
+  await checkSignature(token, key)
+  if (!passesAll(issuer.terms.conditions, token.claims)) throw new Refusal('condition')
+  const agentId = agentOf(issuer.terms.agent, token.claims)
+  return { issuer, facts, agentId, signed: token.text.slice(0, token.text.lastIndexOf('.')) }
+}
+
+/** The one record of the token's issuer that is about its audience. */
+function recordFor(
+  { claims }: SubjectToken,
+  records: readonly TrustedIssuer[],
+  now: number,
+): TrustedIssuer {
+  const named = issuerOf(claims)
+  const live = records.filter((record) => record.issuer === named && isLive(record, now))
+  if (live.length === 0) throw new Refusal('iss')
+  const audiences = audiencesOf(claims)
+  const [record, ...others] = audiences ? live.filter(({ terms }) => isFor(audiences, terms)) : []
+  if (!record || others.length > 0) throw new Refusal('aud')
+  return record
+}
+
+async function checkSignature(
+  { text, alg }: SubjectToken,
+  key: Parameters<typeof compactVerify>[1],
+): Promise<void> {
+  try {
+    await compactVerify(text, key, { algorithms: [alg] })
+  } catch {
+    throw new Refusal('signature')
+  }
+}

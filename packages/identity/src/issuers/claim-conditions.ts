@@ -1,0 +1,21 @@
+import type { ClaimCondition } from '@remit/contract'
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** Whether a token's claims pass all conditions. A claim that is not there passes none. */
+export const passesAll = (conditions: readonly ClaimCondition[], claims: Claims): boolean =>
+  conditions.every((condition) => passes(condition, claims))
+
+function passes(condition: ClaimCondition, claims: Claims): boolean {
+  const { claim } = condition
+  if (!Object.hasOwn(claims, claim)) return false
+  const value = claims[claim]
+  if (!isPlain(value)) return false
+  // Without any conversion: "65" is not 65.
+  if ('equals' in condition) return value === condition.equals
+  if ('in' in condition) return condition.in.includes(value)
+  return typeof value === 'string' && value.startsWith(condition.prefix)
+}
+
+const isPlain = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value)

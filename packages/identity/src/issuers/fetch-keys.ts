@@ -1,0 +1,54 @@
+import type { KeySource } from '@remit/contract'
+import { OutboundError, parseStrictJson } from '@remit/core'
+import type { Outbound } from '@remit/core'
+import { KeySetError, keySetOf } from './jwks.ts'
+import type { KeySet } from './jwks.ts'
+
+const JSON_TYPES = new Set(['application/json', 'application/jwk-set+json'])
+const MAX_DEPTH = 16
+
+/** Where an issuer describes itself (OpenID Connect Discovery §4). */
+export const discoveryUrl = (issuer: string): string =>
+  `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+
+/** The issuer's keys from where they are. Throws `KeySetError`; nothing that was sent is in it. */
+export async function fetchKeys(
+  outbound: Outbound,
+  issuer: string,
+  source: KeySource,
+): Promise<KeySet> {
+  if (source.type === 'inline') return keySetOf(source)
+  const url = source.type === 'url' ? source.url : await discover(outbound, issuer)
+  const keys = keySetOf(await getJson(outbound, url))
+  if (keys.size === 0) throw new KeySetError('no_usable_key')
+  return keys
+}
+
+async function discover(outbound: Outbound, issuer: string): Promise<string> {
+  const found = (await getJson(outbound, discoveryUrl(issuer))) as Record<string, unknown>
+  // Somebody else's description would name somebody else's keys.
+  if (found['issuer'] !== issuer) throw new KeySetError('issuer_differs')
+  const url = found['jwks_uri']
+  if (typeof url !== 'string') throw new KeySetError('no_jwks_uri')
+  return url
+}
+
+async function getJson(outbound: Outbound, url: string): Promise<unknown> {
+  try {
+    const headers = { accept: 'application/json' }
+    const { status, contentType, body } = await outbound.fetch(url, { method: 'GET', headers })
+    if (status !== 200) throw new KeySetError('http_status')
+    if (!JSON_TYPES.has(contentType)) throw new KeySetError('not_json')
+    return parseJson(body)
+  } catch (error) {
+    throw error instanceof OutboundError ? new KeySetError(error.code) : error
+  }
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return parseStrictJson(body, { maxDepth: MAX_DEPTH })
+  } catch {
+    throw new KeySetError('not_json')
+  }
+}

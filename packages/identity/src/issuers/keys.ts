@@ -1,0 +1,135 @@
+import type { SignatureAlg } from '@remit/contract'
+import type { Clock, Outbound } from '@remit/core'
+import { importJWK } from 'jose'
+import type { CryptoKey, KeyObject } from 'jose'
+import { fetchKeys } from './fetch-keys.ts'
+import type { TrustedIssuer } from './issuer.ts'
+import { fits, KeySetError } from './jwks.ts'
+import type { KeySet } from './jwks.ts'
+
+const FRESH_MS = 10 * 60 * 1000
+/** Old keys still count while the issuer cannot be reached, until then. */
+const STALE_MS = 60 * 60 * 1000
+/** Between two looks, whatever came of the first. */
+const COOL_DOWN_MS = 30 * 1000
+const MAX_ISSUERS = 10_000
+
+/** What came of the last look for keys. `error` is a stable code. */
+export interface KeyState {
+  readonly keys: KeySet
+  readonly fetchedAt: number | null
+  readonly triedAt: number
+  readonly error: string | null
+}
+
+/** Told of every look; `isNews` where it came out otherwise than the one before. */
+export type OnLook = (issuer: TrustedIssuer, state: KeyState, isNews: boolean) => Promise<void>
+
+type Imported = CryptoKey | KeyObject | Uint8Array
+
+interface Kept {
+  state: KeyState | null
+  /** The look that is under way; everyone waits for the same. */
+  pending: Promise<KeyState> | null
+  readonly imported: Map<string, Imported>
+}
+
+/** The keys of trusted issuers, kept apart for each record. */
+export class IssuerKeys {
+  readonly #outbound: Outbound
+  readonly #clock: Clock
+  readonly #onLook: OnLook
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(
+    { outbound, clock }: { readonly outbound: Outbound; readonly clock: Clock },
+    onLook: OnLook,
+  ) {
+    this.#outbound = outbound
+    this.#clock = clock
+    this.#onLook = onLook
+  }
+
+  /**
+   * The issuer's key of that name for an algorithm, or why there is none. A name that is not known
+   * is looked for once, and then not again for a while.
+   */
+  async find(
+    issuer: TrustedIssuer,
+    kid: string,
+    alg: SignatureAlg,
+  ): Promise<Imported | 'kid_unknown' | 'fetch_failed'> {
+    const kept = this.#of(issuer.id)
+    const state = await this.#stateFor(issuer, kept, kid)
+    if (this.#age(issuer, state) >= STALE_MS) return 'fetch_failed'
+    const key = state.keys.get(kid)
+    if (!key) return state.error === null ? 'kid_unknown' : 'fetch_failed'
+    if (!fits(key, alg)) return 'kid_unknown'
+    const name = `${alg} ${kid}`
+    let imported = kept.imported.get(name)
+    if (!imported) {
+      try {
+        imported = await importJWK(key, alg)
+      } catch {
+        return 'kid_unknown'
+      }
+      kept.imported.set(name, imported)
+    }
+    return imported
+  }
+
+  /** Looks for the keys now, as at registration. */
+  look(issuer: TrustedIssuer): Promise<KeyState> {
+    const kept = this.#of(issuer.id)
+    return (kept.pending ??= this.#fetch(issuer, kept).finally(() => {
+      kept.pending = null
+    }))
+  }
+
+  forget(id: string): void {
+    this.#kept.delete(id)
+  }
+
+  async #stateFor(issuer: TrustedIssuer, kept: Kept, kid: string): Promise<KeyState> {
+    const { state } = kept
+    if (!state) return this.look(issuer)
+    if (issuer.terms.jwks.type === 'inline') return state
+    if (this.#age(issuer, state) < FRESH_MS && state.keys.has(kid)) return state
+    const isCooling = this.#clock.now() - state.triedAt < COOL_DOWN_MS
+    return isCooling && !kept.pending ? state : this.look(issuer)
+  }
+
+  /** Keys that an administrator wrote down do not grow old. */
+  #age({ terms }: TrustedIssuer, { fetchedAt }: KeyState): number {
+    if (terms.jwks.type === 'inline') return 0
+    return fetchedAt === null ? Infinity : this.#clock.now() - fetchedAt
+  }
+
+  async #fetch(issuer: TrustedIssuer, kept: Kept): Promise<KeyState> {
+    const triedAt = this.#clock.now()
+    const { keys: old = new Map(), fetchedAt = null, error: before = null } = kept.state ?? {}
+    try {
+      const keys = await fetchKeys(this.#outbound, issuer.issuer, issuer.terms.jwks)
+      kept.imported.clear()
+      kept.state = { keys, fetchedAt: triedAt, triedAt, error: null }
+    } catch (error) {
+      if (!(error instanceof KeySetError)) throw error
+      kept.state = { keys: old, fetchedAt, triedAt, error: error.code }
+    }
+    await this.#onLook(issuer, kept.state, kept.state.error !== before)
+    return kept.state
+  }
+
+  #of(id: string): Kept {
+    let kept = this.#kept.get(id)
+    if (!kept) {
+      kept = { state: null, pending: null, imported: new Map() }
+      this.#kept.set(id, kept)
+      for (const oldest of this.#kept.keys()) {
+        if (this.#kept.size <= MAX_ISSUERS) break
+        this.#kept.delete(oldest)
+      }
+    }
+    return kept
+  }
+}

@@ -1,0 +1,25 @@
+import { actorOf, isoTime, OPERATOR } from '@remit/core'
+import type { Deps } from '@remit/core'
+import type { OnLook } from './keys.ts'
+import { findIssuer, noteKeys } from './store.ts'
+
+/** Keeps what came of a look for keys; one that fails where the last did not is in the ledger too. */
+export const noteLook =
+  ({ db, writer }: Pick<Deps, 'db' | 'writer'>): OnLook =>
+  async ({ orgId, id, issuer }, { keys, fetchedAt, error }, isNews) => {
+    await noteKeys(db, orgId, id, {
+      key_count: keys.size,
+      fetched_at: fetchedAt === null ? null : isoTime(fetchedAt),
+      fetch_error: error,
+    })
+    if (error === null || !isNews) return
+    await writer.work(orgId, OPERATOR, async ({ tx }) => {
+      // A record that is only being made has no entry yet.
+      const row = await findIssuer(tx, orgId, id)
+      const data = { idp_id: id, issuer, error }
+      return {
+        entries: row ? [{ kind: 'issuer.fetch_failed', actor: actorOf(null), data }] : [],
+        reply: () => undefined,
+      }
+    })
+  }

@@ -1,0 +1,85 @@
+import type { ClaimCondition, IssuerInput, IssuerTerms, PRESETS } from '@remit/contract'
+import { invalid, isoTime } from '@remit/core'
+
+type Preset = (typeof PRESETS)[number]
+type Defaults = Pick<IssuerTerms, 'replay' | 'require_jti' | 'allowed_typ'>
+
+/**
+ * Claims that tell one tenant of a shared issuer from the others, and are never given to anybody
+ * else: one of each list must be pinned to values.
+ */
+const PINS: Readonly<Record<Preset, readonly (readonly string[])[]>> = {
+  github: [['repository_owner_id'], ['repository_id', 'environment']],
+  gitlab: [['namespace_id'], ['project_id']],
+  google: [['sub', 'hd']],
+  entra: [['sub', 'tid']],
+  kubernetes: [['sub']],
+  spiffe: [['sub']],
+}
+
+/** Presets under which an exact subject in the registry is a pin too. */
+const SUBJECT_IS_PIN: ReadonlySet<Preset> = new Set(['google', 'entra', 'kubernetes', 'spiffe'])
+
+/** Issuers that many share, whether or not their preset is named. */
+const SHARED: readonly (readonly [RegExp, Preset])[] = [
+  [/^https:\/\/token\.actions\.githubusercontent\.com(\/|$)/, 'github'],
+  [/^https:\/\/gitlab\.com(\/|$)/, 'gitlab'],
+  [/^(https:\/\/)?accounts\.google\.com(\/|$)/, 'google'],
+  [/^https:\/\/(login\.microsoftonline\.com|sts\.windows\.net)(\/|$)/, 'entra'],
+]
+
+const COMMON: Defaults = {
+  replay: 'single_use',
+  require_jti: true,
+  allowed_typ: ['JWT', 'at+jwt', null],
+}
+const DEFAULTS: Readonly<Partial<Record<Preset, Defaults>>> = {
+  // Projected tokens are read from disk again and again until they are renewed.
+  kubernetes: { replay: 'until_exp', require_jti: false, allowed_typ: ['JWT', null] },
+  google: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', null] },
+  entra: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', 'at+jwt', null] },
+  // JWT-SVID §2 names these two, and neither is required.
+  spiffe: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', 'JOSE', null] },
+}
+
+/** The terms of a new record: the preset's defaults filled in. Throws `invalid_request` for gaps. */
+export function termsOf(input: IssuerInput, defaultAudience: string | null): IssuerTerms {
+  const { audiences = defaultAudience === null ? null : [defaultAudience] } = input
+  if (!audiences)
+    throw invalid('audiences', 'is required where REMIT_BASE_URL does not name the server')
+  const defaults = (input.preset && DEFAULTS[input.preset]) ?? COMMON
+  const terms: IssuerTerms = {
+    ...input,
+    audiences: [...audiences],
+    replay: input.replay ?? defaults.replay,
+    require_jti: input.require_jti ?? defaults.require_jti,
+    allowed_typ: [...(input.allowed_typ ?? defaults.allowed_typ)],
+    expires_at: input.expires_at && isoTime(Date.parse(input.expires_at)),
+  }
+  checkConditions(terms)
+  return terms
+}
+
+/** A record under which every token of the issuer would do is refused. */
+function checkConditions({ issuer, preset, conditions, agent }: IssuerTerms): void {
+  const kinds = new Set<Preset>(SHARED.flatMap(([is, kind]) => (is.test(issuer) ? [kind] : [])))
+  if (preset) kinds.add(preset)
+  for (const kind of kinds) {
+    if (agent.type === 'subjects' && SUBJECT_IS_PIN.has(kind)) continue
+    for (const claims of PINS[kind]) {
+      if (!claims.some((claim) => conditions.some((condition) => pins(condition, claim))))
+        throw invalid(
+          'conditions',
+          `must pin ${claims.join(' or ')} with equals or in: tokens of ${kind} are many people's`,
+        )
+    }
+  }
+  if (conditions.length === 0 && agent.type !== 'subjects')
+    throw invalid(
+      'conditions',
+      'must have at least one condition, or agent.type must be subjects: else every token of the issuer would do',
+    )
+}
+
+const pins = (condition: ClaimCondition, claim: string): boolean =>
+  condition.claim === claim && !('prefix' in condition)

@@ -1,0 +1,131 @@
+import { issuers } from '@remit/contract'
+import type { IssuerTerms } from '@remit/contract'
+import { actorOf, fail, firstOf, implement, invalid, isoTime, personOf, Reply } from '@remit/core'
+import type { Caller, Deps, EntryDraft, Outbound, Route } from '@remit/core'
+import { revokeOfIssuer } from '../exchange/credentials.ts'
+import { toIssuer } from './issuer.ts'
+import { keySetOf, KeySetError } from './jwks.ts'
+import type { IssuerKeys } from './keys.ts'
+import { termsOf } from './presets.ts'
+import type { TrustedIssuerRow } from './schema.ts'
+import { countIssuers, deleteIssuer, insertIssuer, listIssuers } from './store.ts'
+
+const MAX_ISSUERS = 100
+// An entry has a largest size.
+const IDS_AN_ENTRY = 500
+
+/** Where tokens are exchanged; null where the server does not know its address. */
+export const tokenEndpoint = (baseUrl: string | undefined): string | null =>
+  baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}/v1/identity/token`
+
+export const issuerRoutes = (
+  { db, ids, clock, writer, outbound, settings }: Deps,
+  keys: IssuerKeys,
+): Route[] =>
+  implement(issuers, {
+    listIssuers: async ({ query: { limit, cursor } }, caller) => {
+      const rows = await listIssuers(db, caller.orgId, { limit: limit + 1, afterId: cursor })
+      const data = rows.slice(0, limit).map(toIssuer)
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+
+    trustIssuer: async ({ body }, caller, request) => {
+      const terms = termsOf(body, tokenEndpoint(settings.baseUrl))
+      checkKeySource(terms, outbound)
+      const id = ids.next('idp_', clock.now())
+      const { issuer } = terms
+      const found = await keys.look({ orgId: caller.orgId, id, issuer, terms })
+      const looked: Pick<TrustedIssuerRow, 'key_count' | 'fetched_at' | 'fetch_error'> = {
+        key_count: found.keys.size,
+        fetched_at: found.fetchedAt === null ? null : isoTime(found.fetchedAt),
+        fetch_error: found.error,
+      }
+      return writer.change(
+        caller.orgId,
+        { ...request, caller },
+        async ({ tx, orgId, recordedAt }, admitted) => {
+          if ((await countIssuers(tx, orgId)) >= MAX_ISSUERS) throw fail('too_many_issuers')
+          const row: TrustedIssuerRow = {
+            org_id: orgId,
+            id,
+            issuer,
+            terms: JSON.stringify(terms),
+            created_at: recordedAt,
+            created_by: actorOf(admitted).id,
+            ...looked,
+          }
+          if (!(await insertIssuer(tx, row, terms.audiences))) throw fail('issuer_exists')
+          const record = toIssuer(row)
+          return {
+            entries: [
+              {
+                kind: 'issuer.trusted',
+                actor: actorOf(admitted),
+                data: { issuer: record, ...personOf(admitted) },
+              },
+            ],
+            reply: (recorded) => ({ ...record, ledger: firstOf(recorded).receipt }),
+          }
+        },
+      )
+    },
+
+    removeIssuer: ({ params: { idpID: id } }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
+        const row = await deleteIssuer(scope.tx, scope.orgId, id)
+        if (!row) throw fail('issuer_not_found')
+        const revoked = await revokeOfIssuer(scope, id, actorOf(admitted).id)
+        return {
+          entries: [
+            {
+              kind: 'issuer.removed',
+              actor: actorOf(admitted),
+              data: {
+                issuer: toIssuer(row),
+                revoked_credentials: revoked.slice(0, IDS_AN_ENTRY),
+                ...personOf(admitted),
+              },
+            },
+            ...furtherRevoked(revoked, id, admitted),
+          ],
+          reply: () => {
+            keys.forget(id)
+            return new Reply(undefined)
+          },
+        }
+      }),
+  })
+
+/** Refuses addresses that are never fetched, and keys that never check anything. */
+function checkKeySource({ issuer, jwks }: IssuerTerms, outbound: Outbound): void {
+  if (jwks.type === 'inline') {
+    if (inlineKeys(jwks) < jwks.keys.length)
+      throw invalid(
+        'jwks.keys',
+        'must be public keys for signatures, each with a kid of its own: RSA of 2048 to 8192 bits with e = AQAB, P-256, P-384, P-521 or Ed25519',
+      )
+    return
+  }
+  const [field, url] = jwks.type === 'url' ? ['jwks.url', jwks.url] : ['issuer', issuer]
+  const check = outbound.checkTarget(url, { query: jwks.type === 'url' })
+  if ('refused' in check) throw invalid(field, check.refused)
+}
+
+function inlineKeys(jwks: unknown): number {
+  try {
+    return keySetOf(jwks).size
+  } catch (error) {
+    if (error instanceof KeySetError) return 0
+    throw error
+  }
+}
+
+/** The credentials for which the entry of the removal has no room. */
+function furtherRevoked(ids: readonly string[], idpId: string, by: Caller | null): EntryDraft[] {
+  const entries: EntryDraft[] = []
+  for (let at = IDS_AN_ENTRY; at < ids.length; at += IDS_AN_ENTRY) {
+    const data = { idp_id: idpId, credential_ids: ids.slice(at, at + IDS_AN_ENTRY) }
+    entries.push({ kind: 'credential.revoked', actor: actorOf(by), data })
+  }
+  return entries
+}

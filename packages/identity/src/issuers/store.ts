@@ -1,0 +1,131 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { TrustedIssuerRow } from './schema.ts'
+
+/** Records in the order in which they were made, after `afterId`. */
+export async function listIssuers(
+  db: AnyDatabase,
+  orgId: string,
+  options: { limit: number; afterId?: string | undefined },
+): Promise<TrustedIssuerRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('trusted_issuer')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .orderBy('id')
+    .limit(options.limit)
+  if (options.afterId !== undefined) query = query.where('id', '>', options.afterId)
+  return query.execute()
+}
+
+/** The records of an issuer; its text is compared byte by byte. */
+export const findByIssuer = (
+  db: AnyDatabase,
+  orgId: string,
+  issuer: string,
+): Promise<TrustedIssuerRow[]> =>
+  on<Tables>(db)
+    .selectFrom('trusted_issuer')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('issuer', '=', issuer)
+    .execute()
+
+export const findIssuer = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<TrustedIssuerRow | undefined> =>
+  on<Tables>(db)
+    .selectFrom('trusted_issuer')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export async function countIssuers(db: AnyDatabase, orgId: string): Promise<number> {
+  const { count } = await on<Tables>(db)
+    .selectFrom('trusted_issuer')
+    .select((select) => select.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** False where another record is about one of the audiences already; then nothing was written. */
+export async function insertIssuer(
+  db: AnyDatabase,
+  row: TrustedIssuerRow,
+  audiences: readonly string[],
+): Promise<boolean> {
+  const { org_id, issuer } = row
+  const taken = await on<Tables>(db)
+    .selectFrom('issuer_audience')
+    .select('audience')
+    .where('org_id', '=', org_id)
+    .where('issuer', '=', issuer)
+    .where('audience', 'in', audiences)
+    .executeTakeFirst()
+  if (taken) return false
+  await on<Tables>(db).insertInto('trusted_issuer').values(row).execute()
+  await on<Tables>(db)
+    .insertInto('issuer_audience')
+    .values(audiences.map((audience) => ({ org_id, issuer, audience, idp_id: row.id })))
+    .execute()
+  return true
+}
+
+/** The record that was there, or undefined. */
+export async function deleteIssuer(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<TrustedIssuerRow | undefined> {
+  const row = await on<Tables>(db)
+    .deleteFrom('trusted_issuer')
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  if (row) {
+    await on<Tables>(db)
+      .deleteFrom('issuer_audience')
+      .where('org_id', '=', orgId)
+      .where('issuer', '=', row.issuer)
+      .where('idp_id', '=', id)
+      .execute()
+  }
+  return row
+}
+
+/** Organizations that have a record of the issuer for one of the audiences; a few at most. */
+export const findOrganizations = (
+  db: AnyDatabase,
+  issuer: string,
+  audiences: readonly string[],
+): Promise<{ id: string; plan: string; settings: string }[]> =>
+  on<Tables>(db)
+    .selectFrom('issuer_audience')
+    .innerJoin('organization', 'organization.id', 'issuer_audience.org_id')
+    .select(['organization.id', 'organization.plan', 'organization.settings'])
+    .distinct()
+    .where('issuer_audience.issuer', '=', issuer)
+    .where('issuer_audience.audience', 'in', audiences)
+    .limit(100)
+    .execute()
+
+/** Keeps what came of a look for keys. */
+export async function noteKeys(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+  found: Pick<TrustedIssuerRow, 'key_count' | 'fetched_at' | 'fetch_error'>,
+): Promise<void> {
+  await on<Tables>(db)
+    .updateTable('trusted_issuer')
+    .set(found)
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+}

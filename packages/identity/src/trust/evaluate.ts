@@ -1,0 +1,95 @@
+import type { AgentSelector, TrustQuestion, TrustReason } from '@remit/contract'
+import type { ConditionFacts, RegisteredAgent } from '@remit/core'
+import { matchesGlob } from './glob.ts'
+import type { TrustRule } from './policy.ts'
+
+/** What is known at one version of an organization's configuration; never changed. */
+export interface TrustSnapshot {
+  readonly rules: readonly TrustRule[]
+  readonly agents: ReadonlyMap<string, RegisteredAgent>
+}
+
+export interface TrustVerdict {
+  readonly decision: 'allow' | 'deny'
+  readonly reason: TrustReason
+  readonly policyId: string | null
+}
+
+/** An agent with its id, as selectors see it. */
+interface Party {
+  readonly id: string
+  readonly agent: RegisteredAgent
+}
+
+type FactsOf = (source: Party, target: Party) => ConditionFacts | null
+interface Meter {
+  isOver(): boolean
+}
+
+const deny = (reason: TrustReason, policyId: string | null = null): TrustVerdict => ({
+  decision: 'deny',
+  reason,
+  policyId,
+})
+
+/**
+ * Both must be registered and active. Then deny wins: a deny that matches, or whose condition is an
+ * error, beats every allow; an allow whose condition is an error does not count; without an allow it
+ * is denied. The order of the policies does not matter. Acting towards oneself is nothing special.
+ */
+export function evaluateTrust(
+  { rules, agents }: TrustSnapshot,
+  { source_agent_id: from, target_agent_id: to, action }: TrustQuestion,
+  now: number,
+  factsOf: FactsOf,
+  meter: Meter,
+): TrustVerdict {
+  const [source, target] = [agents.get(from), agents.get(to)]
+  if (!source || !target) return deny('agent_unknown')
+  if (source.status !== 'active' || target.status !== 'active') return deny('agent_inactive')
+  const [actor, other] = [
+    { id: from, agent: source },
+    { id: to, agent: target },
+  ]
+  let facts: ConditionFacts | null | undefined
+  let allowedBy: string | null = null
+  let failed: string | null = null
+  for (const rule of rules) {
+    if (!isAbout(rule, actor, other, action, now)) continue
+    const { effect, id, condition } = rule
+    if (meter.isOver()) return deny('policy_error')
+    if (condition && facts === undefined) facts = factsOf(actor, other)
+    const holds = condition ? (facts ? condition.evaluate(facts, meter) : 'error') : true
+    if (effect === 'allow') {
+      if (holds === true) allowedBy ??= id
+    } else if (holds === true) return deny('policy', id)
+    else if (holds === 'error') failed ??= id
+  }
+  if (failed !== null) return deny('policy_error', failed)
+  return allowedBy === null
+    ? deny('no_policy')
+    : { decision: 'allow', reason: 'policy', policyId: allowedBy }
+}
+
+function isAbout(
+  { sources, targets, actions, expiresAt }: TrustRule,
+  source: Party,
+  target: Party,
+  action: string,
+  now: number,
+): boolean {
+  if (expiresAt !== null && now >= expiresAt) return false
+  return (
+    actions.some((pattern) => matchesGlob(pattern, action)) &&
+    sources.some((selector) => selects(selector, source)) &&
+    targets.some((selector) => selects(selector, target))
+  )
+}
+
+function selects(selector: AgentSelector, { id, agent }: Party): boolean {
+  if (typeof selector === 'string') return matchesGlob(selector, id)
+  const labels = (agent.attributes['labels'] ?? {}) as Readonly<Record<string, unknown>>
+  return Object.entries(selector.labels).every(
+    ([name, value]) => Object.hasOwn(labels, name) && labels[name] === value,
+  )
+}

@@ -1,0 +1,105 @@
+import type { TrustAnswer, TrustQuestion } from '@remit/contract'
+import { actorOf, firstOf, ownAgent } from '@remit/core'
+import type { Caller, Deps, Item, Lane, LaneResult, Outcome, Scope } from '@remit/core'
+import { evaluateTrust } from './evaluate.ts'
+import type { TrustSnapshot, TrustVerdict } from './evaluate.ts'
+import { toRule } from './policy.ts'
+import { listTrust } from './store.ts'
+
+/** What the conditions of one decision may take. */
+const BUDGET_MS = 50
+const MAX_ORGANIZATIONS = 1_000
+
+/** Decides and records who may act towards whom; all that wait for a transaction share it. */
+export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
+  readonly name = 'trust'
+  readonly #deps: Pick<Deps, 'offered'>
+  readonly #known = new Map<string, { version: number; snapshot: TrustSnapshot }>()
+
+  constructor(deps: Pick<Deps, 'offered'>) {
+    this.#deps = deps
+  }
+
+  async run(items: readonly Item<TrustQuestion>[], scope: Scope): Promise<LaneResult<TrustAnswer>> {
+    const snapshot = await this.#snapshot(scope)
+    return {
+      outcomes: items.map(({ job, caller }) =>
+        outcomeOf(job, caller, this.#decide(snapshot, job, scope.now), scope),
+      ),
+    }
+  }
+
+  #decide(snapshot: TrustSnapshot, question: TrustQuestion, now: number): TrustVerdict {
+    const conditions = this.#deps.offered('conditions')
+    const started = performance.now()
+    return evaluateTrust(
+      snapshot,
+      question,
+      now,
+      (source, target) =>
+        conditions?.facts({
+          source: { ...source.agent.attributes, id: source.id },
+          target: { ...target.agent.attributes, id: target.id },
+          action: question.action,
+          context: question.context ?? {},
+          now: new Date(now),
+        }) ?? null,
+      { isOver: () => performance.now() - started > BUDGET_MS },
+    )
+  }
+
+  /** Kept until the organization's configuration moves; whoever holds the lock knows its version. */
+  async #snapshot({ orgId, tx, configVersion: version }: Scope): Promise<TrustSnapshot> {
+    const known = this.#known.get(orgId)
+    if (known?.version === version) return known.snapshot
+    const conditions = this.#deps.offered('conditions')
+    const rows = await listTrust(tx, orgId)
+    const snapshot: TrustSnapshot = {
+      rules: rows.filter((row) => row.enabled === 1).map((row) => toRule(row, conditions)),
+      agents: (await this.#deps.offered('agentRegistry')?.load(orgId, tx)) ?? new Map(),
+    }
+    this.#known.delete(orgId)
+    this.#known.set(orgId, { version, snapshot })
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_ORGANIZATIONS) break
+      this.#known.delete(oldest)
+    }
+    return snapshot
+  }
+}
+
+function outcomeOf(
+  question: TrustQuestion,
+  caller: Caller | null,
+  { decision, reason, policyId }: TrustVerdict,
+  { configVersion }: Scope,
+): Outcome<TrustAnswer> {
+  const { source_agent_id: source, target_agent_id: target, action, context = {} } = question
+  // An agent must not learn by this who is registered.
+  const isHidden = ownAgent(caller) !== null && reason.startsWith('agent_')
+  return {
+    entries: [
+      {
+        kind: 'trust.evaluated',
+        actor: actorOf(caller),
+        agent_id: source,
+        action,
+        decision,
+        reason,
+        data: {
+          source_agent_id: source,
+          target_agent_id: target,
+          policy_id: policyId,
+          config_version: configVersion,
+          context,
+        },
+      },
+    ],
+    reply: (recorded) => ({
+      decision,
+      reason: isHidden ? 'no_policy' : reason,
+      policy_id: policyId,
+      ledger: firstOf(recorded).receipt,
+    }),
+  }
+}

@@ -1,0 +1,96 @@
+import { trust } from '@remit/contract'
+import {
+  actorOf,
+  fail,
+  firstOf,
+  implement,
+  invalid,
+  ownAgent,
+  personOf,
+  Reply,
+  unrecorded,
+} from '@remit/core'
+import type { CompiledCondition, Deps, Route } from '@remit/core'
+import { TrustLane } from './lane.ts'
+import { toPolicy, toRow, TRUST_VARIABLES } from './policy.ts'
+import { countTrust, deleteTrust, insertTrust, listTrust } from './store.ts'
+
+// Each of them is looked at for every question.
+const MAX_POLICIES = 1_000
+
+export function trustRoutes(deps: Deps): Route[] {
+  const { db, ids, writer } = deps
+  const lane = new TrustLane(deps)
+  return implement(trust, {
+    listTrustPolicies: async ({ query: { limit, cursor } }, caller) => {
+      const rows = await listTrust(db, caller.orgId, { limit: limit + 1, afterId: cursor })
+      const data = rows.slice(0, limit).map(toPolicy)
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+
+    createTrustPolicy: ({ body }, caller, request) => {
+      const condition = admit(body.condition, deps)
+      const requester = { ...request, caller }
+      return writer.change(caller.orgId, requester, async (scope, admitted) => {
+        const { tx, orgId, now, recordedAt } = scope
+        if ((await countTrust(tx, orgId)) >= MAX_POLICIES) throw fail('too_many_trust_policies')
+        const id = ids.next('tru_', now)
+        const made = { org_id: orgId, id, created_at: recordedAt }
+        const row = toRow(body, { ...made, created_by: actorOf(admitted).id })
+        await insertTrust(tx, row)
+        const policy = toPolicy(row)
+        const warnings = [
+          ...(row.expires_at !== null && row.expires_at <= recordedAt
+            ? ['the policy has ended already']
+            : []),
+          ...(condition?.warnings ?? []),
+        ]
+        return {
+          entries: [
+            {
+              kind: 'trust_policy.created',
+              actor: actorOf(admitted),
+              data: { policy, ...personOf(admitted) },
+            },
+          ],
+          reply: (recorded) =>
+            new Reply({ ...policy, warnings, ledger: firstOf(recorded).receipt }),
+        }
+      })
+    },
+
+    deleteTrustPolicy: ({ params }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
+        const row = await deleteTrust(tx, orgId, params.policyID)
+        if (!row) throw fail('trust_policy_not_found')
+        return {
+          entries: [
+            {
+              kind: 'trust_policy.deleted',
+              actor: actorOf(admitted),
+              data: { policy: toPolicy(row), ...personOf(admitted) },
+            },
+          ],
+          reply: () => undefined,
+        }
+      }),
+
+    evaluateTrust: async ({ body }, caller, request) => {
+      const own = ownAgent(caller)
+      if (own !== null && own !== body.source_agent_id && own !== body.target_agent_id)
+        throw fail('agent_mismatch', `This credential is ${own}'s; one of the two must be ${own}`)
+      try {
+        return await writer.submit(lane, caller.orgId, body, { ...request, caller })
+      } catch (error) {
+        throw unrecorded(error)
+      }
+    },
+  })
+}
+
+function admit(text: string | null, { offered }: Pick<Deps, 'offered'>): CompiledCondition | null {
+  if (text === null) return null
+  const conditions = offered('conditions')
+  if (!conditions) throw invalid('condition', 'is not available on this server')
+  return conditions.admit(text, 'condition', TRUST_VARIABLES)
+}
