@@ -1,0 +1,54 @@
+import { TOKEN_EXCHANGE } from '@remit/contract'
+import { setSettings } from '@remit/core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createFederation, issuerInput, JWT } from '../support/federation.ts'
+import type { Federation } from '../support/federation.ts'
+
+describe('an exchange without an ingest key', () => {
+  let f: Federation
+  beforeAll(async () => {
+    f = await createFederation()
+    await f.agent('agent-a')
+  })
+  afterAll(() => f.remit.close())
+
+  const keyless = (token: string) =>
+    f.remit.call('POST', '/v1/identity/token', {
+      body: { grant_type: TOKEN_EXCHANGE, subject_token: token, subject_token_type: JWT },
+    })
+
+  it('is refused unless the organization wants it', async () => {
+    const refused = await keyless(f.token())
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: 'invalid_grant' })
+    expect(await f.entries('token.refused')).toHaveLength(0)
+  })
+
+  it('finds the organization by issuer and audience, and names the issuer as who acts', async () => {
+    await setSettings(f.remit.writer, f.org.id, { keyless_exchange: true })
+    const answer = await keyless(f.token())
+    expect(answer.status).toBe(200)
+    const { access_token: bearer } = (await answer.json()) as { access_token: string }
+    expect((await f.post('/v1/guard', { content: 'x' }, bearer)).status).toBe(200)
+    expect((await f.entries('token.exchanged'))[0]?.actor).toEqual({ type: 'issuer', id: f.idp })
+    expect((await keyless(f.token({ env: 'test' }))).status).toBe(400)
+    expect((await f.entries('token.refused'))[0]?.reason).toBe('condition')
+  })
+
+  it('is refused where two organizations could be meant', async () => {
+    const other = await f.remit.organization()
+    await f.ok('/v1/identity/idp', issuerInput(f.key), other.key)
+    expect((await keyless(f.token())).status).toBe(200)
+    await setSettings(f.remit.writer, other.id, { keyless_exchange: true })
+    expect((await keyless(f.token())).status).toBe(400)
+  })
+
+  it('does not stand in for a key that is wrong', async () => {
+    expect((await f.exchange(f.token(), {})).status).toBe(200)
+    const response = await f.remit.call('POST', '/v1/identity/token', {
+      key: `${f.org.key.slice(0, -1)}!`,
+      body: { grant_type: TOKEN_EXCHANGE, subject_token: f.token(), subject_token_type: JWT },
+    })
+    expect(response.status).toBe(401)
+  })
+})
