@@ -22,6 +22,18 @@ describe('calls at once', () => {
     expect(judging.server.peak).toBe(3)
   })
 
+  it('are fewer after the judge said that they are too many', async () => {
+    const wide = await startJudging({ more: { concurrency: 8 } })
+
+    await wide.judge('crowded', { max_retries: 1 }, results(8))
+
+    const open = wide.server.calls.map((call) => call.open)
+    expect(Math.max(...open.slice(0, 8))).toBe(8)
+    expect(Math.max(...open.slice(8))).toBe(1)
+    expect(open).toHaveLength(16)
+    await wide.close()
+  })
+
   it('let a small request pass a large one', async () => {
     const large = judging.judge('steady', { criteria: 'large' }, results(60))
     await expect.poll(() => judging.server.calls.length).toBeGreaterThan(3)

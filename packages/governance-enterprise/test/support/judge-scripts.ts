@@ -6,7 +6,7 @@ import type { Exchange, Script } from './judge-server.ts'
 type Json = Record<string, unknown>
 
 /** A verdict in the asked shape that picks what `pick` says. */
-export function verdict({ schema }: Asked, pick: (labels: string[], name: string) => string): Json {
+function verdict({ schema }: Asked, pick: (labels: string[], name: string) => string): Json {
   const fill = (part: Json, name: string): unknown => {
     if (part['enum']) return pick(part['enum'] as string[], name)
     if (part['type'] === 'string') return 'Because.'
@@ -21,7 +21,7 @@ export function verdict({ schema }: Asked, pick: (labels: string[], name: string
   return fill(schema ?? {}, '') as Json
 }
 
-export function send({ asked, speaker, response }: Exchange, text: string, saying?: Saying): void {
+function send({ asked, speaker, response }: Exchange, text: string, saying?: Saying): void {
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(JSON.stringify(speaker.answer(asked, text, saying)))
 }
@@ -44,6 +44,10 @@ export const SCRIPTS = {
       ? refuse(exchange.response, 429, 'slow down', { 'retry-after': '0.05' })
       : good(exchange),
   always429: ({ response }) => refuse(response, 429, 'slow down', { 'retry-after': '0.05' }),
+  crowded: async ({ response }) => {
+    await setTimeout(30)
+    refuse(response, 429, 'slow down', { 'retry-after-ms': '20' })
+  },
   retry500: (exchange) =>
     exchange.nth < 2
       ? refuse(exchange.response, exchange.nth === 0 ? 500 : 503, 'oops', {
@@ -52,7 +56,11 @@ export const SCRIPTS = {
       : good(exchange),
   always500: ({ response }) => refuse(response, 500, 'oops', { 'retry-after-ms': '10' }),
   always400: ({ response }) => refuse(response, 400, 'no'),
-  redirects: ({ response }) => void response.writeHead(307, { location: '/v1/elsewhere' }).end(),
+  /** Leads to itself, where it answers. */
+  redirects: (exchange) =>
+    exchange.nth === 0
+      ? void exchange.response.writeHead(307, { location: exchange.path }).end()
+      : good(exchange),
   unauth: ({ response }) => refuse(response, 401, 'Incorrect API key provided: sk-judge-secret'),
   /** Prose first, then what was asked for. */
   badjson: (exchange) => (exchange.nth === 0 ? send(exchange, '"pass", I think') : good(exchange)),

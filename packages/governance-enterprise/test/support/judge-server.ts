@@ -13,6 +13,8 @@ export interface LoggedCall {
   readonly system: string
   readonly user: string
   readonly at: number
+  /** Requests that were open then, with this one. */
+  readonly open: number
 }
 
 /** One request that a script answers. */
@@ -20,6 +22,7 @@ export interface Exchange {
   readonly asked: Asked
   readonly speaker: Speaker
   readonly response: ServerResponse
+  readonly path: string
   /** How many requests this model has had before. */
   readonly nth: number
 }
@@ -58,7 +61,15 @@ export async function startJudgeServer(scripts: Record<string, Script>): Promise
     const body = JSON.parse(text) as Record<string, unknown>
     const asked = speaker.read(body)
     const { system, user, model } = asked
-    judge.calls.push({ path, headers: request.headers, body, system, user, at: performance.now() })
+    judge.calls.push({
+      path,
+      headers: request.headers,
+      body,
+      system,
+      user,
+      at: performance.now(),
+      open,
+    })
     const fault = speaker.faultOf(body, request.headers)
     if (fault !== null) {
       refuse(response, 400, fault)
@@ -68,7 +79,7 @@ export async function startJudgeServer(scripts: Record<string, Script>): Promise
     counts.set(model, nth + 1)
     const script = judge.scripts[model]
     if (!script) refuse(response, 404, `there is no model ${model}`)
-    else await script({ asked, speaker, response, nth })
+    else await script({ asked, speaker, response, path, nth })
   }
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {

@@ -14,7 +14,7 @@ export const PRICES = { input: 2, output: 8, cached_input: 0.5 }
 type Provider = 'openai_compatible' | 'anthropic'
 
 /** The file of an operator with a judge for every script, each named like it. */
-export function judgesFile(server: JudgeServer, provider: Provider, more: object = {}) {
+function judgesFile(server: JudgeServer, provider: Provider, more: object = {}) {
   const base_url = provider === 'anthropic' ? server.url : `${server.url}/v1`
   const judges = Object.fromEntries(
     Object.keys(server.scripts).map((model) => [
@@ -25,7 +25,7 @@ export function judgesFile(server: JudgeServer, provider: Provider, more: object
   return { judges, default: 'good' }
 }
 
-export const sourceOf = (file: unknown) => ({
+const sourceOf = (file: unknown) => ({
   text: JSON.stringify(file),
   variable: (name: string) => (name === 'JUDGE_KEY' ? SECRET : undefined),
 })

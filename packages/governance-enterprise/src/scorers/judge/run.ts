@@ -11,6 +11,7 @@ import { JudgeFailure } from './failure.ts'
 import { planOf } from './plan.ts'
 import type { Plan, PlannedCall } from './plan.ts'
 import { PROMPT_VERSION, promptOf } from './prompt.ts'
+import type { Order } from './prompt.ts'
 import { blockId } from './spotlight.ts'
 import { Summary } from './summary.ts'
 import type { Task } from './task.ts'
@@ -105,23 +106,33 @@ class Judging {
   }
 
   /** What it would take at most. Nobody is asked. */
-  estimate(plans: readonly (Plan | Unscorable)[]): BatchOutcome {
-    const { prices } = this.#task.judge
+  async estimate(plans: readonly (Plan | Unscorable)[]): Promise<BatchOutcome> {
+    const { alias: judge, model, prices } = this.#task.judge
     const total = new Meter()
-    const outcomes = plans.map((plan) => {
-      if (plan instanceof Unscorable) return plan
-      const meter = new Meter()
-      for (const call of plan.samples.flat()) {
-        if (this.#keptVerdict(call)) continue
-        meter.calls++
-        meter.add(estimate(this.#asked(plan, call)), prices)
+    const outcomes: Unscorable[] = []
+    for (const plan of plans) {
+      if (plan instanceof Unscorable) outcomes.push(plan)
+      else {
+        const meter = this.#estimateOf(plan)
+        total.join(meter)
+        const metadata = { estimate: meter.report(prices) }
+        outcomes.push(new Unscorable('dry_run', 'nobody was asked', { metadata }))
       }
-      total.join(meter)
-      const metadata = { estimate: meter.report(prices) }
-      return new Unscorable('dry_run', 'nobody was asked', { metadata })
-    })
-    const { alias: judge, model } = this.#task.judge
+      await setImmediate()
+    }
     return { outcomes, metadata: { judge, model, estimate: total.report(prices) } }
+  }
+
+  #estimateOf(plan: Plan): Meter {
+    const meter = new Meter()
+    const calls = plan.samples.flat().filter((call) => !this.#keptVerdict(call))
+    // Samples are asked the same, so each order has one size.
+    for (const [order, same] of Map.groupBy(calls, (call) => call.order)) {
+      const usage = estimate(this.#asked(plan, order))
+      meter.calls += same.length
+      for (const _ of same) meter.add(usage, this.#task.judge.prices)
+    }
+    return meter
   }
 
   async #outcomeOf(
@@ -135,7 +146,7 @@ class Judging {
     if (kept) return { order, verdict: kept, attempt: 0, latencyMs: 0, isCached: true }
     try {
       run.signal.throwIfAborted()
-      const answered = await this.#deps.client.ask({ ...this.#asked(plan, call), run, meter })
+      const answered = await this.#deps.client.ask({ ...this.#asked(plan, order), run, meter })
       this.found.set(call.key, answered.verdict)
       return { order, ...answered, isCached: false }
     } catch (error) {
@@ -151,7 +162,7 @@ class Judging {
     return text === undefined ? null : this.#shape.readKept(text)
   }
 
-  #asked({ fields }: Plan, { order }: PlannedCall) {
+  #asked({ fields }: Plan, order: Order) {
     const id = blockId(this.#deps.secret, fields)
     const prompt = promptOf(this.#task, fields, order, id)
     return { task: this.#task, prompt, shape: this.#shape }
