@@ -1,0 +1,72 @@
+import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import type { TestOrganization, TestRemit } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadModules } from '../src/modules.ts'
+
+describe.each(DIALECTS)('conditions of trust policies on %s', (dialect) => {
+  let remit: TestRemit
+  let org: TestOrganization
+  const clock = createClock()
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect, modules: await loadModules(), clock })
+    org = await remit.organization()
+    for (const [agent_id, region] of [
+      ['buyer', 'eu'],
+      ['seller', 'eu'],
+      ['far', 'us'],
+    ]) {
+      const owners = [{ type: 'user', id: 'ada' }]
+      await post('/v1/identity/agents', { agent_id, owners, labels: { region } })
+    }
+  })
+  afterAll(() => remit.close())
+
+  const post = async (path: string, body: unknown) => {
+    const response = await remit.call('POST', path, { key: org.key, body })
+    const answer = (await response.json()) as Record<string, unknown>
+    return { status: response.status, answer }
+  }
+  const ask = async (target: string, context?: unknown) => {
+    const question = { source_agent_id: 'buyer', target_agent_id: target, action: 'order' }
+    const { answer } = await post('/v1/identity/authorize', { ...question, context })
+    return `${String(answer['decision'])} ${String(answer['reason'])}`
+  }
+
+  it('read both agents, the action, the context and the time, as those of policies do', async () => {
+    await post('/v1/identity/trust', {
+      effect: 'allow',
+      condition:
+        'source.labels.region == target.labels.region && source.id == "buyer" && action == "order" && has(context.amount) && context.amount < 100 && now < timestamp("2026-11-20T09:00:00Z")',
+    })
+    expect(await ask('seller', { amount: 99 })).toBe('allow policy')
+    expect(await ask('seller', { amount: 100 })).toBe('deny no_policy')
+    expect(await ask('seller')).toBe('deny no_policy')
+    expect(await ask('far', { amount: 99 })).toBe('deny no_policy')
+    clock.advance(3_600_000)
+    expect(await ask('seller', { amount: 99 })).toBe('deny no_policy')
+  })
+
+  it('that cannot be evaluated deny where they deny, and allow nothing', async () => {
+    const allow = { effect: 'allow', condition: 'context.missing == 1' }
+    await post('/v1/identity/trust', allow)
+    expect(await ask('seller')).toBe('deny no_policy')
+    await post('/v1/identity/trust', { effect: 'allow' })
+    expect(await ask('seller')).toBe('allow policy')
+    await post('/v1/identity/trust', { ...allow, effect: 'deny' })
+    expect(await ask('seller')).toBe('deny policy_error')
+    expect(await ask('seller', { missing: 2 })).toBe('allow policy')
+  })
+
+  it('are refused with the place of their fault', async () => {
+    for (const condition of ['source.', 'agent_id == "x"', 'size(action)']) {
+      const { status, answer } = await post('/v1/identity/trust', { effect: 'allow', condition })
+      expect(status).toBe(400)
+      expect(answer).toMatchObject({ errors: [{ path: 'condition' }], position: { line: 1 } })
+    }
+    const { answer } = await post('/v1/identity/trust', {
+      effect: 'deny',
+      condition: 'context.x == 1',
+    })
+    expect(answer['warnings']).toEqual([expect.stringContaining('has(context.x)')])
+  })
+})
