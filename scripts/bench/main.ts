@@ -12,6 +12,7 @@ import { packageSuites } from './package-suites.ts'
 import { processesSuite } from './processes.ts'
 import { formatResult, isMet } from './report.ts'
 import type { Result } from './report.ts'
+import { scorersSuite } from './scorers.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -32,6 +33,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
   processes: () => processesSuite(rounds, seconds),
   append: () => appendSuite(rounds),
   million: () => millionSuite(Number(values.entries), rounds),
+  scorers: () => scorersSuite(rounds, seconds),
   ...(await packageSuites(rounds, seconds)),
 }
 

@@ -1,23 +1,53 @@
+type Fields = Readonly<Record<string, unknown>>
+
+// Far above what people write by hand, far below where the call stack ends.
+const MAX_CALLS_DEEP = 500
+
 /**
  * Deep equality of JSON values: key order does not count, `1` is not `true` or `"1"`. Only own
- * names are read, so `{}` has no `constructor`. Works through a list of pairs instead of calling
- * itself: a text of brackets parses to more levels than the call stack has.
+ * names are read, so `{}` has no `constructor`. Values may be nested deeper than the call stack.
  */
 export function jsonEqual(left: unknown, right: unknown): boolean {
-  const pairs: [unknown, unknown][] = [[left, right]]
-  for (let pair = pairs.pop(); pair; pair = pairs.pop()) {
-    const [a, b] = pair
-    if (a === b) continue
-    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-    if (Array.isArray(a) !== Array.isArray(b)) return false
-    const names = Object.keys(a)
-    if (names.length !== Object.keys(b).length) return false
-    for (const name of names) {
-      if (!Object.hasOwn(b, name)) return false
-      pairs.push([(a as Fields)[name], (b as Fields)[name]])
-    }
+  const deeper: [unknown, unknown][] = []
+  if (!equalFrom(left, right, 0, deeper)) return false
+  for (let pair = deeper.pop(); pair; pair = deeper.pop()) {
+    if (!equalFrom(pair[0], pair[1], 0, deeper)) return false
   }
   return true
 }
 
-type Fields = Readonly<Record<string, unknown>>
+/** Equality down to some depth; what lies below is left in `deeper`. */
+function equalFrom(a: unknown, b: unknown, depth: number, deeper: [unknown, unknown][]): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (depth === MAX_CALLS_DEEP) {
+    deeper.push([a, b])
+    return true
+  }
+  if (Array.isArray(a)) return Array.isArray(b) && equalItems(a, b, depth + 1, deeper)
+  return !Array.isArray(b) && equalFields(a as Fields, b as Fields, depth + 1, deeper)
+}
+
+function equalItems(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  depth: number,
+  deeper: [unknown, unknown][],
+): boolean {
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at++) if (!equalFrom(a[at], b[at], depth, deeper)) return false
+  return true
+}
+
+function equalFields(a: Fields, b: Fields, depth: number, deeper: [unknown, unknown][]): boolean {
+  const names = Object.keys(a)
+  const others = Object.keys(b)
+  if (names.length !== others.length) return false
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? ''
+    // Mostly both have the same order, and then there is no need to look for the name.
+    if (others[at] !== name && !Object.hasOwn(b, name)) return false
+    if (!equalFrom(a[name], b[name], depth, deeper)) return false
+  }
+  return true
+}

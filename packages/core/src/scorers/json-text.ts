@@ -40,7 +40,7 @@ const OPENING = /^(`{3,}|~{3,})[^\n`]*\n/
  * The content of a text that is one fenced block as a whole (CommonMark 4.5). A fence inside a JSON
  * string is no line of its own, so it never ends the block.
  */
-export function unfenced(text: string, extract: Extract): string {
+function unfenced(text: string, extract: Extract): string {
   if (extract === 'none') return text
   const trimmed = trimWhitespace(text)
   const [opening, fence = ''] = OPENING.exec(trimmed) ?? []

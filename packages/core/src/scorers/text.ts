@@ -22,6 +22,16 @@ const PUNCTUATION = /[\p{P}\p{S}]/gu
 
 /** The form in which two texts are compared under these parameters. */
 export function normalizeText(text: string, params: TextParams): string {
+  return isStrict(params) ? text : lenient(text, params)
+}
+
+const isStrict = (params: TextParams): boolean =>
+  !params.ignore_case &&
+  !params.ignore_punctuation &&
+  params.ignore_whitespace === 'none' &&
+  params.unicode_normalization === 'none'
+
+function lenient(text: string, params: TextParams): string {
   const { unicode_normalization: form } = params
   let result = form === 'none' ? text : text.normalize(form)
   if (params.ignore_case) result = foldCase(result)

@@ -26,18 +26,20 @@ export const exactMatch = defineScorer({
   fields: { output: 'required', expected: 'required' },
   inlineLength: 8_192,
   score: (result, params) =>
-    bestOf(alternativesOf(result), (expected) => compare(result.output, expected, params)),
+    Array.isArray(result.expected)
+      ? bestOf(alternativesOf(result), (expected) => compare(result.output, expected, params))
+      : compare(result.output, result.expected, params),
 })
 
 function compare(output: unknown, expected: unknown, params: Params): ScoreOutcome {
-  if (typeof output === 'string' && typeof expected === 'string') {
-    const form = (text: string) => {
-      const normalized = normalizeText(text, params)
-      return params.normalize === 'squad' ? normalizeSquad(normalized) : normalized
-    }
-    return verdict(form(output) === form(expected), 'text')
-  }
-  return verdict(jsonEqual(jsonValue(output), jsonValue(expected)), 'json')
+  if (typeof output === 'string' && typeof expected === 'string')
+    return formOf(output, params) === formOf(expected, params) ? EQUAL_TEXT : OTHER_TEXT
+  return jsonEqual(jsonValue(output), jsonValue(expected)) ? EQUAL_JSON : OTHER_JSON
+}
+
+function formOf(text: string, params: Params): string {
+  const form = normalizeText(text, params)
+  return params.normalize === 'squad' ? normalizeSquad(form) : form
 }
 
 const verdict = (equal: boolean, compared: 'text' | 'json'): ScoreOutcome => ({
@@ -45,6 +47,10 @@ const verdict = (equal: boolean, compared: 'text' | 'json'): ScoreOutcome => ({
   reason: `output ${equal ? 'equals' : 'differs from'} expected, compared as ${compared}`,
   metadata: { compared },
 })
+const EQUAL_TEXT = verdict(true, 'text')
+const OTHER_TEXT = verdict(false, 'text')
+const EQUAL_JSON = verdict(true, 'json')
+const OTHER_JSON = verdict(false, 'json')
 
 /** The value of a JSON text; undefined, which equals no JSON value, when it is none. */
 function jsonValue(value: unknown): unknown {

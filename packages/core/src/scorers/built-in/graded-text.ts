@@ -8,5 +8,6 @@ export function bestText(
   compare: (output: string, expected: string) => ScoreOutcome,
 ): ScoreOutcome {
   const output = textOf(result.output)
+  if (!Array.isArray(result.expected)) return compare(output, textOf(result.expected))
   return bestOf(alternativesOf(result), (expected) => compare(output, textOf(expected)))
 }

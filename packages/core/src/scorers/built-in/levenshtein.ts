@@ -6,7 +6,7 @@ import { normalizeText, textParams } from '../text.ts'
 import { bestText } from './graded-text.ts'
 
 /** A distance takes time by the product of both lengths: 50,000 characters take a third of a second. */
-export const MAX_EDIT_LENGTH = 50_000
+const MAX_EDIT_LENGTH = 50_000
 
 /** How much of the longer text need not be changed to get from one to the other. */
 export const levenshtein = defineScorer({

@@ -31,11 +31,7 @@ export const listContains = defineScorer({
     const reason = 'share of items found'
     if (output.length === 0 || expected.length === 0)
       return { score: output.length === expected.length ? 1 : 0, reason, graded: true }
-    const alike = (a: string, b: string) =>
-      a === b ? 1 : params.similarity === 'exact' ? 0 : similarity(editsOf(a, b))
-    const worth = Float64Array.from({ length: output.length * expected.length }, (_, at) =>
-      alike(output[Math.floor(at / expected.length)] ?? '', expected[at % expected.length] ?? ''),
-    )
+    const worth = likenessOf(output, expected, params.similarity)
     const partners = assign(worth, output.length, expected.length)
     let sum = 0
     for (const [row, column] of partners.entries())
@@ -45,6 +41,24 @@ export const listContains = defineScorer({
     return { score: sum / whole, reason, graded: true, metadata: { pairs } }
   },
 })
+
+/** How alike each item of one list is to each of the other, row by row. */
+function likenessOf(
+  rows: readonly string[],
+  columns: readonly string[],
+  by: 'levenshtein' | 'exact',
+): Float64Array {
+  const worth = new Float64Array(rows.length * columns.length)
+  let at = 0
+  for (const row of rows) {
+    for (const column of columns) {
+      if (row === column) worth[at] = 1
+      else if (by === 'levenshtein') worth[at] = similarity(editsOf(row, column))
+      at++
+    }
+  }
+  return worth
+}
 
 function itemsOf(field: FieldName, given: unknown): string[] | undefined {
   const value = readJson(field, given, 'none')?.value

@@ -10,6 +10,7 @@ export interface Edits {
 
 /** The Levenshtein distance of two texts in code points: 🙂 is one character, not two. */
 export function editsOf(a: string, b: string): Edits {
+  if (a === b) return { distance: 0, length: countCodePoints(a) }
   if (!hasSurrogates(a) && !hasSurrogates(b))
     return { distance: distance(a, b), length: Math.max(a.length, b.length) }
   return {

@@ -13,16 +13,18 @@ export function longestCommon(
   distinct: number,
 ): number {
   const places = new Int32Array(distinct)
-  const carries = new Uint8Array(b.length)
+  const other = Int32Array.from(b)
+  const { length } = other
+  const carries = new Uint8Array(length)
   let common = 0
   for (let from = 0; from < a.length; from += WORD) {
     const to = Math.min(from + WORD, a.length)
     for (let at = from; at < to; at++)
       places[a[at] ?? 0] = (places[a[at] ?? 0] ?? 0) | (1 << (at - from))
     let open = ALL
-    for (let at = 0; at < b.length; at++) {
-      const matches = places[b[at] ?? 0] ?? 0
-      const sum = open + (open & matches) + (carries[at] ?? 0)
+    for (let at = 0; at < length; at++) {
+      const matches = places[other[at] as number] as number
+      const sum = open + (open & matches) + (carries[at] as number)
       carries[at] = sum >>> WORD
       open = (sum & ALL) | (open & ~matches)
     }

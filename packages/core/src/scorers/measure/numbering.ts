@@ -7,17 +7,21 @@ export class Numbering {
   }
 
   of(text: string): number {
-    let number = this.#numbers.get(text)
-    if (number === undefined) {
-      number = this.#numbers.size
-      this.#numbers.set(text, number)
-    }
-    return number
+    return numberOf(this.#numbers, text)
   }
 
   all(texts: readonly string[]): Int32Array {
+    const known = this.#numbers
     const numbers = new Int32Array(texts.length)
-    for (let at = 0; at < texts.length; at++) numbers[at] = this.of(texts[at] ?? '')
+    for (let at = 0; at < texts.length; at++) numbers[at] = numberOf(known, texts[at] ?? '')
     return numbers
   }
+}
+
+function numberOf(known: Map<string, number>, text: string): number {
+  const number = known.get(text)
+  if (number !== undefined) return number
+  const next = known.size
+  known.set(text, next)
+  return next
 }
