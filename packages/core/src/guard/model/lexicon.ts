@@ -8,6 +8,14 @@ export type Concepts = readonly number[]
 const NONE: Concepts = []
 const MAX_CACHED = 20_000
 
+/** The lines of a source with their words as detectors read them; what `Lexicon` takes. */
+export const foldLexicon = (source: string): string =>
+  source
+    .split('\n')
+    .filter((line) => /^[a-z-]+:/.test(line))
+    .map((line) => Array.from(line, (c) => (c === ' ' ? c : foldCharacter(c).text)).join(''))
+    .join('\n')
+
 /**
  * Which concepts a word of some language stands for: `ignore`, `ignoriere` and `忽略` are all
  * `cast-aside`. Lines of the source are `concept: word word* …`; `*` makes it a beginning, and words
@@ -24,7 +32,7 @@ export class Lexicon {
   #longestPart = 0
 
   constructor(source: string) {
-    const lines = source.split('\n').filter((line) => /^[a-z-]+:/.test(line))
+    const lines = source.split('\n')
     this.names = [...new Set(lines.map((line) => line.slice(0, line.indexOf(':'))))]
     for (const line of lines) {
       const colon = line.indexOf(':')

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { foldLexicon } from '../model/lexicon.ts'
 import type { Weights } from '../model/weights.ts'
 import { expandAll } from './grammar.ts'
 import { train } from './train.ts'
@@ -6,12 +7,16 @@ import { train } from './train.ts'
 /** The folder of the grammars and of the concepts. */
 export const GRAMMARS = new URL('../../../grammars/', import.meta.url)
 
+/** The concepts as the model reads them. */
+export const readConcepts = (): string =>
+  foldLexicon(readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8'))
+
 const RECORDED = new URL('../../../weights/grammars.digest', import.meta.url)
 const SEED = 1
 
 /** What training on the grammars alone gives; the same everywhere, to the last bit. */
 export function trainOnGrammars(): Omit<Weights, 'digest' | 'header'> {
-  const concepts = readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8')
+  const concepts = readConcepts()
   const { rows } = expandAll(GRAMMARS, SEED)
   const { direct, embedded, vocabulary } = train(rows, concepts, SEED)
   return { direct: direct.bytes, embedded: embedded.bytes, concepts, vocabulary }

@@ -4,7 +4,7 @@
  * beside the repository), `--prototype <folder>` to measure the research prototype in the same run,
  * `--without <source>` to leave sources that begin so out of training, and see how they fare then.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -12,7 +12,7 @@ import { Model } from '../model/model.ts'
 import { readWeights } from '../model/weights.ts'
 import { WEIGHTS } from '../shipped-model.ts'
 import { build } from './build.ts'
-import { GRAMMARS } from './digest.ts'
+import { GRAMMARS, readConcepts } from './digest.ts'
 import { expandAll } from './grammar.ts'
 import { licenceOf } from './licences.ts'
 import { scorePrototype } from './prototype.ts'
@@ -50,7 +50,7 @@ if (!trainPath || !devPath || !existsSync(trainPath) || !existsSync(devPath)) {
   }
   enter('shipped', readWeights(WEIGHTS))
   if (values.without.length > 0) {
-    const concepts = readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8')
+    const concepts = readConcepts()
     const grammars = expandAll(GRAMMARS, 1)
     const kept = <T extends { readonly source: string }>(rows: readonly T[]) =>
       rows.filter(({ source }) => !isLeftOut(source))

@@ -5,11 +5,11 @@
  * with the recorded one; `--record` records it.
  */
 import { hash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { digestOf, writeWeights } from '../model/weights.ts'
 import { WEIGHTS } from '../shipped-model.ts'
-import { checkDigest, GRAMMARS, trainOnGrammars } from './digest.ts'
+import { checkDigest, GRAMMARS, readConcepts, trainOnGrammars } from './digest.ts'
 import { expandAll } from './grammar.ts'
 import { readCorpus } from './rows.ts'
 import { build } from './build.ts'
@@ -34,7 +34,7 @@ if (values.check || values.record) {
   process.exitCode = recorded === digest ? 0 : 1
 } else {
   const started = performance.now()
-  const concepts = readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8')
+  const concepts = readConcepts()
   const grammars = expandAll(GRAMMARS, seed)
   const corpora = positionals.map(readCorpus)
   const dev = values.dev === undefined ? null : readCorpus(values.dev)

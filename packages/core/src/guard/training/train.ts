@@ -6,6 +6,7 @@ import type { View } from '../view.ts'
 import { exampler } from './examples.ts'
 import { randomOf, roundHead, trainHead } from './head.ts'
 import type { RoundedHead } from './head.ts'
+import { plant } from './plant.ts'
 import { isDocument, isEmbedded } from './rows.ts'
 import type { Row } from './rows.ts'
 import { vocabularyOf } from './vocabulary.ts'
@@ -21,6 +22,9 @@ const RATE = 0.5
 /** This share of what users say in attacks is shown to the head for documents too. */
 const DIRECT_IN_DOCUMENTS = 0.35
 
+/** So many harmless requests are shown as what they are inside a document: attacks. */
+const PLANTED = 5_000
+
 /** Both heads and the vocabulary, from nothing but the rows, the concepts and the seed. */
 export function train(rows: readonly Row[], concepts: string, seed: number): Trained {
   const words = vocabularyOf(rows)
@@ -29,7 +33,7 @@ export function train(rows: readonly Row[], concepts: string, seed: number): Tra
   const make = exampler(new Lexicon(concepts), repair)
   const random = randomOf(seed)
   const settings = { bits: FEATURE_BITS, seed, epochs: EPOCHS, rate: RATE }
-  const learned = rows.filter(({ ctx }) => ctx !== 'system')
+  const learned = [...rows, ...plant(rows, PLANTED, seed)].filter(({ ctx }) => ctx !== 'system')
   const direct = learned.filter((row) => !isEmbedded(row)).map((row) => make(row))
   const embedded = learned
     .filter(({ ctx, label }) => isDocument(ctx) || (label === 1 && random() < DIRECT_IN_DOCUMENTS))

@@ -1,7 +1,7 @@
 import type { View, ViewName } from '../view.ts'
 import type { Vocabulary } from './vocabulary.ts'
+import type { Word } from './words.ts'
 
-const WORD = /[a-z]{2,}/g
 const MIN_WORDS = 3
 const MAX_RUNS = 24
 const MAX_GAP = 12
@@ -21,8 +21,8 @@ interface Run {
 }
 
 /** Runs of words that are none, read by Caesar, Atbash or from right to left. Text is normalized. */
-export function deciphered(text: string, vocabulary: Vocabulary): View[] {
-  return unknownRuns(text, vocabulary).flatMap((run) => {
+export function deciphered(text: string, all: readonly Word[], vocabulary: Vocabulary): View[] {
+  return unknownRuns(text, all).flatMap((run) => {
     const sample = run.words.slice(0, SAMPLE)
     if (vocabulary.share(sample.map(reversed)) >= CONVINCING)
       return [backwards(text, run.start, run.end)]
@@ -46,7 +46,7 @@ export function backwards(text: string, start: number, end: number): View {
 const reversed = (text: string): string => text.split('').toReversed().join('')
 
 /** Stretches where at least half of the words are unknown. */
-function unknownRuns(text: string, vocabulary: Vocabulary): Run[] {
+function unknownRuns(text: string, all: readonly Word[]): Run[] {
   const runs: Run[] = []
   let words: string[] = []
   let unknown = 0
@@ -57,19 +57,17 @@ function unknownRuns(text: string, vocabulary: Vocabulary): Run[] {
     words = []
     unknown = 0
   }
-  for (const match of text.matchAll(WORD)) {
-    const [word] = match
-    const isKnown = vocabulary.has(word)
-    if (words.length > 0 && match.index - end > MAX_GAP) close()
-    if (words.length > 0 && isKnown && unknown * 2 < words.length + 1) close()
+  for (const word of all) {
+    if (words.length > 0 && word.start - end > MAX_GAP) close()
+    if (words.length > 0 && word.known && unknown * 2 < words.length + 1) close()
     if (runs.length >= MAX_RUNS) break
     if (words.length === 0) {
-      if (isKnown) continue
-      start = match.index
+      if (word.known) continue
+      start = word.start
     }
-    words.push(word)
-    if (!isKnown) unknown++
-    end = match.index + word.length
+    words.push(text.slice(word.start, word.end))
+    if (!word.known) unknown++
+    end = word.end
   }
   if (runs.length < MAX_RUNS) close()
   return runs

@@ -1,4 +1,5 @@
 import type { ViewName } from '../view.ts'
+import type { Survey } from './survey.ts'
 
 /** A stretch [start, end) of the original and what it says once decoded. */
 export interface Payload {
@@ -16,6 +17,7 @@ interface Encoding {
   readonly name: ViewName
   /** What every text in this encoding matches; read from left to right, each unit once. */
   readonly pattern: RegExp
+  readonly isPossible: (seen: Survey) => boolean
   readonly decode: (match: string) => string | null
 }
 
@@ -25,33 +27,39 @@ const ENCODINGS: readonly Encoding[] = [
   {
     name: 'hex',
     pattern: /(?<![0-9a-zA-Z])(?:0x)?(?:[0-9a-fA-F]{2}){8,}(?![0-9a-zA-Z])/g,
+    isPossible: ({ hex }) => hex >= 16,
     decode: (match) => fromBytes(Buffer.from(match.replace(/^0x/, ''), 'hex')),
   },
   {
     name: 'hex',
     pattern:
       /(?<![0-9a-zA-Z])(?:0x)?[0-9a-fA-F]{2}(?:[ ,:]{1,2}(?:0x)?[0-9a-fA-F]{2}){7,}(?![0-9a-zA-Z])/g,
+    isPossible: ({ hex }) => hex >= 16,
     decode: (match) => fromBytes(Buffer.from(match.replace(/0x|[ ,:]/g, ''), 'hex')),
   },
   {
     name: 'base32',
     pattern: /(?<![0-9a-zA-Z])[A-Z2-7]{16,}={0,6}(?![0-9a-zA-Z])/g,
+    isPossible: ({ base32 }) => base32 >= 16,
     decode: fromBase32,
   },
   {
     name: 'base64',
     pattern: /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={0,2}/g,
     // A long word or a path of lower-case letters is not worth trying.
+    isPossible: ({ base64 }) => base64 >= 16,
     decode: (match) => (/[A-Z0-9]/.test(match) ? fromBytes(Buffer.from(match, 'base64')) : null),
   },
   {
     name: 'binary',
     pattern: /(?<!\d)[01]{8}(?:[ ,]?[01]{8}){5,}(?!\d)/g,
+    isPossible: ({ bits }) => bits >= 48,
     decode: (match) => fromNumbers(match.match(/[01]{8}/g), 2),
   },
   {
     name: 'octal',
     pattern: /(?<![\d\\])\\?[01][0-7]{2}(?:[ ,\\]{1,2}[01]?[0-7]{2}){7,}(?!\d)/g,
+    isPossible: ({ numbers }) => numbers >= 8,
     decode: (match) => fromNumbers(match.match(/[0-7]{2,3}/g), 8),
   },
   {
@@ -60,25 +68,34 @@ const ENCODINGS: readonly Encoding[] = [
       String.raw`(?<!\d)${NUMBER_UP_TO_127}(?:[ ,]{1,2}${NUMBER_UP_TO_127}){7,}(?!\d)`,
       'g',
     ),
+    isPossible: ({ numbers }) => numbers >= 8,
     decode: (match) => fromNumbers(match.match(/\d+/g), 10),
   },
   {
     name: 'a1z26',
     pattern: /(?<!\d)\d{1,2}(?:[-. ]\d{1,2}){4,}(?:[ ,/|]{1,3}\d{1,2}(?:[-.]\d{1,2})*)*(?!\d)/g,
+    isPossible: ({ numbers }) => numbers >= 5,
     decode: fromLetterNumbers,
   },
   {
     name: 'morse',
     pattern: /(?<![.\-\w])[.-]{1,5}(?:(?: \/ |[ /])[.-]{1,5}){7,}(?![.\-\w])/g,
+    isPossible: ({ morse }) => morse >= 8,
     decode: fromMorse,
   },
-  { name: 'braille', pattern: /[\u2800-\u283f](?:[ \u2800-\u283f]){5,}/g, decode: fromBraille },
+  {
+    name: 'braille',
+    pattern: /[\u2800-\u283f](?:[ \u2800-\u283f]){5,}/g,
+    isPossible: ({ dots }) => dots,
+    decode: fromBraille,
+  },
 ]
 
 /** Every encoded payload that decodes to text that can be read. Linear. */
-export function findPayloads(text: string): Payload[] {
+export function findPayloads(text: string, seen: Survey): Payload[] {
   const found: Payload[] = []
-  for (const { name, pattern, decode } of ENCODINGS) {
+  for (const { name, pattern, isPossible, decode } of ENCODINGS) {
+    if (!isPossible(seen)) continue
     let tried = 0
     for (const match of text.matchAll(pattern)) {
       if (++tried > MAX_PAYLOADS) break

@@ -1,3 +1,4 @@
+import { BASIS, hashOf, step } from '../model/hashing.ts'
 import type { View } from '../view.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -21,11 +22,15 @@ const READINGS: Readonly<Record<string, string>> = {
   '€': 'e',
   '(': 'c',
 }
-const MIXED =
-  /(?<![a-z0-9@$!|+€(])(?=[a-z0-9@$!|+€(]{2,22}(?![a-z0-9@$!|+€(]))[0-9@$!|+€(]*[a-z]*[a-z0-9@$!|+€(]*/g
-const HINT = /[a-z][0-9@$!|+€(]|[0-9@$!|+€(][a-z]/
-const ORDINARY = /^(?:\d+(?:st|nd|rd|th|[a-z]{1,2})|[a-z]+[!+(]+|[a-z]{1,2}\d+)$/
-const SIGN = /[0-9@$!|+€(]/
+const LETTER = 1
+const SIGN = 2
+/** Letters, and signs that may stand for one. */
+const CLASS = new Uint8Array(0x20ad)
+CLASS.fill(LETTER, 0x61, 0x7b)
+for (const sign of Object.keys(READINGS)) CLASS[sign.charCodeAt(0)] = SIGN
+
+const MAX_LENGTH = 22
+const ORDINARY = /^(?:\d+(?:st|nd|rd|th|[a-z]{1,2})|[a-z]+[!+(|]+|[a-z]{1,2}\d+|\(+[a-z]+)$/
 // In a text that is written so, lone figures are letters too.
 const LONE = /(?<=[a-z] )(?:1|4|70|7o|1n|1t|45|15)(?= [a-z])/g
 const LONE_WORDS: Readonly<Record<string, string>> = {
@@ -42,39 +47,68 @@ const MAX_READINGS = 8
 
 /** The view with `1gn0r3` read as `ignore`, unit by unit, and how many words were. */
 export function readLeet(view: View, vocabulary: Vocabulary): { view: View; words: number } {
-  if (!HINT.test(view.text)) return { view, words: 0 }
+  const { text } = view
   let words = 0
-  let text = view.text.replace(MIXED, (word) => {
-    if (!HINT.test(word) || ORDINARY.test(word)) return word
-    const read = readingOf(word, vocabulary)
-    if (read === null) return word
+  let done = 0
+  let read = ''
+  for (let at = 0; at < text.length; at++) {
+    if (!CLASS[text.charCodeAt(at)]) continue
+    const start = at
+    let seen = 0
+    for (let kind = CLASS[text.charCodeAt(at)]; kind; kind = CLASS[text.charCodeAt(++at)])
+      seen |= kind
+    if (seen !== (LETTER | SIGN) || at - start > MAX_LENGTH) continue
+    const word = text.slice(start, at)
+    const reading = ORDINARY.test(word) ? null : readingOf(word, vocabulary)
+    if (reading === null) continue
     words++
-    return read
-  })
-  if (words > 1) text = text.replace(LONE, (figure) => LONE_WORDS[figure] ?? figure)
-  return { view: words > 0 ? { ...view, text } : view, words }
-}
-
-/** A reading that is a word, perhaps before signs that end a sentence. */
-function readingOf(word: string, vocabulary: Vocabulary): string | null {
-  const bare = word.replace(/[!+(|]+$/, '')
-  return knownReading(word, vocabulary) ?? keepEnd(knownReading(bare, vocabulary), word)
-}
-
-const keepEnd = (read: string | null, word: string): string | null =>
-  read === null ? null : read + word.slice(read.length)
-
-function knownReading(word: string, vocabulary: Vocabulary): string | null {
-  if (word.length < 2 || !SIGN.test(word)) return null
-  let readings = ['']
-  for (const sign of word) {
-    const letters = READINGS[sign] ?? sign
-    readings = Array.from(letters).flatMap((letter) => readings.map((begun) => begun + letter))
-    readings.length = Math.min(readings.length, MAX_READINGS)
+    read += text.slice(done, start) + reading
+    done = at
   }
-  return readings.find((reading) => vocabulary.has(reading)) ?? null
+  if (words === 0) return { view, words }
+  read += text.slice(done)
+  if (words > 1) read = read.replace(LONE, (figure) => LONE_WORDS[figure] ?? figure)
+  return { view: { ...view, text: read }, words }
 }
 
 /** Every sign by its first reading. */
 export const readLetters = (signs: string): string =>
   signs.replace(/[^a-z]/g, (sign) => READINGS[sign]?.[0] ?? sign)
+
+/** A reading that is a word, perhaps between signs that are what they are. */
+function readingOf(word: string, vocabulary: Vocabulary): string | null {
+  const whole = knownReading(word, vocabulary)
+  if (whole !== null) return whole
+  const bare = word.replace(/^[($+|]+|[!+(|]+$/g, '')
+  if (bare === word || !/[a-z]/.test(bare)) return null
+  const read = knownReading(bare, vocabulary)
+  return read === null ? null : word.replace(bare, () => read)
+}
+
+function knownReading(word: string, vocabulary: Vocabulary): string | null {
+  if (word.length < 2 || !/[^a-z]/.test(word)) return null
+  // Running hashes of all readings so far; the n-th choice of letters leads to the n-th hash.
+  let hashes = [BASIS]
+  for (const sign of word) {
+    const letters = READINGS[sign] ?? sign
+    const next: number[] = []
+    for (const hash of hashes) {
+      for (let i = 0; i < letters.length && next.length < MAX_READINGS; i++)
+        next.push(step(hash, letters.charCodeAt(i)))
+    }
+    hashes = next
+  }
+  const found = hashes.find((hash) => vocabulary.hasHash(hash, word.length))
+  return found === undefined ? null : spelled(word, found)
+}
+
+/** The reading that has this hash. */
+function spelled(word: string, wanted: number): string | null {
+  let readings = ['']
+  for (const sign of word) {
+    const letters = Array.from(READINGS[sign] ?? sign)
+    readings = readings.flatMap((begun) => letters.map((letter) => begun + letter))
+    readings.length = Math.min(readings.length, MAX_READINGS)
+  }
+  return readings.find((reading) => hashOf(reading) === wanted) ?? null
+}

@@ -1,15 +1,20 @@
 import type { View } from '../view.ts'
+import type { Survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
+import type { Words } from './words.ts'
 import { replaced, ViewWriter } from './writer.ts'
 
 const MAX_SCRAMBLED = 4_000
+const SHORTEST = 5
+const LONGEST = 16
 const INLINE_TAG = /<\/?(?:b|i|u|s|em|strong|span|font|a|mark|small|sup|sub|code)\b[^<>]{0,80}>/g
 const BACK_TO_FRONT =
   /\b(?:instructions?|rules|prompt|guidelines|directives|password|restrictions)\b[^.!?]{0,80}\b(?:ignore|disregard|forget|override|bypass|reveal|print|show|repeat|output)\b/
 const PIG_LATIN = /\b([a-z]{1,14}?)([bcdfghjklmnpqrstvwxyz]{0,3})ay\b/g
 
 /** Every letter twice: `iiggnnoorree`. */
-export function doubledLetters(text: string): View | null {
+export function doubledLetters(text: string, { doubled: pairs, letters }: Words): View | null {
+  if (pairs < letters * 0.2) return null
   const words = text.match(/[a-z]{4,}/g) ?? []
   const doubled = words.filter((word) => /^(?:([a-z])\1+){2,}$/.test(word))
   if (doubled.length < 2 || doubled.length < words.length * 0.4) return null
@@ -17,18 +22,28 @@ export function doubledLetters(text: string): View | null {
 }
 
 /** Letters in a wrong order inside the words: `ingroe pervoius`. */
-export function scrambledLetters(text: string, vocabulary: Vocabulary): View | null {
-  if (text.length > MAX_SCRAMBLED) return null
-  let unknown = 0
-  let solved = 0
-  const view = replaced('scrambled_letters', text, /(?<![a-z])[a-z]{5,16}(?![a-z])/g, ([word]) => {
-    if (vocabulary.has(word)) return null
-    unknown++
-    const known = vocabulary.unscrambled(word)
-    if (known !== null) solved++
-    return known
-  })
-  return solved >= 2 && solved * 2 > unknown ? view : null
+export function scrambledLetters(
+  text: string,
+  { all, unknown: count }: Words,
+  vocabulary: Vocabulary,
+): View | null {
+  if (count < 2 || text.length > MAX_SCRAMBLED) return null
+  const unknown = all.filter(
+    ({ known, start, end }) => !known && end - start >= SHORTEST && end - start <= LONGEST,
+  )
+  const solved = new Map(
+    unknown.flatMap((word): [number, string][] => {
+      const read = vocabulary.unscrambled(text.slice(word.start, word.end))
+      return read === null ? [] : [[word.start, read]]
+    }),
+  )
+  if (solved.size < 2 || solved.size * 2 <= unknown.length) return null
+  return replaced(
+    'scrambled_letters',
+    text,
+    /[a-z]{5,16}/g,
+    ({ index = 0 }) => solved.get(index) ?? null,
+  )
 }
 
 /** Words cut up by tags that do not show: `ig<b></b>nore`. */
@@ -51,10 +66,8 @@ export function reversedWords(text: string): View | null {
 }
 
 /** `ignoreway allway eviouspray`. */
-export function pigLatin(text: string, vocabulary: Vocabulary): View | null {
-  const words = text.match(/[a-z]{3,}/g) ?? []
-  const ending = words.filter((word) => word.endsWith('ay'))
-  if (ending.length < 4 || ending.length < words.length * 0.4) return null
+export function pigLatin(text: string, words: Words, vocabulary: Vocabulary): View | null {
+  if (words.inAy < 4 || words.inAy < words.all.length * 0.4) return null
   return replaced('pig_latin', text, PIG_LATIN, ([word, head = '', tail = '']) => {
     const readings = [tail + head, tail.slice(1) + head, head, (head + tail).replace(/[wy]$/, '')]
     return vocabulary.has(word) ? null : (readings.find((read) => vocabulary.has(read)) ?? null)
@@ -83,7 +96,8 @@ export function upsideDown(text: string): View | null {
 const NON_SPACE = /[!-~]{3,}/g
 
 /** ROT47: printable ASCII moved on by 47. */
-export function rotated47(text: string, vocabulary: Vocabulary): View | null {
+export function rotated47(text: string, seen: Survey, vocabulary: Vocabulary): View | null {
+  if (seen.signs < text.length * 0.12) return null
   const words = text.match(NON_SPACE) ?? []
   const odd = words.filter((word) => /[^\w\s'".,!?-]/.test(word.slice(1, -1)))
   if (odd.length < 3 || odd.length < words.length * 0.5) return null

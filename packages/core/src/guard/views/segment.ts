@@ -4,6 +4,8 @@ const LONGEST_WORD = 16
 /** What a letter that belongs to no word costs; a word costs 1, and short ones more. */
 const STRAY = 2.5
 const MAX_LENGTH = 200
+/** Two words in one are a compound, not a disguise. */
+const MIN_WORDS = 3
 
 /** Joined words with spaces between them, by the cheapest cut; null where words are too few. */
 export function segmented(joined: string, vocabulary: Vocabulary): string | null {
@@ -26,5 +28,5 @@ export function segmented(joined: string, vocabulary: Vocabulary): string | null
   if ((cost[length] ?? Infinity) > length * 0.45) return null
   const words: string[] = []
   for (let end = length; end > 0; end = from[end] ?? 0) words.push(joined.slice(from[end], end))
-  return words.toReversed().join(' ')
+  return words.length < MIN_WORDS ? null : words.toReversed().join(' ')
 }

@@ -2,44 +2,62 @@ import { onTop } from '../view.ts'
 import type { View } from '../view.ts'
 import { readLetters } from './leet.ts'
 import { segmented } from './segment.ts'
+import type { Survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
+import type { Words } from './words.ts'
 import { replaced, ViewWriter } from './writer.ts'
 
 const SPACED = /(?<![a-z0-9])(?:[a-z0-9@$!][ .\-*~|/,+\n]{1,2}){4,}[a-z0-9@$!](?![a-z0-9])/g
 const DASHED = /(?<![a-z])[a-z]{1,4}(?:[-.*·][a-z]{1,4}){1,8}(?![a-z])/g
 const CHAIN = /(?<![a-z])[a-z]{1,20}(?:[-.+/|*~=:][a-z]{1,20}){3,60}(?![a-z])/g
+/** Paths and addresses hold fewer letters in known words than sentences do. */
+const ORDINARY = 0.85
+const SHORTEST_JOINED = 12
 const JOINED = /[a-z]{12,200}/g
 
 /** Words whose letters stand apart, or whose syllables do: `i g n o r e`, `ig-no-re`. */
-export function spacedLetters(text: string, vocabulary: Vocabulary): View | null {
-  const joined = replaced('spaced_letters', text, SPACED, ([match]) => {
-    const letters = match.replace(/[^a-z0-9@$!]/g, '')
-    if ((letters.match(/[a-z]/g)?.length ?? 0) * 2 < letters.length) return null
-    const read = readLetters(letters)
-    return ` ${segmented(read, vocabulary) ?? read} `
-  })
+export function spacedLetters(text: string, seen: Survey, vocabulary: Vocabulary): View | null {
+  const joined =
+    seen.singles < 5
+      ? null
+      : replaced('spaced_letters', text, SPACED, ([match]) => {
+          const letters = match.replace(/[^a-z0-9@$!]/g, '')
+          if ((letters.match(/[a-z]/g)?.length ?? 0) * 2 < letters.length) return null
+          const read = readLetters(letters)
+          return ` ${segmented(read, vocabulary) ?? read} `
+        })
   const read = joined?.text ?? text
-  const dashed = replaced('spaced_letters', read, DASHED, ([match]) => {
-    const letters = match.replace(/[^a-z]/g, '')
-    return letters.length > 4 && vocabulary.has(letters) ? letters : null
-  })
+  const dashed =
+    seen.junctions < 1
+      ? null
+      : replaced('spaced_letters', read, DASHED, ([match]) => {
+          const letters = match.replace(/[^a-z]/g, '')
+          return letters.length > 4 && vocabulary.has(letters) ? letters : null
+        })
   if (!dashed || !joined) return dashed ?? joined
   return onTop(dashed, joined)
 }
 
 /** Signs in place of the spaces: `ignore.all.previous.rules`. */
-export function separators(text: string): View | null {
-  return replaced('separators', text, CHAIN, ([chain]) => chain.replace(/[^a-z]/g, ' '))
+export function separators(text: string, seen: Survey, vocabulary: Vocabulary): View | null {
+  if (seen.junctions < 3) return null
+  return replaced('separators', text, CHAIN, ([chain]) => {
+    const words = chain.split(/[^a-z]/)
+    return vocabulary.share(words) < ORDINARY ? null : words.join(' ')
+  })
 }
 
 /** Words without spaces between them: `ignoreallpreviousrules`. */
-export const joinedWords = (text: string, vocabulary: Vocabulary): View | null =>
-  replaced('joined_words', text, JOINED, ([match]) =>
-    vocabulary.has(match) ? null : segmented(match, vocabulary),
-  )
+export const joinedWords = (text: string, words: Words, vocabulary: Vocabulary): View | null =>
+  words.longest < SHORTEST_JOINED
+    ? null
+    : replaced('joined_words', text, JOINED, ([match]) =>
+        vocabulary.has(match) ? null : segmented(match, vocabulary),
+      )
 
 /** A word a line. */
-export function lines(text: string): View | null {
+export function lines(text: string, seen: Survey, words: Words): View | null {
+  if (seen.newlines < 5 || words.all.length > seen.newlines * 2) return null
   const all = text.split('\n').filter((line) => line.trim() !== '')
   const single = all.filter((line) => !/\S\s+\S/.test(line))
   if (all.length < 6 || single.length < all.length * 0.8) return null

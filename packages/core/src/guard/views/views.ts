@@ -15,7 +15,9 @@ import {
   withoutTags,
 } from './riddles.ts'
 import { joinedWords, lines, separators, spacedLetters } from './spacing.ts'
+import { survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
+import { wordsOf } from './words.ts'
 import { ViewWriter } from './writer.ts'
 
 const MAX_VIEWS = 18
@@ -44,12 +46,13 @@ function collect(text: string, normalized: View, vocabulary: Vocabulary, depth: 
 
 /** What is written in another form than letters; `text` is as it was sent. */
 function decodings(text: string, vocabulary: Vocabulary): View[] {
-  const payloads = findPayloads(text).map(({ name, text: said, start, end }) => {
+  const seen = survey(text)
+  const payloads = findPayloads(text, seen).map(({ name, text: said, start, end }) => {
     const writer = new ViewWriter()
     writer.put(said.slice(0, MAX_DECODED), start, end)
     return writer.view(name)
   })
-  return [...payloads, unescaped(text), upsideDown(text), rotated47(text, vocabulary)].filter(
+  return [...payloads, unescaped(text), upsideDown(text), rotated47(text, seen, vocabulary)].filter(
     (view) => view !== null,
   )
 }
@@ -57,17 +60,19 @@ function decodings(text: string, vocabulary: Vocabulary): View[] {
 /** What is written in letters that need putting right; of a normalized text. */
 function repairs(normalized: View, vocabulary: Vocabulary): View[] {
   const { text } = normalized
+  const seen = survey(text)
+  const words = wordsOf(text, vocabulary)
   return [
-    spacedLetters(text, vocabulary),
-    separators(text),
-    joinedWords(text, vocabulary),
-    lines(text),
+    spacedLetters(text, seen, vocabulary),
+    separators(text, seen, vocabulary),
+    joinedWords(text, words, vocabulary),
+    lines(text, seen, words),
     withoutTags(text),
-    doubledLetters(text),
-    scrambledLetters(text, vocabulary),
+    doubledLetters(text, words),
+    scrambledLetters(text, words, vocabulary),
     reversedWords(text),
-    pigLatin(text, vocabulary),
-    ...deciphered(text, vocabulary),
+    pigLatin(text, words, vocabulary),
+    ...deciphered(text, words.all, vocabulary),
   ]
     .filter((view) => view !== null)
     .map((view) => onTop(view, normalized))

@@ -35,7 +35,7 @@ export class ViewWriter {
 }
 
 /** Of what lies between two changes, so much on either side is context enough. */
-const CONTEXT = 400
+const CONTEXT = 200
 
 /**
  * `text` with some of its matches replaced; null where `replace` changes none. What is far from any
