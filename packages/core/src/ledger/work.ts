@@ -49,7 +49,7 @@ export function firstOf(recorded: readonly Recorded[]): Recorded {
 /** Entries to write, and the reply once they have their places. */
 export interface Outcome<Answer> {
   readonly entries: readonly EntryDraft[]
-  reply(recorded: readonly Recorded[]): Answer
+  readonly reply: (recorded: readonly Recorded[]) => Answer
 }
 
 /** What asks for the work. */

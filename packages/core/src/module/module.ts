@@ -60,7 +60,7 @@ export interface Deps {
   /** Offers of other modules; only after every `setup` has run. */
   port<K extends keyof Ports>(name: K): Ports[K]
   /** The same where another module need not be there. */
-  offered<K extends keyof Ports>(name: K): Ports[K] | undefined
+  readonly offered: <K extends keyof Ports>(name: K) => Ports[K] | undefined
 }
 
 /** Settings of the process that modules read. */

@@ -19,7 +19,7 @@ import { countPending, findCounting, moveRequest, newRequests } from './store.ts
 interface Snapshot {
   readonly rules: RuleIndex<ApprovalRule>
   /** Who owns an agent, by the names of people. */
-  ownersOf(agentId: string): readonly string[]
+  readonly ownersOf: (agentId: string) => readonly string[]
 }
 
 interface Known extends Earlier {
