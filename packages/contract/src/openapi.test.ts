@@ -67,16 +67,19 @@ describe('openApi', () => {
   it.each(operations)(
     '$method $path documents its success, its refusals and who may call it',
     ({ operation }) => {
-      const { status, alsoStatus, plan, roles, public: open } = endpoints[operation.operationId]!
+      const { status, alsoStatus, plan, roles, oauth, ...rest } = endpoints[operation.operationId]!
+      const { public: open, keyless } = rest
 
       const expected = [status, ...(alsoStatus ? [alsoStatus] : [])].map(String)
       expect(Object.keys(operation.responses)).toEqual(
         expect.arrayContaining([...expected, 'default']),
       )
-      expect(operation.responses['default']?.content).toHaveProperty(['application/problem+json'])
+      expect(operation.responses['default']?.content).toHaveProperty([
+        oauth ? 'application/json' : 'application/problem+json',
+      ])
       expect(operation['x-plan']).toBe(plan)
       expect(operation['x-roles']).toEqual(open ? [] : ['admin', ...roles])
-      expect(operation['security']).toEqual(open ? [] : undefined)
+      expect(operation['security']).toEqual(open ? [] : keyless ? [{ key: [] }, {}] : undefined)
     },
   )
 

@@ -90,6 +90,7 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
     summary: endpoint.summary,
     tags: [tagOf(endpoint)],
     ...(endpoint.public && { security: [] }),
+    ...(endpoint.keyless && { security: [{ key: [] }, {}] }),
     'x-plan': endpoint.plan,
     'x-roles': endpoint.public ? [] : ['admin', ...endpoint.roles],
     'x-scope': endpoint.scope,
@@ -97,7 +98,7 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
     ...(endpoint.body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: jsonSchema(endpoint.body, 'input', components) } },
+        content: bodyContent(endpoint, endpoint.body, components),
       },
     }),
     responses: {
@@ -106,11 +107,19 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
       default: {
         description: 'A problem (RFC 9457)',
         content: {
-          'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+          [endpoint.oauth ? 'application/json' : 'application/problem+json']: {
+            schema: { $ref: '#/components/schemas/Problem' },
+          },
         },
       },
     },
   }
+}
+
+function bodyContent(endpoint: Endpoint, body: z.ZodType, components: Map<string, unknown>): Json {
+  const content = { schema: jsonSchema(body, 'input', components) }
+  const form = endpoint.form && { 'application/x-www-form-urlencoded': content }
+  return { 'application/json': content, ...form }
 }
 
 /** The part of the API that an endpoint belongs to; what is not under /v1 has a standard's own paths. */

@@ -63,7 +63,9 @@ describe('the order of refusal', () => {
     return remit.app.request(`${pathOf(endpoint)}${wrong.includes('path') ? '/-/nowhere' : ''}`, {
       method: wrong.includes('method') ? 'PUT' : endpoint.method,
       headers: {
-        ...(!wrong.includes('key') && { authorization: `Bearer ${keys.get(`${plan} ${role}`)}` }),
+        ...(wrong.includes('key')
+          ? endpoint.keyless && { authorization: 'Bearer rmk_wrong' }
+          : { authorization: `Bearer ${keys.get(`${plan} ${role}`)}` }),
         'content-type': wrong.includes('media') ? 'text/plain' : 'application/json',
       },
       ...(body !== null && { body }),
@@ -73,7 +75,8 @@ describe('the order of refusal', () => {
   it.each(cases)('$name with wrong $wrong says $first', async ({ endpoint, wrong, first }) => {
     const response = await send(endpoint, wrong)
 
-    const problem = await problemOf(response)
+    const isRouted = first !== 'path' && first !== 'method'
+    const problem = await problemOf(response, isRouted ? endpoint : undefined)
     const isLenient = first === 'media' && endpoint.lenient
     expect(problem.code).toBe(isLenient ? 'invalid_request' : CODE[first])
     expect(problem['required_plan']).toBe(first === 'plan' ? endpoint.plan : undefined)

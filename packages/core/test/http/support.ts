@@ -35,9 +35,13 @@ export const ALL: readonly (readonly [name: string, endpoint: Endpoint])[] =
 /** A path of the endpoint whose parameters are valid. */
 export const pathOf = ({ path }: Endpoint): string => path.replace(/\{\w+\}/g, '1')
 
-/** The problem document of a refusal (RFC 9457), checked against the table of codes. */
-export async function problemOf(response: Response): Promise<Problem> {
-  expect(response.headers.get('content-type')).toBe('application/problem+json')
+/**
+ * The problem document of a refusal (RFC 9457), checked against the table of codes. OAuth clients get
+ * its members in their own media type.
+ */
+export async function problemOf(response: Response, endpoint?: Endpoint): Promise<Problem> {
+  const type = endpoint?.oauth ? 'application/json' : 'application/problem+json'
+  expect(response.headers.get('content-type')).toBe(type)
   expect(response.headers.get('cache-control')).toBe('no-store')
   const problem = (await response.json()) as Problem
   expect(problem.request_id).toBe(response.headers.get('x-request-id'))

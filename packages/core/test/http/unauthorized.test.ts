@@ -61,6 +61,7 @@ describe('401', () => {
       const bodies = new Set<string>()
       for (const [, header] of causes) {
         const authorization = header()
+        if (endpoint.keyless && authorization === undefined) continue
         const response = await remit.call(endpoint.method, pathOf(endpoint), {
           headers: authorization === undefined ? {} : { authorization },
         })
@@ -69,7 +70,7 @@ describe('401', () => {
         expect(response.headers.get('www-authenticate')).toBe(
           `Bearer realm="remit"${sent ? ', error="invalid_token"' : ''}`,
         )
-        const { request_id: _id, ...problem } = await problemOf(response)
+        const { request_id: _id, ...problem } = await problemOf(response, endpoint)
         bodies.add(JSON.stringify(problem))
       }
 
