@@ -26,6 +26,7 @@ import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from './ledger-key.ts'
 import { createLog } from './log.ts'
+import { readPepperFile } from './pepper-file.ts'
 import { VERSION } from './version.ts'
 
 export interface BootOptions {
@@ -62,6 +63,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const { edition, evaluation } = entitlement
   const ledgerKey = openLedgerKey(config, evaluation || edition === 'community')
   const signer = createLedgerSigner(ledgerKey)
+  const credentialPeppers = readPepperFile(config)
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
     : []
@@ -92,6 +94,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         spendDeadlineMs: config.REMIT_SPEND_DEADLINE_MS,
         ...(config.REMIT_SPEND_URL !== undefined && { spendUrl: config.REMIT_SPEND_URL }),
         ...(options.judges && { judges: options.judges }),
+        ...(credentialPeppers && { credentialPeppers }),
       },
     })
     return {

@@ -89,6 +89,11 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe('JSON file that names the models which `llm_as_judge` may ask; see judge.md'),
+  REMIT_CREDENTIAL_PEPPER_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Secret that goes into the hashes of agent credentials, 32 bytes or more in base64'),
   REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe(
     '`1` lets issuers and webhooks be on loopback; development and tests only',
   ),
