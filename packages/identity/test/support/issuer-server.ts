@@ -2,9 +2,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import Provider from 'oidc-provider'
+import { Provider } from 'oidc-provider'
 import type { JWK } from 'oidc-provider'
 import * as client from 'openid-client'
+import { vi } from 'vitest'
 
 export const JWKS_PATH = '/jwks'
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'
@@ -32,12 +33,8 @@ let count = 0
 
 function createSigningKey(): JWK {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return {
-    ...privateKey.export({ format: 'jwk' }),
-    kid: `key-${++count}`,
-    alg: 'ES256',
-    use: 'sig',
-  } as JWK
+  const jwk = privateKey.export({ format: 'jwk' })
+  return { ...jwk, kty: 'EC', kid: `key-${++count}`, alg: 'ES256', use: 'sig' }
 }
 
 export async function startIssuer(
@@ -66,6 +63,7 @@ export async function startIssuer(
     'ci',
     'secret-of-the-ci',
     client.ClientSecretPost('secret-of-the-ci'),
+    // eslint-disable-next-line typescript/no-deprecated -- the mark is a warning; this is loopback
     { execute: [client.allowInsecureRequests] },
   )
   return {
@@ -95,8 +93,7 @@ function providerOf(
   keys: readonly JWK[],
 ): RequestListener {
   // It warns of what is meant here: plain HTTP, and cookies without keys.
-  const { warn } = console
-  console.warn = () => undefined
+  const warn = vi.spyOn(console, 'warn').mockReturnValue()
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -128,6 +125,7 @@ function providerOf(
       },
     },
   })
-  console.warn = warn
-  return provider.callback()
+  warn.mockRestore()
+  const handle = provider.callback()
+  return (request, response) => void handle(request, response)
 }
