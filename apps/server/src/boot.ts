@@ -94,6 +94,13 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         spendDeadlineMs: config.REMIT_SPEND_DEADLINE_MS,
         ...(config.REMIT_SPEND_URL !== undefined && { spendUrl: config.REMIT_SPEND_URL }),
         ...(options.judges && { judges: options.judges }),
+        ...(config.REMIT_GUARD_MODEL_URL !== undefined && {
+          guardModel: {
+            url: config.REMIT_GUARD_MODEL_URL,
+            deadlineMs: config.REMIT_GUARD_MODEL_DEADLINE_MS,
+            failClosed: config.REMIT_GUARD_MODEL_FAIL_CLOSED,
+          },
+        }),
         ...(credentialPeppers && { credentialPeppers }),
       },
     })

@@ -1,4 +1,4 @@
-import { isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
+import { FAIL_CLOSED, isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
 import { z } from 'zod'
 
 const flag = z
@@ -20,6 +20,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'REMIT_LICENSE_KEY',
   'REMIT_DATABASE_URL',
   'REMIT_SPEND_URL',
+  'REMIT_GUARD_MODEL_URL',
 ])
 
 /** Variables of clients and tests, which the server leaves alone. */
@@ -94,6 +95,18 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe('Secret that goes into the hashes of agent credentials, 32 bytes or more in base64'),
+  REMIT_GUARD_MODEL_URL: HTTP_URL.optional().describe(
+    'A bigger model that the guard asks too: `POST {"texts": […]}` answers `{"scores": […]}`; see guard.md',
+  ),
+  REMIT_GUARD_MODEL_DEADLINE_MS: whole(1, 10_000)
+    .default(500)
+    .describe('Milliseconds that the guard’s model has to answer before it counts as down'),
+  REMIT_GUARD_MODEL_FAIL_CLOSED: z
+    .enum(FAIL_CLOSED, { error: 'must be none, documents or all' })
+    .default('documents')
+    .describe(
+      'What is blocked while that model is down: `none`, `documents` (and what tools say) or `all`',
+    ),
   REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe(
     '`1` lets issuers and webhooks be on loopback; development and tests only',
   ),

@@ -1,11 +1,10 @@
 import { coreMigrations } from './db/core-migrations.ts'
-import { guardRoutes } from './guard/routes.ts'
 import { defineModule } from './module/module.ts'
 import { builtInScorers } from './scorers/catalogue.ts'
 
-/** What every edition has: tables, scorers and the guard. */
+/** What every edition has: tables and scorers. The guard's route comes when all modules are known. */
 export const coreModule = defineModule({
   name: 'core',
   migrations: coreMigrations,
-  setup: () => ({ routes: guardRoutes(), scorers: builtInScorers }),
+  setup: () => ({ scorers: builtInScorers }),
 })

@@ -27,6 +27,8 @@ import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
 import type { Outbound } from './net/outbound.ts'
 import { ComputePool } from './scorers/compute/pool.ts'
+import { guardRoutes } from './guard/routes.ts'
+import type { SecondModel } from './guard/second-opinion.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 
 export interface RemitOptions {
@@ -135,10 +137,11 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     deadlines,
     claims: new RunningClaims(),
     closing: closing.signal,
-    // Modules add scorers, so their endpoint comes when all are known.
+    // Modules add scorers and observers, so these endpoints come when all are known.
     routes: [
       ...assembled.routes,
       ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
+      ...guardRoutes(assembled.guardChecks, secondModelOf(settings, log)),
     ],
   })
   const cleaning = setInterval(() => {
@@ -168,6 +171,13 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       await db.destroy()
     },
   }
+}
+
+function secondModelOf({ guardModel }: Settings, log: Logger): SecondModel | null {
+  if (!guardModel) return null
+  const onFailure = (error: unknown) =>
+    log.warn({ err: error }, "the guard's second model did not answer")
+  return { ...guardModel, onFailure }
 }
 
 function offered<K extends keyof Ports>(ports: Partial<Ports>, name: K): Ports[K] {

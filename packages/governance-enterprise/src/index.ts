@@ -6,6 +6,7 @@ import { approvalsOf } from './approvals/index.ts'
 import { authorizeRoutes } from './authorize/routes.ts'
 import { authzenRoutes } from './authzen/routes.ts'
 import { delegationRoutes } from './delegation/routes.ts'
+import { guardChecks } from './guard/checks.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
@@ -51,6 +52,7 @@ export default defineModule({
       },
       scorers: scorers.scorers,
       scorerRuns: scorers.scorerRuns,
+      guardChecks: guardChecks(deps),
       observers: [...approvals.observers, ...webhooks.observers],
       start() {
         approvals.start()

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { VERSION } from '../version.ts'
 import { agentCommands } from './agent.ts'
 import { judge } from './errors.ts'
+import { guardCommand } from './guard.ts'
 import type { Io } from './io.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
@@ -32,6 +33,7 @@ export function createProgram(session: Session): Command {
   licenseCommands(program, session)
   ledgerCommands(program, session)
   agentCommands(program, session)
+  guardCommand(program, session)
   scoreCommand(program, session)
   return program
 }

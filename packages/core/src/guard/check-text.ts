@@ -34,12 +34,19 @@ export interface TextVerdict {
 }
 
 /** Checks one text. Pure; linear in the text. */
-export function checkText(text: string, reading: Reading, given: Given, model: Model): TextVerdict {
+export function checkText(
+  text: string,
+  reading: Reading,
+  given: Given,
+  model: Model,
+  opinions: readonly Detection[] = [],
+): TextVerdict {
   const { checks, source } = reading
   const { explain } = given
   const { view: normalized, counts } = normalize(text)
   const invisible = findInvisible(text)
   const found = [
+    ...opinions,
     ...(checks.has('injection')
       ? findInjections(
           { text, normalized, hidden: invisible.hidden },

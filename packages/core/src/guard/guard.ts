@@ -5,6 +5,7 @@ import type { TextVerdict } from './check-text.ts'
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
 import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
+import type { Opinions } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
 /** A text of the request with its verdict; `index` and `role` in the messages form. */
@@ -21,18 +22,32 @@ const MAX_FINDINGS = 1_000
 const MAX_EXCERPT = 2_000
 const MAX_TERMS = 10
 
-/** The guard's answer to a request. Pure: no clock, no store, no network. */
-export function checkContent(request: GuardRequest): GuardAnswer {
+/**
+ * The guard's answer to a request. Pure: no clock, no store, no network. `opinions` are what another
+ * model found in each text.
+ */
+export function checkContent(request: GuardRequest, opinions: Opinions = []): GuardAnswer {
   const thresholds = thresholdsOf(request)
   const { canaries = [], allow = [], content, messages = [], explain } = request
   const given = { thresholds, canaries, allow, explain }
   const { model, identity } = shippedModel()
   const checked: Checked[] =
     content !== undefined
-      ? [{ text: content, verdict: checkText(content, readingOfContent(request), given, model) }]
+      ? [
+          {
+            text: content,
+            verdict: checkText(content, readingOfContent(request), given, model, opinions[0]),
+          },
+        ]
       : messages.map((message, index) => ({
           text: message.content,
-          verdict: checkText(message.content, readingOfMessage(request, message), given, model),
+          verdict: checkText(
+            message.content,
+            readingOfMessage(request, message),
+            given,
+            model,
+            opinions[index],
+          ),
           index,
           role: message.role,
         }))

@@ -1,17 +1,27 @@
 import { evaluation } from '@remit/contract'
-import { actAs } from '../http/own-agent.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
+import { checkMade } from './checked.ts'
+import type { GuardChecks } from './checked.ts'
 import { checkContent } from './guard.ts'
+import { secondOpinions } from './second-opinion.ts'
+import type { SecondModel } from './second-opinion.ts'
 
-/** The guard's one route. */
-export const guardRoutes = (): Route[] =>
+/** The guard's one route; `observers` are told of verdicts, `second` is asked for its own. */
+export const guardRoutes = (
+  observers: readonly GuardChecks[] = [],
+  second: SecondModel | null = null,
+): Route[] =>
   implement(
     { checkContent: evaluation.checkContent },
     {
-      checkContent: async ({ body }, caller) => {
-        actAs(caller, body.agent_id)
-        return checkContent(body)
+      checkContent: async ({ body }, caller, request) => {
+        const opinions = second ? await secondOpinions(body, second, request.signal()) : undefined
+        const answer = checkContent(body, opinions)
+        if (observers.length === 0) return answer
+        const check = checkMade(body, answer)
+        if (check) for (const observer of observers) await observer.made(caller, check)
+        return answer
       },
     },
   )

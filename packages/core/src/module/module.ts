@@ -8,6 +8,8 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Signals } from '../db/signals.ts'
 import type { Ids } from '../ids.ts'
+import type { GuardChecks } from '../guard/checked.ts'
+import type { SecondModel } from '../guard/second-opinion.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
@@ -36,6 +38,8 @@ export interface Contribution {
   readonly scorers?: readonly Scorer[]
   /** Told of every run of a scorer. */
   readonly scorerRuns?: ScorerRuns
+  /** Told of every verdict of the guard that is not a plain allow. */
+  readonly guardChecks?: GuardChecks
   /** Told of every entry in the transaction that writes it. */
   readonly observers?: readonly EntryObserver[]
   readonly provides?: Partial<Ports>
@@ -71,6 +75,8 @@ export interface Settings {
   readonly spendUrl?: string
   readonly spendDeadlineMs: number
   readonly judges?: JudgesSource
+  /** A bigger model that the guard asks too. */
+  readonly guardModel?: Omit<SecondModel, 'onFailure'>
   /** Keys that go into the hashes of agent credentials; the first makes new ones. */
   readonly credentialPeppers?: readonly KeyObject[]
 }

@@ -2,6 +2,7 @@ import { endpoints as contractEndpoints } from '@remit/contract'
 import { SLOTS } from '../authorize/slots.ts'
 import type { Slot } from '../authorize/slots.ts'
 import type { Stage } from '../authorize/stage.ts'
+import type { GuardChecks } from '../guard/checked.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
@@ -23,6 +24,7 @@ export interface Assembled {
   readonly stages: ReadonlyMap<Slot, Stage>
   readonly scorers: readonly Scorer[]
   readonly scorerRuns: readonly ScorerRuns[]
+  readonly guardChecks: readonly GuardChecks[]
   readonly observers: readonly EntryObserver[]
   readonly ports: Partial<Ports>
   start(): void
@@ -64,6 +66,7 @@ export function assemble(
     routes,
     scorers,
     scorerRuns: parts.flatMap(({ contribution }) => contribution.scorerRuns ?? []),
+    guardChecks: parts.flatMap(({ contribution }) => contribution.guardChecks ?? []),
     observers: parts.flatMap(({ contribution }) => contribution.observers ?? []),
     ports,
     stages: fill(parts),

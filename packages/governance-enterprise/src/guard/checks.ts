@@ -1,0 +1,48 @@
+import { unrecorded } from '@remit/core'
+import type { Caller, Deps, EntryDraft, GuardCheckMade, GuardChecks, Lane } from '@remit/core'
+import { actorOf } from '../actor.ts'
+
+interface Job {
+  readonly caller: Caller
+  readonly check: GuardCheckMade
+}
+
+/**
+ * Puts every verdict of the guard but a plain allow into the ledger before it is answered: what was
+ * decided, why, and a hash of the text, never the text.
+ */
+export const guardChecks = ({ writer }: Pick<Deps, 'writer'>): GuardChecks => ({
+  async made(caller, check) {
+    // Not as the caller: the text was checked, even if the key was revoked meanwhile.
+    const requester = { caller: null, claim: null, wantsNote: false }
+    try {
+      await writer.submit(lane, caller.orgId, { caller, check }, requester)
+    } catch (error) {
+      throw unrecorded(error)
+    }
+  },
+})
+
+const lane: Lane<Job, null> = {
+  name: 'guard_checks',
+  run: async (items) => ({
+    outcomes: items.map(({ job }) => ({ entries: [entryOf(job)], reply: () => null })),
+  }),
+}
+
+const entryOf = ({ caller, check }: Job): EntryDraft => ({
+  kind: 'guard.checked',
+  actor: actorOf(caller),
+  agent_id: check.agentId,
+  data: {
+    action: check.action,
+    flagged: check.flagged,
+    score: check.score,
+    threshold: check.threshold,
+    reasons: check.reasons,
+    source: check.source,
+    direction: check.direction,
+    model: check.model,
+    content_hash: check.contentHash,
+  },
+})
