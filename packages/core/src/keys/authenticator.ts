@@ -8,7 +8,7 @@ import { fail } from '../errors.ts'
 import type { Caller, Principal } from '../http/caller.ts'
 import type { CredentialHolder, Credentials } from '../module/ports.ts'
 import { hashKey, isKeyText, parseKey } from './key-text.ts'
-import { findHolders } from './store.ts'
+import { findHolder, findHolders } from './store.ts'
 import type { KeyHolder } from './store.ts'
 
 const BEARER = /^Bearer +([!-~]+)$/i
@@ -50,7 +50,7 @@ export class Authenticator {
     if (known && this.#isGood(known.principal)) return known
     const key = parseKey(text)
     if (key === null) return this.#authenticateAgent(text)
-    const [holder] = await findHolders(this.#db, [key.id])
+    const holder = await findHolder(this.#db, key.id)
     // Compared also when there is no such key, so that the time tells nothing.
     const same = timingSafeEqual(Buffer.from(key.hash), holder ? Buffer.from(holder.hash) : NO_HASH)
     if (!holder || !same) {

@@ -2,7 +2,7 @@ import { publicPart } from '@remit/core'
 import type { AnyDatabase, CredentialHolder, Credentials, Deps } from '@remit/core'
 import { EndedUse } from './ended-use.ts'
 import type { Hasher } from './hasher.ts'
-import { findKnown, whyEnded } from './known.ts'
+import { findKnown, findOneKnown, whyEnded } from './known.ts'
 import type { KnownCredential } from './known.ts'
 import { LastUse } from './last-use.ts'
 
@@ -41,7 +41,7 @@ export class Directory implements Credentials {
 
   /** The credential with this text, whatever has become of it. */
   async recognize(text: string): Promise<KnownCredential | null> {
-    const [credential] = await findKnown(this.#deps.db, [`cred_${publicPart(text)}`])
+    const credential = await findOneKnown(this.#deps.db, `cred_${publicPart(text)}`)
     return this.#hasher.matches(text, credential) && credential ? credential : null
   }
 

@@ -1,5 +1,5 @@
 import type { Plan, Scope } from '@remit/contract'
-import { on } from '@remit/core'
+import { on, statement } from '@remit/core'
 import type { AnyDatabase, CredentialHolder } from '@remit/core'
 import type { Tables } from '../schema.ts'
 import type { Hashed } from './hasher.ts'
@@ -23,6 +23,40 @@ export function whyEnded(
   if (revokedAt !== null) return 'revoked'
   if (now >= expiresAt) return 'expired'
   return agentStatus === 'suspended' ? 'agent_suspended' : null
+}
+
+interface Row {
+  readonly id: string
+  readonly org_id: string
+  readonly agent_id: string
+  readonly hash: string
+  readonly hash_scheme: string
+  readonly scopes: string
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  readonly status: KnownCredential['agentStatus']
+  readonly allowed_scopes: string
+  readonly plan: string
+  readonly config_version: number
+}
+
+// SQLite finds a row by its key ten times faster in a subquery than in a join.
+const one = statement<Row>(`select c.id, c.org_id, c.agent_id, c.hash, c.hash_scheme, c.scopes,
+  c.created_at, c.expires_at, c.revoked_at,
+  (select a.status from agent a where a.org_id = c.org_id and a.agent_id = c.agent_id) as status,
+  (select a.allowed_scopes from agent a where a.org_id = c.org_id and a.agent_id = c.agent_id) as allowed_scopes,
+  (select o.plan from organization o where o.id = c.org_id) as plan,
+  (select h.config_version from ledger_head h where h.org_id = c.org_id) as config_version
+  from agent_credential c where c.id = ?`)
+
+/** A credential by its id, with what its agent and organization say. */
+export async function findOneKnown(
+  db: AnyDatabase,
+  id: string,
+): Promise<KnownCredential | undefined> {
+  const [row] = await one(db, [id])
+  return row && toKnown(row)
 }
 
 /** Credentials by their ids, with their agents and organizations. */
@@ -54,22 +88,24 @@ export async function findKnown(
       'h.config_version',
     ])
     .execute()
-  return rows.map((row) => {
-    const allowed = JSON.parse(row.allowed_scopes) as Scope[]
-    return {
-      id: row.id,
-      orgId: row.org_id,
-      agentId: row.agent_id,
-      hash: row.hash,
-      hash_scheme: row.hash_scheme,
-      // What the agent may not have any more, its credentials have not either.
-      scopes: (JSON.parse(row.scopes) as Scope[]).filter((scope) => allowed.includes(scope)),
-      createdAt: Date.parse(row.created_at),
-      expiresAt: Date.parse(row.expires_at),
-      revokedAt: row.revoked_at,
-      agentStatus: row.status,
-      plan: row.plan as Plan,
-      configVersion: row.config_version,
-    }
-  })
+  return rows.map(toKnown)
+}
+
+function toKnown(row: Row): KnownCredential {
+  const allowed = JSON.parse(row.allowed_scopes) as Scope[]
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    agentId: row.agent_id,
+    hash: row.hash,
+    hash_scheme: row.hash_scheme,
+    // What the agent may not have any more, its credentials have not either.
+    scopes: (JSON.parse(row.scopes) as Scope[]).filter((scope) => allowed.includes(scope)),
+    createdAt: Date.parse(row.created_at),
+    expiresAt: Date.parse(row.expires_at),
+    revokedAt: row.revoked_at,
+    agentStatus: row.status,
+    plan: row.plan as Plan,
+    configVersion: row.config_version,
+  }
 }
