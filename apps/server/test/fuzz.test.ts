@@ -71,14 +71,20 @@ describe('requests of every kind', () => {
       return method === 'HEAD' || isAnswer(request, text)
         ? 'answered'
         : fault(`not an answer: ${text.slice(0, 500)}`)
-    const wrong = wrongRefusal(response, method, text)
+    const wrong = wrongRefusal(response, request, text)
     return wrong === null ? 'refused' : fault(`${response.status}, ${wrong}: ${text.slice(0, 500)}`)
   }
 
-  function wrongRefusal(response: Response, method: string, text: string): string | null {
+  function wrongRefusal(
+    response: Response,
+    { method, path }: WildRequest,
+    text: string,
+  ): string | null {
     if (response.status >= 500) return 'the server failed'
-    if (response.headers.get('content-type') !== 'application/problem+json')
-      return 'no problem document'
+    const type = response.headers.get('content-type')
+    // OAuth clients read nothing else.
+    const isOAuth = type === 'application/json' && OAUTH_PATHS.has(path.split('?')[0] ?? '')
+    if (type !== 'application/problem+json' && !isOAuth) return 'no problem document'
     if (method === 'HEAD') return null
     const problem = JSON.parse(text) as Problem
     if (PROBLEMS[problem.code]?.[0] !== response.status) return 'a code of another status'
@@ -87,6 +93,10 @@ describe('requests of every kind', () => {
     return text.length > 100_000 ? 'far too long' : null
   }
 })
+
+const OAUTH_PATHS: ReadonlySet<string> = new Set(
+  Object.values(endpoints).flatMap(({ oauth, path }) => (oauth ? [path] : [])),
+)
 
 /** Whether a success has the shape that the contract gives to the answers of its endpoint. */
 function isAnswer({ method, path }: WildRequest, text: string): boolean {

@@ -8,7 +8,7 @@ const JSON_TYPES = new Set(['application/json', 'application/jwk-set+json'])
 const MAX_DEPTH = 16
 
 /** Where an issuer describes itself (OpenID Connect Discovery §4). */
-export const discoveryUrl = (issuer: string): string =>
+const discoveryUrl = (issuer: string): string =>
   `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 
 /** The issuer's keys from where they are. Throws `KeySetError`; nothing that was sent is in it. */

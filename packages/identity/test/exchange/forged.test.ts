@@ -35,6 +35,10 @@ const respelt = (text: string): string => {
   return text.slice(0, -1) + alphabet[last ^ 1]
 }
 
+/** Node's decoder takes + for -, as in the other alphabet. */
+const respeltPlus = (token: string) =>
+  `${unsigned(token)}.+${token.slice(token.lastIndexOf('.') + 2)}`
+
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)])
 
 const hmacWithPublicKey = () => {
@@ -136,7 +140,7 @@ const FORGED: readonly (readonly [name: string, token: () => string, reason: str
   ['16 KiB and more', () => signed({}, { more: 'x'.repeat(16_384) }), 'malformed'],
   ['blanks', () => `${signed({})}\n`, 'malformed'],
   ['padding', () => `${signed({})}==`, 'malformed'],
-  ['another alphabet', () => signed({}).replace(/_|-/, '+'), 'malformed'],
+  ['another alphabet', () => respeltPlus(signed({})), 'malformed'],
   ['another spelling of the signature', () => respelt(signed({})), 'malformed'],
   ['a payload that is a list', () => raw('[]'), 'malformed'],
   ['a payload that is null', () => raw('null'), 'malformed'],

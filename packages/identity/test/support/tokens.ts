@@ -21,7 +21,7 @@ export function createKey(kid: string, alg: IssuerKey['alg'] = 'ES256'): IssuerK
 }
 
 /** The signature over a text, as JWS writes it. */
-export const signatureOf = (signed: string, { privateKey }: IssuerKey): string =>
+const signatureOf = (signed: string, { privateKey }: IssuerKey): string =>
   sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString(
     'base64url',
   )
