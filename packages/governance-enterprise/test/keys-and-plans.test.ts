@@ -45,7 +45,9 @@ describe.each(DIALECTS)('keys and plans on %s', (dialect) => {
 
     const { request_id: _, ...expected } = await refusalOf(never)
     for (const answer of answers) {
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="remit"')
+      expect(answer.headers.get('www-authenticate')).toBe(
+        'Bearer realm="remit", error="invalid_token"',
+      )
       const { request_id: __, ...problem } = await refusalOf(answer)
       expect(problem).toEqual(expected)
     }
