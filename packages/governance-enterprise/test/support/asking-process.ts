@@ -20,13 +20,14 @@ async function ask({ url, signingKey, key, times, body }: Job): Promise<string[]
     url,
     signingKey: createPrivateKey(signingKey),
   })
-  const decisions = await Promise.all(
-    Array.from({ length: times }, async () => {
-      const response = await remit.call('POST', '/v1/authorize', { key, body })
-      const { decision } = (await response.json()) as { decision?: string }
-      return decision ?? `status ${response.status}`
-    }),
-  )
+  const once = async (tries = 20): Promise<string> => {
+    const response = await remit.call('POST', '/v1/authorize', { key, body })
+    // On a busy machine two processes may wait too long for each other; then nothing was done.
+    if (response.status === 503 && tries > 1) return once(tries - 1)
+    const { decision } = (await response.json()) as { decision?: string }
+    return decision ?? `status ${response.status}`
+  }
+  const decisions = await Promise.all(Array.from({ length: times }, () => once()))
   await remit.close()
   return decisions
 }
