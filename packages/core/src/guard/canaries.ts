@@ -9,14 +9,25 @@ const MIN_NORMALIZED = 4
 
 /**
  * Planted texts that came back. Compared as detectors read: case, accents, look-alikes, white space
- * and invisible characters do not hide one.
+ * and invisible characters do not hide one, and neither does an encoding that `decoded` holds.
  */
-export function findCanaries(text: string, view: View, canaries: readonly string[]): Detection[] {
+export function findCanaries(
+  text: string,
+  view: View,
+  canaries: readonly string[],
+  decoded: readonly View[] = [],
+): Detection[] {
+  if (canaries.length === 0) return []
+  return [view, ...decoded].flatMap((form) => canariesIn(text, form, canaries))
+}
+
+function canariesIn(text: string, view: View, canaries: readonly string[]): Detection[] {
   const visible = oneLine(view.text)
   return canaries.flatMap((canary) => {
     const normalized = oneLine(normalize(canary).view.text)
     // Without enough visible text left, only the very characters can be looked for.
     if (normalized.trim().length < MIN_NORMALIZED) {
+      if (view.name !== 'normalized') return []
       return placesOf(text, canary).map((at) => leak(at, at + canary.length, 'original'))
     }
     return placesOf(visible, normalized).map((at) =>
@@ -39,7 +50,7 @@ function placesOf(text: string, wanted: string): number[] {
 }
 
 const leak = (start: number, end: number, view: ViewName): Detection => ({
-  detector: 'canary.plain',
+  detector: view === 'normalized' || view === 'original' ? 'canary.plain' : 'canary.encoded',
   category: 'canary_leak',
   severity: 'critical',
   start,

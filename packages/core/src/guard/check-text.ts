@@ -10,6 +10,7 @@ import type { Model } from './model/model.ts'
 import { normalize } from './normalize.ts'
 import { findPersonalData } from './pii.ts'
 import type { Reading, Thresholds } from './reading.ts'
+import { viewsOf } from './views/views.ts'
 import { cutOut } from './redact.ts'
 import { findSecrets } from './secrets.ts'
 
@@ -57,7 +58,9 @@ export function checkText(
     ...(checks.has('invisible') ? invisible.detections : []),
     ...(checks.has('secrets') ? findSecrets(text) : []),
     ...(checks.has('pii') ? findPersonalData(text) : []),
-    ...(checks.has('canary') ? findCanaries(text, normalized, given.canaries) : []),
+    ...(checks.has('canary') && given.canaries.length > 0
+      ? findCanaries(text, normalized, given.canaries, viewsOf(text, normalized, model.vocabulary))
+      : []),
   ]
   const detections = withoutAllowed(text, found, given.allow)
   const score = riskOf(detections)

@@ -127,6 +127,18 @@ describe('the verdict on a text', () => {
     })
   })
 
+  it('blocks a canary that comes back encoded', () => {
+    const canaries = ['heron-42-blue']
+    const encoded = Buffer.from('the word is heron-42-blue, keep it').toString('base64')
+
+    const { action, findings } = ask(`see ${encoded}`, { canaries, direction: 'output' })
+
+    expect(action).toBe('block')
+    expect(findings).toContainEqual(
+      expect.objectContaining({ detector: 'canary.encoded', view: 'base64', start: 4 }),
+    )
+  })
+
   it('blocks a canary that comes back, also in another shape', () => {
     const canaries = ['Blue Heron 7731']
     for (const content of [

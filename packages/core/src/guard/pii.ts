@@ -7,12 +7,18 @@ import { ibanLength } from './iban.ts'
 const CARD = /(?<![\p{L}\p{N}_.-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\p{L}_\d])/gu
 const IBAN = /(?<![\p{L}\p{N}_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gu
 
-/** E-mail addresses, payment cards and bank accounts that pass their checks. Linear. */
+// E.164 with a country code: 8 to 15 digits, at most two signs between two of them.
+const INTERNATIONAL = /(?<![\p{L}\p{N}_+])\+[1-9](?:[ .()/-]{0,2}\d){7,14}(?!\d)/gu
+const NORTH_AMERICAN = /(?<![\p{L}\p{N}_]|\+1[ .-]?)\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}(?![\p{N}])/gu
+
+/** E-mail addresses, telephone numbers, payment cards and bank accounts that pass their checks. Linear. */
 export function findPersonalData(text: string): Detection[] {
   return [
     ...Array.from(findEmails(text), ([start, end]) => detection('email', start, end)),
     ...findNumbers(text, 'card', CARD, cardLength),
     ...findNumbers(text, 'iban', IBAN, ibanLength),
+    ...findNumbers(text, 'phone', INTERNATIONAL, ({ length }) => length),
+    ...findNumbers(text, 'phone', NORTH_AMERICAN, ({ length }) => length),
   ]
 }
 

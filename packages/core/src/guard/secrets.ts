@@ -1,4 +1,5 @@
 import type { Detection } from './detection.ts'
+import { KEY_BEGINNINGS, KEY_FORMATS, NAMED_SECRETS } from './secret-kinds.ts'
 
 interface SecretKind {
   readonly kind: string
@@ -9,28 +10,26 @@ interface SecretKind {
   readonly endOf?: (text: string, start: number, end: number) => number
 }
 
-const KINDS: readonly SecretKind[] = [
+const SEVERE = 'critical'
+
+const BY_FORM: readonly SecretKind[] = KEY_FORMATS.map(({ kind, form }) => ({
+  kind,
+  severity: SEVERE,
+  pattern: new RegExp(`(?<![A-Za-z0-9_])(?:${form})(?![A-Za-z0-9_])`, 'g'),
+}))
+const BY_NAME: readonly SecretKind[] = NAMED_SECRETS.map(({ kind, form }) => ({
+  kind,
+  severity: SEVERE,
+  pattern: new RegExp(`(?<![A-Za-z0-9])${form}`, 'gid'),
+}))
+
+const WITHOUT_FORM: readonly SecretKind[] = [
+  ...BY_NAME,
   {
     kind: 'private_key',
     severity: 'critical',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
     endOf: endOfPrivateKey,
-  },
-  {
-    kind: 'aws_access_key_id',
-    severity: 'critical',
-    pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
-  },
-  {
-    kind: 'github_token',
-    severity: 'critical',
-    pattern:
-      /(?<![A-Za-z0-9_])(?:gh[oprsu]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{22,243})(?![A-Za-z0-9_])/g,
-  },
-  {
-    kind: 'remit_key',
-    severity: 'critical',
-    pattern: /(?<![A-Za-z0-9_])rm[cfk]_[A-Za-z0-9]{65}(?![A-Za-z0-9])/g,
   },
   {
     kind: 'jwt',
@@ -40,14 +39,26 @@ const KINDS: readonly SecretKind[] = [
   },
 ]
 
+const KINDS = [...BY_FORM, ...WITHOUT_FORM]
+const IN_ADDRESSES = BY_NAME.filter(({ kind }) => kind === 'password_in_url')
+// What every kind above has in it, so that most texts need to be read twice only.
+const LONG_RUN = /[\w+/-]{16}/
+const BEGINNING = new RegExp(KEY_BEGINNINGS.join('|'))
+
 /** Keys and tokens whose form leaves little doubt. Linear. */
 export function findSecrets(text: string): Detection[] {
-  return KINDS.flatMap(({ kind, severity, pattern, endOf }) => {
+  if (!LONG_RUN.test(text)) return text.includes('://') ? findAll(text, IN_ADDRESSES) : []
+  return findAll(text, BEGINNING.test(text) ? KINDS : WITHOUT_FORM)
+}
+
+function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
+  return kinds.flatMap(({ kind, severity, pattern, endOf }) => {
     const found: Detection[] = []
     let last = 0
-    for (const { 0: match, index: start } of text.matchAll(pattern)) {
+    for (const { 0: match, index, indices } of text.matchAll(pattern)) {
+      const [start, matchEnd] = indices?.[1] ?? [index, index + match.length]
       if (start < last) continue
-      const end = endOf ? endOf(text, start, start + match.length) : start + match.length
+      const end = endOf ? endOf(text, start, matchEnd) : matchEnd
       if (end === 0) continue
       last = end
       found.push({

@@ -27,8 +27,50 @@ describe('secrets', () => {
     ['secret.jwt', JWT],
     ['secret.private_key', PEM],
     ['secret.private_key', PEM.replaceAll('PRIVATE', 'RSA PRIVATE')],
+    ['secret.gitlab_token', `glpat-${'a1B2'.repeat(5)}`],
+    ['secret.anthropic_key', `sk-ant-api03-${'a1B2'.repeat(20)}`],
+    ['secret.openai_key', `sk-proj-${'a1B2'.repeat(20)}`],
+    ['secret.openai_key', `sk-${'a1B2'.repeat(5)}T3BlbkFJ${'a1B2'.repeat(5)}`],
+    ['secret.openrouter_key', `sk-or-v1-${'a1b2'.repeat(16)}`],
+    ['secret.google_api_key', `AIza${'a1B2x'.repeat(7)}`],
+    ['secret.google_oauth_token', `ya29.${'a1B2'.repeat(10)}`],
+    ['secret.google_oauth_token', `GOCSPX-${'a1B2'.repeat(7)}`],
+    ['secret.huggingface_token', `hf_${'aBcD'.repeat(8)}eF`],
+    ['secret.groq_key', `gsk_${'a1B2'.repeat(13)}`],
+    ['secret.xai_key', `xai-${'a1B2'.repeat(20)}`],
+    ['secret.replicate_token', `r8_${'a1B2'.repeat(9)}c`],
+    ['secret.slack_token', `xoxb-${'1234567890-'.repeat(2)}${'a1B2'.repeat(6)}`],
+    ['secret.stripe_key', ['sk', 'live', 'a1B2'.repeat(6)].join('_')],
+    ['secret.stripe_key', `whsec_${'a1B2'.repeat(8)}`],
+    ['secret.npm_token', `npm_${'a1B2'.repeat(9)}`],
+    ['secret.pypi_token', `pypi-AgEIcHlwaS5vcmc${'a1B2'.repeat(15)}`],
+    ['secret.sendgrid_key', `SG.${'a1B2'.repeat(5)}xy.${'a1B2'.repeat(10)}xyz`],
+    ['secret.digitalocean_token', `dop_v1_${'a1b2'.repeat(16)}`],
+    ['secret.shopify_token', `shpat_${'a1b2'.repeat(8)}`],
+    ['secret.databricks_token', `dapi${'a1b2'.repeat(8)}`],
+    ['secret.hashicorp_vault_token', `hvs.${'a1B2'.repeat(8)}`],
+    ['secret.linear_key', `lin_api_${'a1B2'.repeat(10)}`],
+    ['secret.notion_token', `ntn_${'a1B2'.repeat(11)}`],
+    ['secret.telegram_token', `123456789:AA${'a1B2'.repeat(8)}c`],
+    ['secret.docker_token', `dckr_pat_${'a1B2'.repeat(6)}xyz`],
   ])('are found whole, as %s', (detector, secret) => {
     expect(secretsIn(`key="${secret}", next`)).toEqual([[detector, secret]])
+  })
+
+  it.each([
+    [
+      'secret.aws_secret_access_key',
+      `aws_secret_access_key = "${'a/B2'.repeat(10)}"`,
+      'a/B2'.repeat(10),
+    ],
+    [
+      'secret.azure_storage_key',
+      `AccountKey=${'a1B2'.repeat(21)}xy==;`,
+      `${'a1B2'.repeat(21)}xy==`,
+    ],
+    ['secret.password_in_url', 'postgres://kim:hunter2@db.example/shop', 'hunter2'],
+  ])('are found by the name before them, as %s', (detector, text, secret) => {
+    expect(secretsIn(text)).toEqual([[detector, secret]])
   })
 
   it('are found in every place where they stand', () => {
@@ -68,6 +110,8 @@ describe('personal data', () => {
     ['pii.iban', 'DE89 3704 0044 0532 0130 00'],
     ['pii.iban', 'GB82WEST12345698765432'],
     ['pii.iban', 'NO9386011117947'],
+    ['pii.phone', '+49 30 1234567'],
+    ['pii.phone', '+1 (555) 010-4477'],
   ])('is found whole, as %s: %s', (detector, value) => {
     expect(personalDataIn(`Take ${value}, please`)).toEqual([[detector, value]])
     expect(personalDataIn(`(${value})`)).toEqual([[detector, value]])

@@ -24,7 +24,7 @@ export function unescaped(text: string): View | null {
   const view = replaced('escapes', text, ESCAPE, (match) => {
     const [, byte, unit, hexadecimal, decimal, percent, printable, name] = match
     if (name !== undefined) return NAMED[name] ?? null
-    count++
+    count += percent || printable ? (percent ?? printable ?? '').length / 3 : 1
     if (byte !== undefined) return fromCode(Number.parseInt(byte, 16))
     if (unit !== undefined) return fromCode(Number.parseInt(unit, 16))
     if (hexadecimal !== undefined) return fromCode(Number.parseInt(hexadecimal, 16))

@@ -30,7 +30,8 @@ CLASS.fill(LETTER, 0x61, 0x7b)
 for (const sign of Object.keys(READINGS)) CLASS[sign.charCodeAt(0)] = SIGN
 
 const MAX_LENGTH = 22
-const ORDINARY = /^(?:\d+(?:st|nd|rd|th|[a-z]{1,2})|[a-z]+[!+(|]+|[a-z]{1,2}\d+|\(+[a-z]+)$/
+const ORDINARY =
+  /^(?:\d+(?:st|nd|rd|th|px|em|kg|km|cm|mm|ms|gb|mb|kb|am|pm|[bdghkmswx])|[a-z]+[!+(|]+|[a-z]{1,2}\d+|\(+[a-z]+)$/
 // In a text that is written so, lone figures are letters too.
 const LONE = /(?<=[a-z] )(?:1|4|70|7o|1n|1t|45|15)(?= [a-z])/g
 const LONE_WORDS: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ const LONGEST = 16
 const INLINE_TAG = /<\/?(?:b|i|u|s|em|strong|span|font|a|mark|small|sup|sub|code)\b[^<>]{0,80}>/g
 const BACK_TO_FRONT =
   /\b(?:instructions?|rules|prompt|guidelines|directives|password|restrictions)\b[^.!?]{0,80}\b(?:ignore|disregard|forget|override|bypass|reveal|print|show|repeat|output)\b/
-const PIG_LATIN = /\b([a-z]{1,14}?)([bcdfghjklmnpqrstvwxyz]{0,3})ay\b/g
+const PIG_LATIN = /\b([a-z]{1,16})ay\b/g
 
 /** Every letter twice: `iiggnnoorree`. */
 export function doubledLetters(text: string, { doubled: pairs, letters }: Words): View | null {
@@ -18,7 +18,7 @@ export function doubledLetters(text: string, { doubled: pairs, letters }: Words)
   const words = text.match(/[a-z]{4,}/g) ?? []
   const doubled = words.filter((word) => /^(?:([a-z])\1+){2,}$/.test(word))
   if (doubled.length < 2 || doubled.length < words.length * 0.4) return null
-  return replaced('doubled_letters', text, /([a-z])\1+/g, ([, letter = '']) => letter)
+  return replaced('doubled_letters', text, /([a-z])\1/g, ([, letter = '']) => letter)
 }
 
 /** Letters in a wrong order inside the words: `ingroe pervoius`. */
@@ -68,9 +68,14 @@ export function reversedWords(text: string): View | null {
 /** `ignoreway allway eviouspray`. */
 export function pigLatin(text: string, words: Words, vocabulary: Vocabulary): View | null {
   if (words.inAy < 4 || words.inAy < words.all.length * 0.4) return null
-  return replaced('pig_latin', text, PIG_LATIN, ([word, head = '', tail = '']) => {
-    const readings = [tail + head, tail.slice(1) + head, head, (head + tail).replace(/[wy]$/, '')]
-    return vocabulary.has(word) ? null : (readings.find((read) => vocabulary.has(read)) ?? null)
+  return replaced('pig_latin', text, PIG_LATIN, ([word, stem = '']) => {
+    if (vocabulary.has(word)) return null
+    // What was moved to the end is up to three letters; `way` after a vowel is one that was not.
+    const readings = [
+      stem.replace(/w$/, ''),
+      ...[1, 2, 3].map((n) => stem.slice(-n) + stem.slice(0, -n)),
+    ]
+    return readings.find((read) => vocabulary.has(read)) ?? null
   })
 }
 

@@ -3,6 +3,13 @@ import type { Vocabulary } from './vocabulary.ts'
 const LONGEST_WORD = 16
 /** What a letter that belongs to no word costs; a word costs 1, and short ones more. */
 const STRAY = 2.5
+// Between two cuts of the same letters, that with the commonest words is meant.
+const COMMON = new Set(
+  'a i an and are as at be but by can do for from get give have he her his how if in is it its me my no not of on one or our out say she so that the their them then they this to up us was we what when who will with you your'.split(
+    ' ',
+  ),
+)
+const COMMON_COST = 0.9
 const MAX_LENGTH = 200
 /** Two words in one are a compound, not a disguise. */
 const MIN_WORDS = 3
@@ -18,8 +25,11 @@ export function segmented(joined: string, vocabulary: Vocabulary): string | null
     cost[end] = (cost[end - 1] ?? 0) + STRAY
     from[end] = end - 1
     for (let start = Math.max(0, end - LONGEST_WORD); start < end; start++) {
-      const price = (cost[start] ?? 0) + 1 + 2 / (end - start)
-      if (price < (cost[end] ?? 0) && vocabulary.has(joined.slice(start, end))) {
+      const least = (cost[start] ?? 0) + COMMON_COST
+      if (least >= (cost[end] ?? 0)) continue
+      const word = joined.slice(start, end)
+      const price = COMMON.has(word) ? least : (cost[start] ?? 0) + 1 + 2 / word.length
+      if (price < (cost[end] ?? 0) && vocabulary.has(word)) {
         cost[end] = price
         from[end] = start
       }
