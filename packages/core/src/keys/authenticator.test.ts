@@ -1,8 +1,10 @@
 import type { Plan } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKey, endKey, setPlan } from '../orgs/administration.ts'
-import { createTestRemit, DIALECTS } from '../testing/index.ts'
-import type { TestRemit } from '../testing/index.ts'
+import type { CredentialHolder } from '../module/ports.ts'
+import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
+import type { TestClock, TestRemit } from '../testing/index.ts'
+import { generateText, publicPart } from './key-text.ts'
 import { Authenticator, reaches } from './authenticator.ts'
 
 describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
@@ -92,6 +94,69 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
       const checked = await authenticator.recheck(remit.db, [caller], caller.configVersion + 1, 0)
 
       expect(checked.get(caller.principal.id)).toBeNull()
+    })
+  })
+})
+
+describe('agent credentials in memory', () => {
+  const text = generateText('rmc_')
+  let remit: TestRemit
+  let clock: TestClock
+  let authenticator: Authenticator
+  let asked = 0
+  const used: string[] = []
+  beforeAll(async () => {
+    remit = await createTestRemit()
+    clock = createClock()
+    const { id: orgId } = await remit.organization()
+    const holder: CredentialHolder = {
+      id: `cred_${publicPart(text)}`,
+      orgId,
+      agentId: 'payer',
+      scopes: ['authorize'],
+      expiresAt: clock.now() + 1000,
+      plan: 'enterprise',
+      configVersion: 1,
+    }
+    const isLive = (now: number) => now < holder.expiresAt
+    authenticator = new Authenticator(remit.db, 'team', clock)
+    authenticator.use({
+      authenticate: (given) => {
+        asked++
+        return Promise.resolve(given === text && isLive(clock.now()) ? holder : null)
+      },
+      find: (_tx, ids, now) =>
+        Promise.resolve(ids.includes(holder.id) && isLive(now) ? [holder] : []),
+      used: (id) => void used.push(id),
+    })
+  })
+  afterAll(() => remit.close())
+
+  it('acts as its agent, with the lower plan; a use from memory is told and asks nobody', async () => {
+    const first = await authenticator.authenticate(`Bearer ${text}`, true)
+    const again = await authenticator.authenticate(`Bearer ${text}`, true)
+
+    expect(again).toBe(first)
+    expect(first).toMatchObject({
+      plan: 'team',
+      principal: { type: 'credential', agentId: 'payer' },
+    })
+    expect([asked, used]).toEqual([1, [`cred_${publicPart(text)}`]])
+  })
+
+  it('is believed at the same version until its time is over, then nowhere', async () => {
+    const caller = await authenticator.authenticate(`Bearer ${text}`, true)
+    const at = async (now: number, version: number) =>
+      (await authenticator.recheck(remit.db, [caller], version, now)).get(caller.principal.id)
+    const end = clock.now() + 1000
+
+    expect(await at(end - 1, 1)).toBe(caller)
+    expect(await at(end, 1)).toBeNull()
+    expect(await at(end - 1, 2)).toMatchObject({ principal: { type: 'credential' } })
+    expect(await at(end, 2)).toBeNull()
+    clock.advance(1000)
+    await expect(authenticator.authenticate(`Bearer ${text}`, true)).rejects.toMatchObject({
+      code: 'unauthorized',
     })
   })
 })
