@@ -49,7 +49,11 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
     paths,
     components: {
       securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'Ingest key `rmk_…`' },
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Ingest key `rmk_…`, or credential of an agent `rmc_…`, `rmf_…`',
+        },
       },
       schemas: {
         ...Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),

@@ -23,7 +23,7 @@ export interface BenchTools {
   readonly median: (values: readonly number[]) => number
   readonly ratio: (a: readonly number[], b: readonly number[]) => number
   /** Remit in a process of its own on an empty SQLite file; the headers are those of an admin. */
-  startRemit(): Promise<{
+  readonly startRemit: () => Promise<{
     readonly url: string
     readonly headers: Readonly<Record<string, string>>
     stop(): Promise<void>

@@ -162,7 +162,8 @@ describe.each(DIALECTS)('credentials on %s', (dialect) => {
         ({ status }) => status,
       )
 
-      expect(statuses.toSorted()).toEqual([...Array(10).fill(201), ...Array(5).fill(409)])
+      expect(statuses.filter((status) => status === 201)).toHaveLength(10)
+      expect(statuses.filter((status) => status === 409)).toHaveLength(5)
       expect((await own.refusal('issueCredential', { ...params('crowded'), body })).code).toBe(
         'too_many_credentials',
       )

@@ -15,8 +15,8 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
     afterAll(() => api.remit.close())
 
     const agent = (agentID: string) => ({ params: { agentID } })
-    const setting = (api: Api, settings: object) =>
-      api.ok('changeOrganization', { body: { settings } })
+    const setting = (of: Api, settings: object) =>
+      of.ok('changeOrganization', { body: { settings } })
     const suspend = (id: string, suspended_reason = 'test') =>
       api.ok('changeAgent', { ...agent(id), body: { status: 'suspended', suspended_reason } })
 

@@ -3,10 +3,10 @@ import type { AnyDatabase, RegisteredAgent } from '@remit/core'
 import type { AgentRow, AgentSubjectRow } from './schema.ts'
 import { subjectsOf } from './store.ts'
 
-export const ownersOf = (row: AgentRow): Owner[] => JSON.parse(row.owners) as Owner[]
+const ownersOf = (row: AgentRow): Owner[] => JSON.parse(row.owners) as Owner[]
 export const allowedScopes = (row: Pick<AgentRow, 'allowed_scopes'>): Scope[] =>
   JSON.parse(row.allowed_scopes) as Scope[]
-export const labelsOf = (row: AgentRow): Record<string, string> =>
+const labelsOf = (row: AgentRow): Record<string, string> =>
   JSON.parse(row.labels) as Record<string, string>
 
 /** An agent as it is served and recorded. */

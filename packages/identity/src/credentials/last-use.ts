@@ -1,4 +1,4 @@
-import type { AnyDatabase, Deps } from '@remit/core'
+import type { Deps } from '@remit/core'
 import { isoTime } from '@remit/core'
 import { putUses } from './store.ts'
 
@@ -51,7 +51,7 @@ export class LastUse {
     this.#waiting = new Map()
     try {
       for (let start = 0; start < uses.length; start += ROWS_A_STATEMENT)
-        await putUses(this.#deps.db as AnyDatabase, uses.slice(start, start + ROWS_A_STATEMENT))
+        await putUses(this.#deps.db, uses.slice(start, start + ROWS_A_STATEMENT))
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'when credentials were used is not written yet')
       for (const { id, used_at } of uses)
