@@ -145,8 +145,7 @@ describe.each(DIALECTS)('policies in POST /v1/authorize on %s', (dialect) => {
       const api = await anew()
       await create(api, {
         effect: 'deny',
-        condition:
-          'has(context.constructor) || has(context.__proto__) || has(context.toString)',
+        condition: 'has(context.constructor) || has(context.__proto__) || has(context.toString)',
       })
       const send = (context: string) =>
         api.ok('authorize', {
