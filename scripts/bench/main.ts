@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util'
 import { appendSuite } from './append.ts'
 import { groupSuite } from './group.ts'
+import { guardSuite } from './guard.ts'
 import { httpSuite } from './http.ts'
 import { millionSuite } from './million.ts'
 import { packageSuites } from './package-suites.ts'
@@ -33,6 +34,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
   processes: () => processesSuite(rounds, seconds),
   append: () => appendSuite(rounds),
   million: () => millionSuite(Number(values.entries), rounds),
+  guard: () => guardSuite(rounds),
   scorers: () => scorersSuite(rounds, seconds),
   ...(await packageSuites(rounds, seconds)),
 }

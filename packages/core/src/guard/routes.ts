@@ -6,13 +6,16 @@ import type { GuardChecks } from './checked.ts'
 import { checkContent } from './guard.ts'
 import { secondOpinions } from './second-opinion.ts'
 import type { SecondModel } from './second-opinion.ts'
+import { shippedModel } from './shipped-model.ts'
 
 /** The guard's one route; `observers` are told of verdicts, `second` is asked for its own. */
 export const guardRoutes = (
   observers: readonly GuardChecks[] = [],
   second: SecondModel | null = null,
-): Route[] =>
-  implement(
+): Route[] => {
+  // Read now, so that the first request does not wait for it, and a damaged file stops the start.
+  shippedModel()
+  return implement(
     { checkContent: evaluation.checkContent },
     {
       checkContent: async ({ body }, caller, request) => {
@@ -25,3 +28,4 @@ export const guardRoutes = (
       },
     },
   )
+}

@@ -1,5 +1,5 @@
 import { foldCharacter } from '../fold.ts'
-import { BASIS, hashOf, step } from './hashing.ts'
+import { BASIS, step } from './hashing.ts'
 import { isUnspaced } from './tokens.ts'
 
 /** The concepts of a word, by number; the list is shared, never change it. */
@@ -7,6 +7,8 @@ export type Concepts = readonly number[]
 
 const NONE: Concepts = []
 const MAX_CACHED = 20_000
+const STAR = 0x2a
+const SPACE = 0x20
 
 /** The lines of a source with their words as detectors read them; what `Lexicon` takes. */
 export const foldLexicon = (source: string): string =>
@@ -32,34 +34,48 @@ export class Lexicon {
   #longestPart = 0
 
   constructor(source: string) {
-    const lines = source.split('\n')
-    this.names = [...new Set(lines.map((line) => line.slice(0, line.indexOf(':'))))]
-    for (const line of lines) {
+    const names: string[] = []
+    for (const line of source.split('\n')) {
       const colon = line.indexOf(':')
-      const concept = this.names.indexOf(line.slice(0, colon)) + 1
-      for (const entry of line.slice(colon + 1).split(/\s+/)) if (entry) this.#add(entry, concept)
+      const name = line.slice(0, colon)
+      if (!names.includes(name)) names.push(name)
+      this.#read(line, colon + 1, names.indexOf(name) + 1)
+    }
+    this.names = names
+  }
+
+  /** The words of a line from `from` on, without making texts of them. */
+  #read(line: string, from: number, concept: number): void {
+    let start = from
+    let hash = BASIS
+    for (let at = from; at <= line.length; at++) {
+      const unit = line.charCodeAt(at)
+      if (unit === STAR) continue
+      if (at < line.length && unit !== SPACE) {
+        if (hash === BASIS) start = at
+        hash = step(hash, unit)
+        continue
+      }
+      if (hash !== BASIS) this.#put(line, start, at, hash, concept)
+      hash = BASIS
     }
   }
 
-  #add(entry: string, concept: number): void {
-    const isBeginning = entry.endsWith('*')
-    const folded = Array.from(
-      isBeginning ? entry.slice(0, -1) : entry,
-      (c) => foldCharacter(c).text,
-    )
-    const word = folded.join('')
-    const put = (map: Map<number, number[]>) => {
-      const known = map.get(hashOf(word)) ?? []
-      if (!known.includes(concept)) map.set(hashOf(word), [...known, concept])
-    }
-    if (isUnspaced(word.charCodeAt(0))) {
-      put(this.#parts)
-      this.#longestPart = Math.max(this.#longestPart, word.length)
+  #put(line: string, start: number, end: number, hash: number, concept: number): void {
+    const isBeginning = line.charCodeAt(end - 1) === STAR
+    const length = isBeginning ? end - start - 1 : end - start
+    let map = this.#words
+    if (isUnspaced(line.charCodeAt(start))) {
+      map = this.#parts
+      this.#longestPart = Math.max(this.#longestPart, length)
     } else if (isBeginning) {
-      put(this.#beginnings)
-      this.#shortest = Math.min(this.#shortest, word.length)
-      this.#longest = Math.max(this.#longest, word.length)
-    } else put(this.#words)
+      map = this.#beginnings
+      this.#shortest = Math.min(this.#shortest, length)
+      this.#longest = Math.max(this.#longest, length)
+    }
+    const known = map.get(hash)
+    if (!known) map.set(hash, [concept])
+    else if (!known.includes(concept)) known.push(concept)
   }
 
   /** Of the word at [start, end) of a normalized text; `hash` is that of the token. */

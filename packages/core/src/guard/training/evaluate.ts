@@ -2,6 +2,7 @@
  * `pnpm --filter @remit/core guard:evaluate`: what the shipped guard finds on the development corpus
  * and on attacks of sources that it never learned from. `--corpora <folder>` (../shared/data/guard
  * beside the repository), `--prototype <folder>` to measure the research prototype in the same run,
+ * `--adaptive` for what is left after changes that an attacker would make, and
  * `--without <source>` to leave sources that begin so out of training, and see how they fare then.
  */
 import { existsSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { Model } from '../model/model.ts'
 import { readWeights } from '../model/weights.ts'
 import { WEIGHTS } from '../shipped-model.ts'
+import { adaptiveReport } from './adaptive.ts'
 import { build } from './build.ts'
 import { GRAMMARS, readConcepts } from './digest.ts'
 import { expandAll } from './grammar.ts'
@@ -26,6 +28,7 @@ const { values } = parseArgs({
   options: {
     corpora: { type: 'string', default: join(SHARED, 'data/guard') },
     prototype: { type: 'string' },
+    adaptive: { type: 'boolean', default: false },
     without: { type: 'string', multiple: true, default: [] },
   },
 })
@@ -70,6 +73,7 @@ if (!trainPath || !devPath || !existsSync(trainPath) || !existsSync(devPath)) {
     contestants.push({ name: 'prototype', scored })
   }
   say(compare(contestants, new Set(dev.rows)))
+  if (values.adaptive) say(`\n${adaptiveReport(dev.rows)}`)
 }
 
 /** With every judgement, however low: the cuts are made anew on the development corpus. */

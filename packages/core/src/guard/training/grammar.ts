@@ -103,7 +103,7 @@ function carried(payload: string, ctx: GuardSource, grammar: Grammar, random: Ra
   return expand(carrier, grammar, random).replace('{payload}', () => payload)
 }
 
-const INNERMOST = /(?<!\\)\[([^[\]]*)(?<!\\)\]|\{([^{}\s"':,]+)\}/gu
+const INNERMOST = /(?<!\\)\[((?:\\[[\]]|[^[\]])*)(?<!\\)\]|\{([^{}\s"':,]+)\}/gu
 
 /** A phrase with its choices made and its slots filled. */
 function expand(phrase: string, grammar: Grammar, random: Random, depth = 0): string {

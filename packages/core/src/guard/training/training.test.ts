@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { readWeights, writeWeights } from '../model/weights.ts'
+import { WEIGHTS } from '../shipped-model.ts'
+import { signatureDigest } from '../signatures.ts'
+import { GRAMMARS, readConcepts } from './digest.ts'
+import { expandAll } from './grammar.ts'
+import { licenceOf } from './licences.ts'
+import { plant } from './plant.ts'
+import { train } from './train.ts'
+
+const { rows, digest } = expandAll(GRAMMARS, 1)
+
+describe('the grammars', () => {
+  it('make many different texts, in over 25 languages, none with a hole in it', () => {
+    const attacks = rows.filter(({ label }) => label === 1)
+
+    expect(rows.length).toBeGreaterThan(15_000)
+    expect(attacks.length).toBeGreaterThan(8_000)
+    expect(new Set(rows.map(({ lang }) => lang)).size).toBeGreaterThan(25)
+    expect(rows.filter(({ text }) => /\{[a-z]+\}|\[[^\]]*\|[^\]]*\]/i.test(text))).toEqual([])
+  })
+
+  it('have harmless texts beside the attacks of every language', () => {
+    const languages = new Map(Array.from(Map.groupBy(rows, ({ lang }) => lang)))
+
+    for (const [lang, those] of languages)
+      expect([lang, new Set(those.map(({ label }) => label)).size]).toEqual([lang, 2])
+  })
+
+  it('make the same texts from the same seed, and others from another', () => {
+    expect(expandAll(GRAMMARS, 1).rows).toEqual(rows)
+    expect(expandAll(GRAMMARS, 2).rows).not.toEqual(rows)
+  })
+})
+
+describe('training', () => {
+  it('gives the same weights from the same texts and seed, to the bit', () => {
+    const some = rows.filter((_, i) => i % 20 === 0)
+    const once = train(some, readConcepts(), 1)
+
+    expect(train(some, readConcepts(), 1)).toEqual(once)
+    expect(train(some, readConcepts(), 2)).not.toEqual(once)
+  })
+
+  it('shows harmless requests as attacks only inside documents', () => {
+    const planted = plant(rows, 200, 1)
+
+    expect(planted.every(({ ctx, label }) => label === 1 && ctx !== 'user')).toBe(true)
+    expect(planted.filter(({ source }) => source.startsWith('planted-')).length).toBe(200)
+  })
+
+  it('takes no attack from others, and no source without a licence for it', () => {
+    const row = { text: 'x', category: 'benign', ctx: 'user' } as const
+
+    expect(licenceOf({ ...row, label: 1, source: 'neuralchemy' })).toBeNull()
+    expect(licenceOf({ ...row, label: 0, source: 'neuralchemy' })).toBe('Apache-2.0')
+    expect(licenceOf({ ...row, label: 0, source: 'somewhere else' })).toBeNull()
+  })
+})
+
+describe('the shipped weights', () => {
+  const weights = readWeights(WEIGHTS)
+
+  it('were made from the grammars, concepts and signatures as they are', () => {
+    expect(weights.header.digests.grammars).toBe(digest)
+    expect(weights.header.digests.signatures).toBe(signatureDigest)
+    expect(weights.concepts).toBe(readConcepts())
+  })
+
+  it('name the licence of every source, and nothing of the development corpus', () => {
+    expect(weights.header.sources.length).toBeGreaterThan(20)
+    expect(weights.header.sources.filter(({ licence }) => licence === '')).toEqual([])
+    expect(weights.header.digests.corpora.map(({ name }) => name)).toEqual(['train.jsonl.gz'])
+  })
+
+  it('fit in 1.5 MB with concepts and vocabulary, and survive being written', () => {
+    const file = readFileSync(WEIGHTS)
+    const { digest: _, ...rest } = weights
+
+    expect(file.length).toBeLessThan(1_500_000)
+    expect(writeWeights(rest).equals(file)).toBe(true)
+  })
+})

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { GuardRequest } from '@remit/contract'
+import { checkContent } from '@remit/core'
+import { createInstallation } from './installation.ts'
+import { median, quantile } from './report.ts'
+import type { Result } from './report.ts'
+import { startServer } from './servers.ts'
+import type { BenchServer } from './servers.ts'
+
+const WEIGHTS = new URL('../../packages/core/weights/guard.bin', import.meta.url)
+const START = fileURLToPath(new URL('./guard-start.ts', import.meta.url))
+const CHECKS = 4_000
+const MB = 1_000_000
+
+// Made of these, no two texts are alike; some hold figures, addresses, code, or words of attacks.
+const SENTENCES = [
+  'Please summarize the minutes of the meeting and list who has to do what until Friday.',
+  'How do I ignore the first three rows when I read a CSV file with 2,000 lines in python?',
+  'The previous invoice (no. 4711) was paid on 12 March; forward the receipt to our office.',
+  'Write a short letter to my landlord about the heating, friendly but clear, in two paragraphs.',
+  'She studied chemistry in Vienna, moved to Leeds in 1998 and wrote three books about bees.',
+  'const total = rows.filter((row) => row.paid).reduce((sum, row) => sum + row.amount, 0)',
+  'Opening hours are from nine to five; see https://museum.example/visit?lang=en for details.',
+  'Explain the rules of chess to a child, and please do not use the word "strategy" in it.',
+  'Übersetze den folgenden Absatz ins Englische und behalte die Überschriften bei.',
+  'The server answered 503 twice, then the client gave up and printed the whole response.',
+  'Act as a travel guide and tell me what to see in Lisbon in two days with small children.',
+]
+
+/** The guard in process, over HTTP, and what it costs to have. */
+export async function guardSuite(rounds: number): Promise<Result[]> {
+  const short = texts(500).map((content) => GuardRequest.parse({ content }))
+  const long = texts(5_000).map((content) => GuardRequest.parse({ content, source: 'document' }))
+  const ofShort = inProcess(short, CHECKS * rounds)
+  const ofLong = inProcess(long, (CHECKS * rounds) / 10)
+  const overHttp = await http(short, rounds)
+  const start = Array.from({ length: rounds }, firstCheck)
+  const result = (name: string, value: number, below: number, unit: string, detail: string) =>
+    ({ name, value, goal: { below }, unit, detail }) satisfies Result
+  const all = (values: readonly number[]) =>
+    `p50 ${median(values).toFixed(3)} ms, p99 ${quantile(values, 0.99).toFixed(3)} ms`
+  return [
+    result('500 characters in process, p50', median(ofShort), 0.25, ' ms', all(ofShort)),
+    result('500 characters in process, p99', quantile(ofShort, 0.99), 0.6, ' ms', all(ofShort)),
+    result('5,000 characters in process, p50', median(ofLong), 2, ' ms', all(ofLong)),
+    result('500 characters over HTTP, p50', median(overHttp), 0.6, ' ms', all(overHttp)),
+    result('first check of a process', median(start), 50, ' ms', ''),
+    result('weights, concepts and vocabulary', statSync(WEIGHTS).size / MB, 1.5, ' MB', ''),
+  ]
+}
+
+/** Two hundred texts of that length. */
+function texts(length: number): string[] {
+  return Array.from({ length: 200 }, (_, first) => {
+    let text = ''
+    for (let i = first; text.length < length; i += 1 + (first % 7))
+      text += `${SENTENCES[i % SENTENCES.length]} ${i % 4 === 0 ? `(${first}.${i})` : ''}`
+    return text.slice(0, length)
+  })
+}
+
+/** Milliseconds of each check, one after the other; the first half warms up. */
+function inProcess(requests: readonly GuardRequest[], checks: number): number[] {
+  const taken: number[] = []
+  for (let i = 0; i < checks * 2; i++) {
+    const request = requests[i % requests.length]
+    if (!request) continue
+    const started = performance.now()
+    checkContent(request)
+    if (i >= checks) taken.push(performance.now() - started)
+  }
+  return taken
+}
+
+/** The same through a server, requests in series. */
+async function http(requests: readonly GuardRequest[], rounds: number): Promise<number[]> {
+  const installation = await createInstallation('sqlite')
+  const server = await startServer({ kind: 'remit', ...installation })
+  const bodies = requests.map((request) => JSON.stringify(request))
+  const taken: number[] = []
+  const checks = (CHECKS * rounds) / 4
+  for (let i = 0; i < checks * 2; i++) {
+    const started = performance.now()
+    await post(server, bodies[i % bodies.length] ?? '')
+    if (i >= checks) taken.push(performance.now() - started)
+  }
+  await server.stop()
+  await installation.remove()
+  return taken
+}
+
+async function post({ url, organization }: BenchServer, body: string): Promise<void> {
+  const response = await fetch(`${url}/v1/guard`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${organization.key}` },
+    body,
+  })
+  if (response.status !== 200) throw new Error(`the guard answered ${response.status}`)
+  await response.arrayBuffer()
+}
+
+const firstCheck = (): number =>
+  Number(execFileSync(process.execPath, [...process.execArgv, START], { encoding: 'utf8' }))
