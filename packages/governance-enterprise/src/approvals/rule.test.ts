@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { anAsk, aRule } from '../../test/support/rules.ts'
+import { RuleIndex } from '../rules/rule-index.ts'
+import { matching, toRule } from './rule.ts'
+import type { ApprovalRule } from './rule.ts'
+
+/** Conditions with each of the three answers. */
+const ANSWERS = { T: 'true', F: 'false', E: 'context.missing == 1' } as const
+const KINDS = ['T', 'F', 'E'] as const
+type Kind = (typeof KINDS)[number]
+
+/** Every row of up to `size` kinds; some come more than once. */
+const rows = (size: number): Kind[][] =>
+  size === 0 ? [[]] : [[], ...KINDS.flatMap((kind) => rows(size - 1).map((row) => [kind, ...row]))]
+
+const ruleOf = (kind: Kind, i: number): ApprovalRule => ({
+  ...aRule({ id: `${i} ${kind}`, condition: ANSWERS[kind] }),
+  requirement: {
+    rule_id: `${i} ${kind}`,
+    description: null,
+    required: 1,
+    required_rejections: 1,
+    approvers: null,
+    prevent_self_approval: true,
+    reason_required: false,
+  },
+  requestTtlSeconds: 60,
+  approvalTtlSeconds: 60,
+  cooldownSeconds: 60,
+  bindingContext: null,
+})
+
+describe('the rules that ask for an approval', () => {
+  it('are those that match and those that cannot tell, in every row of up to four rules', () => {
+    for (const row of rows(4)) {
+      const asking = matching(RuleIndex.of(row.map(ruleOf)), anAsk())
+
+      const expected = row.map(ruleOf).filter(({ id }) => !id.endsWith('F'))
+      expect(
+        asking.map(({ id }) => id),
+        row.join(''),
+      ).toEqual(expected.map(({ id }) => id))
+    }
+  })
+
+  it('are none that are switched off', () => {
+    const document = { enabled: false, agents: ['*'], actions: ['*'], resources: ['*'] }
+
+    expect(toRule({ id: 'r', document: JSON.stringify(document) } as never)).toBeNull()
+  })
+})
