@@ -1,5 +1,7 @@
 import { hashKey } from '@remit/core'
 import { DIALECTS } from '@remit/core/testing'
+import { sql } from 'kysely'
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AUDIENCE, createFederation, JWT } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'
@@ -7,8 +9,10 @@ import type { Federation } from '../support/federation.ts'
 for (const dialect of DIALECTS) {
   describe(`token exchange on ${dialect}`, () => {
     let f: Federation
+    let log = ''
     beforeAll(async () => {
-      f = await createFederation({ dialect })
+      const stream = { write: (line: string) => void (log += line) }
+      f = await createFederation({ dialect, log: pino({ level: 'trace' }, stream) })
       await f.agent('agent-a', { allowed_scopes: ['authorize', 'guard', 'scorers'] })
     })
     afterAll(() => f.remit.close())
@@ -154,21 +158,26 @@ for (const dialect of DIALECTS) {
       expect(entry?.data['revoked_credentials']).toHaveLength(1)
     })
 
-    it('keeps neither the subject token nor the secret anywhere', async () => {
+    it('keeps neither the subject token nor the secret in any table, log, metric or answer', async () => {
       const token = f.token()
+      const refused = f.token({ env: 'test' })
       const { access_token: secret } = await f.exchanged(token)
-      await f.exchange(token)
-      const row = await f.remit.db
-        .selectFrom('agent_credential' as never)
-        .selectAll()
-        .execute()
-      const everything = JSON.stringify([
-        row,
-        await f.remit.db.selectFrom('ledger_entry').selectAll().execute(),
-      ])
-      expect(everything).toContain(hashKey(secret))
+      const answers = [await f.exchange(token), await f.exchange(refused)]
+      for (const path of ['/v1/identity/idp', '/v1/identity/agents', '/metrics'])
+        answers.push(await f.remit.call('GET', path, { key: f.org.key }))
+
+      const tables = await f.remit.db.introspection.getTables()
+      const rows = await Promise.all(
+        tables.map(({ name }) => sql`select * from ${sql.table(name)}`.execute(f.remit.db)),
+      )
+      const database = JSON.stringify(rows.map((result) => result.rows))
+      const texts = await Promise.all(answers.map((answer) => answer.text()))
+      const everything = [database, log, ...texts].join('\n')
+      expect(database).toContain(hashKey(secret))
+      expect(log).toContain('exchangeToken')
       expect(everything).not.toContain(secret)
-      for (const piece of token.split('.')) expect(everything).not.toContain(piece)
+      for (const piece of [...token.split('.'), ...refused.split('.')])
+        expect(everything).not.toContain(piece)
     })
   })
 }
