@@ -21,6 +21,7 @@ import { scorePrototype } from './prototype.ts'
 import { compare } from './report.ts'
 import type { Contestant } from './report.ts'
 import { readCorpus } from './rows.ts'
+import type { Row } from './rows.ts'
 import { scoreRow } from './scores.ts'
 
 const SHARED = fileURLToPath(new URL('../../../../../../shared/', import.meta.url))
@@ -69,8 +70,12 @@ if (!trainPath || !devPath || !existsSync(trainPath) || !existsSync(devPath)) {
     })
   }
   if (values.prototype !== undefined) {
-    const scored = await scorePrototype(resolve(values.prototype), corpus.rows, judged)
-    contestants.push({ name: 'prototype', scored })
+    const prototype = resolve(values.prototype)
+    const enterPrototype = async (name: string, rows: readonly Row[]) =>
+      contestants.push({ name, scored: await scorePrototype(prototype, rows, judged) })
+    await enterPrototype('prototype', corpus.rows)
+    const allowed = corpus.rows.filter((row) => licenceOf(row) !== null)
+    await enterPrototype('prototype, on our sources', allowed)
   }
   say(compare(contestants, new Set(dev.rows)))
   if (values.adaptive) say(`\n${adaptiveReport(dev.rows)}`)

@@ -4,10 +4,18 @@ import type { Row } from './rows.ts'
 const MAX_TEXT = 6_000
 const MAX_WORDS = 24_000
 
+/** Where words may stand in disguise; what is disguised must not become a word. */
+const isDisguised = ({ source, category, label }: Row): boolean =>
+  source === 'neuralchemy' ||
+  category === 'encoded_payload' ||
+  (label === 1 && !source.startsWith('grammar-'))
+
 /** The words of the texts, but for the rare ones: misspellings, names and ciphers. */
 export function vocabularyOf(rows: readonly Row[]): string {
   const counts = new Map<string, number>()
-  for (const { text } of rows) {
+  for (const row of rows) {
+    if (isDisguised(row)) continue
+    const { text } = row
     const words = normalize(text.slice(0, MAX_TEXT)).view.text.match(
       /(?<![a-z])[a-z]{3,18}(?![a-z])/g,
     )

@@ -33,7 +33,7 @@ export function deciphered(text: string, all: readonly Word[], vocabulary: Vocab
 }
 
 /** The stretch read from right to left. */
-export function backwards(text: string, start: number, end: number): View {
+function backwards(text: string, start: number, end: number): View {
   const length = end - start
   return {
     name: 'reversed',
