@@ -1,4 +1,5 @@
 import { evaluation } from '@remit/contract'
+import { actAs } from '../http/own-agent.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
 import { checkMade } from './checked.ts'
@@ -19,6 +20,7 @@ export const guardRoutes = (
     { checkContent: evaluation.checkContent },
     {
       checkContent: async ({ body }, caller, request) => {
+        actAs(caller, body.agent_id)
         const opinions = second ? await secondOpinions(body, second, request.signal()) : undefined
         const answer = checkContent(body, opinions)
         if (observers.length === 0) return answer
