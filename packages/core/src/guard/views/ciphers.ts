@@ -5,6 +5,7 @@ import type { Word } from './words.ts'
 const MIN_WORDS = 3
 const MAX_RUNS = 24
 const MAX_GAP = 12
+const MAX_KNOWN = 1
 const SAMPLE = 24
 /** From this share of letters in known words on, a reading is taken to be what is meant. */
 const CONVINCING = 0.62
@@ -45,31 +46,28 @@ function backwards(text: string, start: number, end: number): View {
 
 const reversed = (text: string): string => text.split('').toReversed().join('')
 
-/** Stretches where at least half of the words are unknown. */
+/** Stretches of unknown words; a known one may stand among them by chance, two in a row do not. */
 function unknownRuns(text: string, all: readonly Word[]): Run[] {
   const runs: Run[] = []
-  let words: string[] = []
-  let unknown = 0
-  let start = 0
-  let end = 0
+  let first = -1
+  let last = -1
   const close = () => {
-    if (unknown >= MIN_WORDS) runs.push({ start, end, words })
-    words = []
-    unknown = 0
+    const members = all.slice(first, last + 1)
+    const unknown = members.filter((word) => !word.known).length
+    const [start, end] = [all[first]?.start ?? 0, all[last]?.end ?? 0]
+    if (first >= 0 && unknown >= MIN_WORDS)
+      runs.push({ start, end, words: members.map((word) => text.slice(word.start, word.end)) })
+    first = -1
   }
-  for (const word of all) {
-    if (words.length > 0 && word.start - end > MAX_GAP) close()
-    if (words.length > 0 && word.known && unknown * 2 < words.length + 1) close()
+  for (const [i, word] of all.entries()) {
     if (runs.length >= MAX_RUNS) break
-    if (words.length === 0) {
-      if (word.known) continue
-      start = word.start
-    }
-    words.push(text.slice(word.start, word.end))
-    if (!word.known) unknown++
-    end = word.end
+    const isFar = word.start - (all[i - 1]?.end ?? 0) > MAX_GAP
+    if (first >= 0 && (isFar || (word.known && i - last > MAX_KNOWN))) close()
+    if (word.known) continue
+    if (first < 0) first = i
+    last = i
   }
-  if (runs.length < MAX_RUNS) close()
+  if (first >= 0 && runs.length < MAX_RUNS) close()
   return runs
 }
 
