@@ -68,6 +68,12 @@ describe('the open packages as they would be published', () => {
     }
   })
 
+  test('bring the weights of the guard', () => {
+    const core = packed.find(({ manifest }) => manifest.name === '@remit/core')
+
+    expect(core?.files.has('weights/guard.bin')).toBe(true)
+  })
+
   test('ask for nothing that only this workspace can resolve', () => {
     for (const { manifestText } of packed) expect(manifestText).not.toMatch(/workspace:|catalog:/)
   })
