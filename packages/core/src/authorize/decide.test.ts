@@ -108,6 +108,13 @@ describe('decide', () => {
       })
     })
 
+    it('and says what it has thrown', () => {
+      const error = new Error('broken')
+
+      expect(run({ spend_limit: stage(error) }).broken).toEqual({ slot: 'spend_limit', error })
+      expect(run({ spend_limit: stage(pass, { available: false }) }).broken).toBeNull()
+    })
+
     it('but not when an earlier stage has answered', () => {
       expect(
         run({ agent_deny: stage(deny('first')), spend_limit: stage(new Error('broken')) }).message,

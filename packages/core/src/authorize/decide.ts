@@ -26,6 +26,8 @@ export interface Decided {
   readonly settled: readonly (Settled & { readonly slot: Slot })[]
   /** What each stage said, in order: the trace of a dry-run. */
   readonly trace: readonly { readonly slot: Slot; readonly verdict: Verdict }[]
+  /** What the stage that broke has thrown; it denied. */
+  readonly broken: { readonly slot: Slot; readonly error: unknown } | null
 }
 
 /**
@@ -37,6 +39,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
   const notes = new Collected()
   let last: Verdict = { verdict: 'pass' }
   let reason: Reason = 'default_allow'
+  let broken: Decided['broken'] = null
   for (const slot of SLOTS) {
     const prepared = stages.get(slot)
     if (!prepared) continue
@@ -44,7 +47,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
       if (prepared.leftOut) notes.warnings.push(prepared.leftOut)
       continue
     }
-    last = verdictOf(ask, prepared)
+    last = verdictOf(ask, prepared, (error) => (broken = { slot, error }))
     trace.push({ slot, verdict: last })
     if (last.notes) notes.add(last.notes)
     if (last.verdict !== 'pass') break
@@ -62,6 +65,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
     warnings: notes.warnings,
     settled: settle(ask, decision, trace),
     trace,
+    broken,
   }
 }
 
@@ -80,12 +84,17 @@ class Collected {
   }
 }
 
-function verdictOf(ask: Ask, { stage, state, available }: Prepared): Verdict {
+function verdictOf(
+  ask: Ask,
+  { stage, state, available }: Prepared,
+  onBroken: (error: unknown) => void,
+): Verdict {
   if (available) {
     try {
       return stage.decide(ask, state)
-    } catch {
-      // Falls through: a stage that breaks has not answered.
+    } catch (error) {
+      // A stage that breaks has not answered.
+      onBroken(error)
     }
   }
   return { verdict: 'deny', ...stage.unavailable }

@@ -1,11 +1,12 @@
 import { authorize } from '@remit/contract'
 import type { AuthorizeAnswer, Plan } from '@remit/contract'
+import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { implement } from '../module/implement.ts'
 import { defineModule } from '../module/module.ts'
 import { OPERATOR } from '../orgs/administration.ts'
 import { createTestRemit } from '../testing/index.ts'
-import type { TestRemit } from '../testing/index.ts'
+import type { TestRemit, TestRemitOptions } from '../testing/index.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
 
@@ -20,7 +21,11 @@ const passing = {
 } as const satisfies Stage
 
 /** The decision point over hand-made stages, and one organization that asks it. */
-async function start(stages: Partial<Record<Slot, Stage>>, plan: Plan = 'enterprise') {
+async function start(
+  stages: Partial<Record<Slot, Stage>>,
+  plan: Plan = 'enterprise',
+  options: TestRemitOptions = {},
+) {
   const module = defineModule({
     name: 'hand_made',
     setup: ({ decider }) => ({
@@ -30,7 +35,7 @@ async function start(stages: Partial<Record<Slot, Stage>>, plan: Plan = 'enterpr
       }),
     }),
   })
-  remit = await createTestRemit({ modules: [module] })
+  remit = await createTestRemit({ modules: [module], ...options })
   const { id, key } = await remit.organization(plan)
   const call = (agent_id = 'a', context = {}) =>
     remit.call('POST', '/v1/authorize', { key, body: { agent_id, action: 'b.c', context } })
@@ -57,6 +62,22 @@ async function start(stages: Partial<Record<Slot, Stage>>, plan: Plan = 'enterpr
 const broken = () => Promise.reject(new Error('relation does not exist'))
 
 describe('a stage that cannot answer', () => {
+  it('denies when it breaks over a request, and the log says why', async () => {
+    let log = ''
+    const stream = { write: (line: string) => void (log += line) }
+    const breaks: Stage = {
+      ...passing,
+      decide: () => {
+        throw new Error('no such column')
+      },
+    }
+    const { ask } = await start({ policy: breaks }, 'enterprise', { log: pino({}, stream) })
+
+    expect(await ask()).toMatchObject({ decision: 'deny', reason: 'stage_unavailable' })
+    expect(log).toContain('no such column')
+    expect(log).toContain('"slot":"policy"')
+  })
+
   it.each([
     ['load', { load: broken }],
     ['prepare', { prepare: broken }],

@@ -98,6 +98,10 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const prepared = await this.#slots.prepare(asks, view, BatchMemory.of(memo))
     const decided = asks.map((ask) => {
       const one = decide(ask, prepared)
+      if (one.broken) {
+        const { slot, error } = one.broken
+        this.#deps.log.error({ err: error, slot }, 'a stage broke over a request; it denies')
+      }
       for (const settled of one.settled) {
         const { stage, state } = prepared.get(settled.slot) ?? {}
         stage?.apply?.(settled, state)
