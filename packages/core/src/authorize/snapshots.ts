@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { Recent } from '../recent.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
 
@@ -8,11 +9,9 @@ export interface Snapshot {
   readonly slots: ReadonlyMap<Slot, unknown>
 }
 
-const MAX_ORGANIZATIONS = 1_000
-
 /** Snapshots by organization. They need no time limit: `config_version` says when one is old. */
 export class Snapshots {
-  readonly #byOrg = new Map<string, Snapshot>()
+  readonly #byOrg = new Recent<Snapshot>()
 
   peek(orgId: string): Snapshot | undefined {
     return this.#byOrg.get(orgId)
@@ -37,12 +36,7 @@ export class Snapshots {
       }
     }
     const snapshot = { version, slots }
-    this.#byOrg.delete(orgId)
-    this.#byOrg.set(orgId, snapshot)
-    for (const oldest of this.#byOrg.keys()) {
-      if (this.#byOrg.size <= MAX_ORGANIZATIONS) break
-      this.#byOrg.delete(oldest)
-    }
+    this.#byOrg.keep(orgId, snapshot)
     return snapshot
   }
 }

@@ -1,3 +1,4 @@
+import { Recent } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import { rulesOf } from './authority.ts'
 import type { Rules } from './authority.ts'
@@ -5,8 +6,6 @@ import { modesSince } from './modes-store.ts'
 import { toPermission } from './permission.ts'
 import type { Permission } from './permission.ts'
 import { permissionsSince } from './store.ts'
-
-const MAX_ORGANIZATIONS = 1_000
 
 interface Known {
   /** The newest revision among the rows that were read of each table. */
@@ -21,17 +20,12 @@ interface Known {
  * and of many permissions few change at a time: only those are read again.
  */
 export class LiveRules {
-  readonly #byOrg = new Map<string, Known>()
+  readonly #byOrg = new Recent<Known>()
 
   /** The rules as the transaction sees them. */
   async read(orgId: string, tx: AnyDatabase): Promise<Rules> {
     const known = await this.#follow(orgId, tx, this.#byOrg.get(orgId))
-    this.#byOrg.delete(orgId)
-    this.#byOrg.set(orgId, known)
-    for (const oldest of this.#byOrg.keys()) {
-      if (this.#byOrg.size <= MAX_ORGANIZATIONS) break
-      this.#byOrg.delete(oldest)
-    }
+    this.#byOrg.keep(orgId, known)
     return known.rules
   }
 

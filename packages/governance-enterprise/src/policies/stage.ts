@@ -1,5 +1,5 @@
 import { PolicyInput } from '@remit/contract'
-import { invalidInput, on, settingsOf } from '@remit/core'
+import { invalidInput, on, Recent, settingsOf } from '@remit/core'
 import type { Ask, Overlay, Stage, Verdict } from '@remit/core'
 import { z } from 'zod'
 import { admitCondition } from '../rules/admit-condition.ts'
@@ -14,7 +14,6 @@ import { findRevision, listEnabledRules } from './store.ts'
 
 /** What one decision may take; the conditions of a rule look at the clock in their loops too. */
 const BUDGET_MS = 50
-const MAX_ORGANIZATIONS = 1_000
 
 type Tx = Parameters<Stage['load']>[1]
 
@@ -31,7 +30,7 @@ function computed(): number {
 export function policyStage(
   monotonic: () => number = computed,
 ): Stage<PolicySnapshot, never, PolicySnapshot> {
-  const known = new Map<string, { revision: string | null; snapshot: PolicySnapshot }>()
+  const known = new Recent<{ revision: string | null; snapshot: PolicySnapshot }>()
   return {
     unavailable: { reason: 'policy_error', message: 'The policies cannot be read.' },
 
@@ -43,12 +42,7 @@ export function policyStage(
         before?.revision === revision
           ? { ...before.snapshot, defaultEffect }
           : snapshotOf((await listEnabledRules(tx, orgId)).map(toRule), defaultEffect)
-      known.delete(orgId)
-      known.set(orgId, { revision, snapshot })
-      for (const oldest of known.keys()) {
-        if (known.size <= MAX_ORGANIZATIONS) break
-        known.delete(oldest)
-      }
+      known.keep(orgId, { revision, snapshot })
       return snapshot
     },
 

@@ -1,8 +1,7 @@
+import { Recent } from '@remit/core'
 import type { AnyDatabase, RegisteredAgent } from '@remit/core'
 import { agentsSince } from './store.ts'
 import { registeredAgent } from './view.ts'
-
-const MAX_ORGANIZATIONS = 1_000
 
 type Agents = ReadonlyMap<string, RegisteredAgent>
 
@@ -12,17 +11,12 @@ type Agents = ReadonlyMap<string, RegisteredAgent>
  * revision says, so what is kept needs no time limit.
  */
 export class LiveAgents {
-  readonly #byOrg = new Map<string, { readonly at: number; readonly agents: Agents }>()
+  readonly #byOrg = new Recent<{ readonly at: number; readonly agents: Agents }>()
 
   /** The agents as the transaction sees them; the map is never changed afterwards. */
   async load(orgId: string, tx: AnyDatabase): Promise<Agents> {
     const known = await follow(orgId, tx, this.#byOrg.get(orgId))
-    this.#byOrg.delete(orgId)
-    this.#byOrg.set(orgId, known)
-    for (const oldest of this.#byOrg.keys()) {
-      if (this.#byOrg.size <= MAX_ORGANIZATIONS) break
-      this.#byOrg.delete(oldest)
-    }
+    this.#byOrg.keep(orgId, known)
     return known.agents
   }
 }

@@ -1,5 +1,5 @@
 import type { TrustAnswer, TrustQuestion } from '@remit/contract'
-import { actorOf, firstOf, ownAgent } from '@remit/core'
+import { actorOf, firstOf, ownAgent, Recent } from '@remit/core'
 import type { Caller, Deps, Item, Lane, LaneResult, Outcome, Scope } from '@remit/core'
 import { evaluateTrust } from './evaluate.ts'
 import type { TrustSnapshot, TrustVerdict } from './evaluate.ts'
@@ -8,13 +8,11 @@ import { listTrust } from './store.ts'
 
 /** What the conditions of one decision may take. */
 const BUDGET_MS = 50
-const MAX_ORGANIZATIONS = 1_000
-
 /** Decides and records who may act towards whom; all that wait for a transaction share it. */
 export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
   readonly name = 'trust'
   readonly #deps: Pick<Deps, 'offered'>
-  readonly #known = new Map<string, { version: number; snapshot: TrustSnapshot }>()
+  readonly #known = new Recent<{ version: number; snapshot: TrustSnapshot }>()
 
   constructor(deps: Pick<Deps, 'offered'>) {
     this.#deps = deps
@@ -58,12 +56,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
       rules: rows.filter((row) => row.enabled === 1).map((row) => toRule(row, conditions)),
       agents: (await this.#deps.offered('agentRegistry')?.load(orgId, tx)) ?? new Map(),
     }
-    this.#known.delete(orgId)
-    this.#known.set(orgId, { version, snapshot })
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_ORGANIZATIONS) break
-      this.#known.delete(oldest)
-    }
+    this.#known.keep(orgId, { version, snapshot })
     return snapshot
   }
 }
