@@ -6,6 +6,7 @@ const rooms = [
   'packages/core',
   'packages/governance-enterprise',
   'packages/identity',
+  'packages/compliance',
   'apps/server',
 ]
 
