@@ -1,0 +1,101 @@
+import type { VerifyReport } from '@remit/core'
+import type { Facts } from '../facts/index.ts'
+import type { Question } from '../facts/question.ts'
+
+/**
+ * Long reading of one ledger, away from the event loop where that can be: each job sees one snapshot of
+ * the organization's rows. A job that finds no place in the queue rejects with `verification_busy`
+ * (429, `Retry-After`), one whose thread dies with an error that says so.
+ */
+export interface Jobs {
+  /** Checks the ledger and the reports that are stored about it. Never rejects because of what it finds. */
+  verify(orgId: string, options?: VerifyOptions, watch?: JobWatch): Promise<LedgerCheck>
+  /** The facts of a period, with the check of the whole ledger that they were read from. */
+  report(orgId: string, question: Question, watch?: JobWatch): Promise<ReportFacts>
+  /** Sequence numbers of the entries behind one check, or of one kind of evidence, a page at a time. */
+  evidence(orgId: string, query: EvidenceQuery, watch?: JobWatch): Promise<EvidencePage>
+  /** Ends what is under way. */
+  close(): Promise<void>
+}
+
+export interface JobWatch {
+  /** Told from time to time how many of how many entries have been read. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** Ends the job; it then rejects with the reason. */
+  readonly signal?: AbortSignal
+}
+
+export interface VerifyOptions {
+  /** The first and the last entry to look at; all of them unless given. */
+  readonly fromSeq?: number
+  readonly toSeq?: number
+  /** Signed notes that were kept outside of the database; each must parse. */
+  readonly checkpoints?: readonly string[]
+}
+
+/** What a verification found. */
+export interface LedgerCheck {
+  readonly ledger: VerifyReport
+  readonly reports: ReportsCheck
+  /** Notes of `REMIT_CHECKPOINT_DIR` that were compared; 0 where it is not set or holds none. */
+  readonly anchors: number
+  readonly durationMs: number
+}
+
+/** The reports that the ledger tells of, against those that are stored. */
+export interface ReportsCheck {
+  readonly checked: number
+  readonly mismatched: number
+  /** The first hundred, by sequence number. */
+  readonly errors: readonly ReportError[]
+}
+
+export interface ReportError {
+  /** The entry that recorded the report; of an unrecorded one, where it says that it was recorded. */
+  readonly seq: number
+  readonly code: ReportErrorCode
+  readonly reportId: string
+}
+
+/**
+ * `report_missing`: recorded, and not stored. `report_changed`: its bytes have another hash.
+ * `report_unrecorded`: stored, and no entry tells of it. `report_checkpoint`: the entry that it names as
+ * the end of the ledger has another hash now, or is missing.
+ */
+export type ReportErrorCode =
+  | 'report_missing'
+  | 'report_changed'
+  | 'report_unrecorded'
+  | 'report_checkpoint'
+
+export interface ReportFacts {
+  /** As at the end of the period; the same for the same entries. */
+  readonly facts: Facts
+  /** The end of the ledger at the moment of reading, for the envelope. */
+  readonly head: {
+    readonly size: number
+    readonly hash: string
+    readonly verified: boolean
+    readonly first_bad_seq: number | null
+    readonly anchors_checked: number
+  }
+  /** The whole check, also of what came after the period. */
+  readonly check: LedgerCheck
+}
+
+export interface EvidenceQuery {
+  readonly question: Question
+  /** A check (`APR-3`) or a kind of evidence (`approval_decision`). */
+  readonly of: { readonly check: string } | { readonly kind: string }
+  readonly afterSeq: number | null
+  readonly limit: number
+}
+
+export interface EvidencePage {
+  /** In order. */
+  readonly seqs: readonly number[]
+  /** How many there are in all. */
+  readonly count: number
+  /** Where the next page begins; null at the end. */
+  readonly nextAfterSeq: number | null
+}
