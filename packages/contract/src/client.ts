@@ -38,6 +38,10 @@ type Needed<T> = {
 type Options<E extends Endpoint> = Partial<Parts<E>> &
   Needed<Parts<E>> & { readonly headers?: Record<string, string> }
 
+/** Where an endpoint has several media types, a caller may have asked for another than JSON. */
+const isJson = ({ headers }: Response): boolean =>
+  /^application\/(?:json|.*\+json)\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
+
 /** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
 export type Client = {
   readonly [K in EndpointName]: (call: Options<Contract[K]>) => Promise<z.output<Contract[K]['ok']>>
@@ -86,7 +90,8 @@ export function createClient({ baseUrl, key, fetch = globalThis.fetch }: ClientO
     )
     if (!response.ok) throw new RemitError((await response.json()) as Problem)
     if (response.status === 204) return undefined
-    return endpoint.produces ? response.text() : response.json()
+    const isText = endpoint.produces ?? !isJson(response)
+    return isText ? response.text() : response.json()
   }
   return Object.fromEntries(
     Object.entries(contract).map(([name, endpoint]) => [

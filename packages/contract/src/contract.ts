@@ -2,6 +2,7 @@ import { agents } from './agents.ts'
 import { approvals } from './approvals.ts'
 import { authorize } from './authorize.ts'
 import { authzen } from './authzen.ts'
+import { compliance } from './compliance.ts'
 import { credentials } from './credentials.ts'
 import { delegation } from './delegation.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -34,6 +35,7 @@ export const contract = {
   ...webhooks,
   ...authzen,
   ...evaluation,
+  ...compliance,
 }
 
 export type Contract = typeof contract

@@ -25,12 +25,14 @@ export interface Endpoint<
   readonly body?: Body
   readonly ok: Ok
   readonly status: 200 | 201 | 204
-  /** A second success status (an upsert answers 201 or 200). */
-  readonly alsoStatus?: 200
+  /** A second success status: an upsert answers 201 or 200, what takes long 201 or 202. */
+  readonly alsoStatus?: 200 | 202
   /** Bytes; 1 MiB unless stated. */
   readonly maxBodyBytes?: number
   /** Media type of the answer where it is not JSON. */
   readonly produces?: 'text/plain' | 'application/x-ndjson' | 'text/event-stream'
+  /** Further media types of an answer in JSON; a reply names the one it has. */
+  readonly alsoProduces?: readonly string[]
   /** Seconds until the answer must begin, where an endpoint holds it; 30 unless stated. */
   readonly maxSeconds?: number
   /**

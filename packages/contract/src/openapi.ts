@@ -132,9 +132,13 @@ const tagOf = ({ path }: Endpoint): string => /^\/v1\/([^/]+)/.exec(path)?.[1] ?
 function success(endpoint: Endpoint, components: Map<string, unknown>): Json {
   if (endpoint.status === 204) return { description: 'Done' }
   const type = endpoint.produces ?? 'application/json'
+  const others = endpoint.alsoProduces?.map((other) => [other, { schema: { type: 'string' } }])
   return {
     description: 'The answer',
-    content: { [type]: { schema: jsonSchema(endpoint.ok, 'output', components) } },
+    content: {
+      [type]: { schema: jsonSchema(endpoint.ok, 'output', components) },
+      ...Object.fromEntries(others ?? []),
+    },
   }
 }
 

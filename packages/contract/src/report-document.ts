@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import { Actor } from './ledger.ts'
+import { Timestamp } from './primitives.ts'
+
+export const Framework = z
+  .enum(['soc2', 'eu_ai_act', 'nist_ai_rmf'], 'must be soc2, eu_ai_act or nist_ai_rmf')
+  .meta({ id: 'Framework' })
+export type Framework = z.infer<typeof Framework>
+
+export const FrameworkRole = z
+  .enum(['provider', 'deployer', 'both'], 'must be provider, deployer or both')
+  .meta({ id: 'FrameworkRole' })
+export type FrameworkRole = z.infer<typeof FrameworkRole>
+
+const Seq = z.int()
+const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** A measured value: whole numbers, decimal text, a ratio with its text of four decimals; null over nothing. */
+export type Figure =
+  | number
+  | string
+  | boolean
+  | null
+  | readonly Figure[]
+  | { readonly [name: string]: Figure }
+
+const FigureShape = z.unknown().meta({
+  id: 'Figure',
+  description: 'Whole numbers, text, null, or lists and objects of these',
+}) as unknown as z.ZodType<Figure, Figure>
+
+export const ControlStatus = z
+  .enum(['satisfied', 'attention', 'not_evidenced', 'manual'])
+  .meta({ id: 'ControlStatus' })
+export type ControlStatus = z.infer<typeof ControlStatus>
+
+export const StatusReason = z
+  .enum([
+    'ledger_not_verified',
+    'check_failed',
+    'not_in_plan',
+    'not_configured',
+    'not_exercised',
+    'too_young',
+    'nothing_to_check',
+  ])
+  .meta({ id: 'StatusReason' })
+export type StatusReason = z.infer<typeof StatusReason>
+
+export const Severity = z.enum(['critical', 'high', 'medium', 'low']).meta({ id: 'Severity' })
+export type Severity = z.infer<typeof Severity>
+
+export const ReportCheck = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    severity: Severity,
+    result: z.enum(['pass', 'fail', 'not_applicable']),
+    value: FigureShape,
+    threshold: z.string().describe('What it takes to pass'),
+    population: z.int().describe('What was looked at; 0 = the check does not apply'),
+  })
+  .meta({ id: 'ReportCheck' })
+export type ReportCheck = z.infer<typeof ReportCheck>
+
+export const ReportEvidence = z
+  .object({
+    kind: z.string(),
+    operated: z.boolean().describe('Whether it was at work in the period'),
+    reason: z.enum(['not_configured', 'not_exercised', 'too_young']).nullable(),
+    count: z.int(),
+    first_seq: Seq.nullable(),
+    last_seq: Seq.nullable(),
+    sample: z.array(Seq).max(25),
+  })
+  .meta({ id: 'ReportEvidence' })
+export type ReportEvidence = z.infer<typeof ReportEvidence>
+
+export const ReportControl = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    coverage: z.enum(['automated', 'partial', 'manual']),
+    status: ControlStatus,
+    reason: StatusReason.nullable(),
+    checks: z.array(ReportCheck),
+    findings: z.array(z.string()),
+    evidence: z.array(ReportEvidence),
+    organization_must_supply: z.string().describe('What lies outside of what Remit records'),
+  })
+  .meta({ id: 'ReportControl' })
+export type ReportControl = z.infer<typeof ReportControl>
+
+export const ReportFinding = z
+  .object({
+    id: z.string(),
+    check: z.string(),
+    severity: Severity,
+    text: z.string(),
+    count: z.int(),
+    seqs: z.array(Seq).max(50).describe('The lowest of them'),
+    controls: z.array(z.string()),
+  })
+  .meta({ id: 'ReportFinding' })
+export type ReportFinding = z.infer<typeof ReportFinding>
+
+export const ReportMetric = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    value: FigureShape,
+    unit: z.string(),
+    population: z.int(),
+  })
+  .meta({ id: 'ReportMetric' })
+export type ReportMetric = z.infer<typeof ReportMetric>
+
+export const ReportPeriod = z
+  .object({ from: Timestamp, to: Timestamp })
+  .describe('Half-open: `to` is not in it')
+  .meta({ id: 'ReportPeriod' })
+export type ReportPeriod = z.infer<typeof ReportPeriod>
+
+export const ReportSummary = z
+  .object({
+    total: z.int(),
+    satisfied: z.int(),
+    attention: z.int(),
+    not_evidenced: z.int(),
+    manual: z.int(),
+  })
+  .meta({ id: 'ReportSummary' })
+export type ReportSummary = z.infer<typeof ReportSummary>
+
+/** What is hashed: a function of the entries before `period.to` and of what was asked, of nothing else. */
+export const ReportContent = z
+  .object({
+    schema: z.literal('report/1'),
+    framework: z.object({ id: Framework, name: z.string(), version: z.string() }),
+    catalog: z.object({ version: z.string(), sha256: Hash }),
+    rules: z.object({ version: z.string(), thresholds: z.record(z.string(), z.int()) }),
+    organization: z.object({ id: z.string(), name: z.string() }),
+    scope: z.object({
+      statement: z.string(),
+      categories: z.array(z.string()),
+      role: FrameworkRole.nullable(),
+      plan: z.string(),
+    }),
+    period: ReportPeriod,
+    ledger: z.object({
+      first_seq: Seq.nullable(),
+      last_seq: Seq.nullable(),
+      entries: z.int(),
+      by_kind: z.record(z.string(), z.int()),
+      hash_at_last: Hash.nullable(),
+      verified: z.boolean(),
+      verified_from_seq: Seq.nullable(),
+      first_bad_seq: Seq.nullable(),
+      anchor_mismatches: z.array(Seq).describe('Where an earlier checkpoint disagrees'),
+    }),
+    summary: ReportSummary,
+    controls: z.array(ReportControl),
+    findings: z.array(ReportFinding),
+    metrics: z.array(ReportMetric),
+    notice: z.string(),
+  })
+  .meta({ id: 'ReportContent' })
+export type ReportContent = z.infer<typeof ReportContent>
+
+const asked = { id: z.string(), framework: Framework, period: ReportPeriod }
+
+/** A report with what is not hashed: when and by whom, and how the whole ledger stood then. */
+export const ReadyReport = z
+  .object({
+    ...asked,
+    status: z.literal('ready'),
+    generated_at: Timestamp,
+    generated_by: Actor,
+    content_sha256: Hash.describe('SHA-256 of `content` as canonical JSON (RFC 8785)'),
+    csv_sha256: Hash.describe('SHA-256 of the answer to `format=csv`'),
+    record_seq: Seq.describe('The entry `report.generated`'),
+    ledger_head: z.object({
+      size: z.int(),
+      hash: Hash,
+      verified: z.boolean(),
+      first_bad_seq: Seq.nullable(),
+      anchors_checked: z.int(),
+    }),
+    content: ReportContent,
+  })
+  .meta({ id: 'ReadyReport' })
+export type ReadyReport = z.infer<typeof ReadyReport>
+
+export const GeneratingReport = z
+  .object({ ...asked, status: z.literal('generating'), requested_at: Timestamp })
+  .meta({ id: 'GeneratingReport' })
+
+export const FailedReport = z
+  .object({
+    ...asked,
+    status: z.literal('failed'),
+    requested_at: Timestamp,
+    detail: z.string(),
+  })
+  .meta({ id: 'FailedReport' })
+
+export const Report = z
+  .discriminatedUnion('status', [ReadyReport, GeneratingReport, FailedReport])
+  .meta({ id: 'Report' })
+export type Report = z.infer<typeof Report>
