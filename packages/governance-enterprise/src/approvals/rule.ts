@@ -67,7 +67,7 @@ export const matching = (
 ): readonly ApprovalRule[] =>
   rules
     .candidates(ask.request.agent_id, ask.request.action)
-    .filter((rule) => matchRule(rule, ask, meter) !== false)
+    .rules.filter((rule) => matchRule(rule, ask, meter) !== false)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 /** Refuses a rule that cannot be evaluated or binds less than it reads; returns what else to think of. */

@@ -69,7 +69,7 @@ interface Denial {
 
 /** A condition that ends in an error denies: nobody knows that it would not have. */
 function denialOf(ask: Ask, { denies }: Authority, meter: Meter): Denial | null {
-  for (const by of denies.candidates(ask.request.agent_id, ask.request.action)) {
+  for (const by of denies.candidates(ask.request.agent_id, ask.request.action).rules) {
     const match = matchRule(by, ask, meter)
     if (match !== false) return { by, isError: match === 'error' }
   }
@@ -83,7 +83,7 @@ const CHAINS_A_LOOK = 16
 function liveChain(ask: Ask, authority: Authority, meter: Meter): Chain | null {
   const { agent_id, action } = ask.request
   let looked = 0
-  for (const { chain } of authority.grants.candidates(agent_id, action)) {
+  for (const { chain } of authority.grants.candidates(agent_id, action).rules) {
     if (authorizes(chain, ask, authority, meter)) return chain
     if (++looked % CHAINS_A_LOOK === 0 && meter.isOver()) return null
   }

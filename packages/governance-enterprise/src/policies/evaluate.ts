@@ -1,6 +1,6 @@
 import type { Ask } from '@remit/core'
 import type { Meter } from '../rules/condition.ts'
-import { matchRule } from '../rules/rule.ts'
+import { holds, matchRule } from '../rules/rule.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PolicySnapshot } from './snapshot.ts'
 
@@ -23,22 +23,24 @@ export function evaluatePolicies(
   ask: Ask,
   meter: Meter,
 ): PolicyVerdict {
-  const rules = index.candidates(ask.request.agent_id, ask.request.action)
+  const { rules, certain } = index.candidates(ask.request.agent_id, ask.request.action)
+  const judge = (rule: PolicyRule, i: number) =>
+    i < certain ? holds(rule, ask, meter) : matchRule(rule, ask, meter)
   let failed: PolicyRule | null = null
   let unsure = false
   let looked = 0
   const isOver = () => ++looked % RULES_A_LOOK === 0 && meter.isOver()
-  for (const rule of rules) {
+  for (const [i, rule] of rules.entries()) {
     if (rule.effect !== 'deny') continue
-    const matches = matchRule(rule, ask, meter)
+    const matches = judge(rule, i)
     if (matches === true) return { verdict: 'deny', rule }
     if (matches === 'error') failed ??= rule
     if (isOver()) return { verdict: 'overtime' }
   }
   if (failed) return { verdict: 'error', rule: failed }
-  for (const rule of rules) {
+  for (const [i, rule] of rules.entries()) {
     if (rule.effect !== 'allow') continue
-    const matches = matchRule(rule, ask, meter)
+    const matches = judge(rule, i)
     if (matches === true) return { verdict: 'allow', rule }
     if (matches === 'error') unsure = true
     if (isOver()) return { verdict: 'overtime' }

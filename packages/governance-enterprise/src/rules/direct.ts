@@ -8,6 +8,7 @@ const FAILED = Symbol('failed')
 
 /** A part of a condition, ready to run. */
 type Part = (facts: Facts['values']) => unknown
+type Literal = string | number | boolean
 type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 
 /** A condition, ready to run. */
@@ -103,7 +104,8 @@ class Builder {
     const order = Object.hasOwn(ORDERS, name) ? ORDERS[name] : undefined
     if (!order) return null
     const limit = second && literalOf(second)
-    return limit === undefined ? ordered(a, b, order) : limited(a, limit, order)
+    if (limit === undefined) return ordered(a, b, order)
+    return ofPath(first, name, limit, () => limited(a, limit, order))
   }
 
   /** Only with a scalar on one side: what is equal among lists and maps, the library says. */
@@ -111,9 +113,8 @@ class Builder {
     const [a, b] = [this.part(left), this.part(right)]
     if (!a || !b || !(this.#isScalar(left) || this.#isScalar(right))) return null
     const literal = right && literalOf(right)
-    return literal === undefined
-      ? both(a, b, (x, y) => (x === y) === wanted)
-      : one(a, (x) => (x === literal) === wanted)
+    if (literal === undefined) return both(a, b, (x, y) => (x === y) === wanted)
+    return ofPath(left, wanted ? '==' : '!=', literal, () => equal(a, literal, wanted))
   }
 
   #isScalar(expr: Expr | undefined): boolean {
@@ -144,6 +145,19 @@ class Builder {
 
 const paths = new Pool<Part>()
 
+/** The comparison of a path with a literal: rules have many of them in common. */
+function ofPath(
+  left: Expr | undefined,
+  operator: string,
+  literal: Literal,
+  make: () => Part,
+): Part {
+  const path = pathOf(left)
+  return path === null
+    ? make()
+    : paths.get(`${path} ${operator} ${typeof literal} ${literal}`, make)
+}
+
 /** The text of a path such as `context.amount`; null for whatever else. */
 function pathOf(expr: Expr | undefined): string | null {
   if (expr?.exprKind.case === 'identExpr') return expr.exprKind.value.name
@@ -153,7 +167,7 @@ function pathOf(expr: Expr | undefined): string | null {
 }
 
 /** A literal that is a JSON scalar and compares like one; undefined for all others. */
-function literalOf({ exprKind }: Expr): string | number | boolean | undefined {
+function literalOf({ exprKind }: Expr): Literal | undefined {
   const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined
   switch (constant?.case) {
     case 'stringValue':
@@ -228,13 +242,21 @@ const ordered = (a: Part, b: Part, order: Order): Part =>
   })
 
 /** `ordered` where the right side is a literal, as nearly always. */
-function limited(part: Part, limit: string | number | boolean, order: Order): Part {
+function limited(part: Part, limit: Literal, order: Order): Part {
   const kind = typeof limit
   return (facts) => {
     const value = part(facts)
     return typeof value === kind ? order(value as never, limit as never) : FAILED
   }
 }
+
+/** Equality, or its opposite, with a literal. */
+const equal =
+  (part: Part, literal: Literal, wanted: boolean): Part =>
+  (facts) => {
+    const value = part(facts)
+    return value === FAILED ? FAILED : (value === literal) === wanted
+  }
 
 const negated = (part: Part): Part =>
   one(part, (value) => (typeof value === 'boolean' ? !value : FAILED))

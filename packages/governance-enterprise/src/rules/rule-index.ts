@@ -1,10 +1,24 @@
-import { covers } from './pattern.ts'
+import { covers, matchesAll } from './pattern.ts'
+import { isForAll } from './rule.ts'
 import type { Rule } from './rule.ts'
+
+/** The rules that may be about a request, each once. */
+export interface Candidates<R> {
+  readonly rules: readonly R[]
+  /** So many of the first rules are about it for certain; of the others `isAbout` has to say. */
+  readonly certain: number
+}
+
+/** Rules under one key: those that are about what is found there, and those that may be. */
+interface List<R> {
+  readonly certain: R[]
+  readonly others: R[]
+}
 
 /** Rules for some actions: those for any agent, and those for one, by the agent's number. */
 interface Node<R> {
-  readonly anyAgent: R[]
-  readonly byAgent: Map<number, R[]>
+  readonly anyAgent: List<R>
+  readonly byAgent: Map<number, List<R>>
 }
 
 // A rule stands under every pair of its agents and actions; one with more pairs stands under its actions.
@@ -34,32 +48,36 @@ export class RuleIndex<R extends Rule> {
     return new RuleIndex(rules)
   }
 
-  /** Every rule that may match, each once; whether it does is for `matchRule` to say. */
-  candidates(agentId: string, action: string): readonly R[] {
-    const found: R[] = []
+  candidates(agentId: string, action: string): Candidates<R> {
+    const rules: R[] = []
+    const lists: List<R>[] = []
     const agent = this.#agents.get(agentId) ?? -1
-    collect(this.#exact.get(action), agent, found)
+    collect(this.#exact.get(action), agent, lists)
     if (this.#prefixes.size > 0) {
       for (let dot = action.indexOf('.'); dot !== -1; dot = action.indexOf('.', dot + 1))
-        collect(this.#prefixes.get(action.slice(0, dot + 1)), agent, found)
+        collect(this.#prefixes.get(action.slice(0, dot + 1)), agent, lists)
     }
-    collect(this.#anyAction, agent, found)
-    return found
+    collect(this.#anyAction, agent, lists)
+    for (const list of lists) for (const rule of list.certain) rules.push(rule)
+    const certain = rules.length
+    for (const list of lists) for (const rule of list.others) rules.push(rule)
+    return { rules, certain }
   }
 
   #add(rule: R): void {
     const actions = widest(rule.actions)
     const agents = widest(rule.agents)
     const anyAgent = isForAnyAgent(agents, actions)
+    const kind = isProvenByKeys(rule, agents, actions) ? 'certain' : 'others'
     for (const node of this.#nodesOf(actions)) {
-      if (anyAgent) node.anyAgent.push(rule)
-      else for (const agent of agents) this.#addOf(agent, node, rule)
+      if (anyAgent) node.anyAgent[kind].push(rule)
+      else for (const agent of agents) this.#listOf(agent, node)[kind].push(rule)
     }
   }
 
-  #addOf(agent: string, node: Node<R>, rule: R): void {
+  #listOf(agent: string, node: Node<R>): List<R> {
     const number = entryOf(this.#agents, agent, () => this.#agents.size)
-    entryOf(node.byAgent, number, () => []).push(rule)
+    return entryOf(node.byAgent, number, emptyList<R>)
   }
 
   /** Under any action once, whatever else its list has: a rule is a candidate once. */
@@ -80,9 +98,26 @@ export const isBroad = ({ agents, actions }: Pick<Rule, 'agents' | 'actions'>): 
 const isForAnyAgent = (agents: readonly string[], actions: readonly string[]): boolean =>
   agents.some((pattern) => pattern.includes('*')) || agents.length * actions.length > MAX_PAIRS
 
+/**
+ * Whether being found under its keys is all that it takes: no pattern is looser than the key that it
+ * stands under, and neither resources nor a window keep it from a request.
+ */
+const isProvenByKeys = (
+  rule: Rule,
+  agents: readonly string[],
+  actions: readonly string[],
+): boolean =>
+  rule.notBefore === null &&
+  rule.expiresAt === null &&
+  isForAll(rule.resources) &&
+  (agents.some(matchesAll) || !isForAnyAgent(agents, actions)) &&
+  (actions.some(matchesAll) || !actions.some(isOther))
+
 const isOther = (action: string): boolean => action.includes('*') && !PREFIX.test(action)
 
-const emptyNode = <R>(): Node<R> => ({ anyAgent: [], byAgent: new Map() })
+const emptyList = <R>(): List<R> => ({ certain: [], others: [] })
+
+const emptyNode = <R>(): Node<R> => ({ anyAgent: emptyList(), byAgent: new Map() })
 
 /** The patterns that no other of the list covers: of those, at most one kind of key fits a name. */
 function widest(patterns: readonly string[]): readonly string[] {
@@ -99,9 +134,9 @@ function entryOf<K, T>(map: Map<K, T>, key: K, make: () => T): T {
   return value
 }
 
-function collect<R>(node: Node<R> | undefined, agent: number, found: R[]): void {
+function collect<R>(node: Node<R> | undefined, agent: number, lists: List<R>[]): void {
   if (!node) return
-  for (const rule of node.anyAgent) found.push(rule)
+  lists.push(node.anyAgent)
   const own = node.byAgent.size > 0 ? node.byAgent.get(agent) : undefined
-  if (own) for (const rule of own) found.push(rule)
+  if (own) lists.push(own)
 }

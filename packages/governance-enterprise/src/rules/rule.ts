@@ -16,10 +16,12 @@ export interface Rule {
 }
 
 /** Whether a rule is about a request, or the error that its condition ends in. */
-export function matchRule(rule: Rule, ask: Ask, meter?: Meter): boolean | 'error' {
-  if (!isAbout(rule, ask)) return false
-  return rule.condition === null ? true : rule.condition.evaluate(factsOf(ask), meter)
-}
+export const matchRule = (rule: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
+  isAbout(rule, ask) && holds(rule, ask, meter)
+
+/** What the condition says; a rule without one always holds. */
+export const holds = ({ condition }: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
+  condition === null ? true : condition.evaluate(factsOf(ask), meter)
 
 /** Everything but the condition: patterns and window. */
 export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {
@@ -37,7 +39,8 @@ function anyMatches(patterns: readonly string[], text: string): boolean {
   return false
 }
 
-function isForAll(patterns: readonly string[]): boolean {
+/** Whether a list of patterns matches also what is not there. */
+export function isForAll(patterns: readonly string[]): boolean {
   for (const pattern of patterns) if (matchesAll(pattern)) return true
   return false
 }
