@@ -1,3 +1,11 @@
+import type { CoreTables } from '@remit/core'
 import type { Migration } from 'kysely/migration'
+import { reportMigration } from './report/schema.ts'
+import type { ReportTables } from './report/schema.ts'
 
-export const migrations: Readonly<Record<string, Migration>> = {}
+/** Rows of this module's tables. */
+export type Tables = CoreTables & ReportTables
+
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_reports': reportMigration,
+}

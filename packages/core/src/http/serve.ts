@@ -149,7 +149,10 @@ function render(endpoint: Endpoint, reply: unknown): Rendered {
     reply instanceof Reply ? (reply as Reply<unknown>) : new Reply(reply)
   const code = status ?? endpoint.status
   if (code === 204) return { status: 204, headers, body: null }
-  if (endpoint.alsoProduces && typeof body === 'string') return { status: code, headers, body }
+  // A reply that names its own media type brings its text as it is to be sent.
+  if (!endpoint.produces && typeof body === 'string' && headers['Content-Type'] !== undefined) {
+    return { status: code, headers, body }
+  }
   if (!endpoint.produces || headers['Content-Type'] === 'application/json') {
     return {
       status: code,
