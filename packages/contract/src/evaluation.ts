@@ -144,6 +144,10 @@ export const GuardRequest = z
       .optional()
       .describe('Literal texts or ids of detectors that are never findings'),
     agent_id: AgentId.optional(),
+    session_id: AgentId.optional().describe(
+      'What the text belongs to; the same text as `context.session_id` of decisions leads from one to the other',
+    ),
+    request_id: AgentId.optional().describe('The same for `context.request_id`'),
     explain: z.boolean().default(false),
   })
   .refine(({ content, messages }) => (content === undefined) !== (messages === undefined), {

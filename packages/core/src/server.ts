@@ -163,6 +163,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     async close() {
       closing.abort()
       clearInterval(cleaning)
+      await assembled.settle()
       await writer.drain()
       deadlines.close()
       await computer.close()

@@ -7,6 +7,7 @@ import { authorizeRoutes } from './authorize/routes.ts'
 import { authzenRoutes } from './authzen/routes.ts'
 import { delegationRoutes } from './delegation/routes.ts'
 import { guardChecks } from './guard/checks.ts'
+import { GuardCounts } from './guard/counts.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
@@ -31,6 +32,7 @@ export default defineModule({
     const approvals = approvalsOf(deps)
     const webhooks = webhooksOf(deps)
     const scorers = scorersOf(deps)
+    const guardCounts = new GuardCounts(deps)
     return {
       routes: [
         ...approvals.routes,
@@ -52,13 +54,15 @@ export default defineModule({
       },
       scorers: scorers.scorers,
       scorerRuns: scorers.scorerRuns,
-      guardChecks: guardChecks(deps),
+      guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
       start() {
         approvals.start()
         webhooks.start()
         scorers.start()
+        guardCounts.start()
       },
+      settle: () => guardCounts.settle(),
       async close() {
         await scorers.close()
         await webhooks.close()

@@ -21,7 +21,8 @@ describe.each(DIALECTS)('DELETE /v1/spend-limits/{id} on %s', (dialect) => {
 
     expect(await api.ok('authorize', { body })).toMatchObject({ decision: 'allow' })
     const { data } = await api.ok('listEntries', { query: { kind: 'spend_limit.removed' } })
-    expect(data).toMatchObject([{ agent_id: 'payer', data: { agent_id: 'payer' } }])
+    const spend_limit = { agent_id: 'payer', daily_usd: 0, monthly_usd: null }
+    expect(data).toMatchObject([{ agent_id: 'payer', data: { agent_id: 'payer', spend_limit } }])
   })
 
   it('404 the second time', async () => {

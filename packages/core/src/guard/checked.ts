@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { GuardAnswer, GuardRequest } from '@remit/contract'
 import type { Caller } from '../http/caller.ts'
+import { ownAgent } from '../http/own-agent.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
 /** What a check is remembered by: the verdict and a hash, never the text. */
 export interface GuardCheckMade {
   readonly agentId: string | null
+  /** What decisions have as `context.session_id` and `context.request_id`. */
+  readonly sessionId?: string
+  readonly requestId?: string
   readonly action: GuardAnswer['action']
   readonly flagged: boolean
   readonly score: number
@@ -22,21 +26,33 @@ export interface GuardCheckMade {
 }
 
 /**
- * Told of every check whose verdict is not a plain allow, before it is answered. One that throws a
- * `Failure` becomes the answer: what must be recorded and was not, has not happened.
+ * Told of every check. `made` hears of a verdict that is not a plain allow before it is answered; one
+ * that throws a `Failure` becomes the answer: what must be recorded and was not, has not happened.
+ * `passed` hears of plain allows, which are only counted.
  */
 export interface GuardChecks {
   made(caller: Caller, check: GuardCheckMade): Promise<void>
+  passed?(orgId: string, agentId: string | null): void
 }
 
+/** Whose text it is: a credential checks for its own agent, whether it says so or not. */
+export const checkedAgent = (caller: Caller, { agent_id }: GuardRequest): string | null =>
+  ownAgent(caller) ?? agent_id ?? null
+
 /** What there is to remember of a check; null for a plain allow. */
-export function checkMade(request: GuardRequest, answer: GuardAnswer): GuardCheckMade | null {
+export function checkMade(
+  agentId: string | null,
+  request: GuardRequest,
+  answer: GuardAnswer,
+): GuardCheckMade | null {
   const { action, flagged, score, threshold, reasons, model } = answer
   if (action === 'allow' && !flagged) return null
-  const { agent_id, source, direction, content, messages } = request
+  const { session_id, request_id, source, direction, content, messages } = request
   const hashed = content ?? canonicalJson(messages)
   return {
-    agentId: agent_id ?? null,
+    agentId,
+    ...(session_id !== undefined && { sessionId: session_id }),
+    ...(request_id !== undefined && { requestId: request_id }),
     action,
     flagged,
     score,

@@ -2,14 +2,14 @@ import { evaluation } from '@remit/contract'
 import { actAs } from '../http/own-agent.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
-import { checkMade } from './checked.ts'
+import { checkedAgent, checkMade } from './checked.ts'
 import type { GuardChecks } from './checked.ts'
 import { checkContent } from './guard.ts'
 import { secondOpinions } from './second-opinion.ts'
 import type { SecondModel } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
-/** The guard's one route; `observers` are told of verdicts, `second` is asked for its own. */
+/** The guard's one route; `observers` are told of checks, `second` is asked for its own. */
 export const guardRoutes = (
   observers: readonly GuardChecks[] = [],
   second: SecondModel | null = null,
@@ -24,8 +24,12 @@ export const guardRoutes = (
         const opinions = second ? await secondOpinions(body, second, request.signal()) : undefined
         const answer = checkContent(body, opinions)
         if (observers.length === 0) return answer
-        const check = checkMade(body, answer)
-        if (check) for (const observer of observers) await observer.made(caller, check)
+        const agentId = checkedAgent(caller, body)
+        const check = checkMade(agentId, body, answer)
+        for (const observer of observers) {
+          if (check) await observer.made(caller, check)
+          else observer.passed?.(caller.orgId, agentId)
+        }
         return answer
       },
     },

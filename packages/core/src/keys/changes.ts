@@ -41,11 +41,11 @@ export const keyRevocation =
   (id: string): Change<EndedKey> =>
   async (scope, caller) => {
     refuseAgents(caller)
-    await endLive(scope, id)
+    const key = await endLive(scope, id)
     // The operator can always make another one on the command line; who calls may be locked out.
     if (caller && !(await hasOtherAdmin(scope.tx, scope.orgId, id))) throw fail('last_admin_key')
     return {
-      entries: [revokedEntry(id, caller)],
+      entries: [revokedEntry(key, caller)],
       reply: (recorded) => ({
         id,
         revoked_at: scope.recordedAt,
@@ -59,10 +59,11 @@ export const keyRotation =
   (id: string): Change<IssuedKey> =>
   async (scope, caller) => {
     refuseAgents(caller)
-    const { role, person, name } = await endLive(scope, id)
+    const old = await endLive(scope, id)
+    const { role, person, name } = old
     const { key, secret } = await addKey(scope, { role, person, name })
     return {
-      entries: [createdEntry(key, caller, { rotated_from: id }), revokedEntry(id, caller)],
+      entries: [createdEntry(key, caller, { rotated_from: id }), revokedEntry(old, caller)],
       reply: (recorded) => ({ key, secret, receipt: firstOf(recorded).receipt }),
     }
   }
@@ -83,21 +84,22 @@ async function endLive({ tx, orgId, recordedAt }: Scope, id: string): Promise<Ke
   const key = await findKey(tx, orgId, id)
   if (!key || !(await revokeKey(tx, orgId, id, recordedAt)))
     throw fail('key_not_found', `There is no live key ${id}`)
-  return key
+  return { ...key, revoked_at: recordedAt }
 }
 
-const createdEntry = (
-  { id, role, person, name }: KeyRecord,
+/** The entry of a new key: whose words its later entries are, as far as the key says. */
+export const createdEntry = (
+  key: KeyRecord,
   caller: Caller | null,
   more: EntryDraft['data'] = {},
 ): EntryDraft => ({
   kind: 'key.created',
   actor: actorOf(caller),
-  data: { key: { id, role, person, name }, ...more, ...personOf(caller) },
+  data: { key, ...more, ...personOf(caller) },
 })
 
-const revokedEntry = (id: string, caller: Caller | null): EntryDraft => ({
+const revokedEntry = (key: KeyRecord, caller: Caller | null): EntryDraft => ({
   kind: 'key.revoked',
   actor: actorOf(caller),
-  data: { key_id: id, ...personOf(caller) },
+  data: { key, key_id: key.id, ...personOf(caller) },
 })

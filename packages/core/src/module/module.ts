@@ -38,13 +38,15 @@ export interface Contribution {
   readonly scorers?: readonly Scorer[]
   /** Told of every run of a scorer. */
   readonly scorerRuns?: ScorerRuns
-  /** Told of every verdict of the guard that is not a plain allow. */
+  /** Told of every check of the guard. */
   readonly guardChecks?: GuardChecks
   /** Told of every entry in the transaction that writes it. */
   readonly observers?: readonly EntryObserver[]
   readonly provides?: Partial<Ports>
   /** Begins what runs beside the requests (deliveries, expiry); after migrations, once. */
   readonly start?: () => void
+  /** Records what was only counted so far; after the last request, while the writer still takes work. */
+  readonly settle?: () => Promise<void>
   readonly close?: () => Promise<void>
 }
 

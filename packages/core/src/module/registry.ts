@@ -28,6 +28,7 @@ export interface Assembled {
   readonly observers: readonly EntryObserver[]
   readonly ports: Partial<Ports>
   start(): void
+  settle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -71,6 +72,7 @@ export function assemble(
     ports,
     stages: fill(parts),
     start: () => parts.forEach(({ contribution }) => contribution.start?.()),
+    settle: () => settleAll(parts),
     close: () => closeAll(parts),
   }
 }
@@ -95,6 +97,10 @@ function fill(
 function once(names: readonly string[], what: string): void {
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice !== undefined) throw new ModuleConflict(`two modules bring the ${what} ${twice}`)
+}
+
+async function settleAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {
+  for (const { contribution } of parts) await contribution.settle?.()
 }
 
 async function closeAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {

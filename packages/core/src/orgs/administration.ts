@@ -1,4 +1,4 @@
-import type { OrganizationSettings, Plan, Receipt, Role } from '@remit/contract'
+import type { Plan, Receipt, Role } from '@remit/contract'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { fail } from '../errors.ts'
@@ -7,7 +7,9 @@ import { firstOf } from '../ledger/work.ts'
 import type { Requester } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { actorOf, personOf } from '../ledger/actor.ts'
-import { changeSettings, settingsOf } from './settings.ts'
+import { organizationRecord } from './record.ts'
+import type { OrganizationRecord } from './record.ts'
+import { changeSettings } from './settings.ts'
 
 /** Work that the operator of the server asks for, not a caller of the API. */
 export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
@@ -41,23 +43,6 @@ export async function rotateKey(
   const { key, secret } = await writer.change(orgId, OPERATOR, keyRotation(id))
   return { id: key.id, secret }
 }
-
-/** An organization as it is shown and recorded. */
-export interface OrganizationRecord {
-  readonly id: string
-  readonly name: string
-  readonly plan: Plan
-  readonly settings: OrganizationSettings
-  readonly created_at: string
-}
-
-export const organizationRecord = (row: OrganizationRow): OrganizationRecord => ({
-  id: row.id,
-  name: row.name,
-  plan: row.plan as Plan,
-  settings: settingsOf(row),
-  created_at: row.created_at,
-})
 
 /** A changed organization, and the place of the entry that records it. */
 export interface OrganizationUpdate {

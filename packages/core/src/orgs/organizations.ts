@@ -15,7 +15,9 @@ import type { LedgerSigner } from '../ledger/signing-key.ts'
 import { linkedRows } from '../ledger/store.ts'
 import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
+import { createdEntry } from '../keys/changes.ts'
 import { insertKey } from '../keys/store.ts'
+import { organizationRecord } from './record.ts'
 
 type Db = Database<CoreTables>
 
@@ -53,27 +55,16 @@ export async function createOrganization(
     if (await findOrganization(tx, name))
       throw fail('invalid_request', `There is an organization named ${name}`)
     await tx.insertInto('organization').values(organization).execute()
-    await insertKey(tx, {
-      id: key.id,
-      org_id: organization.id,
-      hash: key.hash,
-      role,
-      person: null,
-      name: 'first key',
-      created_at,
-      revoked_at: null,
-    })
+    const first = { person: null, name: 'first key', created_at, revoked_at: null }
+    const record = { id: key.id, role, ...first } as const
+    await insertKey(tx, { ...record, org_id: organization.id, hash: key.hash })
     await beginLedger(tx, deps, organization, [
       {
         kind: 'organization.created',
         actor: SYSTEM,
-        data: { organization: { id: organization.id, name, plan } },
+        data: { organization: organizationRecord(organization) },
       },
-      {
-        kind: 'key.created',
-        actor: SYSTEM,
-        data: { key: { id: key.id, role, person: null, name: 'first key' } },
-      },
+      createdEntry(record, null),
     ])
   })
   return { organization, key: { ...key, role } }

@@ -10,6 +10,8 @@ export interface FinishedRun {
   readonly threshold: number
   readonly count: number
   readonly scored: number
+  /** Of those that got a score, how many are below the threshold. */
+  readonly failed: number
   /** Null where nothing could be scored. */
   readonly mean: number | null
   readonly passRate: number | null
@@ -45,6 +47,7 @@ export async function finishedRun(
     threshold,
     count: aggregate.count,
     scored: aggregate.scored,
+    failed: answer.scores.filter(({ passed }) => passed === false).length,
     mean: aggregate.mean,
     passRate: aggregate.pass_rate,
     errorsByCode: aggregate.errors_by_code,

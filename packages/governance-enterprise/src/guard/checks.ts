@@ -1,6 +1,7 @@
 import { unrecorded } from '@remit/core'
 import type { Caller, Deps, EntryDraft, GuardCheckMade, GuardChecks, Lane } from '@remit/core'
 import { actorOf } from '../actor.ts'
+import type { GuardCounts } from './counts.ts'
 
 interface Job {
   readonly caller: Caller
@@ -9,9 +10,12 @@ interface Job {
 
 /**
  * Puts every verdict of the guard but a plain allow into the ledger before it is answered: what was
- * decided, why, and a hash of the text, never the text.
+ * decided, why, and a hash of the text, never the text. Plain allows are counted.
  */
-export const guardChecks = ({ writer }: Pick<Deps, 'writer'>): GuardChecks => ({
+export const guardChecks = (
+  { writer }: Pick<Deps, 'writer'>,
+  counts: GuardCounts,
+): GuardChecks => ({
   async made(caller, check) {
     // Not as the caller: the text was checked, even if the key was revoked meanwhile.
     const requester = { caller: null, claim: null, wantsNote: false }
@@ -21,6 +25,8 @@ export const guardChecks = ({ writer }: Pick<Deps, 'writer'>): GuardChecks => ({
       throw unrecorded(error)
     }
   },
+
+  passed: (orgId, agentId) => counts.add(orgId, agentId),
 })
 
 const lane: Lane<Job, null> = {
@@ -44,5 +50,7 @@ const entryOf = ({ caller, check }: Job): EntryDraft => ({
     direction: check.direction,
     model: check.model,
     content_hash: check.contentHash,
+    ...(check.sessionId !== undefined && { session_id: check.sessionId }),
+    ...(check.requestId !== undefined && { request_id: check.requestId }),
   },
 })

@@ -83,6 +83,7 @@ function entryOf({ caller, run }: Job): EntryDraft {
       threshold: run.threshold,
       count: run.count,
       scored: run.scored,
+      failed: run.failed,
       mean: run.mean,
       pass_rate: run.passRate,
       errors_by_code: run.errorsByCode,

@@ -40,15 +40,15 @@ export async function putLimit(db: AnyDatabase, row: SpendLimitRow): Promise<voi
     .execute()
 }
 
-export async function deleteLimit(
+/** Deletes the limit; what it was. */
+export const deleteLimit = (
   db: AnyDatabase,
   orgId: string,
   agentId: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await on<Tables>(db)
+): Promise<SpendLimitRow | undefined> =>
+  on<Tables>(db)
     .deleteFrom('spend_limit')
     .where('org_id', '=', orgId)
     .where('agent_id', '=', agentId)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
-}
+    .returningAll()
+    .executeTakeFirst()

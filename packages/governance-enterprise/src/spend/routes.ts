@@ -5,7 +5,7 @@ import type { Deps, Route } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
 import type { SpendLimitRow } from '../schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
-import { withUsage } from './usage.ts'
+import { recordedLimit, withUsage } from './usage.ts'
 
 export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
   implement(spendLimits, {
@@ -33,14 +33,13 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
           await putLimit(tx, row)
           const [limit] = await withUsage(tx, [row], now)
           if (!limit) throw invalid('id', 'has no limit')
-          const { spent: _, ...object } = limit
           return {
             entries: [
               {
                 kind: 'spend_limit.set',
                 actor: actorOf(admitted),
                 agent_id: params.id,
-                data: { spend_limit: object, ...personOf(admitted) },
+                data: { spend_limit: recordedLimit(row), ...personOf(admitted) },
               },
             ],
             reply: ([recorded]) =>
@@ -57,14 +56,19 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
 
     removeSpendLimit: ({ params }, caller, request) =>
       writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
-        if (!(await deleteLimit(tx, caller.orgId, params.id))) throw fail('spend_limit_not_found')
+        const row = await deleteLimit(tx, caller.orgId, params.id)
+        if (!row) throw fail('spend_limit_not_found')
         return {
           entries: [
             {
               kind: 'spend_limit.removed',
               actor: actorOf(admitted),
               agent_id: params.id,
-              data: { agent_id: params.id, ...personOf(admitted) },
+              data: {
+                agent_id: params.id,
+                spend_limit: recordedLimit(row),
+                ...personOf(admitted),
+              },
             },
           ],
           reply: () => undefined,

@@ -9,6 +9,18 @@ import { monthOf, windowsAt } from './windows.ts'
 const usd = (amount: number | null): number | null =>
   amount === null ? null : fromMicroUsd(amount)
 
+/** A limit as entries keep it. */
+export const recordedLimit = (row: SpendLimitRow): Omit<SpendLimit, 'spent' | 'ledger'> => ({
+  agent_id: row.agent_id,
+  daily_usd: usd(row.daily_micro),
+  monthly_usd: usd(row.monthly_micro),
+  on_missing_amount: row.on_missing_amount === 'deny' ? 'deny' : 'zero',
+  hold_ttl_seconds: row.hold_ttl_seconds,
+  created_at: row.created_at,
+  created_by: row.created_by,
+  updated_at: row.updated_at,
+})
+
 /** Limits as they are served, with the ledger's own totals; holds past their end do not count. */
 export async function withUsage(
   db: AnyDatabase,
@@ -36,14 +48,7 @@ export async function withUsage(
       }
     }
     return {
-      agent_id: row.agent_id,
-      daily_usd: usd(row.daily_micro),
-      monthly_usd: usd(row.monthly_micro),
-      on_missing_amount: row.on_missing_amount === 'deny' ? 'deny' : 'zero',
-      hold_ttl_seconds: row.hold_ttl_seconds,
-      created_at: row.created_at,
-      created_by: row.created_by,
-      updated_at: row.updated_at,
+      ...recordedLimit(row),
       spent: {
         day: usage(windows.day, windows.dayFrom, windows.dayResets),
         month: usage(windows.month, windows.monthFrom, windows.monthResets),

@@ -53,6 +53,7 @@ describe.each(DIALECTS)('runs of scorers in the ledger, on %s', (dialect) => {
       threshold,
       count: 3,
       scored: 2,
+      failed: 1,
       mean: 0.5,
       pass_rate: 0.5,
       errors_by_code: { missing_field: 1 },

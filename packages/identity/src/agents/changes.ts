@@ -97,7 +97,12 @@ export const removal =
       entries.push({
         ...whole,
         kind: 'credential.revoked',
-        data: { agent_id: agentId, cause: 'agent_removed', credential_ids: ids },
+        data: {
+          agent_id: agentId,
+          cause: 'agent_removed',
+          credential_ids: ids,
+          ...personOf(caller),
+        },
       })
     }
     return { entries, reply: () => undefined }

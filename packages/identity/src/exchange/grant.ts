@@ -82,7 +82,7 @@ export async function grant(
         kind: 'token.exchanged',
         actor: by,
         agent_id: agent.agentId,
-        data: { ...data, credential_id: row.id, scopes },
+        data: { ...data, credential_id: row.id, scopes, expires_at: row.expires_at },
       },
       {
         kind: 'credential.issued',

@@ -124,7 +124,12 @@ function inlineKeys(jwks: unknown): number {
 function furtherRevoked(ids: readonly string[], idpId: string, by: Caller | null): EntryDraft[] {
   const entries: EntryDraft[] = []
   for (let at = IDS_AN_ENTRY; at < ids.length; at += IDS_AN_ENTRY) {
-    const data = { idp_id: idpId, credential_ids: ids.slice(at, at + IDS_AN_ENTRY) }
+    const data = {
+      idp_id: idpId,
+      cause: 'issuer_removed',
+      credential_ids: ids.slice(at, at + IDS_AN_ENTRY),
+      ...personOf(by),
+    }
     entries.push({ kind: 'credential.revoked', actor: actorOf(by), data })
   }
   return entries

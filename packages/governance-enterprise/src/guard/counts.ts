@@ -1,0 +1,85 @@
+import { actorOf, isoTime, OPERATOR } from '@remit/core'
+import type { Deps, EntryDraft } from '@remit/core'
+
+const SETTLE_MS = 10 * 60_000
+// An entry has a largest size; with more agents there are several.
+const AGENTS_AN_ENTRY = 500
+
+interface Counted {
+  /** Milliseconds; when the first of them was checked. */
+  readonly from: number
+  /** Checks by agent; null for those that name none. */
+  readonly agents: Map<string | null, number>
+}
+
+/**
+ * Plain allows of the guard, one entry for ten minutes of them: who was checked is evidence, each
+ * text that passed is not worth an entry. A process that dies has counted in vain since the last one.
+ */
+export class GuardCounts {
+  readonly #deps: Pick<Deps, 'clock' | 'writer' | 'log'>
+  readonly #counted = new Map<string, Counted>()
+  #timer: NodeJS.Timeout | undefined
+  #settling: Promise<void> = Promise.resolve()
+
+  constructor(deps: Pick<Deps, 'clock' | 'writer' | 'log'>) {
+    this.#deps = deps
+  }
+
+  add(orgId: string, agentId: string | null): void {
+    let counted = this.#counted.get(orgId)
+    if (!counted) {
+      counted = { from: this.#deps.clock.now(), agents: new Map() }
+      this.#counted.set(orgId, counted)
+    }
+    counted.agents.set(agentId, (counted.agents.get(agentId) ?? 0) + 1)
+    if (counted.agents.size >= AGENTS_AN_ENTRY) this.#settleSoon(orgId)
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      for (const orgId of this.#counted.keys()) this.#settleSoon(orgId)
+    }, SETTLE_MS).unref()
+  }
+
+  /** Records all that is only counted yet. */
+  async settle(): Promise<void> {
+    clearInterval(this.#timer)
+    for (const orgId of this.#counted.keys()) this.#settleSoon(orgId)
+    await this.#settling
+  }
+
+  #settleSoon(orgId: string): void {
+    const counted = this.#counted.get(orgId)
+    if (!counted) return
+    this.#counted.delete(orgId)
+    this.#settling = this.#settling.then(() => this.#record(orgId, counted))
+  }
+
+  async #record(orgId: string, counted: Counted): Promise<void> {
+    const { clock, writer, log } = this.#deps
+    const entry = entryOf(counted, clock.now())
+    try {
+      await writer.work(orgId, OPERATOR, () =>
+        Promise.resolve({ entries: [entry], reply: () => undefined }),
+      )
+    } catch (error) {
+      log.error({ err: error, orgId }, 'checks of the guard were counted and not recorded')
+    }
+  }
+}
+
+function entryOf({ from, agents }: Counted, to: number): EntryDraft {
+  const counts = [...agents].map(([agent_id, checks]) => ({ agent_id, checks }))
+  return {
+    kind: 'guard.counted',
+    actor: actorOf(null),
+    data: {
+      from: isoTime(from),
+      to: isoTime(to),
+      action: 'allow',
+      checks: counts.reduce((sum, { checks }) => sum + checks, 0),
+      agents: counts,
+    },
+  }
+}
