@@ -5,6 +5,7 @@ import { authzen } from './authzen.ts'
 import { compliance } from './compliance.ts'
 import { credentials } from './credentials.ts'
 import { delegation } from './delegation.ts'
+import { dryRun } from './dry-run.ts'
 import type { Endpoint } from './endpoint.ts'
 import { evaluation } from './evaluation.ts'
 import { issuers } from './issuers.ts'
@@ -36,6 +37,7 @@ export const contract = {
   ...authzen,
   ...evaluation,
   ...compliance,
+  ...dryRun,
 }
 
 export type Contract = typeof contract

@@ -48,6 +48,7 @@ export const PROBLEMS = {
   agent_in_chain: [409, 'The agent is in the chain already'],
   too_many_pattern_denies: [409, 'There are too many denies with a pattern of agents'],
   too_many_broad_rules: [409, 'There are too many rules that concern every request'],
+  rules_changed: [409, 'The rules have changed meanwhile'],
   last_admin_key: [409, 'It is the only key that can administer the organization'],
   agent_exists: [409, 'The id of an agent is given once'],
   too_many_agents: [409, 'There are as many agents as an organization can have'],

@@ -1,0 +1,221 @@
+import { z } from 'zod'
+import { AuthorizeRequest, Decision, Match, Reason } from './authorize.ts'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { PolicyInput } from './policies.ts'
+import { Action, AgentId, FreeForm, PathId, Resource, Timestamp } from './primitives.ts'
+
+/** Requests in one dry-run at most. */
+export const MAX_DRY_RUNS = 1_000
+/** Decisions that one replay looks at, at most. */
+export const MAX_REPLAYED = 100_000
+
+/** Rules to try: what would be created, and which ones would be deleted. */
+export const PolicyOverlay = z
+  .strictObject({
+    add: z.array(PolicyInput).max(1_000).default([]).describe('policy rules to be created'),
+    remove: z.array(PathId).max(10_000).default([]).describe('ids of policy rules to be deleted'),
+    default_effect: z
+      .enum(['allow', 'deny'], 'must be allow or deny')
+      .optional()
+      .describe('the decision when no policy matches; the organization’s own unless given'),
+  })
+  .meta({ id: 'PolicyOverlay' })
+export type PolicyOverlay = z.infer<typeof PolicyOverlay>
+
+const ONE_OR_MANY = { anyOf: [{ required: ['action', 'agent_id'] }, { required: ['requests'] }] }
+
+export const DryRunRequest = z
+  .strictObject({
+    action: Action.optional(),
+    agent_id: AgentId.optional(),
+    context: FreeForm.optional(),
+    resource: Resource.optional(),
+    requests: z
+      .array(AuthorizeRequest)
+      .min(1, 'must have at least one request')
+      .max(MAX_DRY_RUNS)
+      .optional()
+      .describe('many requests in place of one; each is decided as if it were alone'),
+    at: Timestamp.optional().describe('decide as of then, at most a year away; now unless given'),
+    overlay: PolicyOverlay.optional(),
+  })
+  .superRefine(({ requests, ...one }, check) => {
+    for (const name of ['action', 'agent_id', 'context', 'resource'] as const) {
+      if (requests !== undefined && one[name] !== undefined)
+        check.addIssue({ code: 'custom', path: [name], message: 'stands in requests' })
+      const isNeeded = name === 'action' || name === 'agent_id'
+      if (requests === undefined && isNeeded && one[name] === undefined)
+        check.addIssue({ code: 'custom', path: [name], message: 'is required' })
+    }
+  })
+  .meta({ id: 'DryRunRequest', ...ONE_OR_MANY })
+export type DryRunRequest = z.infer<typeof DryRunRequest>
+
+const Step = z.object({
+  stage: z.enum(['agent_deny', 'spend_limit', 'policy', 'approval_rule']),
+  verdict: z.enum(['pass', 'deny', 'needs_approval']),
+  reason: Reason.optional(),
+  message: z.string().optional(),
+  matched: z.array(Match).optional(),
+})
+
+export const DryRunResult = z
+  .object({
+    decision: Decision,
+    reason: Reason,
+    message: z.string(),
+    matched: z.array(Match),
+    trace: z.array(Step).describe('what each stage said; the last one answered'),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'DryRunResult' })
+export type DryRunResult = z.infer<typeof DryRunResult>
+
+/** A rule of an overlay, under the name that it has in the answer. */
+export const TriedRule = z
+  .object({
+    id: z.string().describe('`overlay.0` for the first rule of `overlay.add`'),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'TriedRule' })
+export type TriedRule = z.infer<typeof TriedRule>
+
+const tried = { overlay: z.array(TriedRule), ledger: Receipt }
+
+/** The answer to one request, and to many. */
+export const DryRunAnswer = z.union([
+  DryRunResult.extend({ at: Timestamp, ...tried }).meta({ id: 'DryRun' }),
+  z.object({ results: z.array(DryRunResult), at: Timestamp, ...tried }).meta({ id: 'DryRuns' }),
+])
+export type DryRunAnswer = z.infer<typeof DryRunAnswer>
+
+export const ReplayRequest = z
+  .strictObject({
+    from: Timestamp.describe('the beginning of the period'),
+    to: Timestamp.describe('its end, which is not in it'),
+    overlay: PolicyOverlay.optional(),
+    max_decisions: z
+      .int()
+      .min(1)
+      .max(MAX_REPLAYED)
+      .default(MAX_REPLAYED)
+      .describe('decisions to look at; `next_cursor` goes on after them'),
+    limit: z.int().min(0).max(1_000).default(100).describe('flips to list; all are counted'),
+    cursor: z.string().max(512).optional(),
+  })
+  .refine(({ from, to }) => Date.parse(from) < Date.parse(to), {
+    path: ['to'],
+    message: 'must be after from',
+  })
+  .meta({ id: 'ReplayRequest' })
+export type ReplayRequest = z.infer<typeof ReplayRequest>
+
+/** Every way in which policies alone can turn a decision. */
+export const FLIPS = [
+  'allow_to_deny',
+  'needs_approval_to_deny',
+  'deny_to_allow',
+  'deny_to_needs_approval',
+] as const
+export type FlipKind = (typeof FLIPS)[number]
+
+const Count = z.int().min(0)
+
+const FlipCounts = z
+  .object({
+    allow_to_deny: Count,
+    needs_approval_to_deny: Count,
+    deny_to_allow: Count,
+    deny_to_needs_approval: Count,
+  })
+  .meta({ id: 'FlipCounts' })
+export type FlipCounts = z.infer<typeof FlipCounts>
+
+const Side = z.object({
+  decision: Decision,
+  reason: Reason,
+  policy: z.string().nullable().describe('the policy rule that decided; null where none did'),
+})
+
+export const Flip = z
+  .object({
+    seq: z.int().describe('the entry of the decision'),
+    decision_id: z.string(),
+    decided_at: Timestamp,
+    agent_id: z.string(),
+    action: z.string(),
+    resource: z.string().nullable(),
+    kind: z.enum(FLIPS),
+    cause: z.string().nullable().describe('the policy rule; null is default_effect'),
+    was: Side,
+    would_be: Side,
+  })
+  .meta({ id: 'Flip' })
+export type Flip = z.infer<typeof Flip>
+
+export const Replay = z
+  .object({
+    from: Timestamp,
+    to: Timestamp,
+    first_seq: z.int().nullable().describe('the first decision that was looked at'),
+    last_seq: z.int().nullable(),
+    decisions: Count.describe('looked at: unchanged, flipped and not replayable ones together'),
+    unchanged: z.object({
+      judged: Count.describe('the policies say the same as they did'),
+      decided_before: Count.describe('denied before the policies had their turn'),
+      not_in_plan: Count.describe('made on a plan without policies'),
+    }),
+    flipped: FlipCounts,
+    not_replayable: z.object({
+      erased: Count.describe('the payload was erased'),
+      policies_failed: Count.describe('denied because the policies could not be evaluated in time'),
+      agent_unknown: Count.describe('a rule reads `agent`, and the ledger no longer says it'),
+      malformed: Count.describe('not as the server writes it: verify the ledger'),
+    }),
+    rules: z.array(
+      z.object({
+        policy: z.string().nullable().describe('null is default_effect'),
+        ...FlipCounts.shape,
+      }),
+    ),
+    rules_omitted: Count.describe('further rules with flips; those listed have most'),
+    flips: z.array(Flip),
+    flips_omitted: Count,
+    judged_by: z.object({
+      policies: Count.describe('rules that count, with the overlay'),
+      approval_rules: Count,
+      default_effect: z.enum(['allow', 'deny']),
+      digest: z.string().describe('the same for the same rules'),
+    }),
+    notes: z.array(z.string()).describe('how to read the numbers'),
+    overlay: z.array(TriedRule),
+    next_cursor: z.string().nullable(),
+    ledger: Receipt,
+  })
+  .meta({ id: 'Replay' })
+export type Replay = z.infer<typeof Replay>
+
+const trying = { plan: 'team', roles: ['read', 'approver'], scope: null, viaWriter: true } as const
+
+export const dryRun = {
+  dryRunPolicies: endpoint({
+    method: 'POST',
+    path: '/v1/compliance/policies/dry-run',
+    ...trying,
+    summary: 'What authorize would answer, now or under other policy rules, without any effect',
+    body: DryRunRequest,
+    ok: DryRunAnswer,
+    status: 200,
+  }),
+  replayPolicies: endpoint({
+    method: 'POST',
+    path: '/v1/compliance/policies/replay',
+    ...trying,
+    summary: 'Which decisions of a period would turn out otherwise under other policy rules',
+    body: ReplayRequest,
+    ok: Replay,
+    status: 200,
+    maxSeconds: 60,
+  }),
+}
