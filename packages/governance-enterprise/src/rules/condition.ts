@@ -42,7 +42,7 @@ export function compileCondition(
   kept.set(variables, conditions)
   let condition = conditions.get(text)
   if (!condition) {
-    condition = compile(text, variables)
+    condition = new CompiledCondition(text, variables)
     if (conditions.size >= MAX_KEPT) conditions.clear()
     conditions.set(text, condition)
   }
@@ -92,22 +92,38 @@ function compileOrError(text: string, variables: Variables): Condition {
   }
 }
 
-function compile(text: string, variables: Variables): Condition {
-  const syntax = parseCondition(text)
-  const reading = checkCondition(syntax, variables)
-  const evaluate = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
-  const constant = reading.isConstant ? evaluate(makeFacts({})) : null
-  return { text, reads: reading.members, warnings: warningsOf(reading, constant), evaluate }
+/** What a text was made into: closures, or the library's own evaluation. */
+type Run = (facts: Facts, meter?: Meter) => unknown
+
+/** The answer that a run ends in. */
+export const answerOf = (result: unknown): boolean | 'error' =>
+  typeof result === 'boolean' ? result : 'error'
+
+class CompiledCondition implements Condition {
+  readonly text: string
+  readonly reads: Condition['reads']
+  readonly warnings: readonly string[]
+  readonly #run: Run
+
+  constructor(text: string, variables: Variables) {
+    const syntax = parseCondition(text)
+    const reading = checkCondition(syntax, variables)
+    this.text = text
+    this.#run = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
+    this.reads = reading.members
+    this.warnings = warningsOf(reading, reading.isConstant ? this.evaluate(makeFacts({})) : null)
+  }
+
+  evaluate(facts: Facts, meter?: Meter): boolean | 'error' {
+    return answerOf(this.#run(facts, meter))
+  }
 }
 
 /** The library's own evaluation of a tree, which is changed: its loops get their bounds. */
-export function compileWithLibrary(expr: Expr): Condition['evaluate'] {
+export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
   const run = plan(environment, expr) as (bindings: Facts['bindings']) => unknown
-  return ({ bindings }, meter) => {
-    const result = metered(meter, () => run(bindings))
-    return typeof result === 'boolean' ? result : 'error'
-  }
+  return ({ bindings }, meter) => metered(meter, () => run(bindings))
 }
 
 function warningsOf(reading: Reading, constant: boolean | 'error' | null): string[] {
