@@ -1,0 +1,18 @@
+import type { Plan } from '@remit/contract'
+
+// What the enterprise plan opens: policies, permissions, approvals and everything about identity.
+const ENTERPRISE_KINDS: ReadonlySet<string> = new Set([
+  'agent_interventions',
+  'agent_permissions',
+  'agent_registry',
+  'approval_decisions',
+  'approval_rules',
+  'credential_lifecycle',
+  'policy_rules',
+  'trust_policies',
+  'trusted_issuers',
+])
+
+/** Whether an organization with the plan can have evidence of a kind. */
+export const isKindInPlan = (kind: string, plan: Plan): boolean =>
+  plan === 'enterprise' || !ENTERPRISE_KINDS.has(kind)

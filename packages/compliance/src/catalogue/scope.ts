@@ -1,0 +1,85 @@
+import type { FrameworkRole } from '@remit/contract'
+import { invalid } from '@remit/core'
+import type { Catalogue, Control, FrameworkDefinition } from './definitions.ts'
+
+/** What of a framework is reported on. */
+export interface Scope {
+  /** In the framework's order; empty where it has none. */
+  readonly categories: readonly string[]
+  readonly role: FrameworkRole | null
+}
+
+const SOC2_CATEGORIES: Readonly<Record<string, string>> = {
+  CC: 'security',
+  A: 'availability',
+  C: 'confidentiality',
+  PI: 'processing_integrity',
+  P: 'privacy',
+}
+
+/** The category of a control by the letters of its id; null in a framework without categories. */
+export function categoryOf(framework: FrameworkDefinition, controlId: string): string | null {
+  const [letters = ''] = /^[A-Z]+/.exec(controlId) ?? []
+  if (!framework.groups) return null
+  return framework.id === 'soc2' ? (SOC2_CATEGORIES[letters] ?? null) : letters
+}
+
+/** The scope that is asked for; throws `invalid_request` for what the framework does not have. */
+export function scopeOf(
+  { framework, controls }: Catalogue,
+  asked: { categories?: readonly string[] | undefined; role?: FrameworkRole | undefined },
+): Scope {
+  return {
+    categories: asked.categories
+      ? checkedCategories(framework, asked.categories)
+      : defaultCategories(framework, controls),
+    role: checkedRole(framework, asked.role),
+  }
+}
+
+function checkedCategories(framework: FrameworkDefinition, asked: readonly string[]): string[] {
+  const known = Object.keys(framework.groups ?? {})
+  if (known.length === 0) throw invalid('categories', `${framework.id} has no categories`)
+  for (const [i, category] of asked.entries()) {
+    if (!known.includes(category))
+      throw invalid(`categories.${i}`, `must be one of ${known.join(', ')}`)
+    if (asked.indexOf(category) !== i) throw invalid(`categories.${i}`, 'is given twice')
+  }
+  return known.filter((category) => asked.includes(category))
+}
+
+function defaultCategories(framework: FrameworkDefinition, controls: readonly Control[]): string[] {
+  const ids = framework.default_scope ?? controls.map(({ id }) => id)
+  const reported = new Set(ids.map((id) => categoryOf(framework, id)))
+  return Object.keys(framework.groups ?? {}).filter((category) => reported.has(category))
+}
+
+function checkedRole({ id, roles }: FrameworkDefinition, role?: FrameworkRole) {
+  if (role !== undefined && !roles) throw invalid('role', `${id} knows no roles`)
+  return role ?? null
+}
+
+/** The controls in scope, in the framework's order. A provision for both roles is for each of them. */
+export const controlsIn = ({ framework, controls }: Catalogue, scope: Scope): Control[] =>
+  controls.filter(({ id }) => isInCategory(framework, id, scope) && concerns(framework, id, scope))
+
+function isInCategory(framework: FrameworkDefinition, id: string, { categories }: Scope): boolean {
+  const category = categoryOf(framework, id)
+  return category === null || categories.includes(category)
+}
+
+function concerns({ roles }: FrameworkDefinition, id: string, { role }: Scope): boolean {
+  if (role === null || role === 'both' || !roles) return true
+  return roles[id] === role || roles[id] === 'both'
+}
+
+/** The scope in a sentence, as it stands in the report. */
+export function scopeStatement({ framework }: Catalogue, { categories, role }: Scope): string {
+  const agents = 'Actions of AI agents that were put to this server in the period'
+  if (framework.roles) {
+    const whose = role === null || role === 'both' ? '' : ` that concern the ${role}`
+    return `${agents}. Provisions of ${framework.name}${whose}, as the organization asked; whether a provision applies depends on the role and on the system.`
+  }
+  const which = categories.map((category) => category.replaceAll('_', ' ')).join(', ')
+  return `${agents}. ${framework.name}: ${which}, as the organization asked.`
+}
