@@ -1,0 +1,45 @@
+import type { Plan } from '@remit/contract'
+import type { FactRow } from './entry.ts'
+import type { Evidence } from './evidence.ts'
+import type { Metric, Outcome } from './meter.ts'
+import type { Outside } from './outside.ts'
+import type { Question } from './question.ts'
+import type { State } from './state/state.ts'
+
+/** Everything that a report says about a period, as at its end. */
+export interface Facts {
+  readonly question: Question
+  readonly organization: {
+    readonly id: string
+    readonly name: string
+    readonly plan: Plan
+    /** Milliseconds; null where no entry tells. */
+    readonly createdAt: number | null
+  }
+  /** The entries of the period. */
+  readonly ledger: {
+    readonly entries: number
+    readonly firstSeq: number | null
+    readonly lastSeq: number | null
+    readonly byKind: Readonly<Record<string, number>>
+    /** The last entry before the end of the period, in it or not. */
+    readonly lastSeqBeforeEnd: number | null
+  }
+  /** M01 to M50 and all checks, in the order of their ids and of the catalogue. */
+  readonly metrics: readonly Metric[]
+  readonly checks: readonly Outcome[]
+  /** All twenty kinds. */
+  readonly evidence: readonly Evidence[]
+  /** What was found out about the chain; given from outside. */
+  readonly outside: Outside
+}
+
+/** One pass over an organization's entries, in their order, with bounded memory. */
+export interface FactFold {
+  /** The next entry; what is dated at the end of the period or later is left alone. */
+  entry(row: FactRow): void
+  /** The facts. Call once, after the last entry. */
+  end(outside: Outside): Facts
+  /** What was set up after the entries so far. */
+  readonly state: State
+}

@@ -1,0 +1,123 @@
+import type { FactRow } from './entry.ts'
+import { EvidenceMeter } from './evidence.ts'
+import type { EvidenceKind } from './evidence.ts'
+import type { FactFold, Facts } from './facts.ts'
+import { DECIDED, LazyEntry } from './lazy-entry.ts'
+import type { Meter } from './meter.ts'
+import { METERS } from './meters.ts'
+import { MomentReader } from './moment.ts'
+import type { Outside } from './outside.ts'
+import type { Question } from './question.ts'
+import { LowestSeqs } from './seqs.ts'
+import type { SeqPage } from './seqs.ts'
+import { State } from './state/state.ts'
+
+export interface FoldOptions {
+  /** Gathers all sequence numbers of one check or one kind of evidence, a page at a time. */
+  readonly collect?: {
+    readonly check?: string
+    readonly kind?: EvidenceKind
+    readonly into: SeqPage
+  }
+  readonly meters?: typeof METERS
+}
+
+interface Reader {
+  readonly meter: Meter
+  readonly since: number
+}
+
+/** One pass over the entries: each goes to the meters that read its kind, and then into the state. */
+export class Fold implements FactFold {
+  readonly state: State
+  readonly #question: Question
+  readonly #meters: readonly Meter[]
+  readonly #evidence: EvidenceMeter
+  readonly #moments = new MomentReader()
+  readonly #readers = new Map<string, readonly Reader[]>()
+  readonly #byKind = new Map<string, number>()
+  #entries = 0
+  #firstSeq: number | null = null
+  #lastSeq: number | null = null
+  #lastSeqBeforeEnd: number | null = null
+
+  constructor(question: Question, { collect, meters = METERS }: FoldOptions = {}) {
+    this.#question = question
+    this.state = new State(question.from)
+    this.#meters = meters.map((create) =>
+      create({
+        question,
+        seqsOf: (check) =>
+          new LowestSeqs(undefined, collect?.check === check ? collect.into : null),
+      }),
+    )
+    this.#evidence = new EvidenceMeter(
+      question,
+      collect?.kind === undefined ? null : { kind: collect.kind, into: collect.into },
+    )
+  }
+
+  entry(row: FactRow): void {
+    const time = this.#moments.read(row.recorded_at)
+    const { from, to } = this.#question
+    // Also what has no time that could be read.
+    if (!(time < to)) return
+    const { kind, seq } = row
+    const inPeriod = time >= from
+    this.#lastSeqBeforeEnd = seq
+    if (inPeriod) {
+      this.#firstSeq ??= seq
+      this.#lastSeq = seq
+      this.#entries += 1
+      this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + 1)
+    }
+    const entry = new LazyEntry(row, time)
+    for (const { meter, since } of this.#readersOf(kind))
+      if (time >= since) meter.entry(entry, this.state, inPeriod)
+    this.#evidence.entry(entry, this.state, inPeriod)
+    if (kind !== DECIDED) this.state.apply(entry)
+  }
+
+  end(outside: Outside): Facts {
+    const { state } = this
+    const measured = this.#meters.map((meter) => meter.end(state, outside))
+    const { organization } = state
+    return {
+      question: this.#question,
+      organization: {
+        id: this.#question.orgId,
+        name: organization?.name ?? '',
+        plan: organization?.plan ?? 'free',
+        createdAt: organization?.createdAt ?? null,
+      },
+      ledger: {
+        entries: this.#entries,
+        firstSeq: this.#firstSeq,
+        lastSeq: this.#lastSeq,
+        byKind: Object.fromEntries([...this.#byKind].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+        lastSeqBeforeEnd: this.#lastSeqBeforeEnd,
+      },
+      metrics: measured.flatMap(({ metrics }) => metrics).toSorted(byId),
+      checks: measured.flatMap(({ checks }) => checks),
+      evidence: this.#evidence.end(state),
+      outside,
+    }
+  }
+
+  #readersOf(kind: string): readonly Reader[] {
+    const known = this.#readers.get(kind)
+    if (known) return known
+    const readers = this.#meters
+      .filter(({ reads }) => reads.some((one) => covers(one, kind)))
+      .map((meter) => ({ meter, since: meter.since ?? this.#question.from }))
+    // Kinds are the server's own, so there are few; only a tampered ledger has others.
+    if (this.#readers.size < 1000) this.#readers.set(kind, readers)
+    return readers
+  }
+}
+
+const covers = (reads: string, kind: string): boolean =>
+  reads === '*' || reads === kind || (reads.endsWith('.*') && kind.startsWith(reads.slice(0, -1)))
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
+  a.id < b.id ? -1 : 1

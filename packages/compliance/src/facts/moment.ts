@@ -1,0 +1,41 @@
+const DAY_MS = 86_400_000
+
+/**
+ * Reads `YYYY-MM-DDTHH:MM:SS.mmmZ` (docs/ledger-format.md) to milliseconds; NaN for anything else.
+ * Entries come in order, so the day before is usually the day again.
+ */
+export class MomentReader {
+  #day = ''
+  #start = Number.NaN
+  #text = ''
+  #time = Number.NaN
+
+  read(text: string): number {
+    if (text === this.#text) return this.#time
+    this.#text = text
+    this.#time = this.#timeOf(text)
+    return this.#time
+  }
+
+  #timeOf(text: string): number {
+    if (text.length !== 24 || text.charCodeAt(10) !== 84 || text.charCodeAt(23) !== 90)
+      return Number.NaN
+    if (!text.startsWith(this.#day) || this.#day === '') {
+      const day = text.slice(0, 10)
+      this.#start = Date.parse(`${day}T00:00:00.000Z`)
+      this.#day = Number.isNaN(this.#start) ? '' : day
+    }
+    const time =
+      (two(text, 11) * 3600 + two(text, 14) * 60 + two(text, 17)) * 1000 +
+      digit(text, 20) * 100 +
+      two(text, 21)
+    return time < DAY_MS ? this.#start + time : Number.NaN
+  }
+}
+
+const two = (text: string, at: number): number => digit(text, at) * 10 + digit(text, at + 1)
+
+function digit(text: string, at: number): number {
+  const value = text.charCodeAt(at) - 48
+  return value >= 0 && value <= 9 ? value : Number.NaN
+}

@@ -1,0 +1,35 @@
+/** A share as it is printed: whole numbers, and the quotient with four decimals. */
+export type Ratio = {
+  readonly numerator: number
+  readonly denominator: number
+  readonly text: string
+}
+
+/** Null over nothing: neither 0 nor 1 would be true. */
+export const ratioOf = (numerator: number, denominator: number): Ratio | null =>
+  denominator === 0 ? null : { numerator, denominator, text: decimal(numerator, denominator, 4) }
+
+/** The quotient of whole numbers with so many decimals, halves away from zero; no float takes part. */
+export function decimal(numerator: number, denominator: number, places: number): string {
+  return decimalOf(BigInt(numerator), BigInt(denominator), places)
+}
+
+/** How much a share has grown, with four decimals; null where one of them is over nothing. */
+export function difference(now: Ratio | null, before: Ratio | null): string | null {
+  if (!now || !before) return null
+  const [a, b] = [BigInt(now.numerator), BigInt(now.denominator)]
+  const [c, d] = [BigInt(before.numerator), BigInt(before.denominator)]
+  return decimalOf(a * d - c * b, b * d, 4)
+}
+
+function decimalOf(numerator: bigint, denominator: bigint, places: number): string {
+  const scaled = (numerator < 0n ? -numerator : numerator) * 10n ** BigInt(places)
+  const rounded = (2n * scaled + denominator) / (2n * denominator)
+  const digits = rounded.toString().padStart(places + 1, '0')
+  const text = places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
+  return numerator < 0n && rounded !== 0n ? `-${text}` : text
+}
+
+/** Whether a share is at most so many percent; 0 of 0 is. */
+export const isAtMostPercent = (part: number, whole: number, percent: number): boolean =>
+  BigInt(part) * 100n <= BigInt(percent) * BigInt(whole)

@@ -1,0 +1,134 @@
+/** Sequence numbers behind a finding: all are counted, the lowest are kept. */
+export interface SeqList {
+  readonly count: number
+  /** The lowest ones, in order. */
+  readonly seqs: readonly number[]
+  add(seq: number): void
+}
+
+const KEPT = 50
+
+/** Keeps the lowest numbers of many that come in any order. */
+export class LowestSeqs implements SeqList {
+  readonly #kept: number[] = []
+  readonly #most: number
+  readonly #also: SeqPage | null
+  count = 0
+
+  constructor(most = KEPT, also: SeqPage | null = null) {
+    this.#most = most
+    this.#also = also
+  }
+
+  get seqs(): readonly number[] {
+    return this.#kept
+  }
+
+  add(seq: number): void {
+    this.count += 1
+    this.#also?.add(seq)
+    insertLowest(this.#kept, seq, this.#most)
+  }
+}
+
+/** A page of all sequence numbers of one check or kind: the lowest ones after a place, each once. */
+export class SeqPage {
+  readonly #after: number
+  readonly #limit: number
+  readonly #kept: number[] = []
+  count = 0
+
+  /** One more than `limit` is kept, so that the page knows whether another follows. */
+  constructor(after: number | null, limit: number) {
+    this.#after = after ?? -1
+    this.#limit = limit
+  }
+
+  add(seq: number): void {
+    this.count += 1
+    if (seq > this.#after) insertLowest(this.#kept, seq, this.#limit + 1)
+  }
+
+  get page(): { readonly seqs: readonly number[]; readonly nextAfterSeq: number | null } {
+    const seqs = this.#kept.slice(0, this.#limit)
+    const more = this.#kept.length > this.#limit
+    return { seqs, nextAfterSeq: more ? (seqs.at(-1) ?? null) : null }
+  }
+}
+
+function insertLowest(kept: number[], seq: number, most: number): void {
+  const last = kept.at(-1)
+  if (last === undefined || seq > last) {
+    if (kept.length < most) kept.push(seq)
+    return
+  }
+  let low = 0
+  let high = kept.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((kept[middle] ?? 0) < seq) low = middle + 1
+    else high = middle
+  }
+  if (kept[low] === seq) return
+  kept.splice(low, 0, seq)
+  if (kept.length > most) kept.pop()
+}
+
+const ENDS = 10
+const SPREAD = 5
+
+/**
+ * At most 25 of many, which come in order: the first ten, the last ten, and up to five between them at
+ * even distances. Which ones depends on the numbers alone.
+ */
+export class Sample {
+  readonly #first: number[] = []
+  readonly #last: number[] = []
+  /** Every `#stride`-th of what follows the first ten. */
+  #between: number[] = []
+  #stride = 1
+  #oldest = 0
+  count = 0
+
+  add(seq: number): void {
+    const nth = this.count++
+    if (nth < ENDS) {
+      this.#first.push(seq)
+      return
+    }
+    const beyond = nth - ENDS
+    if (beyond % this.#stride === 0) {
+      this.#between.push(seq)
+      if (this.#between.length === 4 * SPREAD) {
+        this.#between = this.#between.filter((_, i) => i % 2 === 0)
+        this.#stride *= 2
+      }
+    }
+    if (this.#last.length < ENDS) this.#last.push(seq)
+    else {
+      this.#last[this.#oldest] = seq
+      this.#oldest = (this.#oldest + 1) % ENDS
+    }
+  }
+
+  get firstSeq(): number | null {
+    return this.#first[0] ?? null
+  }
+
+  get lastSeq(): number | null {
+    const { seqs } = this
+    return seqs.at(-1) ?? null
+  }
+
+  get seqs(): number[] {
+    const last = this.#last.toSorted((a, b) => a - b)
+    const limit = last[0] ?? 0
+    const inner = this.#between.filter((seq) => seq < limit)
+    const step = inner.length / SPREAD
+    const spread =
+      inner.length <= SPREAD
+        ? inner
+        : Array.from({ length: SPREAD }, (_, i) => inner[Math.floor(i * step)] ?? 0)
+    return [...this.#first, ...spread, ...last]
+  }
+}

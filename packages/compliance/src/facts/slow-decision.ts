@@ -1,0 +1,45 @@
+import { toMicroUsd } from '@remit/contract'
+import type { DecisionFacts, RecordedSpend, RecordedWindow } from './decision.ts'
+import { numberIn, recordIn, recordsIn, textIn } from './read.ts'
+import type { Recorded } from './read.ts'
+
+/** What the data of a decision says, once it is parsed. `scan-decision.ts` must say the same. */
+export function decisionOf(data: Recorded): DecisionFacts {
+  const approval = recordIn(data, 'approval')
+  const id = approval && textIn(approval, 'id')
+  const version = numberIn(data, 'config_version')
+  return {
+    decisionId: textIn(data, 'decision_id'),
+    configVersion: Number.isSafeInteger(version) ? version : null,
+    plan: textIn(data, 'plan'),
+    matched: Array.isArray(data['matched'])
+      ? recordsIn(data, 'matched').map((one) => ({
+          kind: textIn(one, 'kind') ?? '',
+          id: textIn(one, 'id') ?? '',
+        }))
+      : null,
+    approval: approval && id !== null ? { id, status: textIn(approval, 'status') ?? '' } : null,
+    spend: spendOf(recordIn(data, 'spend')),
+    heldMicro: microIn(recordIn(data, 'hold') ?? {}, 'usd') ?? 0,
+  }
+}
+
+export function spendOf(spend: Recorded | null): RecordedSpend | null {
+  if (!spend) return null
+  return {
+    amountMicro: microIn(spend, 'amount_usd'),
+    daily: windowOf(recordIn(spend, 'daily')),
+    monthly: windowOf(recordIn(spend, 'monthly')),
+  }
+}
+
+function windowOf(window: Recorded | null): RecordedWindow | null {
+  const limitMicro = window && microIn(window, 'limit_usd')
+  const spentMicro = window && microIn(window, 'spent_usd')
+  return limitMicro !== null && spentMicro !== null ? { limitMicro, spentMicro } : null
+}
+
+function microIn(from: Recorded, name: string): number | null {
+  const usd = numberIn(from, name)
+  return usd === null ? null : toMicroUsd(usd)
+}

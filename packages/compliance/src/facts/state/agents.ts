@@ -1,0 +1,74 @@
+import type { Owner } from '@remit/contract'
+import type { FactEntry } from '../entry.ts'
+import { recordIn, recordsIn, textIn, textsIn } from '../read.ts'
+import { endCredentials } from './credentials.ts'
+import { kept } from './fold.ts'
+import type { Folds, Kept } from './fold.ts'
+import type { State } from './state.ts'
+
+/** A registered agent. One that was removed is kept: its id is never given again. */
+export interface AgentState extends Kept {
+  readonly owners: readonly Owner[]
+  readonly removed: { readonly seq: number; readonly time: number } | null
+}
+
+/** Why an agent may not act at all, since when. A removal is never lifted. */
+export interface StopState {
+  readonly agentId: string
+  readonly cause: 'suspended' | 'removed'
+  readonly seq: number
+  readonly time: number
+}
+
+function keepAgent(state: State, entry: FactEntry): void {
+  const object = recordIn(entry.data, 'agent')
+  const id = object && textIn(object, 'agent_id')
+  if (!object || id === null) return
+  const before = state.agents.get(id)
+  const owners = recordsIn(object, 'owners') as unknown as Owner[]
+  state.agents.set(id, { ...kept(id, object, entry, before), owners, removed: null })
+  // An agent that was stopped before it was registered stays so.
+  if (textIn(object, 'status') === 'suspended') stop(state, entry, id, 'suspended')
+  else lift(state, id)
+}
+
+const idOf = ({ agent_id, data }: FactEntry): string | null => agent_id ?? textIn(data, 'agent_id')
+
+function stop(state: State, { seq, time }: FactEntry, agentId: string, cause: StopState['cause']) {
+  const before = state.stops.get(agentId)
+  if (before?.cause === cause) return
+  state.stops.set(agentId, { agentId, cause, seq, time })
+}
+
+function lift(state: State, agentId: string): void {
+  if (state.stops.get(agentId)?.cause === 'suspended') state.stops.delete(agentId)
+}
+
+export const agentFolds: Folds = {
+  'agent.registered': keepAgent,
+  'agent.updated': keepAgent,
+  'agent.suspended': (state, entry) => {
+    keepAgent(state, entry)
+    const id = idOf(entry)
+    if (id !== null) stop(state, entry, id, 'suspended')
+  },
+  'agent.resumed': (state, entry) => {
+    keepAgent(state, entry)
+    const id = idOf(entry)
+    if (id !== null) lift(state, id)
+  },
+  'agent.removed': (state, entry) => {
+    const id = idOf(entry)
+    if (id === null) return
+    const { seq, time, data } = entry
+    const agent = state.agents.get(id)
+    if (agent) state.agents.set(id, { ...agent, removed: { seq, time } })
+    stop(state, entry, id, 'removed')
+    endCredentials(state, entry, textsIn(data, 'revoked_credentials'))
+  },
+  'agent_mode.set': (state, entry) => {
+    const id = idOf(entry)
+    const mode = textIn(entry.data, 'mode')
+    if (id !== null && mode !== null) state.modes.set(id, mode)
+  },
+}

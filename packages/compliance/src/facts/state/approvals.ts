@@ -1,0 +1,122 @@
+import type { FactEntry } from '../entry.ts'
+import { isTrueIn, recordIn, recordsIn, textIn, timeIn } from '../read.ts'
+import type { Recorded } from '../read.ts'
+import type { Fold, Folds } from './fold.ts'
+import type { State } from './state.ts'
+
+/** A request for approval, as far as metrics read it. */
+export interface ApprovalState {
+  readonly id: string
+  readonly agentId: string
+  readonly action: string
+  readonly resource: string | null
+  /** As recorded; `approvalAt` also knows what time has ended. */
+  readonly status: string
+  readonly seq: number
+  readonly requestedAt: number
+  /** Until when it waits for people, and until when an approval can be used; milliseconds. */
+  readonly expiresAt: number | null
+  readonly usableUntil: number | null
+  readonly decidedAt: number | null
+  /** Rules that asked for it. */
+  readonly rules: readonly string[]
+  readonly requestedBy: Principal
+  readonly actingFor: string | null
+  /** Somebody who approved it is a person. */
+  readonly personApproved: boolean
+  /** The decision that opened it. */
+  readonly decisionId: string | null
+}
+
+export interface Principal {
+  readonly type: string
+  readonly id: string
+  readonly person: string | null
+}
+
+/** A vote as it was recorded. */
+export interface VoteFacts {
+  readonly decision: string
+  /** `person` or `key`. */
+  readonly type: string
+  readonly id: string
+  /** The key itself names the person. */
+  readonly named: boolean
+  readonly keyId: string | null
+}
+
+/** The status at a time, milliseconds: what has run out is expired, whether that was recorded or not. */
+export function approvalAt(
+  { status, expiresAt, usableUntil }: ApprovalState,
+  time: number,
+): string {
+  if (status === 'pending') return expiresAt !== null && time < expiresAt ? status : 'expired'
+  if (status === 'approved') return usableUntil !== null && time < usableUntil ? status : 'expired'
+  return status
+}
+
+export function voteOf(object: Recorded): VoteFacts {
+  const approver = recordIn(object, 'approver') ?? {}
+  return {
+    decision: textIn(object, 'decision') ?? '',
+    type: textIn(approver, 'type') ?? '',
+    id: textIn(approver, 'id') ?? '',
+    named: isTrueIn(approver, 'named'),
+    keyId: textIn(object, 'key_id'),
+  }
+}
+
+/** The request that an entry `approval.*` tells of; null where it holds none. */
+export function approvalOf(entry: FactEntry): ApprovalState | null {
+  const object = recordIn(entry.data, 'approval')
+  const id = object && textIn(object, 'id')
+  if (!object || id === null) return null
+  const by = recordIn(object, 'requested_by') ?? {}
+  return {
+    id,
+    agentId: textIn(object, 'agent_id') ?? '',
+    action: textIn(object, 'action') ?? '',
+    resource: entry.resource,
+    status: textIn(object, 'status') ?? '',
+    seq: entry.seq,
+    requestedAt: timeIn(object, 'requested_at') ?? entry.time,
+    expiresAt: timeIn(object, 'expires_at'),
+    usableUntil: timeIn(object, 'usable_until'),
+    decidedAt: timeIn(object, 'decided_at'),
+    rules: recordsIn(object, 'requirements').flatMap((one) => textIn(one, 'rule_id') ?? []),
+    requestedBy: {
+      type: textIn(by, 'type') ?? '',
+      id: textIn(by, 'id') ?? '',
+      person: textIn(by, 'person'),
+    },
+    actingFor: textIn(object, 'acting_for'),
+    personApproved: recordsIn(object, 'votes')
+      .map(voteOf)
+      .some(({ decision, type }) => decision === 'approve' && type === 'person'),
+    decisionId: textIn(object, 'decision_id'),
+  }
+}
+
+const keep: Fold = (state, entry) => {
+  const approval = approvalOf(entry)
+  if (!approval) return
+  const before = state.approvals.get(approval.id)
+  state.approvals.set(approval.id, before ? { ...approval, seq: before.seq } : approval)
+}
+
+/** What was closed before the period is of no interest in it: no allow can rest on it. */
+const close: Fold = (state: State, entry) => {
+  if (entry.time >= state.keepClosedSince) return keep(state, entry)
+  const approval = approvalOf(entry)
+  if (approval) state.approvals.delete(approval.id)
+}
+
+export const approvalFolds: Folds = {
+  'approval.requested': keep,
+  'approval.voted': keep,
+  'approval.decided': keep,
+  'approval.consumed': close,
+  'approval.expired': close,
+  'approval.cancelled': close,
+  'approval.revoked': close,
+}

@@ -1,0 +1,27 @@
+import { recordIn, textIn } from '../read.ts'
+import type { Folds } from './fold.ts'
+
+/** An ingest key. A revoked one is kept, since earlier entries name it. */
+export interface KeyState {
+  readonly id: string
+  readonly role: string
+  /** The person that the key stands for; null for a shared one. */
+  readonly person: string | null
+  readonly seq: number
+  readonly time: number
+  readonly revoked: { readonly seq: number; readonly time: number } | null
+}
+
+export const keyFolds: Folds = {
+  'key.created': (state, { seq, time, data }) => {
+    const object = recordIn(data, 'key')
+    const id = object && textIn(object, 'id')
+    if (!object || id === null) return
+    const role = textIn(object, 'role') ?? ''
+    state.keys.set(id, { id, role, person: textIn(object, 'person'), seq, time, revoked: null })
+  },
+  'key.revoked': (state, { seq, time, data }) => {
+    const key = state.keys.get(textIn(data, 'key_id') ?? '')
+    if (key) state.keys.set(key.id, { ...key, revoked: { seq, time } })
+  },
+}

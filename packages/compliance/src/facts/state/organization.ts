@@ -1,0 +1,58 @@
+import type { Plan } from '@remit/contract'
+import { isRecord, recordIn, textIn, textsIn, timeIn } from '../read.ts'
+import type { Recorded } from '../read.ts'
+import type { Folds } from './fold.ts'
+
+export interface OrganizationState {
+  readonly id: string
+  readonly name: string
+  readonly plan: Plan
+  /** As recorded: settings that are at their default may be missing. */
+  readonly settings: Recorded
+  /** Milliseconds, and the entry that tells of it. */
+  readonly createdAt: number
+  readonly createdSeq: number
+}
+
+/** Patterns of actions that the organization itself calls consequential. */
+export const consequentialActions = (organization: OrganizationState | null): string[] =>
+  organization ? textsIn(organization.settings, 'consequential_actions') : []
+
+/** Whether what no policy allows is denied. */
+export const deniesByDefault = (organization: OrganizationState | null): boolean =>
+  organization !== null && textIn(organization.settings, 'default_effect') === 'deny'
+
+const PLANS: readonly string[] = ['free', 'team', 'enterprise'] satisfies Plan[]
+
+const planIn = (object: Recorded): Plan => {
+  const plan = textIn(object, 'plan') ?? ''
+  return PLANS.includes(plan) ? (plan as Plan) : 'free'
+}
+
+export const organizationFolds: Folds = {
+  'organization.created': (state, { seq, time, data }) => {
+    const object = recordIn(data, 'organization')
+    if (!object) return
+    state.organization = {
+      id: textIn(object, 'id') ?? '',
+      name: textIn(object, 'name') ?? '',
+      plan: planIn(object),
+      settings: recordIn(object, 'settings') ?? {},
+      createdAt: time,
+      createdSeq: seq,
+    }
+  },
+  'organization.updated': (state, { seq, time, data }) => {
+    const object = recordIn(data, 'organization')
+    if (!object) return
+    const before = state.organization
+    state.organization = {
+      id: textIn(object, 'id') ?? before?.id ?? '',
+      name: textIn(object, 'name') ?? before?.name ?? '',
+      plan: planIn(object),
+      settings: isRecord(object['settings']) ? object['settings'] : {},
+      createdAt: before?.createdAt ?? timeIn(object, 'created_at') ?? time,
+      createdSeq: before?.createdSeq ?? seq,
+    }
+  },
+}

@@ -1,0 +1,39 @@
+import { recordIn, textIn, textsIn, timeIn } from '../read.ts'
+import { kept } from './fold.ts'
+import type { Folds, Kept } from './fold.ts'
+
+/** A permission (or deny) that was not revoked. */
+export interface PermissionState extends Kept {
+  readonly effect: string
+  /** Of a deny it may be a pattern. */
+  readonly agentId: string
+  readonly actions: readonly string[]
+  readonly resources: readonly string[]
+  /** It has a condition, which cannot be evaluated here. */
+  readonly isConditional: boolean
+  readonly notBefore: number | null
+  readonly expiresAt: number | null
+}
+
+export const permissionFolds: Folds = {
+  'permission.granted': (state, entry) => {
+    const object = recordIn(entry.data, 'permission')
+    const id = object && textIn(object, 'id')
+    if (!object || id === null) return
+    state.permissions.set(id, {
+      ...kept(id, object, entry, state.permissions.get(id)),
+      effect: textIn(object, 'effect') ?? 'allow',
+      agentId: textIn(object, 'agent_id') ?? entry.agent_id ?? '',
+      actions: textsIn(object, 'actions'),
+      resources: textsIn(object, 'resources'),
+      isConditional: textIn(object, 'condition') !== null,
+      notBefore: timeIn(object, 'not_before'),
+      expiresAt: timeIn(object, 'expires_at'),
+    })
+    state.permissionsVersion += 1
+  },
+  'permission.revoked': (state, { data }) => {
+    for (const id of textsIn(data, 'revoked')) state.permissions.delete(id)
+    state.permissionsVersion += 1
+  },
+}

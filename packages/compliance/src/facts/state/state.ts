@@ -1,0 +1,88 @@
+import type { FactEntry } from '../entry.ts'
+import { agentFolds } from './agents.ts'
+import type { AgentState, StopState } from './agents.ts'
+import { approvalFolds } from './approvals.ts'
+import type { ApprovalState } from './approvals.ts'
+import { credentialFolds, isLive } from './credentials.ts'
+import type { CredentialState } from './credentials.ts'
+import type { Fold } from './fold.ts'
+import { issuerFolds } from './issuers.ts'
+import type { IssuerState } from './issuers.ts'
+import { keyFolds } from './keys.ts'
+import type { KeyState } from './keys.ts'
+import { organizationFolds } from './organization.ts'
+import type { OrganizationState } from './organization.ts'
+import { permissionFolds } from './permissions.ts'
+import type { PermissionState } from './permissions.ts'
+import { ruleFolds } from './rules.ts'
+import type { RuleState } from './rules.ts'
+import { spendLimitFolds } from './spend-limits.ts'
+import type { SpendLimitState } from './spend-limits.ts'
+
+const FOLDS: ReadonlyMap<string, Fold> = new Map(
+  Object.entries({
+    ...organizationFolds,
+    ...keyFolds,
+    ...agentFolds,
+    ...credentialFolds,
+    ...issuerFolds,
+    ...ruleFolds,
+    ...permissionFolds,
+    ...spendLimitFolds,
+    ...approvalFolds,
+  }),
+)
+
+/**
+ * What an organization had set up after the entries that were applied, by nothing but these entries.
+ * Meters read it and never change it.
+ */
+export class State {
+  organization: OrganizationState | null = null
+  readonly keys = new Map<string, KeyState>()
+  readonly agents = new Map<string, AgentState>()
+  /** By agent, registered or not; removals too. */
+  readonly stops = new Map<string, StopState>()
+  /** `open` or `granted`, of agents whose mode was set. */
+  readonly modes = new Map<string, string>()
+  /** Those that were not revoked; expired ones go at some time: see `isLive`. */
+  readonly credentials = new Map<string, CredentialState>()
+  readonly permissions = new Map<string, PermissionState>()
+  readonly policies = new Map<string, RuleState>()
+  readonly approvalRules = new Map<string, RuleState>()
+  readonly spendLimits = new Map<string, SpendLimitState>()
+  readonly trustPolicies = new Map<string, RuleState>()
+  readonly issuers = new Map<string, IssuerState>()
+  readonly approvals = new Map<string, ApprovalState>()
+  /** Move with every change of rules, or of permissions, for whoever keeps something made of them. */
+  rulesVersion = 0
+  permissionsVersion = 0
+  /** Requests for approval that were closed earlier are not kept, milliseconds. */
+  readonly keepClosedSince: number
+  #sweepAt = 1024
+
+  constructor(keepClosedSince = 0) {
+    this.keepClosedSince = keepClosedSince
+  }
+
+  /** Whether entries of a kind change anything here. */
+  static reads(kind: string): boolean {
+    return FOLDS.has(kind)
+  }
+
+  apply(entry: FactEntry): void {
+    if (!entry.erased) FOLDS.get(entry.kind)?.(this, entry)
+  }
+
+  /** The person behind an actor; null for a shared key, a credential or the server. */
+  personOf(actor: FactEntry['actor']): string | null {
+    return actor?.type === 'key' ? (this.keys.get(actor.id)?.person ?? null) : null
+  }
+
+  /** Lets go of expired credentials from time to time, so that exchanges do not pile up. */
+  sweepCredentials(now: number): void {
+    if (this.credentials.size < this.#sweepAt) return
+    for (const [id, one] of this.credentials) if (!isLive(one, now)) this.credentials.delete(id)
+    this.#sweepAt = Math.max(1024, 2 * this.credentials.size)
+  }
+}
