@@ -1,6 +1,7 @@
 export * from './authorize/decide.ts'
 export * from './authorize/decider.ts'
 export type * from './authorize/preview.ts'
+export * from './authorize/recorded.ts'
 export * from './authorize/resource.ts'
 export * from './authorize/slots.ts'
 export type * from './authorize/stage.ts'

@@ -17,7 +17,7 @@ import type { Decided } from './decide.ts'
 import { FilledSlots } from './filled-slots.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
-import { resourceText } from './resource.ts'
+import { resourceText, unclearType } from './resource.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Claims, Stage } from './stage.ts'
 
@@ -146,6 +146,7 @@ function outcomeOf(
   const { ask, decision, reason, message, matched, warnings } = decided
   const { request, resource, decisionId, claims } = ask
   const properties = typeof request.resource === 'object' ? request.resource.properties : undefined
+  const type = unclearType(request.resource)
   const entry: EntryDraft = {
     kind: 'authorization.decided',
     actor: actorOf(caller),
@@ -163,6 +164,7 @@ function outcomeOf(
       matched,
       plan: ask.plan,
       ...(properties && { resource_properties: properties }),
+      ...(type !== undefined && { resource_type: type }),
       ...(claims.subject && { subject: claims.subject }),
       ...(warnings.length > 0 && { warnings }),
     },

@@ -1,0 +1,113 @@
+import type { AuthorizeRequest } from '@remit/contract'
+import { afterEach, describe, expect, it } from 'vitest'
+import { implement } from '../module/implement.ts'
+import { defineModule } from '../module/module.ts'
+import { createClock, createTestRemit } from '../testing/index.ts'
+import type { TestRemit } from '../testing/index.ts'
+import { authorize } from '@remit/contract'
+import { recordedDecision } from './recorded.ts'
+import type { Ask, Claims, Stage } from './stage.ts'
+
+let remit: TestRemit
+afterEach(() => remit.close())
+
+/** What the stages were asked about a request, and what can be read back from its entry. */
+async function askedAndRecorded(request: AuthorizeRequest, claims: Claims = {}) {
+  const asks: Ask[] = []
+  const policy: Stage = {
+    unavailable: { reason: 'policy_error', message: 'cannot answer' },
+    load: () => Promise.resolve(null),
+    prepare: () => Promise.resolve(null),
+    decide: (ask) => {
+      asks.push(ask)
+      return {
+        verdict: 'deny',
+        reason: 'policy_deny',
+        message: 'No.',
+        notes: { matched: [{ kind: 'policy', id: 'p' }] },
+      }
+    },
+  }
+  const module = defineModule({
+    name: 'hand_made',
+    setup: ({ decider }) => ({
+      stages: { policy },
+      routes: implement(authorize, {
+        authorize: ({ body }, caller, info) => decider.authorize(caller, body, info, claims),
+      }),
+    }),
+  })
+  remit = await createTestRemit({ modules: [module], clock: createClock() })
+  const { id, key } = await remit.organization()
+  const response = await remit.call('POST', '/v1/authorize', { key, body: request })
+  expect(response.status).toBe(200)
+  const row = await remit.db
+    .selectFrom('ledger_entry')
+    .selectAll()
+    .where('kind', '=', 'authorization.decided')
+    .executeTakeFirstOrThrow()
+  const recorded = recordedDecision(id, Date.parse(row.recorded_at), row.payload ?? '')
+  return { asked: asks[0], recorded, payload: row.payload ?? '' }
+}
+
+const BASE = { agent_id: 'a', action: 'b.c' }
+
+describe('recordedDecision', () => {
+  it.each<[string, AuthorizeRequest, Claims?]>([
+    ['nothing more', { ...BASE, context: {} }],
+    ['a context', { ...BASE, context: { amount: 1.5, list: [null, { a: 'é' }] } }],
+    ['a resource as text', { ...BASE, context: {}, resource: 'doc:1:2' }],
+    ['a resource without a type', { ...BASE, context: {}, resource: 'doc' }],
+    ['an odd resource', { ...BASE, context: {}, resource: ':' }],
+    [
+      'a resource with properties',
+      { ...BASE, context: {}, resource: { type: 'doc', id: '1:2', properties: { owner: 'ada' } } },
+    ],
+    [
+      'no properties at all',
+      { ...BASE, context: {}, resource: { type: 'doc', id: '1', properties: {} } },
+    ],
+    ['a type with a colon', { ...BASE, context: {}, resource: { type: 'urn:doc', id: '1:2' } }],
+    [
+      'both',
+      { ...BASE, context: {}, resource: { type: 'urn:doc', id: '1', properties: { a: [1] } } },
+    ],
+    [
+      'claims',
+      { ...BASE, context: {} },
+      { subject: { type: 'user', id: 'ada' }, actionProperties: { dry: true } },
+    ],
+  ])('gives back what the stages were asked: %s', async (_, request, claims) => {
+    const { asked, recorded } = await askedAndRecorded(request, claims)
+
+    expect(recorded).toEqual({
+      ask: { ...asked, caller: null },
+      decision: 'deny',
+      reason: 'policy_deny',
+      matched: [{ kind: 'policy', id: 'p' }],
+    })
+  })
+
+  it('takes a type and an id for the text that conditions see the same in', async () => {
+    const resource = { type: 'doc', id: '1:2' }
+
+    const { recorded, payload } = await askedAndRecorded({ ...BASE, resource })
+
+    expect(recorded?.ask.request).toEqual({ ...BASE, context: {}, resource: 'doc:1:2' })
+    expect(payload).not.toContain('resource_type')
+  })
+
+  it('is null for a text that no decision has, whatever is wrong with it', async () => {
+    const { payload } = await askedAndRecorded({ ...BASE, resource: 'doc:1' })
+    const entry = JSON.parse(payload) as { data: Record<string, unknown> }
+    const texts = ['', '{', 'null', '[]', '"x"', '{}', '{"data":null}']
+    for (const name of ['agent_id', 'action', 'resource', 'decision', 'reason', 'data'])
+      texts.push(JSON.stringify({ ...entry, [name]: 7 }))
+    for (const name of ['context', 'matched', 'plan', 'decision_id'])
+      for (const value of [undefined, 7, null, [7]])
+        texts.push(JSON.stringify({ ...entry, data: { ...entry.data, [name]: value } }))
+
+    for (const text of texts) expect(recordedDecision('org', 0, text), text).toBeNull()
+    expect(recordedDecision('org', 0, payload)).not.toBeNull()
+  })
+})

@@ -1,0 +1,81 @@
+import { Decision, Plan, Reason } from '@remit/contract'
+import type { Match } from '@remit/contract'
+import { recordedResource } from './resource.ts'
+import type { Ask } from './stage.ts'
+
+/** A decision as its entry tells of it. */
+export interface RecordedDecision {
+  /** What the stages were asked, but for who asked. */
+  readonly ask: Ask
+  readonly decision: Decision
+  readonly reason: Reason
+  readonly matched: readonly Match[]
+}
+
+const DECISIONS: ReadonlySet<unknown> = new Set(Decision.options)
+const REASONS: ReadonlySet<unknown> = new Set(Reason.options)
+const PLANS: ReadonlySet<unknown> = new Set(Plan.options)
+
+type Json = Readonly<Record<string, unknown>>
+
+/**
+ * Reads the payload text of an `authorization.decided` back: what `Decider` has written, for asking the
+ * same again. `now` is the time of the entry in milliseconds. Null for a text that is none of his.
+ */
+export function recordedDecision(
+  orgId: string,
+  now: number,
+  payload: string,
+): RecordedDecision | null {
+  const entry = objectOf(payload)
+  const data = entry?.['data']
+  if (!entry || !isObject(data)) return null
+  const { agent_id, action, resource, decision, reason } = entry
+  const { context, matched, plan, decision_id: decisionId, subject } = data
+  if (typeof agent_id !== 'string' || typeof action !== 'string' || !isText(resource)) return null
+  if (!DECISIONS.has(decision) || !REASONS.has(reason) || !PLANS.has(plan)) return null
+  if (!isObject(context) || !Array.isArray(matched) || !matched.every(isMatch)) return null
+  if (typeof decisionId !== 'string') return null
+  const { resource_type: type, resource_properties: properties, action_properties } = data
+  const target = recordedResource(
+    resource,
+    typeof type === 'string' ? type : undefined,
+    isObject(properties) ? properties : undefined,
+  )
+  return {
+    ask: {
+      orgId,
+      plan: plan as Plan,
+      decisionId,
+      caller: null,
+      request: { agent_id, action, context, ...(target !== undefined && { resource: target }) },
+      claims: {
+        ...(isObject(subject) && { subject }),
+        ...(isObject(action_properties) && { actionProperties: action_properties }),
+      },
+      resource,
+      now,
+    },
+    decision: decision as Decision,
+    reason: reason as Reason,
+    matched,
+  }
+}
+
+function objectOf(text: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string | null =>
+  value === null || typeof value === 'string'
+
+const isMatch = (value: unknown): value is Match =>
+  isObject(value) && typeof value['kind'] === 'string' && typeof value['id'] === 'string'
