@@ -33,6 +33,8 @@ import { scorerRoutes } from './scorers/routes.ts'
 
 export interface RemitOptions {
   readonly db: Database<CoreTables>
+  /** Where `db` is, as it was opened; without it, or in memory, all reading goes through `db`. */
+  readonly databaseUrl?: string
   readonly modules: readonly Module[]
   readonly signer: LedgerSigner
   readonly clock: Clock
@@ -102,9 +104,11 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const ports: Partial<Ports> = {}
   const deps: Deps = {
     db,
+    databaseUrl: sharedUrl(options.databaseUrl),
     ledger,
     writer,
     decider,
+    verifierKey: (origin) => signer.forOrigin(origin).vkey,
     clock,
     ids,
     signals,
@@ -173,6 +177,10 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     },
   }
 }
+
+/** A database in memory is only there for the handle that made it. */
+const sharedUrl = (url: string | undefined): string | null =>
+  url === undefined || url === 'sqlite::memory:' ? null : url
 
 function secondModelOf({ guardModel }: Settings, log: Logger): SecondModel | null {
   if (!guardModel) return null

@@ -53,9 +53,13 @@ export interface Contribution {
 /** What a module gets to work with. */
 export interface Deps {
   readonly db: Database<CoreTables>
+  /** Where `db` is, for threads that open it for themselves; null where nobody else can. */
+  readonly databaseUrl: string | null
   readonly ledger: Ledger
   readonly writer: Writer
   readonly decider: Decider
+  /** The verifier key of the server's own signing key for a ledger's origin: known from outside the database. */
+  readonly verifierKey: (origin: string) => string
   readonly clock: Clock
   readonly ids: Ids
   readonly signals: Signals
@@ -81,6 +85,10 @@ export interface Settings {
   readonly guardModel?: Omit<SecondModel, 'onFailure'>
   /** Keys that go into the hashes of agent credentials; the first makes new ones. */
   readonly credentialPeppers?: readonly KeyObject[]
+  /** Folder outside the database where signed checkpoints are kept. */
+  readonly checkpointDir?: string
+  /** Milliseconds between two looks of the watch over the ledgers. */
+  readonly watchEveryMs?: number
 }
 
 /** The text of the operator's file of judges, and the environment that it refers to for keys. */

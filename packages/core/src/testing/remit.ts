@@ -85,6 +85,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
   const signer = createLedgerSigner(signingKey)
   const remit = await createRemit({
     db,
+    databaseUrl: url,
     modules: options.modules ?? [],
     signer,
     clock,
