@@ -81,6 +81,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
     const remit = await createRemit({
       ...base,
       ...entitlement,
+      databaseUrl: config.REMIT_DATABASE_URL,
       log,
       signals,
       warnings,
@@ -102,6 +103,9 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
           },
         }),
         ...(credentialPeppers && { credentialPeppers }),
+        ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
+          checkpointDir: config.REMIT_CHECKPOINT_DIR,
+        }),
       },
     })
     return {

@@ -79,6 +79,13 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe('PEM file of the Ed25519 key that signs checkpoints; keep it outside the database'),
+  REMIT_CHECKPOINT_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder outside the database where the signed checkpoints of every ledger are kept; see ledger-verification.md',
+    ),
   REMIT_SPEND_URL: HTTP_URL.optional().describe(
     'Source of measured spend in place of the ledger’s totals: `GET ?org_id=&agent_id=&window=` answers `{"usd": n}`',
   ),
