@@ -1,4 +1,43 @@
+import { agentsMeter } from './access/agents.ts'
+import { credentialsMeter } from './access/credentials.ts'
+import { dormantMeter } from './access/dormant.ts'
+import { grantsMeter } from './access/grants.ts'
+import { orphanedMeter } from './access/orphaned.ts'
+import { unregisteredMeter } from './access/unregistered.ts'
+import { changesMeter } from './changes/changes.ts'
+import { guardMeter } from './guard/checks.ts'
+import { flagsMeter } from './guard/flags.ts'
+import { chainMeter } from './ledger/chain.ts'
+import { coverageMeter } from './ledger/coverage.ts'
+import { entriesMeter } from './ledger/entries.ts'
+import { reportsMeter } from './ledger/reports.ts'
+import { retentionMeter } from './ledger/retention.ts'
+import { verificationsMeter } from './ledger/verifications.ts'
 import type { CreateMeter } from './meter.ts'
+import { failShareMeter } from './scorers/fail-share.ts'
+import { runsMeter } from './scorers/runs.ts'
+import { trustMeter } from './trust/evaluations.ts'
+import { exchangesMeter } from './trust/exchanges.ts'
 
 /** Every meter, in the order of their metrics. A new one is registered here and nowhere else. */
-export const METERS: readonly CreateMeter[] = []
+export const METERS: readonly CreateMeter[] = [
+  entriesMeter,
+  chainMeter,
+  coverageMeter,
+  retentionMeter,
+  verificationsMeter,
+  agentsMeter,
+  dormantMeter,
+  credentialsMeter,
+  orphanedMeter,
+  unregisteredMeter,
+  grantsMeter,
+  changesMeter,
+  trustMeter,
+  exchangesMeter,
+  guardMeter,
+  flagsMeter,
+  runsMeter,
+  failShareMeter,
+  reportsMeter,
+]

@@ -1,0 +1,40 @@
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { DAY } from '../question.ts'
+import { isLive } from '../state/credentials.ts'
+import { isRelaxed } from '../thresholds.ts'
+import { presentAgents } from './agents.ts'
+
+/** M28: agents that could act with a credential of their own and were not decided about for long. */
+export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { to, thresholds } = question
+  const dormant = seqsOf('ACC-7')
+  const active = new Set<string>()
+  return {
+    reads: ['authorization.decided'],
+    since: to - thresholds.dormant_days * DAY,
+    entry({ agent_id }) {
+      if (agent_id !== null) active.add(agent_id)
+    },
+    end(state) {
+      const armed = new Set<string>()
+      for (const one of state.credentials.values()) if (isLive(one, to)) armed.add(one.agentId)
+      const agents = presentAgents(state)
+      for (const { id, changedSeq } of agents)
+        if (armed.has(id) && !active.has(id)) dormant.add(changedSeq)
+      return {
+        metrics: [{ id: 'M28', value: dormant.count, population: agents.length }],
+        checks: [
+          outcome({
+            check: 'ACC-7',
+            population: agents.length,
+            value: { count: dormant.count },
+            threshold: '0',
+            relaxed: isRelaxed(thresholds, 'dormant_days'),
+            failures: failing(dormant),
+          }),
+        ],
+      }
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { FactEntry } from '../entry.ts'
+import { recordIn, textIn, textsIn } from '../read.ts'
+import type { CredentialState } from '../state/credentials.ts'
+import type { State } from '../state/state.ts'
+
+/** The credentials that an entry revokes, as the state before it has them. */
+export function endedBy({ kind, data }: FactEntry, state: State): CredentialState[] {
+  return idsIn(kind, data).flatMap((id) => state.credentials.get(id) ?? [])
+}
+
+function idsIn(kind: string, data: FactEntry['data']): readonly string[] {
+  if (kind === 'agent.removed' || kind === 'issuer.removed')
+    return textsIn(data, 'revoked_credentials')
+  if (kind !== 'credential.revoked') return []
+  const credential = recordIn(data, 'credential')
+  const id = credential && textIn(credential, 'id')
+  return [...(id === null ? [] : [id]), ...textsIn(data, 'credential_ids')]
+}

@@ -1,0 +1,62 @@
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { matchesAll, matchesPattern } from '../pattern.ts'
+import { DAY } from '../question.ts'
+import { isAtMostPercent } from '../ratio.ts'
+import type { PermissionState } from '../state/permissions.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+const isWild = ({ actions }: PermissionState): boolean => actions.some(matchesAll)
+
+/** M34: grants of every action, and grants that were not needed for long, as at the end of the period. */
+export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { to, thresholds } = question
+  const percent = thresholds.unused_grants_percent
+  const against = seqsOf('ACC-6')
+  /** What was decided about each agent: every action once. */
+  const actions = new Map<string, Set<string>>()
+
+  const isUsed = ({ agentId, actions: patterns }: PermissionState): boolean => {
+    for (const action of actions.get(agentId) ?? [])
+      if (patterns.some((pattern) => matchesPattern(pattern, action))) return true
+    return false
+  }
+
+  return {
+    reads: ['authorization.decided'],
+    since: to - thresholds.unused_grant_days * DAY,
+    entry({ agent_id, action }) {
+      if (agent_id === null || action === null) return
+      const known = actions.get(agent_id)
+      if (known) known.add(action)
+      else actions.set(agent_id, new Set([action]))
+    },
+    end({ permissions }) {
+      const grants = [...permissions.values()].filter(
+        ({ effect, expiresAt }) => effect === 'allow' && (expiresAt === null || to < expiresAt),
+      )
+      const wild = grants.filter(isWild)
+      const unused = grants.filter((grant) => !isUsed(grant))
+      const isMostlyUsed = isAtMostPercent(unused.length, grants.length, percent)
+      const counts = { wildcards: wild.length, unused: unused.length }
+      if (wild.length > 0 || !isMostlyUsed)
+        for (const { changedSeq } of new Set([...wild, ...(isMostlyUsed ? [] : unused)]))
+          against.add(changedSeq)
+      return {
+        metrics: [
+          { id: 'M34', value: { grants: grants.length, ...counts }, population: grants.length },
+        ],
+        checks: [
+          outcome({
+            check: 'ACC-6',
+            population: grants.length,
+            value: counts,
+            threshold: `wildcards = 0 and unused <= ${percent}% of grants`,
+            relaxed: isRelaxed(thresholds, 'unused_grants_percent', 'unused_grant_days'),
+            failures: failing(against, counts),
+          }),
+        ],
+      }
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { hoursText } from '../days.ts'
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { HOUR } from '../question.ts'
+import { textIn } from '../read.ts'
+import { isLive } from '../state/credentials.ts'
+import type { CredentialState } from '../state/credentials.ts'
+import { isRelaxed } from '../thresholds.ts'
+import { endedBy } from './ended.ts'
+
+interface Orphan {
+  readonly agentId: string
+  readonly removedAt: number
+  readonly credential: CredentialState
+}
+
+const agentOf = ({ agent_id, data }: FactEntry): string | null =>
+  agent_id ?? textIn(data, 'agent_id')
+
+/**
+ * M32: credentials that outlived their agent: those that are alive at the end of the period, and those
+ * that ended in it, by revocation or by time, too long after the agent was removed.
+ */
+export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { from, to, thresholds } = question
+  const allowed = thresholds.revocation_delay_hours * HOUR
+  const outlived = seqsOf('ACC-4')
+  const orphans = new Map<string, Orphan>()
+  const removed = new Set<string>()
+  let longest = 0
+
+  function end({ agentId, removedAt, credential }: Orphan, time: number): void {
+    if (time < from) return
+    removed.add(agentId)
+    const delay = time - removedAt
+    if (delay > longest) longest = delay
+    if (delay > allowed) outlived.add(credential.seq)
+  }
+
+  return {
+    reads: ['agent.removed', 'credential.revoked', 'issuer.removed'],
+    since: -Infinity,
+    entry(entry, state, inPeriod) {
+      const ended = endedBy(entry, state)
+      for (const { id } of ended) {
+        const orphan = orphans.get(id)
+        if (!orphan) continue
+        end(orphan, Math.min(entry.time, orphan.credential.expiresAt ?? Infinity))
+        orphans.delete(id)
+      }
+      if (entry.kind !== 'agent.removed') return
+      const agentId = agentOf(entry)
+      if (agentId === null) return
+      if (inPeriod) removed.add(agentId)
+      const gone = new Set(ended)
+      for (const one of state.credentials.values()) {
+        if (one.agentId !== agentId || gone.has(one) || !isLive(one, entry.time)) continue
+        orphans.set(one.id, { agentId, removedAt: entry.time, credential: one })
+      }
+    },
+    end(state) {
+      const alive = new Set<string>()
+      for (const one of state.credentials.values()) {
+        if (!isLive(one, to) || !state.agents.get(one.agentId)?.removed) continue
+        alive.add(one.id)
+        removed.add(one.agentId)
+        outlived.add(one.seq)
+      }
+      for (const orphan of orphans.values()) {
+        const { id, expiresAt } = orphan.credential
+        if (!alive.has(id) && expiresAt !== null) end(orphan, expiresAt)
+      }
+      return {
+        metrics: [
+          {
+            id: 'M32',
+            value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
+            population: removed.size,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'ACC-4',
+            population: removed.size,
+            value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
+            threshold: `orphaned = 0 and longest delay <= ${thresholds.revocation_delay_hours} h`,
+            relaxed: isRelaxed(thresholds, 'revocation_delay_hours'),
+            failures: failing(outlived),
+          }),
+        ],
+      }
+    },
+  }
+}

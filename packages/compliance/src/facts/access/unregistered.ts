@@ -1,0 +1,31 @@
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { recordIn, textIn } from '../read.ts'
+
+/** M33: credentials for agents that had not been registered. */
+export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
+  const early = seqsOf('ACC-5')
+  let issued = 0
+  return {
+    reads: ['credential.issued', 'credential.rotated'],
+    entry({ seq, erased, agent_id, data }, state) {
+      if (erased) return
+      issued += 1
+      const credential = recordIn(data, 'credential') ?? {}
+      const agentId = textIn(credential, 'agent_id') ?? agent_id
+      if (agentId === null || !state.agents.has(agentId)) early.add(seq)
+    },
+    end: () => ({
+      metrics: [{ id: 'M33', value: early.count, population: issued }],
+      checks: [
+        outcome({
+          check: 'ACC-5',
+          population: issued,
+          value: { count: early.count },
+          threshold: '0',
+          failures: failing(early),
+        }),
+      ],
+    }),
+  }
+}

@@ -1,0 +1,71 @@
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { isAtMostPercent, ratioOf } from '../ratio.ts'
+import { numberIn, recordsIn, textIn } from '../read.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+const VERDICTS = ['allow', 'redact', 'block'] as const
+
+/**
+ * M45: checks of the guard, and the share of deciding agents that were checked at all. A plain allow has
+ * no entry of its own: it is in the sums of `guard.counted`.
+ */
+export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { guarded_percent: percent } = question.thresholds
+  const unchecked = seqsOf('GRD-1')
+  const byVerdict: Record<string, number> = Object.fromEntries(VERDICTS.map((one) => [one, 0]))
+  const checked = new Set<string>()
+  /** Agents with their first decision. */
+  const deciding = new Map<string, number>()
+  let checks = 0
+
+  function add(verdict: string | null, count: number): void {
+    checks += count
+    if (verdict !== null && Object.hasOwn(byVerdict, verdict))
+      byVerdict[verdict] = (byVerdict[verdict] ?? 0) + count
+  }
+
+  return {
+    reads: ['guard.checked', 'guard.counted', 'authorization.decided'],
+    entry({ kind, seq, agent_id, data, erased }) {
+      if (erased) return
+      if (kind === 'authorization.decided') {
+        if (agent_id !== null && !deciding.has(agent_id)) deciding.set(agent_id, seq)
+      } else if (kind === 'guard.checked') {
+        add(textIn(data, 'action'), 1)
+        if (agent_id !== null) checked.add(agent_id)
+      } else {
+        add('allow', numberIn(data, 'checks') ?? 0)
+        for (const one of recordsIn(data, 'agents')) {
+          const agent = textIn(one, 'agent_id')
+          if (agent !== null) checked.add(agent)
+        }
+      }
+    },
+    end() {
+      const bare = [...deciding].filter(([agent]) => !checked.has(agent))
+      const share = ratioOf(deciding.size - bare.length, deciding.size)
+      const isEnough = isAtMostPercent(bare.length, deciding.size, 100 - percent)
+      if (!isEnough) for (const [, seq] of bare) unchecked.add(seq)
+      return {
+        metrics: [
+          {
+            id: 'M45',
+            value: { checks, by_verdict: byVerdict, agents_checked: share },
+            population: deciding.size,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'GRD-1',
+            population: deciding.size,
+            value: { share },
+            threshold: `share >= ${percent}%`,
+            relaxed: isRelaxed(question.thresholds, 'guarded_percent'),
+            failures: failing(unchecked, { share: share?.text ?? '' }),
+          }),
+        ],
+      }
+    },
+  }
+}

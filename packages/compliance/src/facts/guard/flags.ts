@@ -1,0 +1,81 @@
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { isTrueIn, recordIn, textIn } from '../read.ts'
+
+interface Flag {
+  readonly seq: number
+  isFollowed: boolean
+}
+
+/**
+ * M46: flagged checks after which a decision of the same session or request was an allow. Decisions
+ * name them as `context.session_id` and `context.request_id`. A flag that names neither cannot be
+ * followed: it is counted apart, and the check is not about it.
+ */
+export const flagsMeter: CreateMeter = ({ seqsOf }) => {
+  const followed = seqsOf('GRD-2')
+  /** Flags that no allow has followed yet, by what they name. */
+  const waiting = { session_id: new Map<string, Flag[]>(), request_id: new Map<string, Flag[]>() }
+  const names = ['session_id', 'request_id'] as const
+  let flagged = 0
+  let unlinked = 0
+
+  function flag({ seq, data }: FactEntry): void {
+    flagged += 1
+    const one: Flag = { seq, isFollowed: false }
+    let isLinked = false
+    for (const name of names) {
+      const id = textIn(data, name)
+      if (id === null) continue
+      isLinked = true
+      const others = waiting[name].get(id)
+      if (others) others.push(one)
+      else waiting[name].set(id, [one])
+    }
+    if (!isLinked) unlinked += 1
+  }
+
+  function allow(entry: FactEntry): void {
+    if (waiting.session_id.size === 0 && waiting.request_id.size === 0) return
+    const context = recordIn(entry.data, 'context')
+    if (!context) return
+    for (const name of names) {
+      const id = textIn(context, name)
+      if (id === null) continue
+      for (const one of waiting[name].get(id) ?? []) {
+        if (!one.isFollowed) followed.add(one.seq)
+        one.isFollowed = true
+      }
+      waiting[name].delete(id)
+    }
+  }
+
+  return {
+    reads: ['guard.checked', 'authorization.decided'],
+    entry(entry) {
+      if (entry.erased) return
+      if (entry.kind === 'authorization.decided') {
+        if (entry.decision === 'allow') allow(entry)
+      } else if (isTrueIn(entry.data, 'flagged')) flag(entry)
+    },
+    end: () => ({
+      metrics: [
+        {
+          id: 'M46',
+          value: { flagged, followed: followed.count, unlinked },
+          population: flagged,
+        },
+      ],
+      checks: [
+        outcome({
+          check: 'GRD-2',
+          population: flagged - unlinked,
+          value: { followed: followed.count, unlinked },
+          threshold: '0',
+          failures: failing(followed),
+        }),
+      ],
+    }),
+  }
+}

@@ -1,0 +1,68 @@
+import { daysText } from './days.ts'
+import type { Failure } from './meter.ts'
+import { failing } from './outcome.ts'
+import type { Question } from './question.ts'
+import type { SeqList } from './seqs.ts'
+import type { State } from './state/state.ts'
+
+/**
+ * Distances between things that should happen again and again. The edges of the period count as if they
+ * had happened there, and so does the making of an organization within it: nothing could before.
+ */
+export class Intervals {
+  readonly #question: Question
+  readonly #most: number
+  readonly #late: SeqList
+  /** Before the first of them; the edge is known at the end only, with the organization. */
+  #first: { readonly seq: number; readonly time: number } | null = null
+  #last: { readonly seq: number; readonly time: number } | null = null
+  #longest = 0
+  #count = 0
+
+  /** `most`: milliseconds. `late` gets the entry before every interval that is longer. */
+  constructor(question: Question, most: number, late: SeqList) {
+    this.#question = question
+    this.#most = most
+    this.#late = late
+  }
+
+  add(seq: number, time: number): void {
+    if (this.#last) this.#heed(time - this.#last.time, this.#last.seq)
+    this.#first ??= { seq, time }
+    this.#last = { seq, time }
+    this.#count += 1
+  }
+
+  /** `population`: intervals, or 0 where the period is not longer than one may be. */
+  end({ organization }: State): {
+    readonly longest: number
+    readonly count: number
+    readonly population: number
+    readonly failures: readonly Failure[]
+  } {
+    const { from, to } = this.#question
+    const begin = Math.min(to, Math.max(from, organization?.createdAt ?? from))
+    if (this.#first && this.#last) {
+      this.#heed(this.#first.time - begin, this.#first.seq)
+      this.#heed(to - this.#last.time, this.#last.seq)
+    } else this.#heed(to - begin, null)
+    const longest = this.#longest
+    const isLate = longest > this.#most
+    return {
+      longest,
+      count: this.#count,
+      population: to - begin > this.#most ? this.#count + 1 : 0,
+      failures: isLate
+        ? failing(
+            { count: Math.max(1, this.#late.count), seqs: this.#late.seqs },
+            { days: daysText(longest) },
+          )
+        : [],
+    }
+  }
+
+  #heed(ms: number, seq: number | null): void {
+    if (ms > this.#longest) this.#longest = ms
+    if (ms > this.#most && seq !== null) this.#late.add(seq)
+  }
+}

@@ -1,0 +1,88 @@
+import type { CreateMeter, Failure, Outcome } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import type { ChainFacts } from '../outside.ts'
+
+// Each has its own text; beyond them the count says how many there are.
+const MOST_FINDINGS = 50
+
+/**
+ * M02 to M04 and M08: what the verification found, up to the end of the period. The sequence numbers of
+ * gaps are seen here again, for whoever looks at the entries behind the finding.
+ */
+export const chainMeter: CreateMeter = ({ seqsOf }) => {
+  const breaks = seqsOf('LED-2')
+  let kept = 0
+  let before: { readonly seq: number; readonly time: number } | null = null
+  return {
+    reads: ['*'],
+    since: -Infinity,
+    entry({ seq, time }) {
+      kept += 1
+      if (before && (seq !== before.seq + 1 || time < before.time)) breaks.add(seq)
+      before = { seq, time }
+    },
+    end(_state, { chain }) {
+      const { firstBadSeq, gaps, regressions, checkpoints, mismatches } = chain
+      return {
+        metrics: [
+          {
+            id: 'M02',
+            value: {
+              ok: firstBadSeq === null,
+              verified_from_seq: chain.verifiedFromSeq,
+              first_bad_seq: firstBadSeq,
+            },
+            population: kept,
+          },
+          { id: 'M03', value: gaps, population: Math.max(0, kept - 1) },
+          { id: 'M04', value: regressions, population: Math.max(0, kept - 1) },
+          {
+            id: 'M08',
+            value: { checked: checkpoints, mismatches: mismatches.length },
+            population: Math.max(checkpoints, mismatches.length),
+          },
+        ],
+        checks: [
+          soundness(chain, kept),
+          outcome({
+            check: 'LED-2',
+            population: Math.max(0, kept - 1),
+            value: { gaps, regressions },
+            threshold: 'gaps = 0 and regressions = 0',
+            failures: failing(
+              { count: gaps + regressions, seqs: breaks.seqs },
+              { gaps, regressions },
+            ),
+          }),
+          agreement(chain),
+        ],
+      }
+    },
+  }
+}
+
+const soundness = ({ firstBadSeq }: ChainFacts, kept: number): Outcome =>
+  outcome({
+    check: 'LED-1',
+    // What cannot be read at all is broken too, whether an entry is left or not.
+    population: firstBadSeq === null ? kept : Math.max(1, kept),
+    value: { first_bad_seq: firstBadSeq },
+    threshold: 'no first_bad_seq',
+    failures:
+      firstBadSeq === null
+        ? []
+        : [{ params: { first_bad_seq: firstBadSeq }, count: 1, seqs: [firstBadSeq] }],
+  })
+
+const agreement = ({ checkpoints, mismatches }: ChainFacts): Outcome =>
+  outcome({
+    check: 'LED-7',
+    population: Math.max(checkpoints, mismatches.length),
+    value: { mismatches: mismatches.length },
+    threshold: 'mismatches = 0',
+    failures: mismatches.slice(0, MOST_FINDINGS).map(({ seq, keptBy }): Failure => ({
+      params: { report_id: keptBy, seq },
+      count: 1,
+      seqs: [seq],
+    })),
+  })

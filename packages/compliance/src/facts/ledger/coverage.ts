@@ -1,0 +1,127 @@
+import { hoursText } from '../days.ts'
+import type { CreateMeter, Outcome } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { HOUR } from '../question.ts'
+import { ratioOf } from '../ratio.ts'
+import type { State } from '../state/state.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+interface Silence {
+  readonly ms: number
+  readonly from: number | string
+  readonly to: number | string
+}
+
+interface Place {
+  readonly seq: number
+  readonly time: number
+}
+
+/** When the organization was made, milliseconds; before all time where that was pruned and not carried on. */
+export const createdAt = ({ organization }: State, firstKept: Place | null): number => {
+  if (organization) return organization.createdAt
+  return firstKept?.seq === 0 ? firstKept.time : -Infinity
+}
+
+/** M05, M06: how long nothing was recorded, and whether the record reaches back to the beginning. */
+export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { from, to, thresholds } = question
+  const allowed = thresholds.silence_hours * HOUR
+  const silent = seqsOf('LED-3')
+  let firstKept: Place | null = null
+  let first: Place | null = null
+  let last: Place | null = null
+  let longest: Silence | null = null
+  let isBeating = false
+  let decisions = 0
+  let entries = 0
+
+  function heard(silence: Silence, seq: number | null): void {
+    if (silence.ms > allowed && seq !== null) silent.add(seq)
+    if (longest === null || silence.ms > longest.ms) longest = silence
+  }
+
+  function between(begin: number): Silence | null {
+    const isInside = begin < to
+    if (first === null || last === null) {
+      if (isInside) heard({ ms: to - begin, from: START, to: END }, null)
+    } else {
+      heard({ ms: Math.max(0, first.time - begin), from: START, to: first.seq }, first.seq)
+      heard({ ms: to - last.time, from: last.seq, to: END }, last.seq)
+    }
+    return longest
+  }
+
+  function silenceOutcome(found: Silence | null): Outcome {
+    const isLong = found !== null && found.ms > allowed
+    return outcome({
+      check: 'LED-3',
+      population: isBeating || decisions > 0 ? Math.max(1, entries) : 0,
+      value: { longest_hours: found && hoursText(found.ms) },
+      threshold: `longest silence <= ${thresholds.silence_hours} h`,
+      relaxed: isRelaxed(thresholds, 'silence_hours'),
+      failures: isLong
+        ? failing(
+            { count: Math.max(1, silent.count), seqs: silent.seqs },
+            { hours: hoursText(found.ms), from_seq: found.from, to_seq: found.to },
+          )
+        : [],
+    })
+  }
+
+  return {
+    reads: ['*'],
+    since: -Infinity,
+    entry({ seq, time, kind, erased }, _state, inPeriod) {
+      firstKept ??= { seq, time }
+      if (kind === 'ledger.heartbeat') isBeating = true
+      // What callers write says nothing about what the server recorded.
+      if (!inPeriod || kind === 'entry.appended') return
+      entries += 1
+      if (kind === 'authorization.decided' && !erased) decisions += 1
+      first ??= { seq, time }
+      if (last) heard({ ms: time - last.time, from: last.seq, to: seq }, last.seq)
+      last = { seq, time }
+    },
+    end(state) {
+      const created = createdAt(state, firstKept)
+      const begin = Math.max(from, created)
+      const found = between(begin)
+      const recordFrom = Math.max(from, firstKept?.time ?? to)
+      const covered = ratioOf(Math.max(0, to - recordFrom), Math.max(0, to - begin))
+      const isWhole = recordFrom <= begin
+      return {
+        metrics: [
+          {
+            id: 'M05',
+            value: found && { hours: hoursText(found.ms), from_seq: found.from, to_seq: found.to },
+            population: entries,
+          },
+          { id: 'M06', value: covered, population: covered ? 1 : 0 },
+        ],
+        checks: [
+          silenceOutcome(found),
+          outcome({
+            check: 'LED-5',
+            population: created < from ? 1 : 0,
+            value: { covered },
+            threshold: 'covered share = 1',
+            failures: isWhole
+              ? []
+              : [
+                  {
+                    params: { first_ts: firstKept ? new Date(recordFrom).toISOString() : NEVER },
+                    count: 1,
+                    seqs: firstKept ? [firstKept.seq] : [],
+                  },
+                ],
+          }),
+        ],
+      }
+    },
+  }
+}
+
+const START = 'the start of the period'
+const END = 'the end of the period'
+const NEVER = 'no time'

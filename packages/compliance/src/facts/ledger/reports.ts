@@ -1,0 +1,39 @@
+import type { CreateMeter, Failure } from '../meter.ts'
+import { outcome } from '../outcome.ts'
+
+// Each has its own text; beyond them the value says how many there are.
+const MOST_FINDINGS = 50
+
+/**
+ * M49: reports of before the end of the period that are no longer what was recorded of them. Later ones
+ * belong to later periods.
+ */
+export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
+  const wrong = seqsOf('REP-1')
+  return {
+    reads: [],
+    entry() {},
+    end(_state, { reports }) {
+      const recorded = reports.filter(({ time }) => time < question.to)
+      const broken = recorded.filter(({ intact }) => !intact)
+      for (const { seq } of broken) wrong.add(seq)
+      const value = { recorded: recorded.length, not_intact: broken.length }
+      return {
+        metrics: [{ id: 'M49', value, population: recorded.length }],
+        checks: [
+          outcome({
+            check: 'REP-1',
+            population: recorded.length,
+            value: { not_intact: broken.length },
+            threshold: 'not intact = 0',
+            failures: broken.slice(0, MOST_FINDINGS).map(({ seq, reportId }): Failure => ({
+              params: { report_id: reportId },
+              count: 1,
+              seqs: [seq],
+            })),
+          }),
+        ],
+      }
+    },
+  }
+}

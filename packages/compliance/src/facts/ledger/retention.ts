@@ -1,0 +1,68 @@
+import { daysText } from '../days.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { DAY } from '../question.ts'
+import { numberIn, timeIn } from '../read.ts'
+import type { State } from '../state/state.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+/** What applies where no entry says otherwise. */
+const DEFAULT_RETENTION_DAYS = 400
+
+const settingOf = ({ organization }: State): number =>
+  (organization && numberIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
+
+/** M07: how old the kept record is, what the organization wants, and how young what was pruned. */
+export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { to, thresholds } = question
+  const least = thresholds.retention_days
+  const early = seqsOf('LED-4')
+  let oldest: number | null = null
+  let kept = 0
+  let youngestPruned: number | null = null
+  return {
+    reads: ['*'],
+    since: -Infinity,
+    entry(entry, _state, inPeriod) {
+      oldest ??= entry.time
+      kept += 1
+      if (entry.kind !== 'ledger.pruned' || !inPeriod) return
+      const prunedAt = timeIn(entry.data, 'pruned_at') ?? entry.time
+      const cutoff = timeIn(entry.data, 'cutoff')
+      // Of a pruning that does not say how far it went, the worst has to be assumed.
+      const age = cutoff === null ? 0 : prunedAt - cutoff
+      if (youngestPruned === null || age < youngestPruned) youngestPruned = age
+      if (age < least * DAY) early.add(entry.seq)
+    },
+    end(state) {
+      const days = settingOf(state)
+      const isShort = days < least
+      return {
+        metrics: [
+          {
+            id: 'M07',
+            value: {
+              kept_days: oldest === null ? null : daysText(to - oldest),
+              setting_days: days,
+              shortest_pruned_age_days: youngestPruned === null ? null : daysText(youngestPruned),
+            },
+            population: kept,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'LED-4',
+            population: kept,
+            value: { setting_days: days, early_prunings: early.count },
+            threshold: `setting >= ${least} days, nothing younger pruned`,
+            relaxed: isRelaxed(thresholds, 'retention_days'),
+            failures: failing(
+              { count: early.count + (isShort ? 1 : 0), seqs: early.seqs },
+              { days },
+            ),
+          }),
+        ],
+      }
+    },
+  }
+}

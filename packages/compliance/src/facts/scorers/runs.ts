@@ -1,0 +1,53 @@
+import { daysText } from '../days.ts'
+import { Intervals } from '../intervals.ts'
+import type { CreateMeter } from '../meter.ts'
+import { outcome } from '../outcome.ts'
+import { DAY } from '../question.ts'
+import { numberIn, textIn } from '../read.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+/** M47: which scorers ran, what came of it, and for how long none did. */
+export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { scorer_interval_days: most } = question.thresholds
+  const intervals = new Intervals(question, most * DAY, seqsOf('SCR-1'))
+  const byScorer = new Map<string, { runs: number; items: number; scored: number }>()
+  return {
+    reads: ['scorer.ran'],
+    entry({ seq, time, data, erased }) {
+      const scorer = textIn(data, 'scorer')
+      if (erased || scorer === null) return
+      intervals.add(seq, time)
+      const known = byScorer.get(scorer) ?? { runs: 0, items: 0, scored: 0 }
+      known.runs += 1
+      known.items += numberIn(data, 'count') ?? 0
+      known.scored += numberIn(data, 'scored') ?? 0
+      byScorer.set(scorer, known)
+    },
+    end(state) {
+      const { longest, count, population, failures } = intervals.end(state)
+      return {
+        metrics: [
+          {
+            id: 'M47',
+            value: {
+              runs: count,
+              by_scorer: Object.fromEntries(byScorer),
+              longest_days: daysText(longest),
+            },
+            population: count,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'SCR-1',
+            population,
+            value: { longest_days: daysText(longest) },
+            threshold: `longest interval <= ${most} days`,
+            relaxed: isRelaxed(question.thresholds, 'scorer_interval_days'),
+            failures,
+          }),
+        ],
+      }
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { matchesAll } from '../pattern.ts'
+import { ratioOf } from '../ratio.ts'
+import { isInForce } from '../state/rules.ts'
+import type { RuleState } from '../state/rules.ts'
+
+/** Whether a list of selectors takes every agent: one of them is the pattern of all ids. */
+const isEveryone = (selectors: unknown): boolean =>
+  Array.isArray(selectors) &&
+  selectors.some((one: unknown) => typeof one === 'string' && matchesAll(one))
+
+const isWild = ({ object }: RuleState): boolean =>
+  isEveryone(object['source_agents']) && isEveryone(object['target_agents'])
+
+/** M43: what was decided about agents towards agents, and rules that let everyone reach everyone. */
+export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
+  const wide = seqsOf('TRU-1')
+  const byDecision = { allow: 0, deny: 0 }
+  let byDefault = 0
+  return {
+    reads: ['trust.evaluated'],
+    entry({ decision, reason }) {
+      if (decision === 'allow') byDecision.allow += 1
+      else if (decision === 'deny') byDecision.deny += 1
+      else return
+      if (decision === 'deny' && reason === 'no_policy') byDefault += 1
+    },
+    end({ trustPolicies }) {
+      const rules = [...trustPolicies.values()].filter((rule) => isInForce(rule, question.to))
+      const wild = rules.filter(isWild)
+      for (const { effect, changedSeq } of wild) if (effect === 'allow') wide.add(changedSeq)
+      const all = byDecision.allow + byDecision.deny
+      return {
+        metrics: [
+          {
+            id: 'M43',
+            value: {
+              ...byDecision,
+              denied_by_default: ratioOf(byDefault, all),
+              rules: rules.length,
+              wildcard_rules: wild.length,
+            },
+            population: all,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'TRU-1',
+            population: rules.length,
+            value: { count: wide.count },
+            threshold: '0',
+            failures: failing(wide),
+          }),
+        ],
+      }
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { numberIn, recordIn, textIn, textsIn } from '../read.ts'
+import type { State } from '../state/state.ts'
+
+const UNKNOWN = 'unknown'
+
+/** Whether tokens of the issuer could be taken at the time of the entry. */
+function isTrusted(idpId: string, state: State, time: number): boolean {
+  const issuer = state.issuers.get(idpId)
+  return (
+    issuer !== undefined && issuer.enabled && (issuer.expiresAt === null || time < issuer.expiresAt)
+  )
+}
+
+const isLimited = (data: FactEntry['data']): boolean =>
+  textsIn(data, 'scopes').some((scope) => scope !== '*') && textIn(data, 'expires_at') !== null
+
+/** M44: exchanges of tokens, and those that should not have been. */
+export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
+  const wrong = seqsOf('TRU-2')
+  const byIssuer = new Map<string, { exchanged: number; refused: number }>()
+  /** Exchanges that do not say themselves what came of them; the entry of the credential follows. */
+  const open = new Map<string, number>()
+  let exchanged = 0
+  let untrusted = 0
+  let unlimited = 0
+
+  function of(idpId: string): { exchanged: number; refused: number } {
+    const known = byIssuer.get(idpId) ?? { exchanged: 0, refused: 0 }
+    byIssuer.set(idpId, known)
+    return known
+  }
+
+  function exchange({ seq, time, data }: FactEntry, state: State): void {
+    const idpId = textIn(data, 'idp_id') ?? UNKNOWN
+    of(idpId).exchanged += 1
+    exchanged += 1
+    const credential = textIn(data, 'credential_id')
+    if (!isTrusted(idpId, state, time)) {
+      untrusted += 1
+      wrong.add(seq)
+    } else if (!isLimited(data)) open.set(credential ?? String(seq), seq)
+  }
+
+  return {
+    reads: ['token.exchanged', 'token.refused', 'credential.issued'],
+    entry(entry, state) {
+      const { kind, data, erased } = entry
+      if (erased) return
+      if (kind === 'token.exchanged') exchange(entry, state)
+      else if (kind === 'token.refused')
+        of(textIn(data, 'idp_id') ?? UNKNOWN).refused += numberIn(data, 'count') ?? 1
+      else if (open.size > 0) {
+        const credential = recordIn(data, 'credential') ?? {}
+        if (isLimited(credential)) open.delete(textIn(credential, 'id') ?? '')
+      }
+    },
+    end({ issuers }) {
+      for (const seq of open.values()) {
+        unlimited += 1
+        wrong.add(seq)
+      }
+      const trusted = [...issuers.values()].filter(
+        ({ enabled, expiresAt }) => enabled && (expiresAt === null || question.to < expiresAt),
+      )
+      return {
+        metrics: [
+          {
+            id: 'M44',
+            value: {
+              issuers: trusted.length,
+              by_issuer: Object.fromEntries(byIssuer),
+              untrusted,
+              unlimited,
+            },
+            population: exchanged,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'TRU-2',
+            population: exchanged,
+            value: { untrusted, unlimited },
+            threshold: 'untrusted = 0 and unlimited = 0',
+            failures: failing(wrong),
+          }),
+        ],
+      }
+    },
+  }
+}
