@@ -20,6 +20,7 @@ import { httpSpendSource } from './spend/http-source.ts'
 import { measureWith } from './spend/measure.ts'
 import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
+import { ruleTrials } from './trial/port.ts'
 import { webhooksOf } from './webhooks/index.ts'
 
 export default defineModule({
@@ -68,7 +69,7 @@ export default defineModule({
         await webhooks.close()
         await approvals.close()
       },
-      provides: { agentSwitch: agentSwitch(deps), conditions },
+      provides: { agentSwitch: agentSwitch(deps), conditions, ruleTrials: ruleTrials(deps) },
     }
   },
 })

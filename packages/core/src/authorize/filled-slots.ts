@@ -108,6 +108,16 @@ export class FilledSlots {
   }
 }
 
-/** What a stage knows, with the rules of a preview laid over it. What cannot be laid over is refused. */
-const overlaid = (stage: Stage, snapshot: unknown, overlay: Overlay | undefined): unknown =>
-  overlay && stage.overlay ? stage.overlay(snapshot, overlay) : snapshot
+const laid = new WeakMap<Overlay, Map<unknown, unknown>>()
+
+/**
+ * What a stage knows, with the rules of a preview laid over it. What cannot be laid over is refused.
+ * Made once for all parts of a preview: indexing many rules takes its time.
+ */
+function overlaid(stage: Stage, snapshot: unknown, overlay: Overlay | undefined): unknown {
+  if (!overlay || !stage.overlay) return snapshot
+  const known = laid.get(overlay) ?? new Map<unknown, unknown>()
+  laid.set(overlay, known)
+  if (!known.has(snapshot)) known.set(snapshot, stage.overlay(snapshot, overlay))
+  return known.get(snapshot)
+}

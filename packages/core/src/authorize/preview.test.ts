@@ -23,6 +23,13 @@ const passing = {
 } as const satisfies Stage
 
 const REQUEST: AuthorizeRequest = { agent_id: 'a', action: 'b.c', resource: 'doc:1' }
+const change = (orgId: string) =>
+  remit.writer.change(orgId, OPERATOR, () =>
+    Promise.resolve({
+      entries: [{ kind: 'thing.changed', actor: { type: 'system', id: 'remit' }, data: {} }],
+      reply: () => undefined,
+    }),
+  )
 const broken = () => Promise.reject(new Error('relation does not exist'))
 
 describe.each(DIALECTS)('a preview on %s', (dialect) => {
@@ -233,6 +240,41 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     ).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  it('decides many requests by the same rules and at one time, whatever changes meanwhile', async () => {
+    let changed: Promise<unknown> = Promise.resolve()
+    let decided = 0
+    let loaded = 0
+    const { id } = await start({
+      policy: {
+        ...passing,
+        load: () => Promise.resolve(++loaded),
+        prepare: (_asks, version) => Promise.resolve(version),
+        decide: (ask, version) => {
+          if (++decided === 1) {
+            changed = change(id)
+            // Long enough for somebody else to have a turn.
+            const until = performance.now() + 20
+            while (performance.now() < until);
+          }
+          clock.advance(1)
+          return {
+            verdict: 'deny',
+            reason: 'default_deny',
+            message: `${String(version)} ${ask.now}`,
+          }
+        },
+      },
+    })
+    const many = Array.from({ length: 450 }, () => REQUEST)
+
+    const shown = await remit.decider.preview(id, 'enterprise', many)
+    await changed
+
+    expect(shown).toHaveLength(450)
+    expect(new Set(shown.map(({ message }) => message)).size).toBe(1)
+    expect(decided).toBeGreaterThan(450)
+  })
+
   it('of no requests is empty', async () => {
     const { id } = await start({})
 
@@ -255,12 +297,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     })
     await preview()
     rules = 'new'
-    await remit.writer.change(id, OPERATOR, () =>
-      Promise.resolve({
-        entries: [{ kind: 'thing.changed', actor: { type: 'system', id: 'remit' }, data: {} }],
-        reply: () => undefined,
-      }),
-    )
+    await change(id)
 
     expect((await preview()).message).toBe('new')
   })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Clock } from '../clock.ts'
@@ -49,21 +50,35 @@ interface PreviewDeps {
 }
 
 type Tx = Transaction<CoreTables>
-type Ready = readonly [asks: readonly Ask[], prepared: ReadonlyMap<Slot, Prepared>]
+
+interface Ready {
+  readonly asks: readonly Ask[]
+  readonly prepared: ReadonlyMap<Slot, Prepared>
+  readonly now: number
+  readonly version: number
+}
 
 const MAX_ATTEMPTS = 6
+
+// What one transaction prepares for: nobody waits long for its connection.
+const PART = 100
+
+/** Before a request passes its own deadline, and is carried out for nobody. */
+const MAX_MS = 20_000
 
 /** SQLSTATE `read_only_sql_transaction`. */
 const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).code === '25006'
 
 /**
  * What `authorize` would answer, by the same stages and the same pure `decide`, without an effect: no
- * entry, no hold, no approval request, nothing consumed. Each request is decided as if it were alone.
- * Stages may write while they prepare, so their transaction is rolled back, always.
+ * entry, no hold, no approval request, nothing consumed. Each request is decided as if it were alone,
+ * all of them by the same rules and at the same time. Stages may write while they prepare, so their
+ * transaction is rolled back, always.
  *
  * On PostgreSQL it is a snapshot that is read and not locked, so that no decision waits for it. Only
  * if a stage has to write is it repeated under the ledger's lock, which keeps rows that are written
- * in the order in which everyone takes them; all deciding comes after the lock is gone.
+ * in the order in which everyone takes them; all deciding comes after the lock is gone, and lets
+ * other requests have their turns.
  */
 export async function preview(
   { db, clock, slots }: PreviewDeps,
@@ -72,28 +87,64 @@ export async function preview(
   requests: readonly AuthorizeRequest[],
   { at, overlay, caller = null }: PreviewOptions,
 ): Promise<Preview[]> {
-  const memory = new BatchMemory()
-  const asksAt = (now: number) =>
-    requests.map((request) => askOf({ orgId, plan, caller, now }, request))
-  const ready = async (tx: Tx, locked: boolean): Promise<Ready> => {
-    const head = await (locked ? lockHead(tx, orgId) : findHead(tx, orgId))
-    if (!head) throw fail('not_found', 'The organization has no ledger')
-    const asks = asksAt(at ?? Math.max(clock.now(), Date.parse(head.recorded_at)))
-    const view = { orgId, tx: tx as never, configVersion: head.config_version }
-    return [asks, await slots.prepare(asks, view, memory, overlay)]
-  }
+  const turns = takingTurns()
+  let previews: Preview[] = []
+  let begun: Pick<Ready, 'now' | 'version'> | null = null
+  let memory = new BatchMemory()
   let locked = false
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    await slots.gather(orgId, () => asksAt(at ?? clock.now()), memory, overlay)
+  let attempts = 0
+  const isLast = () => ++attempts >= MAX_ATTEMPTS
+  while (previews.length < requests.length) {
+    const part = requests.slice(previews.length, previews.length + PART)
+    const asksAt = (now: number) => part.map((one) => askOf({ orgId, plan, caller, now }, one))
+    const time: number | undefined = at ?? begun?.now
+    const ready = async (tx: Tx): Promise<Ready> => {
+      const head = await (locked ? lockHead(tx, orgId) : findHead(tx, orgId))
+      if (!head) throw fail('not_found', 'The organization has no ledger')
+      const now = time ?? Math.max(clock.now(), Date.parse(head.recorded_at))
+      const asks = asksAt(now)
+      const view = { orgId, tx: tx as never, configVersion: head.config_version }
+      const prepared = await slots.prepare(asks, view, memory, overlay)
+      return { asks, prepared, now, version: head.config_version }
+    }
+    await slots.gather(orgId, () => asksAt(time ?? clock.now()), memory, overlay)
     try {
-      const [asks, prepared] = await undone(db, locked, (tx) => ready(tx, locked))
-      return asks.map((ask) => shown(decide(ask, prepared)))
+      const { asks, prepared, ...seen } = await undone(db, locked, ready)
+      if (begun && begun.version !== seen.version) {
+        if (isLast()) throw unavailable('overloaded')
+        previews = []
+        begun = null
+      } else {
+        begun ??= seen
+        for (const ask of asks) {
+          previews.push(shown(decide(ask, prepared)))
+          await turns()
+        }
+      }
+      memory = new BatchMemory()
     } catch (error) {
       if (!locked && isReadOnly(error)) locked = true
       else if (!(error instanceof TryAgain)) throw error
+      else if (isLast()) throw unavailable('overloaded')
     }
   }
-  throw unavailable('overloaded')
+  return previews
+}
+
+const SLICE_MS = 5
+
+/** A step to take after each decision: pauses, and ends what takes too long. */
+function takingTurns(): () => Promise<void> {
+  const started = performance.now()
+  let begun = started
+  return async () => {
+    const now = performance.now()
+    if (now - started > MAX_MS)
+      throw fail('deadline_exceeded', 'The requests take too long together; ask about fewer')
+    if (now - begun < SLICE_MS) return
+    await setImmediate()
+    begun = performance.now()
+  }
 }
 
 /** The result of some work whose transaction is rolled back, whatever comes of it. */

@@ -81,6 +81,8 @@ export interface Settled {
 export interface Overlay {
   readonly add: readonly unknown[]
   readonly remove: readonly string[]
+  /** In place of the organization's own. */
+  readonly default_effect?: 'allow' | 'deny' | undefined
 }
 
 type Tx = Transaction<never>

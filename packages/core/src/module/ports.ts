@@ -1,4 +1,5 @@
-import type { Owner, Plan, Scope } from '@remit/contract'
+import type { Owner, Plan, Reason, Scope } from '@remit/contract'
+import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 import type { Scope as WorkScope } from '../ledger/work.ts'
@@ -18,6 +19,8 @@ export interface Ports {
   readonly credentials: Credentials
   /** The language of conditions. */
   readonly conditions: Conditions
+  /** Policy rules before they count. */
+  readonly ruleTrials: RuleTrials
 }
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
@@ -107,3 +110,41 @@ export interface CompiledCondition {
 export interface ConditionFacts {
   readonly values: Readonly<Record<string, unknown>>
 }
+
+/** Tries policy rules on what was asked before. */
+export interface RuleTrials {
+  /**
+   * Checks an overlay as if its rules were to be created and deleted, and throws the refusal that this
+   * would meet. Gives the warnings about each rule that it adds.
+   */
+  admit(orgId: string, overlay: Overlay): Promise<readonly (readonly string[])[]>
+  /** URL of a module with `openTrial`, an `OpenTrial`, for a thread of its own to import. */
+  readonly module: string
+}
+
+/** Opens a trial of the rules as the database has them, under an overlay that was admitted. */
+export type OpenTrial = (
+  db: AnyDatabase,
+  orgId: string,
+  overlay: Overlay | null,
+) => Promise<RuleTrial>
+
+/** Rules on trial; they do not change while it lasts. */
+export interface RuleTrial {
+  /** How many policy rules count, those of the overlay included. */
+  readonly policies: number
+  readonly approvalRules: number
+  readonly defaultEffect: 'allow' | 'deny'
+  /** The same for the same rules, and for no others. */
+  readonly digest: string
+  /** What the policies say; `agent` is what conditions read under that name, null where nobody knows. */
+  judge(ask: Ask, agent: Readonly<Record<string, unknown>> | null): TrialVerdict
+  /** The approval rules that match a request that was judged. */
+  approvalRulesFor(ask: Ask): readonly string[]
+}
+
+/** `unknown`: a rule that may be about it reads what nobody knows of the agent. */
+export type TrialVerdict =
+  | { readonly says: 'unknown' }
+  | { readonly says: 'pass'; readonly reason: Reason | null; readonly policy: string | null }
+  | { readonly says: 'deny'; readonly reason: Reason; readonly policy: string | null }

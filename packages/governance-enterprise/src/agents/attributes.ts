@@ -15,5 +15,9 @@ export function introduce(asks: readonly Ask[], { registry }: Pick<Roster, 'regi
   }
 }
 
+/** Tells what was recorded of the agent of a request. */
+export const introduceOne = (ask: Ask, attributes: Attributes): void =>
+  void known.set(ask, attributes)
+
 /** What conditions read as `agent`; an agent that is not registered has no attributes. */
 export const attributesOf = (ask: Ask): Attributes => known.get(ask) ?? NONE

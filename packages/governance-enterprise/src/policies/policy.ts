@@ -7,6 +7,9 @@ import type { Rule } from '../rules/rule.ts'
 import { isBroad } from '../rules/rule-index.ts'
 import type { PolicyRuleRow } from './schema.ts'
 
+/** Broad rules that an organization can have: each of them is looked at for every request. */
+export const MAX_BROAD_RULES = 1_000
+
 /** A policy rule as decisions read it. */
 export interface PolicyRule extends Rule {
   readonly effect: 'allow' | 'deny'

@@ -4,11 +4,8 @@ import type { Deps, Route } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
-import { ruleOf, toPolicy, toRow } from './policy.ts'
+import { MAX_BROAD_RULES, ruleOf, toPolicy, toRow } from './policy.ts'
 import { countBroadRules, deleteRule, insertRule, listRules } from './store.ts'
-
-// Each of them is looked at for every request.
-const MAX_BROAD_RULES = 1_000
 
 export const policyRoutes = ({ db, ids, writer }: Deps): Route[] =>
   implement(policies, {

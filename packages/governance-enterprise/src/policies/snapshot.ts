@@ -18,10 +18,17 @@ export const snapshotOf = (
   defaultEffect,
 })
 
+/** What makes other rules of some rules. */
+export interface OverlaidRules {
+  readonly add: readonly PolicyRule[]
+  readonly remove: readonly string[]
+  readonly defaultEffect?: PolicySnapshot['defaultEffect'] | undefined
+}
+
 /** The snapshot as it would be with some rules more and some less. */
 export function withOverlay(
-  { rules, defaultEffect }: PolicySnapshot,
-  { add, remove }: { readonly add: readonly PolicyRule[]; readonly remove: readonly string[] },
+  { rules, defaultEffect: own }: PolicySnapshot,
+  { add, remove, defaultEffect = own }: OverlaidRules,
 ): PolicySnapshot {
   const gone = new Set(remove)
   return snapshotOf([...rules.filter(({ id }) => !gone.has(id)), ...add], defaultEffect)

@@ -1,12 +1,10 @@
-import { PolicyInput } from '@remit/contract'
-import { invalidInput, on, Recent, settingsOf } from '@remit/core'
-import type { Ask, Overlay, Stage, Verdict } from '@remit/core'
-import { z } from 'zod'
-import { admitCondition } from '../rules/admit-condition.ts'
+import { on, Recent, settingsOf } from '@remit/core'
+import type { Ask, Stage, Verdict } from '@remit/core'
 import type { Meter } from '../rules/condition.ts'
 import type { Tables } from '../schema.ts'
 import { evaluatePolicies } from './evaluate.ts'
-import { ruleOf, toRule } from './policy.ts'
+import { overlaidRules } from './overlay.ts'
+import { toRule } from './policy.ts'
 import type { PolicyRule } from './policy.ts'
 import { snapshotOf, withOverlay } from './snapshot.ts'
 import type { PolicySnapshot } from './snapshot.ts'
@@ -48,8 +46,7 @@ export function policyStage(
 
     prepare: (_asks, snapshot) => Promise.resolve(snapshot),
 
-    overlay: (snapshot, overlay) =>
-      withOverlay(snapshot, { add: addedRules(overlay), remove: overlay.remove }),
+    overlay: (snapshot, overlay) => withOverlay(snapshot, overlaidRules(overlay)),
 
     leftOut: ({ rules }) => (rules.length > 0 ? 'policies_not_in_plan' : null),
 
@@ -111,15 +108,3 @@ function decidePolicies(ask: Ask, snapshot: PolicySnapshot, meter: Meter): Verdi
 }
 
 const matched = ({ id }: PolicyRule) => ({ matched: [{ kind: 'policy', id }] })
-
-const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
-
-/** The rules of a preview, checked as if they were to be created. */
-function addedRules({ add }: Overlay): PolicyRule[] {
-  const { error, data } = Overlaid.safeParse({ overlay: { add } })
-  if (error) throw invalidInput(error)
-  return data.overlay.add.flatMap((rule, i) => {
-    const condition = admitCondition(rule.condition, `overlay.add.${i}.condition`)
-    return rule.enabled ? [ruleOf(rule, `overlay.${i}`, condition)] : []
-  })
-}

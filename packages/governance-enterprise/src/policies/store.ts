@@ -29,6 +29,20 @@ export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<Policy
     .orderBy('id')
     .execute()
 
+/** Which of some ids are rules, or the ids of all broad rules. */
+export async function listIds(
+  db: AnyDatabase,
+  orgId: string,
+  which: readonly string[] | 'broad',
+): Promise<Set<string>> {
+  if (which.length === 0) return new Set()
+  const query = on<Tables>(db).selectFrom('policy_rule').select('id').where('org_id', '=', orgId)
+  const rows = await (
+    which === 'broad' ? query.where('broad', '=', 1) : query.where('id', 'in', which)
+  ).execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 export async function countBroadRules(db: AnyDatabase, orgId: string): Promise<number> {
   const { count } = await on<Tables>(db)
     .selectFrom('policy_rule')

@@ -1,0 +1,31 @@
+import { fail, invalid } from '@remit/core'
+import type { Deps, Overlay, RuleTrials } from '@remit/core'
+import { candidateRules } from '../policies/overlay.ts'
+import { MAX_BROAD_RULES } from '../policies/policy.ts'
+import { listIds } from '../policies/store.ts'
+import { ruleWarnings } from '../rules/lint.ts'
+import { isBroad } from '../rules/rule-index.ts'
+
+// Run from source, a thread has to import the source.
+const MODULE = new URL(
+  import.meta.url.endsWith('.ts') ? './trial.ts' : './trial.js',
+  import.meta.url,
+)
+
+/** Policy rules before they count. */
+export const ruleTrials = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): RuleTrials => ({
+  module: MODULE.href,
+
+  async admit(orgId: string, overlay: Overlay) {
+    const candidates = candidateRules(overlay)
+    const ids = await listIds(db, orgId, overlay.remove)
+    const unknown = overlay.remove.findIndex((id) => !ids.has(id))
+    if (unknown !== -1)
+      throw invalid(`overlay.remove.${unknown}`, 'is no policy rule of the organization')
+    const gone = new Set(overlay.remove)
+    const broad = [...(await listIds(db, orgId, 'broad'))].filter((id) => !gone.has(id))
+    const added = candidates.filter(({ rule }) => isBroad(rule))
+    if (broad.length + added.length > MAX_BROAD_RULES) throw fail('too_many_broad_rules')
+    return candidates.map(({ rule }) => ruleWarnings(rule, clock.now()))
+  },
+})

@@ -1,0 +1,95 @@
+/* Imported by threads of other packages: see `RuleTrials`. */
+import { hash } from 'node:crypto'
+import { canonicalJson } from '@remit/core'
+import type {
+  AnyDatabase,
+  Ask,
+  OpenTrial,
+  Overlay,
+  RuleTrial,
+  TrialVerdict,
+  Verdict,
+} from '@remit/core'
+import { introduceOne } from '../agents/attributes.ts'
+import { matching, toRule } from '../approvals/rule.ts'
+import type { ApprovalRule } from '../approvals/rule.ts'
+import { listRules } from '../approvals/rules-store.ts'
+import type { PolicySnapshot } from '../policies/snapshot.ts'
+import { policyStage } from '../policies/stage.ts'
+import { RuleIndex } from '../rules/rule-index.ts'
+import type { Rule } from '../rules/rule.ts'
+
+/** What the approval rules may take for one request. */
+const BUDGET_MS = 50
+
+/** The stage of live decisions, and the approval rules that would come after it. */
+export const openTrial: OpenTrial = async (db, orgId, overlay) => {
+  const stage = policyStage()
+  const own = await stage.load(orgId, db as never)
+  const policies = overlay && stage.overlay ? stage.overlay(own, overlay) : own
+  const approvals = await listRules(db as AnyDatabase, orgId)
+  const digest = digestOf({
+    policies: own.rules.map(({ id }) => id).toSorted(),
+    overlay,
+    default_effect: own.defaultEffect,
+    approval_rules: approvals.map(({ id, document }) => ({ id, document })),
+  })
+  const rules = RuleIndex.of(approvals.flatMap((row) => toRule(row) ?? []))
+  return new Trial((ask) => stage.decide(ask, policies), policies, rules, digest)
+}
+
+type Decide = (ask: Ask) => Verdict
+
+class Trial implements RuleTrial {
+  readonly policies: number
+  readonly approvalRules: number
+  readonly defaultEffect: PolicySnapshot['defaultEffect']
+  readonly digest: string
+  readonly #decide: Decide
+  readonly #snapshot: PolicySnapshot
+  readonly #approvals: RuleIndex<ApprovalRule>
+
+  constructor(
+    decide: Decide,
+    snapshot: PolicySnapshot,
+    approvals: RuleIndex<ApprovalRule>,
+    digest: string,
+  ) {
+    this.#decide = decide
+    this.#snapshot = snapshot
+    this.#approvals = approvals
+    this.policies = snapshot.rules.length
+    this.approvalRules = approvals.size
+    this.defaultEffect = snapshot.defaultEffect
+    this.digest = digest
+  }
+
+  judge(ask: Ask, agent: Readonly<Record<string, unknown>> | null): TrialVerdict {
+    if (agent === null && this.#readsAgent(ask)) return { says: 'unknown' }
+    introduceOne(ask, agent ?? {})
+    const verdict = this.#decide(ask)
+    const policy = verdict.notes?.matched?.[0]?.id ?? null
+    return verdict.verdict === 'pass'
+      ? { says: 'pass', reason: verdict.reason ?? null, policy }
+      : { says: 'deny', reason: verdict.reason, policy }
+  }
+
+  approvalRulesFor(ask: Ask): readonly string[] {
+    const end = performance.now() + BUDGET_MS
+    const meter = { isOver: () => performance.now() > end }
+    return matching(this.#approvals, ask, meter).map(({ id }) => id)
+  }
+
+  #readsAgent({ request: { agent_id: id, action } }: Ask): boolean {
+    return [this.#snapshot.index, this.#approvals].some((index: RuleIndex<Rule>) =>
+      index.candidates(id, action).rules.some(readsAgent),
+    )
+  }
+}
+
+/** Rather too often than too rarely: the word may stand in a text, too. */
+const readsAgent = ({ condition }: Rule): boolean =>
+  condition !== null && /\bagent\b/.test(condition.text)
+
+const digestOf = (value: { readonly overlay: Overlay | null } & Record<string, unknown>): string =>
+  hash('sha256', canonicalJson(JSON.parse(JSON.stringify(value))), 'hex')
