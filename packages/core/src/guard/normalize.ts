@@ -16,6 +16,7 @@ const UNDERSCORE = 0x5f
 // No character may grow to more than this per UTF-16 unit: a ligature of 18 letters must not
 // multiply the work of every detector.
 const GROWTH = 3
+const BEYOND_ASCII = /[^\0-\x7f]/
 
 /**
  * The form that the signatures read, in one pass: lower case without accents, styled letters and
@@ -23,7 +24,7 @@ const GROWTH = 3
  * one newline if it holds one. Time and memory are linear in the text.
  */
 export function normalize(text: string): Normalized {
-  const writer = new Writer(text.length)
+  const writer = new Writer(BEYOND_ASCII.test(text) ? text.length * GROWTH : text.length)
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit < 0x80) {
@@ -48,10 +49,10 @@ class Writer {
   /** Whether any letter could be read as a Latin one. */
   #foreign = false
 
-  constructor(sourceLength: number) {
-    this.#units = new Uint16Array(sourceLength * GROWTH)
-    this.#starts = new Uint32Array(sourceLength * GROWTH)
-    this.#ends = new Uint32Array(sourceLength * GROWTH)
+  constructor(most: number) {
+    this.#units = new Uint16Array(most)
+    this.#starts = new Uint32Array(most)
+    this.#ends = new Uint32Array(most)
   }
 
   ascii(unit: number, at: number): void {

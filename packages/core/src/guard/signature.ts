@@ -1,5 +1,6 @@
 import type { GuardSource } from '@remit/contract'
 import type { InjectionCategory } from './categories.ts'
+import { BASIS, hashOf, step } from './model/hashing.ts'
 
 /** One way an attack is worded, written for normalized text (`normalize.ts`). */
 export interface Signature {
@@ -30,6 +31,8 @@ export interface Signature {
 /** A signature ready to run. */
 export interface CompiledSignature extends Signature {
   readonly pattern: RegExp
+  /** Matches where `notAfter` allows a match to begin. Asked last: few places come so far. */
+  readonly free: RegExp | null
 }
 
 /** A place in the normalized text where a signature fires. */
@@ -39,13 +42,24 @@ export interface Hit {
   readonly end: number
 }
 
+/** A signature whose matches may begin with a word. */
+interface Candidate {
+  readonly signature: CompiledSignature
+  /** Bits of the letters with which the word after that one must begin; all are set if none must. */
+  readonly next: number
+}
+
 /** Signatures by what their matches begin with: a word of a to z, or any other single unit. */
 export interface SignatureIndex {
-  readonly byWord: ReadonlyMap<string, readonly CompiledSignature[]>
+  readonly byWord: ReadonlyMap<string, readonly Candidate[]>
   readonly byUnit: ReadonlyMap<number, readonly CompiledSignature[]>
+  /** 1 at the hashes of both: what else is in a text need not be looked up. */
+  readonly openings: Uint8Array
 }
 
 const FIRST_WORD = /^[a-z]+/
+const SLOTS = 1 << 13
+const ANY = -1
 
 /** Up to `units` of the same sentence, as few as needed. */
 export const gap = (units: number): string => `[^.!?]{0,${units}}?`
@@ -56,50 +70,79 @@ export function compileSignature(signature: Signature): CompiledSignature {
   const literals = opening
     .split('|')
     .map((literal) => literal.replace(/[[\](){}.*+?^$\\/]/g, '\\$&').replaceAll(' ', '\\s'))
-  const before = `${after ? `(?<=${after})` : ''}${notAfter ? `(?<!${notAfter})` : ''}`
-  return { ...signature, pattern: new RegExp(`${before}(?:${literals.join('|')})${rest}`, 'yu') }
+  const before = after ? `(?<=${after})` : ''
+  return {
+    ...signature,
+    pattern: new RegExp(`${before}(?:${literals.join('|')})${rest}`, 'yu'),
+    free: notAfter ? new RegExp(`(?<!${notAfter})`, 'yu') : null,
+  }
 }
 
 export function indexSignatures(signatures: readonly Signature[]): SignatureIndex {
-  const byWord = new Map<string, CompiledSignature[]>()
+  const byWord = new Map<string, Candidate[]>()
   const byUnit = new Map<number, CompiledSignature[]>()
   for (const compiled of signatures.map(compileSignature)) {
     const openings = compiled.opening.split('|')
     for (const word of new Set(openings.flatMap((text) => FIRST_WORD.exec(text) ?? []))) {
-      byWord.set(word, [...(byWord.get(word) ?? []), compiled])
+      const candidate = { signature: compiled, next: nextAfter(word, openings) }
+      byWord.set(word, [...(byWord.get(word) ?? []), candidate])
     }
     const others = openings.filter((text) => !FIRST_WORD.test(text))
     for (const unit of new Set(others.map((text) => text.charCodeAt(0)))) {
       byUnit.set(unit, [...(byUnit.get(unit) ?? []), compiled])
     }
   }
-  return { byWord, byUnit }
+  const openings = new Uint8Array(SLOTS)
+  for (const word of byWord.keys()) openings[hashOf(word) & (SLOTS - 1)] = 1
+  for (const unit of byUnit.keys()) openings[step(BASIS, unit) & (SLOTS - 1)] = 1
+  return { byWord, byUnit, openings }
 }
+
+/** How the second word of those openings may begin whose first is that word. */
+function nextAfter(word: string, openings: readonly string[]): number {
+  const seconds = openings
+    .filter((text) => word.startsWith(FIRST_WORD.exec(text)?.[0] ?? '-'))
+    .map((text) => (text.startsWith(`${word} `) ? text.charCodeAt(word.length + 1) : NaN))
+  return seconds.every(isLetter) ? seconds.reduce((bits, unit) => bits | bitOf(unit), 0) : ANY
+}
+
+/** A letter's own bit; some other's for what is no letter. */
+const bitOf = (unit: number): number => 1 << (unit - 0x61)
 
 /**
  * Every place where a signature fires, in order of the text. Signatures are tried only where
  * their opening stands, and each try looks at a bounded stretch, so the time is linear.
  */
 export function findHits(text: string, index: SignatureIndex, source: GuardSource): Hit[] {
+  const { byWord, byUnit, openings } = index
   const hits: Hit[] = []
-  const tryAt = (start: number, candidates: readonly CompiledSignature[] | undefined) => {
-    if (!candidates) return
-    for (const signature of candidates) {
-      const { pattern, sources } = signature
-      if (sources && !sources.includes(source)) continue
-      pattern.lastIndex = start
-      if (pattern.test(text)) hits.push({ signature, start, end: pattern.lastIndex })
+  const tryAt = (start: number, signature: CompiledSignature) => {
+    const { pattern, free, sources } = signature
+    if (sources && !sources.includes(source)) return
+    pattern.lastIndex = start
+    if (!pattern.test(text)) return
+    if (free) {
+      free.lastIndex = start
+      if (!free.test(text)) return
     }
+    hits.push({ signature, start, end: pattern.lastIndex })
   }
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
+    let unit = text.charCodeAt(at)
     if (!isLetter(unit)) {
-      tryAt(at, index.byUnit.get(unit))
+      if (openings[step(BASIS, unit) & (SLOTS - 1)] === 0) continue
+      for (const signature of byUnit.get(unit) ?? []) tryAt(at, signature)
       continue
     }
     const start = at
-    while (isLetter(text.charCodeAt(at + 1))) at++
-    tryAt(start, index.byWord.get(text.slice(start, at + 1)))
+    let hash = BASIS
+    for (; isLetter(unit); unit = text.charCodeAt(++at)) hash = step(hash, unit)
+    if (openings[hash & (SLOTS - 1)] === 1) {
+      const next = bitOf(text.charCodeAt(at + 1))
+      for (const candidate of byWord.get(text.slice(start, at)) ?? [])
+        if (candidate.next & next) tryAt(start, candidate.signature)
+    }
+    at--
   }
   return hits
 }

@@ -17,7 +17,10 @@ describe('every signature', () => {
   })
 
   it.each(signatures)('$id looks at a bounded stretch of text', (signature) => {
-    expect(faultsOf(compileSignature(signature).pattern.source)).toEqual([])
+    const { pattern, free } = compileSignature(signature)
+
+    expect(faultsOf(pattern.source)).toEqual([])
+    expect(faultsOf(free?.source ?? '')).toEqual([])
   })
 
   it.each(signatures)('$id reads 100,000 characters of its own words in 50 ms', (signature) => {

@@ -9,11 +9,11 @@ const MAX_KNOWN = 1
 const SAMPLE = 24
 /** From this share of letters in known words on, a reading is taken to be what is meant. */
 const CONVINCING = 0.62
-// How often the letters a to z occur in English, in thousandths.
+// The logarithm of how often the letters a to z occur in English, in thousandths.
 const FREQUENCY = [
   82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20,
   1,
-]
+].map(Math.log)
 
 interface Run {
   readonly start: number
@@ -44,7 +44,11 @@ function backwards(text: string, start: number, end: number): View {
   }
 }
 
-const reversed = (text: string): string => text.split('').toReversed().join('')
+function reversed(text: string): string {
+  let read = ''
+  for (let at = text.length - 1; at >= 0; at--) read += text.charAt(at)
+  return read
+}
 
 /** Stretches of unknown words; a known one may stand among them by chance, two in a row do not. */
 function unknownRuns(text: string, all: readonly Word[]): Run[] {
@@ -76,13 +80,17 @@ type Table = readonly number[]
 
 /** Of the 25 shifts and Atbash, the one whose letters occur as those of English do. */
 function likeliestTable(letters: string): [ViewName, Table] {
-  const counts = Array.from({ length: 26 }, () => 0)
+  const counts = new Uint32Array(26)
   for (let at = 0; at < letters.length; at++) {
     const letter = letters.charCodeAt(at) - 97
     counts[letter] = (counts[letter] ?? 0) + 1
   }
-  const likeness = (table: Table) =>
-    table.reduce((sum, to, from) => sum + (counts[from] ?? 0) * Math.log(FREQUENCY[to] ?? 1), 0)
+  const likeness = (table: Table) => {
+    let sum = 0
+    for (let from = 0; from < 26; from++)
+      sum += (counts[from] ?? 0) * (FREQUENCY[table[from] ?? 0] ?? 0)
+    return sum
+  }
   let best = ATBASH
   let most = likeness(ATBASH[1])
   for (const shift of SHIFTS) {

@@ -2,7 +2,6 @@ import { onTop } from '../view.ts'
 import type { View } from '../view.ts'
 import { readLetters } from './leet.ts'
 import { segmented } from './segment.ts'
-import type { Survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
 import type { Words } from './words.ts'
 import { replaced, ViewWriter } from './writer.ts'
@@ -16,7 +15,7 @@ const SHORTEST_JOINED = 12
 const JOINED = /[a-z]{12,200}/g
 
 /** Words whose letters stand apart, or whose syllables do: `i g n o r e`, `ig-no-re`. */
-export function spacedLetters(text: string, seen: Survey, vocabulary: Vocabulary): View | null {
+export function spacedLetters(text: string, seen: Words, vocabulary: Vocabulary): View | null {
   const joined =
     seen.singles < 5
       ? null
@@ -39,7 +38,7 @@ export function spacedLetters(text: string, seen: Survey, vocabulary: Vocabulary
 }
 
 /** Signs in place of the spaces: `ignore.all.previous.rules`. */
-export function separators(text: string, seen: Survey, vocabulary: Vocabulary): View | null {
+export function separators(text: string, seen: Words, vocabulary: Vocabulary): View | null {
   if (seen.junctions < 3) return null
   return replaced('separators', text, CHAIN, ([chain]) => {
     const words = chain.split(/[^a-z]/)
@@ -56,8 +55,8 @@ export const joinedWords = (text: string, words: Words, vocabulary: Vocabulary):
       )
 
 /** A word a line. */
-export function lines(text: string, seen: Survey, words: Words): View | null {
-  if (seen.newlines < 5 || words.all.length > seen.newlines * 2) return null
+export function lines(text: string, { all: words, newlines }: Words): View | null {
+  if (newlines < 5 || words.length > newlines * 2) return null
   const all = text.split('\n').filter((line) => line.trim() !== '')
   const single = all.filter((line) => !/\S\s+\S/.test(line))
   if (all.length < 6 || single.length < all.length * 0.8) return null

@@ -8,15 +8,10 @@ export interface Survey {
   /** Groups of digits, and of dots and dashes, with nothing but single signs or spaces between. */
   readonly numbers: number
   readonly morse: number
-  /** Letters that stand alone, one after the other: `i g n o r e`. */
-  readonly singles: number
-  /** Signs between two letters, without a space on the way: `ig-no-re`, `ignore.all.rules`. */
-  readonly junctions: number
   /** Braille. */
   readonly dots: boolean
   /** Printable signs of ASCII that are neither letters nor figures; in all. */
   readonly signs: number
-  readonly newlines: number
 }
 
 const WORD = 1
@@ -27,7 +22,9 @@ const BIT = 16
 const BASE64 = 32
 const LOWER = 64
 const SPACE = 128
-const CLASS = new Uint8Array(0x80)
+/** What may stand in `0xc0ffee`. */
+const IN_HEX = 256
+const CLASS = new Uint16Array(0x80)
 const mark = (characters: string, flags: number) => {
   for (const character of characters) {
     const unit = character.charCodeAt(0)
@@ -39,6 +36,7 @@ mark('ABCDEFGHIJKLMNOPQRSTUVWXYZ', WORD | BASE64 | UPPER_BASE32)
 mark('0123456789', WORD | BASE64 | DIGIT | HEX)
 mark('234567', UPPER_BASE32)
 mark('abcdefABCDEF', HEX)
+mark('0123456789abcdefABCDEFx', IN_HEX)
 mark('01', BIT)
 mark('+/_-', BASE64)
 mark(' \t\r\n', SPACE)
@@ -46,16 +44,21 @@ mark(' \t\r\n', SPACE)
 /** Reads a text once, so that what it cannot hold need not be looked for. */
 export function survey(text: string): Survey {
   let [mostBase64, mostBase32, mostHex, mostBits] = [0, 0, 0, 0]
-  let [mostNumbers, mostMorse, mostSingles, mostJunctions] = [0, 0, 0, 0]
-  let [base64, base32, hex, bits, numbers, gap, morse, singles, junctions] = [
-    0, 0, 0, 0, 0, 0, 0, 0, 0,
-  ]
-  let [dots, signs, newlines] = [0, 0, 0]
+  let [mostNumbers, mostMorse] = [0, 0]
+  let [base64, base32, hex, bits, numbers, gap, morse] = [0, 0, 0, 0, 0, 0, 0]
+  let [dots, signs] = [0, 0]
   let before = SPACE
-  let twoBefore = SPACE
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     const kind = unit < 0x80 ? (CLASS[unit] ?? 0) : 0
+    // The bulk of a text: after a small letter, all but two counts have been settled.
+    if (kind & before & LOWER) {
+      if (++base64 > mostBase64) mostBase64 = base64
+      // Without a branch on which letter it is: no processor could foresee it.
+      hex = (hex + ((kind & HEX) >> 1)) & -((kind & IN_HEX) >> 8)
+      if (hex > mostHex) mostHex = hex
+      continue
+    }
     base64 = kind & BASE64 ? base64 + 1 : 0
     base32 = kind & UPPER_BASE32 ? base32 + 1 : 0
     if (base64 > mostBase64) mostBase64 = base64
@@ -67,32 +70,22 @@ export function survey(text: string): Survey {
       if (kind & BIT) {
         if (++bits > mostBits) mostBits = bits
       } else bits = 0
-      // A unit with no word beside it: judged when the one after it is known.
-      if (before & WORD) singles = 0
-      else if (++singles > mostSingles) mostSingles = singles
       if (kind & DIGIT) {
         if (!(before & DIGIT) && ++numbers > mostNumbers) mostNumbers = numbers
         gap = 0
       } else numbers = 0
-      if (kind & LOWER && !(before & (WORD | SPACE)) && twoBefore & LOWER) {
-        if (++junctions > mostJunctions) mostJunctions = junctions
-      }
       morse = 0
     } else {
       if (++gap > 3) numbers = 0
-      if (kind & SPACE) {
-        junctions = 0
-        if (unit === 0x0a) newlines++
-      } else if (unit === 0x2e || unit === 0x2d) {
+      if (unit === 0x2e || unit === 0x2d) {
         signs++
         if (before & SPACE && ++morse > mostMorse) mostMorse = morse
-      } else {
+      } else if (!(kind & SPACE)) {
         if (unit > 0x20 && unit < 0x7f) signs++
         else if (unit >= 0x2800 && unit <= 0x283f) dots++
         if (unit !== 0x2f) morse = 0
       }
     }
-    twoBefore = before
     before = kind
   }
   return {
@@ -103,10 +96,7 @@ export function survey(text: string): Survey {
     numbers: mostNumbers,
     // The first group has no space before it where the text begins with it.
     morse: mostMorse + 1,
-    singles: mostSingles,
-    junctions: mostJunctions,
     dots: dots > 0,
     signs,
-    newlines,
   }
 }

@@ -60,13 +60,12 @@ function decodings(text: string, vocabulary: Vocabulary): View[] {
 /** What is written in letters that need putting right; of a normalized text. */
 function repairs(normalized: View, vocabulary: Vocabulary): View[] {
   const { text } = normalized
-  const seen = survey(text)
   const words = wordsOf(text, vocabulary)
   return [
-    spacedLetters(text, seen, vocabulary),
-    separators(text, seen, vocabulary),
+    spacedLetters(text, words, vocabulary),
+    separators(text, words, vocabulary),
     joinedWords(text, words, vocabulary),
-    lines(text, seen, words),
+    lines(text, words),
     withoutTags(text),
     doubledLetters(text, words),
     scrambledLetters(text, words, vocabulary),

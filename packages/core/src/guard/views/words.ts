@@ -12,25 +12,48 @@ export interface Word {
 export interface Words {
   readonly all: readonly Word[]
   readonly unknown: number
+  /** Of the unknown ones. */
   readonly longest: number
   /** Letters that repeat the one before. */
   readonly doubled: number
   readonly letters: number
   /** Words that end in `ay`. */
   readonly inAy: number
+  /** Letters and figures that stand alone, the most of them one after the other: `i g n o r e`. */
+  readonly singles: number
+  /** Signs between two letters, the most of them without a space: `ig-no-re`, `ignore.all.rules`. */
+  readonly junctions: number
+  readonly newlines: number
 }
+
+const SPACE = 0x20
+const NEWLINE = 0x0a
 
 /** Reads a normalized text once. */
 export function wordsOf(text: string, vocabulary: Vocabulary): Words {
   const all: Word[] = []
-  let unknown = 0
-  let longest = 0
-  let doubled = 0
-  let letters = 0
-  let inAy = 0
+  let [unknown, longest, doubled, letters, inAy, newlines] = [0, 0, 0, 0, 0, 0]
+  let [singles, mostSingles, junctions, mostJunctions] = [0, 0, 0, 0]
+  // Where the last word ended, and the last run of letters and figures.
+  let wordEnd = -2
+  let runEnd = -1
   for (let at = 0; at < text.length; at++) {
     let unit = text.charCodeAt(at)
-    if (!isLetter(unit)) continue
+    if (unit === SPACE) {
+      junctions = 0
+      continue
+    }
+    if (!isLetter(unit)) {
+      if (unit === NEWLINE) {
+        junctions = 0
+        newlines++
+      } else if (isFigure(unit)) {
+        singles = runEnd === at ? 0 : singles + 1
+        if (singles > mostSingles) mostSingles = singles
+        runEnd = at + 1
+      }
+      continue
+    }
     const start = at
     let hash = BASIS
     let before = 0
@@ -41,15 +64,37 @@ export function wordsOf(text: string, vocabulary: Vocabulary): Words {
     }
     const length = at - start
     letters += length
+    if (wordEnd === start - 1 && runEnd < start && text.charCodeAt(wordEnd) > SPACE) {
+      if (++junctions > mostJunctions) mostJunctions = junctions
+    }
+    singles = runEnd === start ? 0 : singles + 1
+    if (singles > mostSingles) mostSingles = singles
+    if (length > 1) singles = 0
+    wordEnd = runEnd = at
+    at--
     if (length < 2) continue
-    if (length > longest) longest = length
-    if (before === 0x79 && length > 2 && text.charCodeAt(at - 2) === 0x61) inAy++
+    if (before === 0x79 && length > 2 && text.charCodeAt(at - 1) === 0x61) inAy++
     const known = vocabulary.hasHash(hash, length)
-    if (!known) unknown++
-    all.push({ start, end: at, known })
+    if (!known) {
+      unknown++
+      if (length > longest) longest = length
+    }
+    all.push({ start, end: at + 1, known })
   }
-  return { all, unknown, longest, doubled, letters, inAy }
+  return {
+    all,
+    unknown,
+    longest,
+    doubled,
+    letters,
+    inAy,
+    singles: mostSingles,
+    junctions: mostJunctions,
+    newlines,
+  }
 }
 
 /** a to z; NaN at the end of the text is none. */
 const isLetter = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
+
+const isFigure = (unit: number): boolean => unit >= 0x30 && unit <= 0x39
