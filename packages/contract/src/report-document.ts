@@ -58,6 +58,7 @@ export const ReportCheck = z
     result: z.enum(['pass', 'fail', 'not_applicable']),
     value: FigureShape,
     threshold: z.string().describe('What it takes to pass'),
+    relaxed: z.boolean().describe('The threshold is looser than that of the rules'),
     population: z.int().describe('What was looked at; 0 = the check does not apply'),
   })
   .meta({ id: 'ReportCheck' })

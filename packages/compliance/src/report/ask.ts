@@ -1,0 +1,108 @@
+import { setTimeout } from 'node:timers/promises'
+import type { ReportRequest } from '@remit/contract'
+import { actorOf, fail, isoTime, personOf } from '@remit/core'
+import type { Caller, Deps, RequestInfo } from '@remit/core'
+import { catalogue } from '../catalogue/catalogue.ts'
+import { scopeOf } from '../catalogue/scope.ts'
+import { HOLD_MS } from './generator.ts'
+import type { Generator } from './generator.ts'
+import { periodOf } from './period.ts'
+import type { ReportRow } from './schema.ts'
+import { deleteLeft, findClaimed, findReport, forgetClaim, insertReport } from './store.ts'
+import type { ReportHead } from './store.ts'
+
+export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids'> {
+  readonly generator: Generator
+  /** Milliseconds that a caller waits for the report; then it is answered as generating. */
+  readonly patienceMs: number
+}
+
+const CLAIM_MS = 24 * 60 * 60 * 1000
+
+/**
+ * A report, generated if that does not take long. A repeat with the same `Idempotency-Key` gets the
+ * one that was asked for before, also where the process that began it has died since.
+ */
+export async function askForReport(
+  deps: AskDeps,
+  caller: Caller,
+  request: ReportRequest,
+  claim: RequestInfo['claim'],
+): Promise<ReportRow> {
+  const { db, generator } = deps
+  const asked = rowOf(deps, caller, request, claim)
+  if (claim) await forgetClaim(db, caller.orgId, claim.key, isoTime(deps.clock.now() - CLAIM_MS))
+  const known = (await insertReport(db, asked)) ? null : await claimed(deps, caller, asked)
+  const row: ReportHead = known ?? asked
+  const running = known ? generator.running(known) : generator.run(asked)
+  if (running) await patiently(deps, running, row)
+  const found = await findReport(db, caller.orgId, row.id)
+  if (!found) throw fail('report_not_found')
+  return found
+}
+
+function rowOf(
+  { clock, ids }: AskDeps,
+  caller: Caller,
+  request: ReportRequest,
+  claim: RequestInfo['claim'],
+): ReportRow {
+  const now = clock.now()
+  const { from, to } = periodOf(request, now)
+  return {
+    org_id: caller.orgId,
+    id: ids.next('rpt_', now),
+    status: 'generating',
+    framework: request.framework,
+    period_from: isoTime(from),
+    period_to: isoTime(to),
+    scope: JSON.stringify(scopeOf(catalogue(request.framework), request)),
+    requested_at: isoTime(now),
+    requested_by: JSON.stringify(actorOf(caller)),
+    requested_person: personOf(caller).person ?? null,
+    claim_key: claim?.key ?? null,
+    claim_hash: claim?.requestHash ?? null,
+    held_until: now + HOLD_MS,
+    attempts: 1,
+    failure: null,
+    generated_at: null,
+    content: null,
+    csv: null,
+    content_sha256: null,
+    csv_sha256: null,
+    record_seq: null,
+    head: null,
+    summary: null,
+    verified: null,
+  }
+}
+
+/** The report that was asked for with the same key, if it was the same request. */
+async function claimed(
+  { db }: AskDeps,
+  { orgId }: Caller,
+  { claim_key, claim_hash }: ReportRow,
+): Promise<ReportHead> {
+  const row = await findClaimed(db, orgId, claim_key ?? '')
+  if (!row) throw fail('idempotency_in_progress')
+  if (row.claim_hash !== claim_hash) throw fail('idempotency_mismatch')
+  return row
+}
+
+/** Waits for the report for a while. What could not be begun is not kept, since the caller will ask again. */
+async function patiently(
+  { db, patienceMs }: AskDeps,
+  running: Promise<void>,
+  row: ReportHead,
+): Promise<void> {
+  const patience = new AbortController()
+  const enough = setTimeout(patienceMs, undefined, { signal: patience.signal })
+  try {
+    await Promise.race([running, enough])
+  } catch (error) {
+    await deleteLeft(db, row)
+    throw error
+  } finally {
+    patience.abort()
+  }
+}

@@ -1,0 +1,166 @@
+import type { CsvPart, Figure, ReportContent } from '@remit/contract'
+import { canonicalJson } from '@remit/core'
+import type { Cell } from './cell.ts'
+import type { Table } from './table.ts'
+
+/** A content with its hash. */
+export interface Hashed {
+  readonly content: ReportContent
+  readonly sha256: string
+}
+
+type Row = Readonly<Record<string, Cell>>
+
+/** A part of a report as a table. Of evidence, a control's own row has its primary kind. */
+export const tableOf = (hashed: Hashed, part: CsvPart): Table => {
+  const rows = PARTS[part](hashed)
+  const columns = COLUMNS[part]
+  return { columns, rows: rows.map((row) => columns.map((name) => row[name] ?? null)) }
+}
+
+const PERIOD = [
+  'framework',
+  'framework_version',
+  'catalog_version',
+  'organization_id',
+  'organization',
+  'period_from',
+  'period_to',
+] as const
+const LEDGER = ['ledger_entries', 'ledger_hash', 'ledger_verified', 'content_sha256'] as const
+
+const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
+  controls: [
+    ...PERIOD,
+    'control_id',
+    'control_title',
+    'coverage',
+    'status',
+    'reason',
+    'checks_passed',
+    'checks_failed',
+    'checks_not_applicable',
+    'evidence_count',
+    'first_seq',
+    'last_seq',
+    'sample_seqs',
+    'finding_ids',
+    'finding_text',
+    'organization_must_supply',
+    ...LEDGER,
+  ],
+  findings: [
+    ...PERIOD,
+    'finding_id',
+    'check_id',
+    'severity',
+    'finding_text',
+    'count',
+    'seqs',
+    'control_ids',
+    ...LEDGER,
+  ],
+  metrics: [...PERIOD, 'metric_id', 'metric_name', 'unit', 'value', 'population', ...LEDGER],
+  evidence: [
+    ...PERIOD,
+    'control_id',
+    'evidence_kind',
+    'operated',
+    'reason',
+    'evidence_count',
+    'first_seq',
+    'last_seq',
+    'sample_seqs',
+    ...LEDGER,
+  ],
+}
+
+/** What every row repeats, so that one that was cut out still says what it is of. */
+const common = ({ content, sha256 }: Hashed): Row => ({
+  framework: content.framework.id,
+  framework_version: content.framework.version,
+  catalog_version: content.catalog.version,
+  organization_id: content.organization.id,
+  organization: content.organization.name,
+  period_from: content.period.from,
+  period_to: content.period.to,
+  ledger_entries: content.ledger.entries,
+  ledger_hash: content.ledger.hash_at_last,
+  ledger_verified: content.ledger.verified,
+  content_sha256: sha256,
+})
+
+const PARTS: Readonly<Record<CsvPart, (hashed: Hashed) => Row[]>> = {
+  controls: (hashed) => hashed.content.controls.map((control) => controlRow(hashed, control)),
+
+  findings: (hashed) =>
+    hashed.content.findings.map((finding) => ({
+      ...common(hashed),
+      finding_id: finding.id,
+      check_id: finding.check,
+      severity: finding.severity,
+      finding_text: finding.text,
+      count: finding.count,
+      seqs: finding.seqs.join(' '),
+      control_ids: finding.controls.join(', '),
+    })),
+
+  metrics: (hashed) =>
+    hashed.content.metrics.map((metric) => ({
+      ...common(hashed),
+      metric_id: metric.id,
+      metric_name: metric.name,
+      unit: metric.unit,
+      value: figureCell(metric.value),
+      population: metric.population,
+    })),
+
+  evidence: (hashed) =>
+    hashed.content.controls.flatMap((control) =>
+      control.evidence.map((evidence) => ({
+        ...common(hashed),
+        control_id: control.id,
+        evidence_kind: evidence.kind,
+        operated: evidence.operated,
+        reason: evidence.reason,
+        ...evidenceCells(evidence),
+      })),
+    ),
+}
+
+function controlRow(hashed: Hashed, control: ReportContent['controls'][number]): Row {
+  const texts = new Map(hashed.content.findings.map(({ id, text }) => [id, text]))
+  const count = (result: string) => control.checks.filter((check) => check.result === result).length
+  const [primary] = control.evidence
+  return {
+    ...common(hashed),
+    control_id: control.id,
+    control_title: control.title,
+    coverage: control.coverage,
+    status: control.status,
+    reason: control.reason,
+    checks_passed: count('pass'),
+    checks_failed: count('fail'),
+    checks_not_applicable: count('not_applicable'),
+    ...(primary && evidenceCells(primary)),
+    finding_ids: control.findings.join(' '),
+    finding_text: control.findings.map((id) => texts.get(id) ?? '').join(' | '),
+    organization_must_supply: control.organization_must_supply,
+  }
+}
+
+const evidenceCells = (
+  evidence: Pick<
+    ReportContent['controls'][number]['evidence'][number],
+    'count' | 'first_seq' | 'last_seq' | 'sample'
+  >,
+): Row => ({
+  evidence_count: evidence.count,
+  first_seq: evidence.first_seq,
+  last_seq: evidence.last_seq,
+  sample_seqs: evidence.sample.join(' '),
+})
+
+/** A figure with parts is JSON text in its cell. */
+const figureCell = (value: Figure): Cell =>
+  typeof value === 'object' && value !== null ? canonicalJson(value) : value

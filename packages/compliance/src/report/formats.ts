@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto'
+import type { Report, ReportFormat, ReportQuery } from '@remit/contract'
+import { fail, invalid, Reply } from '@remit/core'
+import { csvOf } from './csv/csv.ts'
+import type { Stored } from './view.ts'
+
+/** A report in one of its formats. */
+export interface Rendering {
+  readonly contentType: string
+  readonly text: string
+  /** Without a dot. */
+  readonly extension: string
+  /** To be looked at, or to be kept as a file. */
+  readonly disposition: 'inline' | 'attachment'
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Render = (stored: Stored, query: ReportQuery) => Rendering
+
+const notYet: Render = () => {
+  throw fail('not_found', 'This server does not write that format')
+}
+
+const FORMATS: Readonly<Record<ReportFormat, Render>> = {
+  json: ({ report, content }) => ({
+    contentType: 'application/json',
+    text: withContent(report, content),
+    extension: 'json',
+    disposition: 'inline',
+  }),
+  csv: ({ report, csv }, { part = 'controls', bom }) => {
+    const hashed = { content: report.content, sha256: report.content_sha256 }
+    const table = part === 'controls' ? csv : csvOf(hashed, part)
+    return {
+      contentType: 'text/csv; charset=utf-8; header=present',
+      text: bom === 'true' ? `\uFEFF${table}` : table,
+      extension: part === 'controls' ? 'csv' : `${part}.csv`,
+      disposition: 'attachment',
+    }
+  },
+  html: notYet,
+  oscal: notYet,
+}
+
+/** The document with the very bytes of its content that were hashed. */
+function withContent({ content: _, ...envelope }: Stored['report'], content: string): string {
+  return `${JSON.stringify(envelope).slice(0, -1)},"content":${content}}`
+}
+
+/** The answer: the bytes of the format, what they hash to, and under which name to keep them. */
+export function answerIn(
+  stored: Stored,
+  query: ReportQuery,
+  options: { status?: number; headers?: Record<string, string> } = {},
+): Reply<Report> {
+  for (const name of ['part', 'bom'] as const) {
+    if (query.format !== 'csv' && query[name] !== undefined)
+      throw invalid(name, 'is for format=csv')
+  }
+  const { contentType, text, extension, disposition, headers } = FORMATS[query.format](
+    stored,
+    query,
+  )
+  const { id, framework, period, content_sha256 } = stored.report
+  const days = `${period.from.slice(0, 10)}_${period.to.slice(0, 10)}`
+  return new Reply(text as never, {
+    ...options,
+    headers: {
+      'Content-Type': contentType,
+      'Content-Disposition': `${disposition}; filename="remit-${framework}-${days}-${id}.${extension}"`,
+      'Content-Digest': `sha-256=:${hash('sha256', text, 'base64')}:`,
+      ETag: `"${content_sha256}"`,
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+      ...options.headers,
+    },
+  })
+}

@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto'
+import type { Actor, Framework } from '@remit/contract'
+import { fail, on, OPERATOR } from '@remit/core'
+import type { Deps, EntryDraft, Scope as WorkScope } from '@remit/core'
+import { catalogue } from '../catalogue/catalogue.ts'
+import type { Scope } from '../catalogue/scope.ts'
+import { questionOf } from '../facts/index.ts'
+import type { Question } from '../facts/index.ts'
+import type { Tables } from '../schema.ts'
+import type { Jobs, ReportFacts } from '../worker/jobs.ts'
+import { csvOf } from './csv/csv.ts'
+import { contentOf, sealed } from './document.ts'
+import type { ReportRow } from './schema.ts'
+import type { ReportHead } from './store.ts'
+
+type Documents = Pick<
+  ReportRow,
+  'content' | 'csv' | 'content_sha256' | 'csv_sha256' | 'head' | 'summary' | 'verified'
+>
+
+// Between reading and recording, entries of the period can only come in where clocks disagree.
+const MAX_READINGS = 3
+
+/** What is read for a report. */
+export const questionFor = (row: ReportHead): Question =>
+  questionOf({
+    orgId: row.org_id,
+    from: Date.parse(row.period_from),
+    to: Date.parse(row.period_to),
+  })
+
+/**
+ * Reads the facts, writes the documents and records the report: it and the entry `report.generated`
+ * come to be in one transaction, or neither does.
+ */
+export async function generate(
+  { writer }: Pick<Deps, 'writer'>,
+  jobs: Jobs,
+  row: ReportHead,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let reading = 1; reading <= MAX_READINGS; reading++) {
+    const facts = await jobs.report(row.org_id, questionFor(row), { signal })
+    const documents = documentsOf(row, facts)
+    const isRecorded = await writer.work(row.org_id, OPERATOR, async (scope) => {
+      if (!(await isStillWhole(scope, row, facts.head.size)))
+        return { entries: [], reply: () => false }
+      // Another process may have finished the report, or given it up.
+      const isMine = await record(scope, row, documents)
+      const entries = isMine ? [entryOf(row, documents, facts.head)] : []
+      return { entries, reply: () => true }
+    })
+    if (isRecorded) return
+  }
+  throw new Error('entries of the period were still being written')
+}
+
+function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
+  const scope = JSON.parse(row.scope) as Scope
+  const content = contentOf(catalogue(row.framework as Framework), scope, facts)
+  const { text, sha256 } = sealed(content)
+  const csv = csvOf({ content, sha256 })
+  return {
+    content: text,
+    csv,
+    content_sha256: sha256,
+    csv_sha256: hash('sha256', csv, 'hex'),
+    head: JSON.stringify(head),
+    summary: JSON.stringify(content.summary),
+    verified: content.ledger.verified ? 1 : 0,
+  }
+}
+
+/** Whether no entry of the period was written since the facts were read, and none can come any more. */
+async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Promise<boolean> {
+  if (scope.recordedAt < row.period_to)
+    throw fail('invalid_request', 'to: is not over yet by the clock of the ledger')
+  const next = await on<Tables>(scope.tx)
+    .selectFrom('ledger_entry')
+    .select('recorded_at')
+    .where('org_id', '=', row.org_id)
+    .where('seq', '=', size)
+    .executeTakeFirst()
+  return next === undefined || next.recorded_at >= row.period_to
+}
+
+/** False where the report is not being generated any more. */
+async function record(scope: WorkScope, row: ReportHead, documents: Documents): Promise<boolean> {
+  const db = on<Tables>(scope.tx)
+  // The entry is the only one of its transaction, so it comes next.
+  const { size } = await db
+    .selectFrom('ledger_head')
+    .select('size')
+    .where('org_id', '=', row.org_id)
+    .executeTakeFirstOrThrow()
+  const { numUpdatedRows } = await db
+    .updateTable('compliance_report')
+    .set({
+      ...documents,
+      status: 'ready',
+      generated_at: scope.recordedAt,
+      record_seq: size,
+      held_until: null,
+    })
+    .where('org_id', '=', row.org_id)
+    .where('id', '=', row.id)
+    .where('status', '=', 'generating')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+const entryOf = (
+  row: ReportHead,
+  { content_sha256, csv_sha256, summary }: Documents,
+  head: ReportFacts['head'],
+): EntryDraft => ({
+  kind: 'report.generated',
+  actor: JSON.parse(row.requested_by) as Actor,
+  data: {
+    report_id: row.id,
+    framework: row.framework,
+    from: row.period_from,
+    to: row.period_to,
+    ...(JSON.parse(row.scope) as Scope),
+    content_sha256,
+    csv_sha256,
+    catalog_sha256: catalogue(row.framework as Framework).sha256,
+    // The end of the ledger as the report found it: whoever cuts or rewrites it contradicts this entry.
+    checkpoint: { seq: head.size - 1, hash: head.hash },
+    summary: JSON.parse(summary ?? '{}') as unknown,
+    ...(row.requested_person !== null && { person: row.requested_person }),
+  },
+})

@@ -1,0 +1,154 @@
+import { setTimeout } from 'node:timers/promises'
+import { Failure, isUnavailable } from '@remit/core'
+import type { Deps } from '@remit/core'
+import type { Jobs } from '../worker/jobs.ts'
+import { generate } from './generate.ts'
+import type { ReportHead } from './store.ts'
+import { findAbandoned, updateGenerating } from './store.ts'
+
+export type GeneratorDeps = Pick<Deps, 'db' | 'writer' | 'clock' | 'log'>
+
+/** How long a process vouches for a report at a time. */
+export const HOLD_MS = 30_000
+const RENEW_MS = 10_000
+const SWEEP_MS = 10_000
+const MAX_ATTEMPTS = 3
+
+/**
+ * Generates reports. A row of the database holds what was asked, and until when the process that
+ * works on it vouches for it; so a report whose process has died is found and finished by another.
+ */
+export class Generator {
+  readonly #deps: GeneratorDeps
+  readonly #jobs: Jobs
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #closing = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #sweeping: Promise<void> | null = null
+
+  constructor(deps: GeneratorDeps, jobs: Jobs) {
+    this.#deps = deps
+    this.#jobs = jobs
+  }
+
+  /** The report as it is being generated in this process. */
+  running({ org_id, id }: Pick<ReportHead, 'org_id' | 'id'>): Promise<void> | undefined {
+    return this.#running.get(`${org_id} ${id}`)
+  }
+
+  /** Begins a report that this process holds; rejects where it could not be generated. */
+  run(row: ReportHead): Promise<void> {
+    const name = `${row.org_id} ${row.id}`
+    const known = this.#running.get(name)
+    if (known) return known
+    const running = this.#generate(row).finally(() => this.#running.delete(name))
+    this.#running.set(name, running)
+    return running
+  }
+
+  /** Takes over what others left; for tests and the timer. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#takeOver()
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'unfinished reports cannot be read'),
+      )
+      .finally(() => (this.#sweeping = null))
+    return this.#sweeping
+  }
+
+  start(): void {
+    void this.sweep()
+    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#closing.abort(new Error('the server closes'))
+    await this.#sweeping
+    await Promise.allSettled(this.#running.values())
+  }
+
+  async #generate(row: ReportHead): Promise<void> {
+    const hold = new Hold(this.#deps, row)
+    try {
+      await generate(this.#deps, this.#jobs, row, this.#closing.signal)
+    } catch (error) {
+      await hold.end(() => this.#giveUp(hold.row, error))
+      throw error
+    } finally {
+      await hold.end()
+    }
+  }
+
+  /** Whoever comes next goes on with it, if that can help; else it has failed. */
+  async #giveUp(row: ReportHead, error: unknown): Promise<void> {
+    const { db, log } = this.#deps
+    const isPassing = this.#closing.signal.aborted || isUnavailable(error) || isBusy(error)
+    // What was not begun does not count.
+    const attempts = row.attempts - (this.#closing.signal.aborted || isBusy(error) ? 1 : 0)
+    const change =
+      isPassing && attempts < MAX_ATTEMPTS
+        ? { held_until: 0, attempts }
+        : { status: 'failed' as const, failure: reasonOf(error), held_until: null, ...UNCLAIMED }
+    log.error({ err: error, orgId: row.org_id, report: row.id }, 'a report was not generated')
+    await updateGenerating(db, row, change).catch((fault: unknown) =>
+      log.warn({ err: fault }, 'an unfinished report waits for its hold to end'),
+    )
+  }
+
+  async #takeOver(): Promise<void> {
+    const { db, clock, log } = this.#deps
+    for (const row of await findAbandoned(db, clock.now(), 10)) {
+      if (this.#closing.signal.aborted) return
+      const held_until = clock.now() + HOLD_MS
+      const isLast = row.attempts >= MAX_ATTEMPTS
+      const change = isLast
+        ? { status: 'failed' as const, failure: INTERRUPTED, held_until: null, ...UNCLAIMED }
+        : { held_until, attempts: row.attempts + 1 }
+      if (!(await updateGenerating(db, row, change)) || isLast) continue
+      await this.run({ ...row, ...change }).catch((error: unknown) =>
+        log.warn({ err: error, report: row.id }, 'a report that was left could not be finished'),
+      )
+    }
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Failure && error.status === 429
+
+const INTERRUPTED = 'It was begun three times, and its process ended each time.'
+// A repeat of the request may try anew.
+const UNCLAIMED = { claim_key: null, claim_hash: null }
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Failure ? error.message : 'The server failed; its log has the cause.'
+
+/** Vouches for a report again and again, until it ends. */
+class Hold {
+  row: ReportHead
+  readonly #ended = new AbortController()
+  readonly #renewing: Promise<void>
+
+  constructor(deps: GeneratorDeps, row: ReportHead) {
+    this.row = row
+    this.#renewing = this.#renew(deps)
+  }
+
+  async end(then?: () => Promise<void>): Promise<void> {
+    this.#ended.abort()
+    await this.#renewing
+    await then?.()
+  }
+
+  async #renew({ db, clock, log }: GeneratorDeps): Promise<void> {
+    const { signal } = this.#ended
+    for (;;) {
+      const isOver = await setTimeout(RENEW_MS, false, { signal, ref: false }).catch(() => true)
+      if (isOver) return
+      const held_until = clock.now() + HOLD_MS
+      const isHeld = await updateGenerating(db, this.row, { held_until }).catch((error: unknown) =>
+        log.warn({ err: error }, 'a report is held no longer than it was'),
+      )
+      if (isHeld) this.row = { ...this.row, held_until }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { Contribution, Deps } from '@remit/core'
+import type { Jobs } from '../worker/jobs.ts'
+import { Generator } from './generator.ts'
+import { reportRoutes } from './routes.ts'
+
+/** What reports add to the module. */
+export function reportsOf(
+  deps: Deps,
+  jobs: Jobs,
+): Required<Pick<Contribution, 'routes' | 'start' | 'close'>> {
+  const generator = new Generator(deps, jobs)
+  return {
+    routes: reportRoutes({ ...deps, jobs, generator }),
+    start: () => generator.start(),
+    close: () => generator.close(),
+  }
+}

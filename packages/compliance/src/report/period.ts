@@ -1,0 +1,38 @@
+import { invalid, isoTime } from '@remit/core'
+
+/** Half-open [from, to), milliseconds. */
+export interface Period {
+  readonly from: number
+  readonly to: number
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const DEFAULT_DAYS = 90
+
+/**
+ * The period that is asked for; the last 90 whole UTC days where nothing is. A date stands for a whole
+ * UTC day, also as `to`. Throws `invalid_request` for one that is empty or not over: no entry can come
+ * to stand in a reported period any more.
+ */
+export function periodOf(
+  asked: { readonly from?: string | undefined; readonly to?: string | undefined },
+  now: number,
+): Period {
+  const to = asked.to === undefined ? midnight(now) : momentOf(asked.to, DAY_MS)
+  const from = asked.from === undefined ? to - DEFAULT_DAYS * DAY_MS : momentOf(asked.from, 0)
+  if (from < 0) throw invalid('from', 'must not be before 1970')
+  if (to > now)
+    throw invalid('to', `is not over yet; ${isoTime(now)} reports on what there is up to now`)
+  if (from >= to)
+    throw invalid(
+      asked.from === undefined ? 'to' : 'from',
+      `must be before the end, ${isoTime(to)}`,
+    )
+  return { from, to }
+}
+
+/** A moment that the contract let through; a date ends `dayEnd` after its first moment. */
+const momentOf = (text: string, dayEnd: number): number =>
+  text.includes('T') ? Date.parse(text) : Date.parse(`${text}T00:00:00.000Z`) + dayEnd
+
+const midnight = (ms: number): number => ms - (ms % DAY_MS)

@@ -1,0 +1,70 @@
+import { compliance } from '@remit/contract'
+import type { Report, ReportQuery } from '@remit/contract'
+import { fail, implement, invalid, Reply } from '@remit/core'
+import type { Deps, Route } from '@remit/core'
+import type { Jobs } from '../worker/jobs.ts'
+import { askForReport } from './ask.ts'
+import { evidencePage } from './evidence.ts'
+import { answerIn } from './formats.ts'
+import type { Generator } from './generator.ts'
+import type { ReportRow } from './schema.ts'
+import { findReport, listReports } from './store.ts'
+import { listItem, storedOf, unfinished } from './view.ts'
+
+const PATIENCE_MS = 5000
+
+export interface ReportDeps extends Deps {
+  readonly jobs: Jobs
+  readonly generator: Generator
+  readonly patienceMs?: number
+}
+
+export const reportRoutes = (deps: ReportDeps): Route[] => {
+  const { db, patienceMs = PATIENCE_MS } = deps
+  const known = async (orgId: string, id: string): Promise<ReportRow> => {
+    const row = await findReport(db, orgId, id)
+    if (!row) throw fail('report_not_found')
+    return row
+  }
+  return implement(compliance, {
+    createReport: async ({ body }, caller, { claim }) => {
+      const row = await askForReport({ ...deps, patienceMs }, caller, body, claim)
+      const Location = `/v1/compliance/reports/${row.id}`
+      const stored = storedOf(row)
+      if (stored) return answerIn(stored, AS_JSON, { status: 201, headers: { Location } })
+      return new Reply(unfinished(row), { status: 202, headers: { Location, 'Retry-After': '5' } })
+    },
+
+    listReports: async ({ query: { limit, cursor } }, caller) => {
+      const beforeId = placeOf(cursor)
+      const rows = await listReports(db, caller.orgId, { limit: limit + 1, beforeId })
+      const data = rows.slice(0, limit).map(listItem)
+      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+
+    getReport: async ({ params, query }, caller): Promise<Report | Reply<Report>> => {
+      const row = await known(caller.orgId, params.id)
+      const stored = storedOf(row)
+      if (stored) return answerIn(stored, query)
+      if (query.format === 'json') return unfinished(row)
+      throw notReady(row)
+    },
+
+    listReportEvidence: async ({ params, query }, caller, request) => {
+      const row = await known(caller.orgId, params.id)
+      if (row.status !== 'ready') throw notReady(row)
+      return evidencePage(deps, row, query, request.signal())
+    },
+  })
+}
+
+const AS_JSON: ReportQuery = { format: 'json' }
+
+const notReady = ({ status }: ReportRow) =>
+  fail('report_not_ready', status === 'failed' ? 'The report could not be generated' : undefined)
+
+function placeOf(cursor: string | undefined): string | undefined {
+  if (cursor !== undefined && !/^rpt_[0-9a-z]{26}$/.test(cursor))
+    throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+  return cursor
+}

@@ -1,0 +1,150 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { ReportRow } from './schema.ts'
+
+/** A report in the list: without its documents. */
+export type ReportHead = Omit<ReportRow, 'content' | 'csv'>
+
+const HEAD = [
+  'org_id',
+  'id',
+  'status',
+  'framework',
+  'period_from',
+  'period_to',
+  'scope',
+  'requested_at',
+  'requested_by',
+  'requested_person',
+  'claim_key',
+  'claim_hash',
+  'held_until',
+  'attempts',
+  'failure',
+  'generated_at',
+  'content_sha256',
+  'csv_sha256',
+  'record_seq',
+  'head',
+  'summary',
+  'verified',
+] as const satisfies readonly (keyof ReportHead)[]
+
+/** False where another report was asked for with the same `Idempotency-Key`; then nothing was written. */
+export async function insertReport(db: AnyDatabase, row: ReportRow): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await on<Tables>(db)
+    .insertInto('compliance_report')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows) > 0
+}
+
+export const findReport = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<ReportRow | undefined> =>
+  on<Tables>(db)
+    .selectFrom('compliance_report')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export const findClaimed = (
+  db: AnyDatabase,
+  orgId: string,
+  claimKey: string,
+): Promise<ReportHead | undefined> =>
+  on<Tables>(db)
+    .selectFrom('compliance_report')
+    .select(HEAD)
+    .where('org_id', '=', orgId)
+    .where('claim_key', '=', claimKey)
+    .executeTakeFirst()
+
+/** Newest first, before `beforeId`: ids sort by the time at which they were given. */
+export async function listReports(
+  db: AnyDatabase,
+  orgId: string,
+  options: { limit: number; beforeId?: string | undefined },
+): Promise<ReportHead[]> {
+  let query = on<Tables>(db)
+    .selectFrom('compliance_report')
+    .select(HEAD)
+    .where('org_id', '=', orgId)
+    .orderBy('id', 'desc')
+    .limit(options.limit)
+  if (options.beforeId !== undefined) query = query.where('id', '<', options.beforeId)
+  return query.execute()
+}
+
+/** Changes a report that is being generated; false where it is not, or not held as it was. */
+export async function updateGenerating(
+  db: AnyDatabase,
+  { org_id, id, held_until }: Pick<ReportRow, 'org_id' | 'id' | 'held_until'>,
+  change: Partial<Omit<ReportRow, 'org_id' | 'id'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await on<Tables>(db)
+    .updateTable('compliance_report')
+    .set(change)
+    .where('org_id', '=', org_id)
+    .where('id', '=', id)
+    .where('status', '=', 'generating')
+    .where('held_until', '=', held_until)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Forgets the claim of a report that was asked for before `before`: its key may be used again. */
+export const forgetClaim = async (
+  db: AnyDatabase,
+  orgId: string,
+  claimKey: string,
+  before: string,
+): Promise<void> => {
+  await on<Tables>(db)
+    .updateTable('compliance_report')
+    .set({ claim_key: null, claim_hash: null })
+    .where('org_id', '=', orgId)
+    .where('claim_key', '=', claimKey)
+    .where('requested_at', '<', before)
+    .execute()
+}
+
+/** Reports whose process no longer vouches for them. */
+export const findAbandoned = (db: AnyDatabase, now: number, limit: number): Promise<ReportHead[]> =>
+  on<Tables>(db)
+    .selectFrom('compliance_report')
+    .select(HEAD)
+    .where('status', '=', 'generating')
+    .where('held_until', '<=', now)
+    .orderBy('held_until')
+    .limit(limit)
+    .execute()
+
+/** Removes a report that nobody works on. */
+export const deleteLeft = async (
+  db: AnyDatabase,
+  { org_id, id }: Pick<ReportRow, 'org_id' | 'id'>,
+): Promise<void> => {
+  await on<Tables>(db)
+    .deleteFrom('compliance_report')
+    .where('org_id', '=', org_id)
+    .where('id', '=', id)
+    .where('status', '=', 'generating')
+    .where('held_until', '=', 0)
+    .execute()
+}
+
+/** Kind and time of entries, in order; those that are not kept any more are left out. */
+export const findEntries = (db: AnyDatabase, orgId: string, seqs: readonly number[]) =>
+  on<Tables>(db)
+    .selectFrom('ledger_entry')
+    .select(['seq', 'kind', 'recorded_at'])
+    .where('org_id', '=', orgId)
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .execute()
