@@ -8,6 +8,7 @@ const rooms = [
   'packages/identity',
   'packages/compliance',
   'apps/server',
+  'apps/verify',
 ]
 
 export default defineConfig({

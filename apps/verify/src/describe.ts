@@ -1,0 +1,79 @@
+import type { ExportVerdict } from './export.ts'
+import type { ReportVerdict } from './report.ts'
+import type { Verdict } from './run.ts'
+
+const LEDGER: Readonly<Record<ExportVerdict['status'], string>> = {
+  ok: 'OK',
+  tampered: 'TAMPERED',
+  behind_checkpoint: 'BEHIND A CHECKPOINT: entries that were signed are missing',
+  incomplete: 'INCOMPLETE: the export ends before its end',
+}
+
+const SHOWN = 10
+
+/** The verdict for a person; it never ends without what was not checked. */
+export const describe = ({ ledger, reports }: Verdict): string =>
+  [describeLedger(ledger), ...reports.map(describeReport)].join('\n')
+
+function describeLedger(ledger: ExportVerdict): string {
+  const { checked, head, root, anchored_by, truncation_checked, checkpoints } = ledger
+  return section(`LEDGER ${LEDGER[ledger.status]}`, ledger, {
+    organization: `${ledger.org_id ?? 'not known'}, ledger ${ledger.ledger_id ?? 'not known'}`,
+    entries: `${checked.entries}, seq ${checked.from_seq} to ${checked.to_seq}`,
+    head: head.hash ?? 'not known',
+    root: root ?? 'not known',
+    'anchored by': anchored_by,
+    'end confirmed': truncation_checked ? 'yes' : 'no',
+    checkpoints: `${checkpoints.checked} compared, ${checkpoints.mismatched} wrong`,
+    'erased payloads': `${ledger.redacted}`,
+    errors: `${ledger.error_count}`,
+  })
+}
+
+function describeReport(report: ReportVerdict): string {
+  const { period } = report
+  return section(`REPORT ${report.status === 'ok' ? 'OK' : 'WRONG'}`, report, {
+    report: `${report.report_id}, ${report.framework}`,
+    period: `${period.from} to before ${period.to}`,
+    content: report.content_sha256,
+    'recorded at': `seq ${report.record_seq}`,
+    'entries looked up': `${report.looked_up}`,
+    errors: `${report.error_count}`,
+  })
+}
+
+interface Told {
+  readonly errors: readonly {
+    readonly seq?: number
+    readonly code: string
+    readonly detail?: string
+  }[]
+  readonly error_count: number
+  readonly not_checked: readonly string[]
+}
+
+function section(title: string, told: Told, facts: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(facts).map((name) => name.length))
+  const shown = told.errors.slice(0, SHOWN)
+  return [
+    title,
+    ...Object.entries(facts).map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
+    ...shown.map(({ seq, code, detail }) =>
+      [
+        seq === undefined ? '    ' : `    seq ${seq}: `,
+        code,
+        detail === undefined ? '' : `, ${detail}`,
+      ].join(''),
+    ),
+    ...(told.error_count > shown.length ? [`    and ${told.error_count - shown.length} more`] : []),
+    '  not checked:',
+    ...told.not_checked.map((sentence) => `  - ${sentence}`),
+    '',
+  ]
+    .map(printable)
+    .join('\n')
+}
+
+/** What a file said must not move the cursor of whoever reads about it. */
+const printable = (text: string): string =>
+  text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

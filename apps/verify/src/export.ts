@@ -1,0 +1,132 @@
+import { Chain } from './chain.ts'
+import { Faults } from './faults.ts'
+import type { Fault } from './faults.ts'
+import { readLine } from './lines.ts'
+import type { Entry, Header } from './lines.ts'
+import { limitsOf } from './limits.ts'
+import type { Key } from './note.ts'
+
+export interface ExportOptions {
+  /** Keys to trust, fetched from elsewhere than the export. */
+  readonly keys?: readonly Key[]
+  /** Checkpoints that were kept outside of the ledger's database. */
+  readonly checkpoints?: readonly string[]
+  /** Told of each entry as it was written, before anything is known of what follows. */
+  readonly onEntry?: (entry: Entry) => void
+}
+
+/** The verdict of docs/ledger-format.md section 10. */
+export interface ExportVerdict {
+  readonly status: 'ok' | 'tampered' | 'behind_checkpoint' | 'incomplete'
+  readonly org_id: string | null
+  readonly ledger_id: string | null
+  readonly checked: { readonly from_seq: number; readonly to_seq: number; readonly entries: number }
+  readonly head: { readonly seq: number; readonly hash: string | null }
+  readonly root: string | null
+  readonly anchored_by: 'external' | 'signature' | 'none'
+  /** Whether somebody outside confirms that this is the end. */
+  readonly truncation_checked: boolean
+  readonly redacted: number
+  readonly first_invalid: Pick<Fault, 'seq' | 'code'> | null
+  /** The first hundred that were met, by sequence number. */
+  readonly errors: readonly Fault[]
+  readonly error_count: number
+  readonly gaps: number
+  readonly checkpoints: { readonly checked: number; readonly mismatched: number }
+  /** Sentences on what this verdict does not say. Never empty. */
+  readonly not_checked: readonly string[]
+}
+
+/** Verifies an export, line by line: docs/ledger-format.md sections 8 and 10. */
+export async function verifyExport(
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: ExportOptions = {},
+): Promise<ExportVerdict> {
+  const faults = new Faults()
+  let chain: Chain | null = null
+  let header: Header | null = null
+  let ended = false
+  // A line that cannot be read is harmless only where the file was cut in its middle.
+  let unread = false
+  for await (const text of lines) {
+    const line = readLine(text)
+    if (header === null || chain === null) {
+      if (line?.type !== 'header') break
+      header = line
+      chain = begin(line, options, faults)
+      continue
+    }
+    if (unread || ended) faults.add(chain.size, 'malformed_line')
+    unread = false
+    if (ended) continue
+    if (line?.type === 'entry') {
+      chain.entry(line)
+      options.onEntry?.(line)
+    } else if (line?.type === 'checkpoint') {
+      chain.checkpoint(line.note, false)
+      ended = true
+    } else {
+      unread = true
+    }
+  }
+  if (header === null || chain === null) return noExport(faults, options)
+  // Without the state before its first entry, nothing leads from the entries to the signed root.
+  const isOpen = !ended || (header.from_seq > 0 && header.start === undefined)
+  chain.end(isOpen)
+  return verdictOf(header, chain, faults, isOpen, options)
+}
+
+function begin(
+  header: Header,
+  { keys = [], checkpoints = [] }: ExportOptions,
+  faults: Faults,
+): Chain {
+  const chain = new Chain(header, keys, faults)
+  for (const note of checkpoints) chain.checkpoint(note, true)
+  return chain
+}
+
+function noExport(faults: Faults, options: ExportOptions): ExportVerdict {
+  faults.add(0, 'malformed_line', 'the first line is not the header of an export')
+  const none = {
+    type: 'header',
+    org_id: '',
+    ledger_id: '',
+    origin: '',
+    vkey: '',
+    from_seq: 0,
+  } as const
+  const verdict = verdictOf(none, new Chain(none, [], faults), faults, true, options)
+  return { ...verdict, org_id: null, ledger_id: null }
+}
+
+function verdictOf(
+  { org_id, ledger_id, from_seq }: Header,
+  chain: Chain,
+  faults: Faults,
+  isOpen: boolean,
+  options: ExportOptions,
+): ExportVerdict {
+  const { size, entries, erased, gaps, checkpoints, lastHash, root } = chain
+  const ends = isOpen ? 'incomplete' : 'ok'
+  const behind = faults.truncations > 0 ? 'behind_checkpoint' : ends
+  const first = faults.first
+  return {
+    status: faults.count > faults.truncations ? 'tampered' : behind,
+    org_id,
+    ledger_id,
+    checked: { from_seq, to_seq: size - 1, entries },
+    head: { seq: size - 1, hash: lastHash },
+    root,
+    anchored_by:
+      checkpoints.outside >= 0 ? 'external' : checkpoints.trusted >= 0 ? 'signature' : 'none',
+    truncation_checked: !isOpen && Math.max(checkpoints.trusted, checkpoints.outside) === size,
+    redacted: erased,
+    first_invalid: first === null ? null : { seq: first.seq, code: first.code },
+    errors: faults.kept,
+    error_count: faults.count,
+    gaps,
+    checkpoints: { checked: checkpoints.checked, mismatched: checkpoints.wrong },
+    not_checked: limitsOf(chain, from_seq, isOpen, (options.keys ?? []).length > 0),
+  }
+}

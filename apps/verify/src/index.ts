@@ -1,0 +1,5 @@
+export { verifyExport } from './export.ts'
+export type { ExportOptions, ExportVerdict } from './export.ts'
+export { linesOf } from './lines.ts'
+export { readKey } from './note.ts'
+export type { Key } from './note.ts'

@@ -1,0 +1,66 @@
+const MAX_DEPTH = 1000
+
+/** A value or text that has no canonical form: the message says why. */
+export class JsonError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'JsonError'
+  }
+}
+
+/**
+ * Canonical JSON (RFC 8785) of what `JSON.parse` gives: names sorted by UTF-16 code units, numbers
+ * as ECMAScript prints them, no white space. Throws `JsonError` where two texts could stand for one
+ * value, and for nesting that no document of ours has.
+ */
+export function canonical(value: unknown, depth = 0): string {
+  if (depth > MAX_DEPTH) throw new JsonError(`nested deeper than ${MAX_DEPTH}`)
+  if (Array.isArray(value)) return `[${value.map((one) => canonical(one, depth + 1)).join()}]`
+  if (typeof value === 'object' && value !== null) {
+    const members = value as Readonly<Record<string, unknown>>
+    // Without a comparator: by UTF-16 code units, as the RFC asks.
+    const names = Object.keys(members).toSorted()
+    return `{${names.map((name) => `${canonical(name)}:${canonical(members[name], depth + 1)}`).join()}}`
+  }
+  if (typeof value === 'string' && !value.isWellFormed()) throw new JsonError('half a surrogate')
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new JsonError('number too large')
+  return JSON.stringify(value)
+}
+
+/**
+ * Reads JSON. Throws `JsonError` also for a name that stands twice in one object: readers differ in
+ * which of the two they show.
+ */
+export function parseJson(text: string): unknown {
+  const value = parse(text)
+  // The names seen in each object that is open; null for a list.
+  const open: (Set<string> | null)[] = []
+  let string = ''
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '[') open.push(null)
+    else if (token === '}' || token === ']') open.pop()
+    else if (token === ':') note(open.at(-1), JSON.parse(string) as string)
+    else string = token
+  }
+  return value
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new JsonError('not JSON')
+  }
+}
+
+function note(names: Set<string> | null | undefined, name: string): void {
+  if (names?.has(name) === true)
+    throw new JsonError(`the name ${JSON.stringify(name)} stands twice`)
+  names?.add(name)
+}
+
+/** Whether a value is a JSON object: no list, not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,37 @@
+import type { Chain } from './chain.ts'
+
+/** What a verdict does not say, in plain sentences: without them it would promise too much. */
+export function limitsOf(chain: Chain, from: number, isOpen: boolean, hasKey: boolean): string[] {
+  const { size, erased, unexplained, checkpoints } = chain
+  const { outside } = checkpoints
+  const sentences: readonly (readonly [boolean, string])[] = [
+    [
+      true,
+      'Whether what was recorded is true and complete, times included: only that it was not changed.',
+    ],
+    [from > 0, `The entries before seq ${from}: the state there was taken as given.`],
+    [isOpen, `What follows seq ${size - 1}: the export does not lead to its signed end.`],
+    [
+      !hasKey,
+      'Who signed: no key was given with --vkey, and a rewritten ledger would name a key of its own.',
+    ],
+    [
+      outside < 0,
+      'A return to an older signed state, or a rewrite by a holder of the signing key: only a checkpoint that was kept elsewhere shows it (--checkpoint).',
+    ],
+    [
+      outside >= 0 && outside < size,
+      `The entries from seq ${outside} on against a holder of the signing key: the newest checkpoint from elsewhere ends there.`,
+    ],
+    [
+      checkpoints.passed > 0,
+      `The roots of ${checkpoints.passed} checkpoints: the tree at their size is not known.`,
+    ],
+    [erased > 0, `The content of ${erased} erased payloads: only their commitments remain.`],
+    [
+      isOpen && unexplained.size > 0,
+      `Why ${unexplained.size} payloads are missing: an entry that explains it may follow.`,
+    ],
+  ]
+  return sentences.filter(([applies]) => applies).map(([, sentence]) => sentence)
+}

@@ -1,0 +1,81 @@
+import { createPublicKey, hash, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+
+/** A verifier key: docs/ledger-format.md section 5. */
+export interface Key {
+  readonly vkey: string
+  readonly name: string
+  /** Eight hexadecimal digits that tell keys of one name apart. */
+  readonly id: string
+  readonly publicKey: KeyObject
+}
+
+/** What a checkpoint says, before anyone asks who signed it. */
+export interface Checkpoint {
+  readonly note: string
+  readonly origin: string
+  readonly size: number
+  /** The root as base64. */
+  readonly root: string
+}
+
+const ED25519 = 1
+const MAX_NOTE = 1_000_000
+const MAX_SIGNATURES = 100
+
+/** Reads `<name>+<key id>+<base64 of 01 ‖ public key>`; null unless all three belong together. */
+export function readKey(vkey: string): Key | null {
+  const [, name = '', id, encoded = ''] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(vkey) ?? []
+  const bytes = base64(encoded)
+  if (!isName(name) || bytes?.length !== 33 || bytes[0] !== ED25519) return null
+  if (hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), bytes])).slice(0, 8) !== id)
+    return null
+  const x = bytes.subarray(1).toString('base64url')
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  return { vkey, name, id, publicKey }
+}
+
+/** Reads the text of a checkpoint: origin, size, root, one a line. Null if it is none. */
+export function readCheckpoint(note: string): Checkpoint | null {
+  const lines = textOf(note).split('\n')
+  const [origin = '', digits = '', root = ''] = lines
+  // Lines after the root may follow, and mean nothing; none of them is empty.
+  if (lines.length < 4 || lines.pop() !== '' || lines.includes('')) return null
+  const size = /^(?:0|[1-9]\d{0,15})$/.test(digits) ? Number(digits) : Number.NaN
+  if (!Number.isSafeInteger(size) || base64(root)?.length !== 32) return null
+  return { note, origin, size, root }
+}
+
+/**
+ * Whether a note is signed by a key. Signatures of other keys are passed over; one that names this
+ * key and is not of it spoils the note, and so does whatever is no signed note at all.
+ */
+export function isSignedBy(note: string, { name, id, publicKey }: Key): boolean {
+  const text = textOf(note)
+  const lines = note.slice(text.length + 1, -1).split('\n')
+  const plain = note.isWellFormed() && !/[\u0000-\u0009\u000b-\u001f]/.test(note)
+  if (text === '' || !plain || !note.endsWith('\n') || note.length > MAX_NOTE) return false
+  if (lines.length > MAX_SIGNATURES) return false
+  let signed = false
+  for (const line of lines) {
+    const [dash, signer = '', encoded = '', ...rest] = line.split(' ')
+    const bytes = base64(encoded)
+    if (dash !== '—' || !isName(signer) || rest.length > 0 || !bytes || bytes.length < 5)
+      return false
+    if (signer !== name || bytes.toString('hex', 0, 4) !== id) continue
+    if (!verify(null, Buffer.from(text), publicKey, bytes.subarray(4))) return false
+    signed = true
+  }
+  return signed
+}
+
+/** What is signed: up to the last empty line, with the newline before it. */
+const textOf = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1)
+
+const isName = (name: string): boolean => name !== '' && !/[\s+\u0000-\u001f\u0085]/.test(name)
+
+/** Standard base64 in its one exact spelling (RFC 4648 section 4); Node would pass over the rest. */
+function base64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : null
+}

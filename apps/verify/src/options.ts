@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { readKey } from './note.ts'
+import type { Key } from './note.ts'
+
+export const USAGE = `usage: remit-verify EXPORT [options]
+
+Checks an exported ledger, and the reports that were made from it, without the server that made them.
+EXPORT is a file of \`remit ledger export\` or GET /v1/ledger/export; - reads standard input.
+
+  --report FILE       a report as JSON to hold against the export; may be repeated
+  --vkey KEY          the ledger's verifier key, obtained elsewhere than from the export
+  --checkpoint FILE   a checkpoint that was kept elsewhere; may be repeated
+  --require-anchor    end with 3 when neither a key nor a checkpoint confirms the ledger
+  --json              the verdict as one line of JSON
+  --help
+
+ends with 0: all that was looked at is as it was signed; 1: something is not, or is missing;
+2: could not look; 3: see --require-anchor
+`
+
+/** Something that keeps the program from looking at all; told in one line. */
+export class CannotRun extends Error {}
+
+export interface Options {
+  readonly file: string
+  readonly reports: readonly string[]
+  readonly keys: readonly Key[]
+  readonly checkpoints: readonly string[]
+  readonly requireAnchor: boolean
+  readonly json: boolean
+}
+
+/** Reads a command line; null where only help was asked for. */
+export function readArguments(args: readonly string[]): Options | null {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      report: { type: 'string', multiple: true, default: [] },
+      vkey: { type: 'string', multiple: true, default: [] },
+      checkpoint: { type: 'string', multiple: true, default: [] },
+      'require-anchor': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) return null
+  const [file, ...more] = positionals
+  if (file === undefined || more.length > 0)
+    throw new CannotRun('give one export to verify; --help says how')
+  return {
+    file,
+    reports: values.report,
+    keys: values.vkey.map(keyOf),
+    checkpoints: values.checkpoint.flatMap(notesOf),
+    requireAnchor: values['require-anchor'],
+    json: values.json,
+  }
+}
+
+function keyOf(vkey: string): Key {
+  const key = readKey(vkey.trim())
+  if (key === null) throw new CannotRun('--vkey: this is no verifier key')
+  return key
+}
+
+/** The signed notes of a file: one as it is, or one in the member `note` of each line of JSON. */
+function notesOf(path: string): string[] {
+  const text = readText(path)
+  if (!text.startsWith('{')) return [text]
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => noteOf(line) ?? line)
+}
+
+function noteOf(line: string): string | null {
+  try {
+    const { note } = JSON.parse(line) as { note?: unknown }
+    return typeof note === 'string' ? note : null
+  } catch {
+    return null
+  }
+}
+
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CannotRun(`${path} cannot be read: ${reasonOf(error)}`)
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message.replaceAll('\n', ' ')
+}

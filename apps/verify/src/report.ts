@@ -1,0 +1,233 @@
+import { hash } from 'node:crypto'
+import { canonical, isObject, parseJson } from './jcs.ts'
+import type { Entry } from './lines.ts'
+import { readPayload } from './payload.ts'
+import { readReport } from './report-document.ts'
+import type { Report } from './report-document.ts'
+import { isOfKind } from './evidence-kinds.ts'
+
+export interface ReportError {
+  readonly code:
+    | 'content_changed'
+    | 'other_ledger'
+    | 'record_missing'
+    | 'record_differs'
+    | 'period_differs'
+    | 'head_differs'
+    | 'entry_missing'
+    | 'evidence_differs'
+    | 'finding_differs'
+  readonly detail: string
+}
+
+export interface ReportVerdict {
+  readonly status: 'ok' | 'wrong'
+  readonly report_id: string
+  readonly framework: string
+  readonly period: { readonly from: string; readonly to: string }
+  readonly content_sha256: string
+  readonly record_seq: number
+  /** Sequence numbers that the report names, and that were looked up in the export. */
+  readonly looked_up: number
+  /** The first hundred. */
+  readonly errors: readonly ReportError[]
+  readonly error_count: number
+  readonly not_checked: readonly string[]
+}
+
+/** What is asked of the entry with one sequence number: null, or what is wrong with it. */
+type Question = (entry: Entry) => ReportError | null
+
+const KEPT = 100
+
+/**
+ * Holds a stored report against the entries of an export as they stream by. It keeps the report and
+ * what has to be asked of single entries, never the entries.
+ */
+export class ReportCheck {
+  readonly #report: Report
+  readonly #errors: ReportError[] = []
+  #errorCount = 0
+  readonly #questions = new Map<number, Question[]>()
+  #lookedUp = 0
+  #hasRecord = false
+  /** What the entries of the period come to. */
+  readonly #byKind = new Map<string, number>()
+  #first: number | null = null
+  #last: number | null = null
+  #hashAtLast: string | null = null
+  #isBeforeSeen = false
+
+  /** Throws `JsonError` for a text that is no report. */
+  constructor(text: string) {
+    const document = parseJson(text)
+    const report = readReport(document)
+    this.#report = report
+    const content = isObject(document) ? document['content'] : null
+    if (hash('sha256', canonical(content)) !== report.content_sha256)
+      this.#wrong({
+        code: 'content_changed',
+        detail: 'content_sha256 is not the hash of the content',
+      })
+    this.#ask(report.record_seq, (entry) => this.#record(entry))
+    const { size, hash: head } = report.ledger_head
+    this.#ask(size - 1, (entry) =>
+      entry.hash === head
+        ? null
+        : { code: 'head_differs', detail: `the hash of seq ${entry.seq} is ${entry.hash}` },
+    )
+    for (const { id, evidence } of report.content.controls)
+      for (const { kind, sample, first_seq, last_seq } of evidence)
+        for (const seq of new Set([...sample, first_seq, last_seq]))
+          if (seq !== null) this.#ask(seq, (entry) => this.#evidence(id, kind, entry))
+    for (const { id, seqs } of report.content.findings)
+      for (const seq of seqs) this.#ask(seq, (entry) => this.#finding(id, entry))
+  }
+
+  entry(entry: Entry): void {
+    const { from, to } = this.#report.content.period
+    if (entry.recorded_at < to) {
+      this.#hashAtLast = entry.hash
+      if (entry.recorded_at < from) this.#isBeforeSeen = true
+      else this.#count(entry)
+    }
+    const questions = this.#questions.get(entry.seq)
+    if (questions === undefined) return
+    this.#questions.delete(entry.seq)
+    this.#lookedUp++
+    for (const ask of questions) {
+      const error = ask(entry)
+      if (error !== null) this.#wrong(error)
+    }
+  }
+
+  /** The verdict, when all entries from `from` on of the ledger of `orgId` were given. */
+  end(orgId: string | null, from: number): ReportVerdict {
+    const { id, framework, content_sha256, record_seq, content } = this.#report
+    const notChecked: string[] = []
+    if (content.organization.id !== orgId)
+      this.#wrong({
+        code: 'other_ledger',
+        detail: `the report is about ${content.organization.id}`,
+      })
+    if (!this.#hasRecord)
+      this.#wrong({
+        code: 'record_missing',
+        detail: `the export has no entry report.generated at seq ${record_seq}`,
+      })
+    const differences = this.#differences()
+    if (differences.length > 0 && from > 0 && !this.#isBeforeSeen) {
+      notChecked.push(
+        `The counts of the period: the export begins inside it, at seq ${from} (${differences.join('; ')}).`,
+      )
+    } else {
+      for (const detail of differences) this.#wrong({ code: 'period_differs', detail })
+    }
+    this.#checkLeft(from, notChecked)
+    notChecked.push(
+      'Whether the report says what follows from the entries: statuses, values and findings come from the program that made it.',
+    )
+    return {
+      status: this.#errorCount === 0 ? 'ok' : 'wrong',
+      report_id: id,
+      framework,
+      period: content.period,
+      content_sha256,
+      record_seq,
+      looked_up: this.#lookedUp,
+      errors: this.#errors,
+      error_count: this.#errorCount,
+      not_checked: notChecked,
+    }
+  }
+
+  #ask(seq: number, question: Question): void {
+    this.#questions.set(seq, [...(this.#questions.get(seq) ?? []), question])
+  }
+
+  #wrong(error: ReportError): void {
+    this.#errorCount++
+    if (this.#errors.length < KEPT) this.#errors.push(error)
+  }
+
+  #count({ seq, kind, recorded_at }: Entry): void {
+    if (recorded_at < this.#report.content.period.from) return
+    this.#first ??= seq
+    this.#last = seq
+    this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + 1)
+  }
+
+  /** The entry that was written with the report, in the same transaction. */
+  #record({ seq, kind, recorded_at, payload }: Entry): ReportError | null {
+    if (kind !== 'report.generated') return null
+    this.#hasRecord = true
+    const { id, framework, content_sha256, csv_sha256, content, ledger_head } = this.#report
+    const data = payload === null ? undefined : readPayload(payload)?.data
+    if (data === undefined)
+      return { code: 'record_differs', detail: `seq ${seq} was erased or cannot be read` }
+    const stated = {
+      report_id: id,
+      framework,
+      from: content.period.from,
+      to: content.period.to,
+      content_sha256,
+      csv_sha256,
+      catalog_sha256: content.catalog.sha256,
+      checkpoint: { seq: ledger_head.size - 1, hash: ledger_head.hash },
+    }
+    const differing = Object.entries(stated)
+      .filter(([name, value]) => canonical(data[name] ?? null) !== canonical(value))
+      .map(([name]) => name)
+    // What is reported on was over when the report was made.
+    if (recorded_at < content.period.to) differing.push('recorded_at')
+    return differing.length === 0
+      ? null
+      : { code: 'record_differs', detail: `seq ${seq} says otherwise: ${differing.join(', ')}` }
+  }
+
+  #evidence(
+    control: string,
+    evidence: string,
+    { seq, kind, recorded_at }: Entry,
+  ): ReportError | null {
+    const { to } = this.#report.content.period
+    if (recorded_at < to && isOfKind(evidence, kind)) return null
+    const detail = `${control}: seq ${seq}, ${kind} of ${recorded_at}, is no evidence of ${evidence}`
+    return { code: 'evidence_differs', detail }
+  }
+
+  #finding(finding: string, { seq, recorded_at }: Entry): ReportError | null {
+    if (recorded_at < this.#report.content.period.to) return null
+    return { code: 'finding_differs', detail: `${finding}: seq ${seq} is later than the period` }
+  }
+
+  /** How the entries of the period differ from what the report says of them. */
+  #differences(): string[] {
+    const { ledger } = this.#report.content
+    const counts = [...this.#byKind.values()]
+    const found = {
+      first_seq: this.#first,
+      last_seq: this.#last,
+      entries: counts.reduce((sum, count) => sum + count, 0),
+      by_kind: Object.fromEntries(this.#byKind),
+      hash_at_last: this.#hashAtLast,
+    }
+    return Object.entries(found)
+      .filter(([name, value]) => canonical(value) !== canonical(ledger[name as keyof typeof found]))
+      .map(([name, value]) => `${name} is ${canonical(value)} in the export`)
+  }
+
+  /** Sequence numbers that the report names and the export does not have. */
+  #checkLeft(from: number, notChecked: string[]): void {
+    const left = [...this.#questions.keys()].filter((seq) => seq !== this.#report.record_seq)
+    const earlier = left.filter((seq) => seq < from).length
+    if (earlier > 0) {
+      notChecked.push(`${earlier} sequence numbers of the report: they are before the export.`)
+    }
+    for (const seq of left.filter((one) => one >= from))
+      this.#wrong({
+        code: 'entry_missing',
+        detail: `the report names seq ${seq}, and the export has none`,
+      })
+  }
+}

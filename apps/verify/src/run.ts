@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { describe } from './describe.ts'
+import { verifyExport } from './export.ts'
+import type { ExportVerdict } from './export.ts'
+import { JsonError } from './jcs.ts'
+import { linesOf } from './lines.ts'
+import { CannotRun, readArguments, readText, reasonOf, USAGE } from './options.ts'
+import type { Options } from './options.ts'
+import { ReportCheck } from './report.ts'
+import type { ReportVerdict } from './report.ts'
+
+const EXIT = { ok: 0, wrong: 1, couldNotRun: 2, notAnchored: 3 } as const
+
+export interface Verdict {
+  readonly status: 'ok' | 'wrong'
+  readonly ledger: ExportVerdict
+  readonly reports: readonly ReportVerdict[]
+}
+
+export interface Io {
+  readonly stdin: Readable
+  readonly stdout: Pick<Writable, 'write'>
+  readonly stderr: Pick<Writable, 'write'>
+}
+
+/** Runs one command line; gives the exit code. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  try {
+    const options = readArguments(args)
+    if (options === null) {
+      io.stdout.write(USAGE)
+      return EXIT.ok
+    }
+    const verdict = await verify(options, io.stdin)
+    io.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : describe(verdict))
+    if (verdict.status !== 'ok') return EXIT.wrong
+    const isHeld = verdict.ledger.anchored_by !== 'none'
+    return isHeld || !options.requireAnchor ? EXIT.ok : EXIT.notAnchored
+  } catch (error) {
+    io.stderr.write(`remit-verify: ${reasonOf(error)}\n`)
+    return EXIT.couldNotRun
+  }
+}
+
+async function verify(
+  { file, reports, keys, checkpoints }: Options,
+  stdin: Readable,
+): Promise<Verdict> {
+  const checks = reports.map(reportOf)
+  const bytes = file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
+  const ledger = await verifyExport(linesOf(bytes), {
+    keys,
+    checkpoints,
+    onEntry: (entry) => {
+      for (const check of checks) check.entry(entry)
+    },
+  })
+  const { from_seq } = ledger.checked
+  const verdicts = checks.map((check) => check.end(ledger.org_id, from_seq))
+  const isOk = ledger.status === 'ok' && verdicts.every(({ status }) => status === 'ok')
+  return { status: isOk ? 'ok' : 'wrong', ledger, reports: verdicts }
+}
+
+function reportOf(path: string): ReportCheck {
+  try {
+    return new ReportCheck(readText(path))
+  } catch (error) {
+    if (error instanceof JsonError) throw new CannotRun(`${path}: ${error.message}`)
+    throw error
+  }
+}
