@@ -22,12 +22,12 @@ export function exportCommand(ledger: Command, session: Session): void {
     .addOption(orgOption())
     .option('--out <file>', 'File to write, in one step at the end; standard output unless given')
     .option('--after-seq <seq>', 'Begin after this sequence number')
-    .action(({ org, out, afterSeq }: ExportOptions) =>
+    .action(({ org, out, afterSeq: after }: ExportOptions) =>
       session.database(async (db) => {
         const { id } = await organizationOf(db, org)
-        const from = afterSeq === undefined ? undefined : readSeq(afterSeq)
+        const afterSeq = after === undefined ? undefined : readSeq(after)
         const count = { lines: 0 }
-        const chunks = counted(new Ledger(db).export(id, from), session, count)
+        const chunks = counted(await new Ledger(db).export(id, { afterSeq }), session, count)
         await (out === undefined ? toStream(chunks, session.io.stdout) : toFile(chunks, out))
         // All but the header and the checkpoint are entries.
         const entries = count.lines - 2

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { column, dialectOf } from './portable.ts'
+import { pruning } from './pruning-migration.ts'
 
 const foundation: Migration = {
   async up(db: Kysely<never>) {
@@ -79,4 +80,7 @@ async function guardPostgres(db: Kysely<never>): Promise<void> {
   await sql.raw('alter table ledger_head set (fillfactor = 50)').execute(db)
 }
 
-export const coreMigrations: Readonly<Record<string, Migration>> = { '0001_foundation': foundation }
+export const coreMigrations: Readonly<Record<string, Migration>> = {
+  '0001_foundation': foundation,
+  '0002_pruning': pruning,
+}

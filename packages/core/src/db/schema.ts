@@ -7,6 +7,7 @@ export type CoreTables = {
   ledger_entry: LedgerEntryRow
   ledger_checkpoint: LedgerCheckpointRow
   ledger_node: LedgerNodeRow
+  ledger_cut: LedgerCutRow
 }
 
 export type OrganizationRow = {
@@ -77,3 +78,18 @@ export type LedgerCheckpointRow = { org_id: string; size: number; note: string }
 
 /** The root of a complete subtree of 256^level leaves, level 1 and up; leaves are the entries' own hashes. */
 export type LedgerNodeRow = { org_id: string; level: number; idx: number; hash: string }
+
+/**
+ * Where a ledger begins that was pruned; without a row, at genesis. The state after entry `size` - 1,
+ * as the entry `ledger.pruned` that made the cut records it.
+ */
+export type LedgerCutRow = {
+  org_id: string
+  /** Entries that were removed, so the first one that is kept has this sequence number. */
+  size: number
+  hash: string
+  recorded_at: string
+  frontier: string
+  /** The key in force there. */
+  vkey: string
+}

@@ -11,7 +11,7 @@ const PAYLOAD_FORMAT = 'ledger-payload/v1'
 export const ZERO_HASH = '0'.repeat(64)
 
 /** The kind of entry 0, and of no other. */
-export const GENESIS_KIND = 'ledger.genesis'
+export const GENESIS_KIND = 'ledger.genesis' as const
 
 /** What an entry says. Stored as its canonical JSON text, hidden behind a salt, erasable. */
 export interface EntryPayload {

@@ -21,6 +21,8 @@ export interface ExportStart {
   readonly recorded_at: string
   /** As `encodeFrontier` writes it. */
   readonly frontier: string
+  /** The key that signs this size and larger ones. Left out after a rotation, which parts the two. */
+  readonly vkey?: string
 }
 
 type ExportEntry = { readonly type: 'entry' } & Omit<StoredEntry, 'org_id'>
@@ -34,8 +36,9 @@ export function formatHeaderLine(header: Omit<ExportHeader, 'type'>): string {
   const { org_id, ledger_id, origin, vkey, from_seq, start } = header
   const line = { type: 'header', format: EXPORT_FORMAT, org_id, ledger_id, origin, vkey, from_seq }
   if (start === undefined) return `${JSON.stringify(line)}\n`
-  const { hash, recorded_at, frontier } = start
-  return `${JSON.stringify({ ...line, start: { hash, recorded_at, frontier } })}\n`
+  const { hash, recorded_at, frontier, vkey: key } = start
+  const state = { hash, recorded_at, frontier, ...(key !== undefined && { vkey: key }) }
+  return `${JSON.stringify({ ...line, start: state })}\n`
 }
 
 /** The line of an entry, with its newline. The payload travels as a string: its bytes count. */
@@ -91,6 +94,7 @@ function isHeader(line: Members): line is ExportHeader & Members {
 function isStart(size: number, start: unknown): start is ExportStart {
   if (size === 0 || typeof start !== 'object' || start === null) return false
   if (!areStrings(start as Members, ['hash', 'recorded_at', 'frontier'])) return false
+  if ('vkey' in start && !isText(start.vkey)) return false
   try {
     decodeFrontier(size, (start as ExportStart).frontier)
     return true

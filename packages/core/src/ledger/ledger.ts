@@ -4,17 +4,16 @@ import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Failure } from '../errors.ts'
 import { openCheckpoint } from './checkpoint.ts'
+import { cutFrontier, findCut } from './cut.ts'
 import type { StoredEntry } from './entry.ts'
-import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export.ts'
+import { openExport } from './export-entries.ts'
+import type { ExportPart } from './export-entries.ts'
 import { listEntries, seqAtTime } from './list.ts'
 import { parseVerifierKey } from './note.ts'
 import { consistencyProof, inclusionProof, treeRoot } from './proof.ts'
-import type { ReadTile } from './proof.ts'
-import { findCheckpoint, findHead, readEntries, readTile } from './store.ts'
+import { findCheckpoint, findHead, readEntries, tilesOf } from './store.ts'
 import { formatTlogProof } from './tlog-proof.ts'
 import { wireEntry } from './wire.ts'
-
-const EXPORT_PAGE = 1_000
 
 /** What can be read of the ledgers. Everything is scoped to an organization. */
 export class Ledger {
@@ -56,7 +55,8 @@ export class Ledger {
     const head = await this.head(orgId)
     await this.#stored(orgId, seq)
     const checkpoint = await this.#checkpointFor(head, seq, size)
-    const proof = await inclusionProof(this.#tiles(orgId), seq, sizeOf(checkpoint, head))
+    const { tiles, cut } = await this.#tree(orgId)
+    const proof = await inclusionProof(tiles, seq, sizeOf(checkpoint, head), cut)
     return formatTlogProof({ index: seq, proof, checkpoint })
   }
 
@@ -64,9 +64,15 @@ export class Ledger {
     const head = await this.head(orgId)
     if (from > to) throw invalid('from', 'must not be above to')
     if (to > head.size) throw fail('size_not_signed', `The ledger has ${head.size} entries`)
-    const tiles = this.#tiles(orgId)
-    const proof = await consistencyProof(tiles, from, to)
-    const [fromRoot, toRoot] = await Promise.all([treeRoot(tiles, from), treeRoot(tiles, to)])
+    const { tiles, cut } = await this.#tree(orgId)
+    for (const size of [from, to]) {
+      if (size > 0 && size < cut.size) throw pruned(cut.size, `The tree of size ${size}`)
+    }
+    const proof = await consistencyProof(tiles, from, to, cut)
+    const [fromRoot, toRoot] = await Promise.all([
+      treeRoot(tiles, from, cut),
+      treeRoot(tiles, to, cut),
+    ])
     return {
       from,
       to,
@@ -77,37 +83,21 @@ export class Ledger {
   }
 
   /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
-  async *export(orgId: string, afterSeq?: number): AsyncGenerator<string> {
-    const head = await this.head(orgId)
-    let next = afterSeq === undefined ? 0 : afterSeq + 1
-    const genesis = await this.entry(orgId, 0)
-    yield formatHeaderLine({
-      org_id: orgId,
-      ledger_id: String(genesis.data?.['ledger_id']),
-      origin: head.origin,
-      vkey: head.vkey,
-      from_seq: next,
-    })
-    while (next < head.size) {
-      const entries = await readEntries(
-        this.#db,
-        orgId,
-        next,
-        Math.min(EXPORT_PAGE, head.size - next),
-      )
-      if (entries.length === 0) break
-      yield entries.map(formatEntryLine).join('')
-      next = (entries.at(-1)?.seq ?? next) + 1
-    }
-    yield formatCheckpointLine(head.note)
+  export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
+    return openExport(this.#db, orgId, part)
   }
 
-  #tiles(orgId: string): ReadTile {
-    return (level, index, width) => readTile(this.#db, orgId, level, index, width)
+  async #tree(orgId: string) {
+    return {
+      tiles: tilesOf(this.#db, orgId),
+      cut: cutFrontier(await findCut(this.#db, orgId)),
+    }
   }
 
   async #stored(orgId: string, seq: number): Promise<StoredEntry> {
     const [entry] = await readEntries(this.#db, orgId, seq, 1)
+    const cut = await findCut(this.#db, orgId)
+    if (cut && seq < cut.size) throw pruned(cut.size, `The entry ${seq}`)
     if (entry?.seq !== seq) throw noEntry(seq)
     return entry
   }
@@ -128,12 +118,19 @@ export class Ledger {
 
   async #range(orgId: string, size: number, filters: LedgerFilters) {
     const { after_seq, before_seq, order, cursor } = filters
-    let from = after_seq === undefined ? 0 : after_seq + 1
+    const begin = (await findCut(this.#db, orgId))?.size ?? 0
+    let from = Math.max(begin, after_seq === undefined ? 0 : after_seq + 1)
     let to = Math.min(size, before_seq ?? size)
     if (filters.from !== undefined)
-      from = Math.max(from, await seqAtTime(this.#db, orgId, size, normal(filters.from)))
+      from = Math.max(
+        from,
+        await seqAtTime(this.#db, orgId, { from, to: size }, normal(filters.from)),
+      )
     if (filters.to !== undefined)
-      to = Math.min(to, await seqAtTime(this.#db, orgId, size, normal(filters.to)))
+      to = Math.min(
+        to,
+        await seqAtTime(this.#db, orgId, { from: begin, to: size }, normal(filters.to)),
+      )
     if (cursor !== undefined) {
       if (!/^\d{1,16}$/.test(cursor))
         throw invalid('cursor', 'must be the next_cursor of an earlier answer')
@@ -143,6 +140,9 @@ export class Ledger {
     return { from, to }
   }
 }
+
+const pruned = (cut: number, what: string): Failure =>
+  fail('ledger_pruned', `${what} was pruned: the ledger begins at ${cut}`)
 
 /** The refusal for an entry that is not there, or not for the caller. */
 export const noEntry = (seq: number): Failure =>

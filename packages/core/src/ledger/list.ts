@@ -73,15 +73,15 @@ function readWindow(
   return select.orderBy('seq', query.order).limit(limit).execute()
 }
 
-/** The first sequence number whose entry is not before `time`; `size` when all are. Times never fall. */
+/** The first number of a range whose entry is not before `time`; its end when all are. Times never fall. */
 export async function seqAtTime(
   db: Database<CoreTables>,
   orgId: string,
-  size: number,
+  { from, to }: SeqRange,
   time: string,
 ): Promise<number> {
-  let low = 0
-  let high = size
+  let low = from
+  let high = to
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const entry = await db

@@ -14,7 +14,7 @@ export interface Frontier {
 }
 
 /** The frontier of the tree without leaves. */
-const EMPTY_FRONTIER: Frontier = { size: 0, nodes: [] }
+export const EMPTY_FRONTIER: Frontier = { size: 0, nodes: [] }
 
 export interface MerkleTree {
   readonly size: number

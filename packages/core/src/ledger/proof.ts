@@ -1,12 +1,17 @@
-import { nodeHash, rootOf } from './merkle.ts'
+import { EMPTY_FRONTIER, nodeHash, rootOf } from './merkle.ts'
 import type { Frontier } from './merkle.ts'
 import { isSize, TILE_WIDTH } from './tiles.ts'
 
 /**
- * Reads the first `width` hashes of one tile. Level 0 holds leaf hashes; entry i of level n is the
- * root of tile i of level n - 1, which is then full (C2SP tlog-tiles).
+ * Reads the first `width` hashes of one tile without the first `skip`. Level 0 holds leaf hashes;
+ * entry i of level n is the root of tile i of level n - 1, which is then full (C2SP tlog-tiles).
  */
-export type ReadTile = (level: number, index: number, width: number) => Promise<readonly string[]>
+export type ReadTile = (
+  level: number,
+  index: number,
+  width: number,
+  skip: number,
+) => Promise<readonly string[]>
 
 /** The leaves `from` up to, not including, `to`, aligned as RFC 6962 splits a tree. */
 interface Range {
@@ -16,13 +21,15 @@ interface Range {
 
 /**
  * The audit path of leaf `index` in the tree of the first `size` leaves (RFC 6962 section 2.1.1),
- * leaf's sibling first. Reads each tile it needs once, all at the same time. Throws a RangeError
- * for an index outside the tree and for a tile that is shorter than asked for.
+ * leaf's sibling first. Reads each tile it needs once, all at the same time. `cut` is the frontier of
+ * leaves that are there no more: all that proofs of later ones need of them. Throws a RangeError
+ * for an index outside the tree, a tile that is shorter than asked for, and what the cut took.
  */
 export async function inclusionProof(
   readTile: ReadTile,
   index: number,
   size: number,
+  cut: Frontier = EMPTY_FRONTIER,
 ): Promise<string[]> {
   if (!isSize(size) || !isSize(index) || index >= size) {
     throw new RangeError(`There is no leaf ${index} in a tree of ${size}`)
@@ -36,7 +43,7 @@ export async function inclusionProof(
     siblings.push(index < middle ? right : left)
     range = index < middle ? left : right
   }
-  return hashRanges(readTile, siblings.toReversed(), size)
+  return hashRanges(subtreeHasher(readTile, size, cut), siblings.toReversed())
 }
 
 /**
@@ -47,6 +54,7 @@ export async function consistencyProof(
   readTile: ReadTile,
   from: number,
   to: number,
+  cut: Frontier = EMPTY_FRONTIER,
 ): Promise<string[]> {
   if (!isSize(to) || !isSize(from) || from > to) {
     throw new RangeError(`A tree of ${from} is not a beginning of a tree of ${to}`)
@@ -63,26 +71,29 @@ export async function consistencyProof(
   }
   // The old root itself is known to whoever asks; only a part of it must be named.
   if (range.from > 0) parts.push(range)
-  return hashRanges(readTile, parts.toReversed(), to)
+  return hashRanges(subtreeHasher(readTile, to, cut), parts.toReversed())
 }
 
 /**
  * The frontier of the tree of the first `size` leaves, e.g. for an export that starts there.
  * Throws like `inclusionProof`.
  */
-export async function frontierAt(readTile: ReadTile, size: number): Promise<Frontier> {
+export async function frontierAt(
+  readTile: ReadTile,
+  size: number,
+  cut: Frontier = EMPTY_FRONTIER,
+): Promise<Frontier> {
   if (!isSize(size)) throw new RangeError(`There is no tree of ${size} leaves`)
-  const hashOf = subtreeHasher(readTile, size)
+  const hashOf = subtreeHasher(readTile, size, cut)
   return { size, nodes: await Promise.all(subtreesOf({ from: 0, to: size }).map(hashOf)) }
 }
 
 /** The root of the tree of the first `size` leaves. Throws like `inclusionProof`. */
-export async function treeRoot(readTile: ReadTile, size: number): Promise<string> {
-  return rootOf((await frontierAt(readTile, size)).nodes)
+export async function treeRoot(readTile: ReadTile, size: number, cut?: Frontier): Promise<string> {
+  return rootOf((await frontierAt(readTile, size, cut)).nodes)
 }
 
-function hashRanges(readTile: ReadTile, ranges: readonly Range[], size: number): Promise<string[]> {
-  const hashOf = subtreeHasher(readTile, size)
+function hashRanges(hashOf: SubtreeHasher, ranges: readonly Range[]): Promise<string[]> {
   return Promise.all(
     ranges.map(async (range) => rootOf(await Promise.all(subtreesOf(range).map(hashOf)))),
   )
@@ -106,29 +117,51 @@ function subtreesOf(range: Range): Subtree[] {
   return subtrees
 }
 
+type SubtreeHasher = (subtree: Subtree) => Promise<string>
+
 /** Hashes complete subtrees of a tree of `size` leaves, reading each tile at most once. */
-function subtreeHasher(readTile: ReadTile, size: number): (subtree: Subtree) => Promise<string> {
+function subtreeHasher(readTile: ReadTile, size: number, cut: Frontier): SubtreeHasher {
+  const cutNodes = new Map(
+    subtreesOf({ from: 0, to: cut.size }).map(
+      ({ height, index }, i) => [`${height}/${index}`, cut.nodes[i]] as const,
+    ),
+  )
   const tiles = new Map<string, Promise<readonly string[]>>()
   const tileOf = (level: number, index: number): Promise<readonly string[]> => {
     const name = `${level}/${index}`
     const known = tiles.get(name)
     if (known) return known
     const inLevel = Math.floor(size / TILE_WIDTH ** level)
-    const width = Math.min(TILE_WIDTH, inLevel - index * TILE_WIDTH)
-    const tile = readTile(level, index, width).then((hashes) => {
-      if (hashes.length === width) return hashes
-      throw new RangeError(`Tile ${name} has ${hashes.length} hashes instead of ${width}`)
+    const first = index * TILE_WIDTH
+    const width = Math.min(TILE_WIDTH, inLevel - first)
+    const gone = Math.ceil(cut.size / TILE_WIDTH ** level) - first
+    const skip = Math.max(0, Math.min(width, gone))
+    const tile = readTile(level, index, width, skip).then((hashes) => {
+      if (hashes.length === width - skip) return [...Array<string>(skip).fill(''), ...hashes]
+      throw new RangeError(`Tile ${name} has ${hashes.length} hashes instead of ${width - skip}`)
     })
     tiles.set(name, tile)
     return tile
   }
 
-  return async ({ height, index }) => {
+  const hashOf: SubtreeHasher = async ({ height, index }) => {
     const width = 2 ** (height % 8)
     const first = index * width
-    const tile = await tileOf(Math.floor(height / 8), Math.floor(first / TILE_WIDTH))
-    return foldPairs(tile.slice(first % TILE_WIDTH, (first % TILE_WIDTH) + width))
+    if (index * 2 ** height >= cut.size) {
+      const tile = await tileOf(Math.floor(height / 8), Math.floor(first / TILE_WIDTH))
+      return foldPairs(tile.slice(first % TILE_WIDTH, (first % TILE_WIDTH) + width))
+    }
+    const known = cutNodes.get(`${height}/${index}`)
+    if (known !== undefined) return known
+    if ((index + 1) * 2 ** height <= cut.size) {
+      throw new RangeError(`The leaves below ${cut.size} are there no more`)
+    }
+    // The cut goes through it.
+    const halves = [2 * index, 2 * index + 1].map((half) => ({ height: height - 1, index: half }))
+    const [left = '', right = ''] = await Promise.all(halves.map(hashOf))
+    return nodeHash(left, right)
   }
+  return hashOf
 }
 
 /** The root over a power of two of hashes. */

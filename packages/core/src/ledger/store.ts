@@ -4,6 +4,7 @@ import type { BulkInsert } from '../db/portable.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import type { StoredEntry } from './entry.ts'
 import type { Linked } from './link.ts'
+import type { ReadTile } from './proof.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
 type Db = Database<CoreTables>
@@ -93,35 +94,41 @@ const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean
 /** A time up to its minute (RFC 3339). */
 export const minuteOf = (time: string): string => time.slice(0, 16)
 
-async function readLeaves(db: Db, orgId: string, start: number, width: number): Promise<string[]> {
+async function readLeaves(db: Db, orgId: string, from: number, to: number): Promise<string[]> {
   const rows = await db
     .selectFrom('ledger_entry')
     .select('hash')
     .where('org_id', '=', orgId)
-    .where('seq', '>=', start)
-    .where('seq', '<', start + width)
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
     .orderBy('seq')
     .execute()
   return rows.map((row) => row.hash)
 }
 
-/** The first `width` hashes of a tile, as `proof.ts` asks for them. */
-export async function readTile(
+/** The tiles of a ledger, as `proof.ts` asks for them. */
+export const tilesOf =
+  (db: Db, orgId: string): ReadTile =>
+  (level, index, width, skip) => {
+    const from = index * TILE_WIDTH + skip
+    const to = index * TILE_WIDTH + width
+    return level === 0 ? readLeaves(db, orgId, from, to) : readNodes(db, orgId, level, from, to)
+  }
+
+async function readNodes(
   db: Db,
   orgId: string,
   level: number,
-  index: number,
-  width: number,
+  from: number,
+  to: number,
 ): Promise<string[]> {
-  const from = index * TILE_WIDTH
-  if (level === 0) return readLeaves(db, orgId, from, width)
   const rows = await db
     .selectFrom('ledger_node')
     .select('hash')
     .where('org_id', '=', orgId)
     .where('level', '=', level)
     .where('idx', '>=', from)
-    .where('idx', '<', from + width)
+    .where('idx', '<', to)
     .orderBy('idx')
     .execute()
   return rows.map((row) => row.hash)

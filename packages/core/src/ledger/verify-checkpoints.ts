@@ -1,7 +1,7 @@
 import { CheckpointError, parseCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { ChainKeys } from './verify-keys.ts'
-import type { Anchor, ChainErrorCode, Findings } from './verify-report.ts'
+import type { Anchor, ChainErrorCode, Findings, Recovery } from './verify-report.ts'
 
 interface Given extends Checkpoint {
   readonly note: string
@@ -28,6 +28,8 @@ export class ChainCheckpoints {
   #newest: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
   readonly #waiting = new Map<number, Given[]>()
+  /** From outside, properly signed, and not of this history. */
+  readonly #disputed: Given[] = []
   readonly #keys: ChainKeys
   readonly #findings: Findings
 
@@ -78,6 +80,23 @@ export class ChainCheckpoints {
     this.#waiting.clear()
   }
 
+  /**
+   * Judges those from outside that disagree, when all is read: a restore from a backup that is recorded
+   * lost what they were signed over, and nobody changed it.
+   */
+  settle(recovered: readonly Recovery[]): void {
+    for (const { size } of this.#disputed) {
+      const found = recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
+      if (found === undefined) this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
+      else {
+        const { seq, lost } = found
+        const detail = `entry ${seq} records that ${lost.from_seq} to ${lost.to_seq} were lost; a checkpoint of size ${size} exists`
+        this.mismatched++
+        this.#findings.add(lost.from_seq, 'truncated', detail)
+      }
+    }
+  }
+
   /** The size up to which checkpoints were given, agreeing or not, also beyond the end. */
   get covers(): number {
     return Math.max(this.#reached, ...this.#waiting.keys())
@@ -114,6 +133,8 @@ export class ChainCheckpoints {
       this.#mismatch(size, 'checkpoint_signature', signature.detail)
     } else if (!this.#isOurs(given)) {
       this.#mismatch(size, 'checkpoint_origin', given.origin)
+    } else if (given.root !== now.root && external && now.root !== null) {
+      this.#disputed.push(given)
     } else if (given.root !== now.root) {
       this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
     } else {

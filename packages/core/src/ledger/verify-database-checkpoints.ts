@@ -34,12 +34,15 @@ const ROTATION = 'ledger.key_rotated'
 export class DueCheckpoints {
   /** Since when one is due, and the time of the commit that has to leave it. */
   #due: { readonly seq: number; readonly time: string } | null = null
-  #lastSeq = -1
-  #lastTime = ''
+  #lastSeq: number
+  #lastTime: string
   readonly #findings: DatabaseFindings
 
-  constructor(findings: DatabaseFindings) {
+  /** `lastSeq` and `lastTime` are those of the entry before, -1 and nothing where there is none. */
+  constructor(findings: DatabaseFindings, lastSeq: number, lastTime: string) {
     this.#findings = findings
+    this.#lastSeq = lastSeq
+    this.#lastTime = lastTime
   }
 
   /** `kept`: whether a checkpoint is stored that ends with this entry. */

@@ -9,20 +9,23 @@ import { readNodes } from './verify-database-store.ts'
 export class NodeCheck {
   /** How many nodes of a level have closed. */
   readonly #closed: number[] = []
+  readonly #from: number
   #waiting: TreeNode[] = []
   readonly #db: Database<CoreTables>
   readonly #orgId: string
   readonly #findings: DatabaseFindings
 
-  constructor(db: Database<CoreTables>, orgId: string, findings: DatabaseFindings) {
+  /** `from`: how many leaves are taken as given. */
+  constructor(db: Database<CoreTables>, orgId: string, from: number, findings: DatabaseFindings) {
     this.#db = db
     this.#orgId = orgId
+    this.#from = from
     this.#findings = findings
   }
 
   /** The next root of 256^level leaves. */
   add(level: number, hash: string): void {
-    const idx = this.#closed[level] ?? 0
+    const idx = this.#closed[level] ?? Math.floor(this.#from / TILE_WIDTH ** level)
     this.#closed[level] = idx + 1
     this.#waiting.push({ level, idx, hash })
   }
@@ -38,11 +41,11 @@ export class NodeCheck {
     }
   }
 
-  /** Finds nodes beyond those of a tree of `size` leaves; `stored` is how many there are. */
+  /** Finds nodes beyond those of a tree of `size` leaves; `stored` is how many there are from the cut on. */
   compareCount(size: number, stored: number): void {
     let expected = 0
     for (let span = TILE_WIDTH; span <= size; span *= TILE_WIDTH) {
-      expected += Math.floor(size / span)
+      expected += Math.floor(size / span) - Math.floor(this.#from / span)
     }
     if (stored > expected) {
       this.#findings.add(size - 1, 'node_unexpected', `${stored} nodes instead of ${expected}`)

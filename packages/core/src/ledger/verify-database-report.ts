@@ -54,6 +54,9 @@ export class DatabaseFindings {
     if (this.#first === null || seq < this.#first.seq) this.#first = error
   }
 
+  /** Sentences about what this verification left out. */
+  readonly notChecked: string[] = []
+
   /** Both reports as one: where two errors show at one entry, the chain's comes first. */
   join(chain: ChainReport): VerifyReport {
     const mine = this.#first
@@ -73,7 +76,7 @@ export class DatabaseFindings {
         mismatched: mismatched + this.checkpointsMismatched,
       },
       nodes: { checked: this.nodesChecked, mismatched: this.nodesMismatched },
-      not_checked: [...chain.not_checked, ...NOT_CHECKED],
+      not_checked: [...chain.not_checked, ...this.notChecked, ...NOT_CHECKED],
     }
   }
 }

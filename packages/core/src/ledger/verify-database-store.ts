@@ -1,42 +1,75 @@
 import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Database } from '../db/open.ts'
 import type {
   CoreTables,
   LedgerCheckpointRow,
+  LedgerCutRow,
   LedgerEntryRow,
   LedgerHeadRow,
 } from '../db/schema.ts'
+import { findCut } from './cut.ts'
+import { isSize, TILE_WIDTH } from './tiles.ts'
 
 type Db = Database<CoreTables>
 
 /** The end of a ledger as of one moment. */
 export interface LedgerState {
   readonly head: LedgerHeadRow | null
-  /** The highest sequence number and checkpoint size there are; null where there is no row. */
+  /** Where it begins, if it was pruned. */
+  readonly cut: LedgerCutRow | null
+  /** The lowest and highest sequence number and checkpoint size; null where there is no row. */
+  readonly first_seq: number | null
   readonly last_seq: number | null
   readonly last_checkpoint: number | null
+  /** Inner nodes, without those of pruned entries alone. */
   readonly nodes: number
 }
 
-type StateRow = LedgerHeadRow & Omit<LedgerState, 'head'>
+type StateRow = LedgerHeadRow & Omit<LedgerState, 'head' | 'cut'>
 
 /**
  * Reads, in one statement and so in one snapshot on either database, what appends change. All other
- * rows are final, so that they can be read afterwards in any number of statements.
+ * rows are final, so that they can be read afterwards in any number of statements. The cut is read
+ * before: pruning moves it on, and whoever has walked in vain looks at it again.
  */
 export async function readState(db: Db, orgId: string): Promise<LedgerState> {
+  const cut = await findCut(db, orgId)
   const { rows } = await sql<StateRow>`
     select h.*,
+      (select min(e.seq) from ledger_entry e where e.org_id = ${orgId}) as first_seq,
       (select max(e.seq) from ledger_entry e where e.org_id = ${orgId}) as last_seq,
       (select max(c.size) from ledger_checkpoint c where c.org_id = ${orgId}) as last_checkpoint,
-      (select count(*) from ledger_node n where n.org_id = ${orgId}) as nodes
+      ${countNodes(orgId, cut?.size ?? 0)} as nodes
     from (select 1 as one) always
     left join ledger_head h on h.org_id = ${orgId}
   `.execute(db)
   const [first] = rows
   if (!first) throw new Error('a query over a constant gave no row')
-  const { last_seq, last_checkpoint, nodes, ...head } = first
-  return { head: first.org_id === null ? null : head, last_seq, last_checkpoint, nodes }
+  const { first_seq, last_seq, last_checkpoint, nodes, ...head } = first
+  return {
+    head: first.org_id === null ? null : head,
+    cut: cut ?? null,
+    first_seq,
+    last_seq,
+    last_checkpoint,
+    nodes,
+  }
+}
+
+/** 256^level is above 2^53 from level 7 on. */
+const LEVELS = [1, 2, 3, 4, 5, 6]
+
+/** How many nodes there are that do not lie below the cut as a whole. */
+function countNodes(orgId: string, cut: number): RawBuilder<number> {
+  const all = sql<number>`(select count(*) from ledger_node n where n.org_id = ${orgId})`
+  if (!isSize(cut) || cut === 0) return all
+  const below = LEVELS.map((level) => {
+    const idx = Math.floor(cut / TILE_WIDTH ** level)
+    return sql`(n.level = ${level} and n.idx < ${idx})`
+  })
+  return sql<number>`(select count(*) from ledger_node n where n.org_id = ${orgId}
+    and not (${sql.join(below, sql` or `)}))`
 }
 
 /** A half-open piece of a keyset: above `after` (from the lowest, if null) and below `below`. */
@@ -94,6 +127,7 @@ export async function hasErasureSince(db: Db, orgId: string, seq: number): Promi
     .select('seq')
     .where('org_id', '=', orgId)
     .where('seq', '>=', seq)
+    .where(sql<boolean>`kind >= 'ledger.' and kind < 'ledger/'`)
     .where('kind', '=', 'ledger.erased')
     .limit(1)
     .executeTakeFirst()

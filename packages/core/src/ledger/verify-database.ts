@@ -9,8 +9,11 @@ import type {
 import { CheckpointError } from './checkpoint.ts'
 import { parsePayload } from './entry.ts'
 import { parseVerifierKey } from './note.ts'
+import { findCut } from './cut.ts'
 import { isSize } from './tiles.ts'
 import { DueCheckpoints, isOfItsSize, sizeOfNote } from './verify-database-checkpoints.ts'
+import { partOf } from './verify-database-part.ts'
+import type { Part, SeqBounds } from './verify-database-part.ts'
 import { DatabaseFindings } from './verify-database-report.ts'
 import type { VerifyReport } from './verify-database-report.ts'
 import { asText, oddColumn, wrongCopy } from './verify-database-rows.ts'
@@ -20,13 +23,15 @@ import { NodeCheck } from './verify-database-nodes.ts'
 import { createChainVerifier } from './verify.ts'
 import type { ChainVerifier } from './verify.ts'
 
-export interface VerifyDatabaseOptions {
+export interface VerifyDatabaseOptions extends SeqBounds {
   /** Verifier keys as text, fetched from outside the database. Without them nothing is anchored. */
   readonly vkeys?: readonly string[]
   /** Checkpoint notes that were kept outside the database, receipts among them. */
   readonly checkpoints?: readonly string[]
   /** Told after each page how many of how many entries are done. */
   readonly onProgress?: (done: number, total: number) => void
+  /** Told of each entry once it was looked at, with text in every column that should have it. */
+  readonly onEntry?: (row: LedgerEntryRow) => void
   /** Also parse every payload and compare it with its canonical form: about three times the time. */
   readonly deep?: boolean
 }
@@ -38,9 +43,11 @@ type Db = Database<CoreTables>
 
 /**
  * Verifies an organization's ledger up to the size that its head has now: every entry, index copy,
- * checkpoint and inner node, and the head itself. Entries are final, so it takes no lock, and what is
- * appended meanwhile is neither read nor missed. Throws `NoteError` for a key and `CheckpointError`
- * for a checkpoint that is none, and whatever reading the database throws.
+ * checkpoint and inner node, and the head itself. It begins at genesis or, where the ledger was pruned,
+ * at its cut; `from_seq` and `to_seq` (both included) ask for a part, and the report says what was left
+ * out. Entries are final, so it takes no lock, and what is appended meanwhile is neither read nor missed.
+ * Throws `NoteError` for a key, `CheckpointError` for a checkpoint that is none, `invalid_request` for a
+ * part beyond the end, and whatever reading the database throws.
  */
 export async function verifyDatabase(
   db: Db,
@@ -48,45 +55,60 @@ export async function verifyDatabase(
   options: VerifyDatabaseOptions = {},
 ): Promise<VerifyReport> {
   for (let run = 1; ; run++) {
-    const walk = new DatabaseWalk(db, orgId, options, await readState(db, orgId))
-    const report = await walk.run()
-    // A payload that was erased meanwhile is explained by an entry that this walk did not reach.
-    const isErased = report.status === 'tampered' && (await hasErasureSince(db, orgId, walk.size))
-    if (!isErased || run === MAX_RUNS) return report
+    const state = await readState(db, orgId)
+    const findings = new DatabaseFindings()
+    const part = await partOf(db, orgId, state, options, findings)
+    const report = await new DatabaseWalk(db, orgId, options, state, part, findings).run()
+    if (report.status !== 'tampered' || run === MAX_RUNS) return report
+    // A payload that was erased meanwhile is explained by an entry that this walk did not reach, and
+    // what was pruned meanwhile is not missing.
+    const isPruned = (await findCut(db, orgId))?.size !== state.cut?.size
+    if (!isPruned && !(await hasErasureSince(db, orgId, part.size))) return report
   }
 }
 
 class DatabaseWalk {
-  /** Entries to read: those with a lower sequence number. */
-  readonly size: number
   readonly #db: Db
   readonly #orgId: string
   readonly #options: VerifyDatabaseOptions
   readonly #state: LedgerState
-  readonly #findings = new DatabaseFindings()
-  readonly #due = new DueCheckpoints(this.#findings)
+  readonly #part: Part
+  readonly #findings: DatabaseFindings
+  readonly #due: DueCheckpoints
   readonly #nodes: NodeCheck
   readonly #chain: ChainVerifier
   /** What the next entry should have; beyond a gap the nodes cannot be computed. */
-  #next = 0
+  #next: number
   #whole = true
   #lastTime: string | null = null
   #origin: unknown = null
 
-  constructor(db: Db, orgId: string, options: VerifyDatabaseOptions, state: LedgerState) {
+  constructor(
+    db: Db,
+    orgId: string,
+    options: VerifyDatabaseOptions,
+    state: LedgerState,
+    part: Part,
+    findings: DatabaseFindings,
+  ) {
     this.#db = db
     this.#orgId = orgId
     this.#options = options
     this.#state = state
-    this.size = isSize(state.head?.size) ? (state.head?.size ?? 0) : (state.last_seq ?? -1) + 1
+    this.#part = part
+    this.#findings = findings
+    this.#next = part.from
+    const { start, from } = part
+    this.#due = new DueCheckpoints(findings, from - 1, start?.recorded_at ?? '')
     const unreadable = options.checkpoints?.findIndex((note) => sizeOfNote(note) === null) ?? -1
     if (unreadable >= 0)
       throw new CheckpointError(`Checkpoint ${unreadable} is not a checkpoint note`)
-    this.#nodes = new NodeCheck(db, orgId, this.#findings)
+    this.#nodes = new NodeCheck(db, orgId, from, findings)
     this.#chain = createChainVerifier({
       org_id: orgId,
       verifiers: (options.vkeys ?? []).map(parseVerifierKey),
       deep: options.deep ?? false,
+      ...(start && { start }),
       onTileNode: (level, hash) => {
         if (this.#whole) this.#nodes.add(level, hash)
       },
@@ -95,16 +117,17 @@ class DatabaseWalk {
 
   async run(): Promise<VerifyReport> {
     const { checkpoints = [], onProgress } = this.#options
+    const { from, to } = this.#part
     for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
-    let after: number | null = null
+    let after = from === 0 ? null : from - 1
     let rows: readonly LedgerEntryRow[]
     let done = 0
     do {
-      rows = await readRows(this.#db, this.#orgId, { after, below: this.size }, PAGE)
-      await this.#page(rows, after)
+      rows = await readRows(this.#db, this.#orgId, { after, below: to }, PAGE)
+      await this.#page(rows, done === 0 && after !== null ? after - 1 : after)
       after = rows.at(-1)?.seq ?? after
       done += rows.length
-      onProgress?.(done, this.size)
+      onProgress?.(done, to - from)
       // SQLite answers without giving the event loop a turn.
       await setImmediate()
     } while (rows.length === PAGE)
@@ -131,10 +154,22 @@ class DatabaseWalk {
     if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
     if (row.seq !== this.#next) this.#whole = false
     if (row.seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
+    else if (row.kind === 'ledger.pruned') this.#pruned(row)
     this.#chain.entry(row)
     if (row.seq >= 0) this.#due.entry(row, kept.has(row.seq + 1))
+    this.#options.onEntry?.(row)
     this.#next = seq + 1
     this.#lastTime = row.recorded_at
+  }
+
+  /** A record of pruning must be that of the cut, or of one before it. */
+  #pruned({ seq, payload }: LedgerEntryRow): void {
+    const { cut, origin } = parsePayload(payload ?? '')?.data ?? {}
+    const { begin } = this.#part
+    if (cut === begin) this.#origin = origin
+    else if (typeof cut === 'number' && cut > begin) {
+      this.#findings.add(seq, 'bad_cut', `the ledger begins at seq ${begin}, not at ${cut}`)
+    }
   }
 
   /** The sound rows of the history above and up to some size. */
@@ -146,33 +181,35 @@ class DatabaseWalk {
 
   async #end(after: number | null): Promise<VerifyReport> {
     const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
+    const { begin, from, to, size } = this.#part
+    if (to < size) return this.#findings.join(this.#chain.finish({ partial: true }))
     // Checkpoints beyond the end were there when the head was read: no append explains them.
     if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
       for (const { note } of await this.#checkpoints(after, lastCheckpoint))
         this.#chain.checkpoint(note)
     }
     this.#due.end()
-    if (lastSeq !== null && lastSeq >= this.size) {
-      this.#findings.add(this.size, 'beyond_head', `entries up to seq ${lastSeq}`)
+    if (lastSeq !== null && lastSeq >= size) {
+      this.#findings.add(size, 'beyond_head', `entries up to seq ${lastSeq}`)
     }
     if (head === null) {
-      this.#findings.add(Math.max(0, this.size - 1), 'head_missing')
+      this.#findings.add(Math.max(0, size - 1), 'head_missing')
       return this.#findings.join(this.#chain.finish())
     }
     this.#head(head)
-    if (this.#whole && this.#next === this.size)
-      this.#nodes.compareCount(this.size, this.#state.nodes)
-    const { size, hash, frontier, note, vkey } = head
+    if (this.#whole && this.#next === size && from === begin)
+      this.#nodes.compareCount(size, this.#state.nodes)
+    const { hash, frontier, note, vkey } = head
     const checkpoint = typeof note === 'string' ? note : ''
     return this.#findings.join(
-      this.#chain.finish({ head: { size, hash, frontier, checkpoint }, vkey }),
+      this.#chain.finish({ head: { size: head.size, hash, frontier, checkpoint }, vkey }),
     )
   }
 
   /** What the walk over the chain does not compare of the head. */
   #head(head: LedgerHeadRow): void {
     const wrong = (column: keyof LedgerHeadRow) =>
-      this.#findings.add(Math.max(0, this.size - 1), 'head_mismatch', column)
+      this.#findings.add(Math.max(0, this.#part.size - 1), 'head_mismatch', column)
     if (!isSize(head.size)) wrong('size')
     if (sizeOfNote(head.note) !== head.size) wrong('note')
     if (this.#next === head.size && head.recorded_at !== this.#lastTime) wrong('recorded_at')

@@ -1,7 +1,11 @@
 import type { ChainCheckpoints } from './verify-checkpoints.ts'
+import type { Recovery } from './verify-report.ts'
 
 interface Facts {
   readonly from: number
+  /** The entry that records why nothing is before `from`. */
+  readonly recorded: number | null
+  readonly recovered: readonly Recovery[]
   readonly size: number
   readonly partial: boolean
   readonly incomplete: boolean
@@ -27,7 +31,18 @@ export function notChecked(facts: Facts): string[] {
     if (applies) list.push(sentence)
   }
 
-  say(from > 0, `The entries before seq ${from}: the state there was taken as given.`)
+  if (facts.recorded === null) {
+    say(from > 0, `The entries before seq ${from}: the state there was taken as given.`)
+  } else {
+    list.push(
+      `The entries before seq ${from}: they were pruned, as entry ${facts.recorded} records, and are in the export that it names.`,
+    )
+  }
+  for (const { seq, lost } of facts.recovered) {
+    list.push(
+      `The entries ${lost.from_seq} to ${lost.to_seq} of an earlier history: lost in a restore from a backup, as entry ${seq} records.`,
+    )
+  }
   say(facts.incomplete, `What follows seq ${size - 1}: the source ended there, before its end.`)
   say(facts.partial, `What follows seq ${size - 1}: it was not asked for.`)
   say(

@@ -1,6 +1,7 @@
 import { commitmentOf, GENESIS_KIND, parsePayload } from './entry.ts'
 import type { EntryPayload, StoredEntry } from './entry.ts'
 import type { ChainCheckpoints } from './verify-checkpoints.ts'
+import type { ChainHistory } from './verify-history.ts'
 import type { ChainKeys } from './verify-keys.ts'
 import type { Findings } from './verify-report.ts'
 
@@ -13,7 +14,7 @@ export interface Identity {
 /**
  * The payloads of one verification: each against its commitment, and those of the ledger's own
  * entries (`ledger.*`) also for what they say about the chain: who it is, which key signs, which
- * payloads were erased.
+ * payloads were erased, what of it is gone.
  */
 export class ChainPayloads {
   /** Sequence numbers whose payload is gone and not yet accounted for. */
@@ -23,19 +24,21 @@ export class ChainPayloads {
   readonly #deep: boolean
   readonly #keys: ChainKeys
   readonly #checkpoints: ChainCheckpoints
+  readonly #history: ChainHistory
   readonly #findings: Findings
 
   constructor(
-    identity: Identity,
-    deep: boolean,
+    { deep = false, ...identity }: Identity & { readonly deep?: boolean },
     keys: ChainKeys,
     checkpoints: ChainCheckpoints,
+    history: ChainHistory,
     findings: Findings,
   ) {
     this.#identity = identity
     this.#deep = deep
     this.#keys = keys
     this.#checkpoints = checkpoints
+    this.#history = history
     this.#findings = findings
   }
 
@@ -75,6 +78,10 @@ export class ChainPayloads {
       for (const erased of data['seqs'] as unknown[]) {
         if (typeof erased === 'number' && this.missing.delete(erased)) this.redacted++
       }
+    } else if (kind === 'ledger.pruned') {
+      this.#history.prune(seq, data)
+    } else if (kind === 'ledger.recovered') {
+      this.#history.recover(seq, data)
     }
   }
 

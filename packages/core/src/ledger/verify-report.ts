@@ -13,6 +13,8 @@ export type ChainErrorCode =
   | 'malformed_payload'
   | 'bad_genesis'
   | 'bad_rotation'
+  | 'bad_cut'
+  | 'unrecorded_cut'
   | 'malformed_checkpoint'
   | 'checkpoint_origin'
   | 'checkpoint_signature'
@@ -55,6 +57,10 @@ export interface ChainReport {
   readonly truncation_checked: boolean
   /** Payloads that are gone and named by a later `ledger.erased` entry. */
   readonly redacted: number
+  /** The newest hundred entries `ledger.pruned`, and the first sequence number that each one left. */
+  readonly pruned: readonly { readonly seq: number; readonly cut: number }[]
+  /** The newest hundred entries `ledger.recovered`, and what each says was lost of an earlier history. */
+  readonly recovered: readonly Recovery[]
   /** The error of the lowest sequence number. */
   readonly first_invalid: { readonly seq: number; readonly code: ChainErrorCode } | null
   /** The first hundred, by sequence number. */
@@ -65,6 +71,12 @@ export interface ChainReport {
   readonly checkpoints: { readonly checked: number; readonly mismatched: number }
   /** Plain sentences: what this verification says nothing about. Never empty. */
   readonly not_checked: readonly string[]
+}
+
+/** A restore from a backup, as entry `seq` records it. */
+export interface Recovery {
+  readonly seq: number
+  readonly lost: { readonly from_seq: number; readonly to_seq: number }
 }
 
 const KEPT_ERRORS = 100

@@ -30,8 +30,10 @@ export interface ChainStart {
   readonly recorded_at?: string
   /** As `encodeFrontier` writes it. */
   readonly frontier?: string
-  /** The key that signs at this point. */
+  /** The key that signs this size and larger ones. */
   readonly vkey?: string
+  /** What is before was pruned: an entry `ledger.pruned` must name this very state. */
+  readonly pruned?: boolean
 }
 
 /** What is known about the end of the chain when the entries have been given. */

@@ -4,6 +4,7 @@ import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
 import type { MerkleTree } from './merkle.ts'
 import { ChainCheckpoints } from './verify-checkpoints.ts'
 import type { RootNow } from './verify-checkpoints.ts'
+import { ChainHistory } from './verify-history.ts'
 import { ChainKeys } from './verify-keys.ts'
 import { notChecked } from './verify-limits.ts'
 import { ChainPayloads } from './verify-payloads.ts'
@@ -30,6 +31,7 @@ class Walk implements ChainVerifier {
   readonly #keys: ChainKeys
   readonly #checkpoints: ChainCheckpoints
   readonly #payloads: ChainPayloads
+  readonly #history: ChainHistory
   /** Kinds that were seen in proper headers. */
   readonly #kinds = new Set<string>()
   #tree: MerkleTree | null
@@ -42,7 +44,7 @@ class Walk implements ChainVerifier {
   #gaps = 0
 
   constructor(options: ChainVerifierOptions) {
-    const { start, verifiers = [], origin = null, deep = false } = options
+    const { start, verifiers = [], origin = null } = options
     this.#options = options
     this.#from = start?.size ?? 0
     this.#next = this.#from
@@ -52,7 +54,14 @@ class Walk implements ChainVerifier {
     this.#keys = new ChainKeys(verifiers)
     if (start?.vkey !== undefined) this.#keys.declare(start.vkey)
     this.#checkpoints = new ChainCheckpoints(this.#keys, this.#findings, origin)
-    this.#payloads = new ChainPayloads(options, deep, this.#keys, this.#checkpoints, this.#findings)
+    this.#history = new ChainHistory(options, this.#checkpoints, this.#findings)
+    this.#payloads = new ChainPayloads(
+      options,
+      this.#keys,
+      this.#checkpoints,
+      this.#history,
+      this.#findings,
+    )
     const frontier = this.#from === 0 ? '' : start?.frontier
     this.#tree =
       frontier === undefined
@@ -99,7 +108,11 @@ class Walk implements ChainVerifier {
     checkpoints.end(size, open)
     // What explains a missing payload may be among entries that are not here.
     const cut = open || this.#findings.hasTruncation
-    if (!cut) this.#payloads.end()
+    if (!cut) {
+      this.#payloads.end()
+      this.#history.end()
+    }
+    checkpoints.settle(this.#history.recovered)
     const signedSize = Math.max(checkpoints.trustedSize, checkpoints.externalSize)
     const { missing, redacted } = this.#payloads
     return {
@@ -110,11 +123,15 @@ class Walk implements ChainVerifier {
       anchored_by: checkpoints.anchor,
       truncation_checked: !open && signedSize === size,
       redacted,
+      pruned: this.#history.pruned,
+      recovered: this.#history.recovered,
       ...this.#findings.summary(),
       gaps: this.#gaps,
       checkpoints: { checked: checkpoints.checked, mismatched: checkpoints.mismatched },
       not_checked: notChecked({
         from: this.#from,
+        recorded: this.#history.record,
+        recovered: this.#history.recovered,
         size,
         partial,
         incomplete,

@@ -4,7 +4,8 @@ import { fail } from '../errors.ts'
 import { openCheckpoint } from '../ledger/checkpoint.ts'
 import { parseVerifierKey } from '../ledger/note.ts'
 import { treeRoot } from '../ledger/proof.ts'
-import { findHead, readTile } from '../ledger/store.ts'
+import { cutFrontier, findCut } from '../ledger/cut.ts'
+import { findHead, tilesOf } from '../ledger/store.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { OPERATOR } from './administration.ts'
 import { SYSTEM } from '../ledger/actor.ts'
@@ -57,10 +58,14 @@ async function lostSince(
   if (!head) throw fail('not_found', 'The organization has no ledger')
   const { size, root } = openCheckpoint(note, parseVerifierKey(vkey ?? head.vkey), head.origin)
   if (size > head.size) return { from_seq: head.size, checkpoint: { size, root, note } }
-  const ours = await treeRoot(
-    (level, index, width) => readTile(tx, orgId, level, index, width),
-    size,
-  )
+  const cut = await findCut(tx, orgId)
+  if (size < (cut?.size ?? 0)) {
+    throw fail(
+      'ledger_pruned',
+      `The checkpoint is of ${size} entries, and those below ${cut?.size} were pruned`,
+    )
+  }
+  const ours = await treeRoot(tilesOf(tx, orgId), size, cutFrontier(cut))
   throw ours === root
     ? fail(
         'invalid_request',

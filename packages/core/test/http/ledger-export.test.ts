@@ -18,7 +18,7 @@ describe.each(DIALECTS)('the export of a ledger on %s', (dialect) => {
 
   const lines = async (afterSeq?: number): Promise<string[]> => {
     let text = ''
-    for await (const part of remit.ledger.export(org.id, afterSeq)) text += part
+    for await (const part of await remit.ledger.export(org.id, { afterSeq })) text += part
     return text.trimEnd().split('\n')
   }
 

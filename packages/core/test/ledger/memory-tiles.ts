@@ -19,9 +19,9 @@ export function memoryLog(leaves: Iterable<string>): MemoryLog {
     levels[0]?.push(leaf)
     tree.append(leaf)
   }
-  const readTile: ReadTile = (level, index, width) => {
+  const readTile: ReadTile = (level, index, width, skip) => {
     reads.push(`${level}/${index}/${width}`)
-    return Promise.resolve((levels[level] ?? []).slice(index * 256, index * 256 + width))
+    return Promise.resolve((levels[level] ?? []).slice(index * 256 + skip, index * 256 + width))
   }
   return { tree, levels, reads, readTile }
 }

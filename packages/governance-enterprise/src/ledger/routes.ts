@@ -47,7 +47,9 @@ export function ledgerRoutes({ ledger, writer, settings }: Deps): Route[] {
     getConsistency: ({ query }, caller) => ledger.consistency(caller.orgId, query.from, query.to),
     exportEntries: async ({ query }, caller) =>
       new Reply<string>(
-        ReadableStream.from<Uint8Array>(encoded(ledger.export(caller.orgId, query.after_seq))),
+        ReadableStream.from<Uint8Array>(
+          encoded(await ledger.export(caller.orgId, { afterSeq: query.after_seq })),
+        ),
       ),
   })
 }

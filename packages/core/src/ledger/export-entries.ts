@@ -1,0 +1,98 @@
+import type { Database } from '../db/open.ts'
+import type { CoreTables, LedgerCutRow, LedgerHeadRow } from '../db/schema.ts'
+import { fail } from '../errors.ts'
+import { findCut, ownEntries, pointAt } from './cut.ts'
+import { GENESIS_KIND, parsePayload } from './entry.ts'
+import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
+import { findCheckpoint, findHead, readEntries } from './store.ts'
+
+type Db = Database<CoreTables>
+
+const PAGE = 1_000
+
+/** What of a ledger is exported: all of it, unless said otherwise. */
+export interface ExportPart {
+  /** The last sequence number that the reader has. */
+  readonly afterSeq?: number | undefined
+  /** Only the first so many entries; a checkpoint of that size must be kept. */
+  readonly size?: number | undefined
+}
+
+/**
+ * An export as text, a page at a time. It begins where the ledger does: at genesis, or at the cut of
+ * the last pruning. Throws `ledger_pruned` where the reader would miss entries that are there no more;
+ * so does the text, without an end, if they go while it is read.
+ */
+export async function openExport(
+  db: Db,
+  orgId: string,
+  { afterSeq, size }: ExportPart,
+): Promise<AsyncGenerator<string>> {
+  const head = await findHead(db, orgId)
+  if (!head) throw fail('not_found', 'The organization has no ledger')
+  const cut = await findCut(db, orgId)
+  const begin = cut?.size ?? 0
+  const from = afterSeq === undefined ? begin : afterSeq + 1
+  if (from < begin) {
+    throw fail(
+      'ledger_pruned',
+      `Entries after ${afterSeq} were pruned: the ledger begins at ${begin}`,
+    )
+  }
+  const end = await endOf(db, head, size, cut)
+  const header = formatHeaderLine({
+    org_id: orgId,
+    ledger_id: await ledgerIdOf(db, orgId, cut),
+    origin: head.origin,
+    vkey: end.vkey,
+    from_seq: from,
+    ...(from > 0 && from <= end.size && { start: await startAt(db, orgId, from, cut) }),
+  })
+  return linesOf(db, orgId, from, end, header)
+}
+
+type End = Pick<LedgerHeadRow, 'size' | 'note' | 'vkey'>
+
+async function* linesOf(
+  db: Db,
+  orgId: string,
+  from: number,
+  { size, note }: End,
+  header: string,
+): AsyncGenerator<string> {
+  yield header
+  for (let next = from; next < size;) {
+    const entries = await readEntries(db, orgId, next, Math.min(PAGE, size - next))
+    const last = entries.at(-1)?.seq
+    if (last === undefined || entries[0]?.seq !== next) {
+      throw fail('ledger_pruned', `The entry ${next} went while it was exported`)
+    }
+    yield entries.map(formatEntryLine).join('')
+    next = last + 1
+  }
+  yield formatCheckpointLine(note)
+}
+
+async function endOf(
+  db: Db,
+  head: LedgerHeadRow,
+  size: number | undefined,
+  cut: LedgerCutRow | undefined,
+): Promise<End> {
+  if (size === undefined || size === head.size) return head
+  const note = await findCheckpoint(db, head.org_id, size)
+  if (note === undefined) throw fail('size_not_signed', `No checkpoint of size ${size} is kept`)
+  return { size, note, vkey: (await pointAt(db, head.org_id, size, cut)).vkey ?? head.vkey }
+}
+
+async function startAt(db: Db, orgId: string, size: number, cut: LedgerCutRow | undefined) {
+  const { hash, recorded_at, frontier, vkey } = await pointAt(db, orgId, size, cut)
+  return { hash, recorded_at, frontier, ...(vkey !== null && { vkey }) }
+}
+
+/** Genesis names the ledger, and so does each record of a pruning. */
+async function ledgerIdOf(db: Db, orgId: string, cut: LedgerCutRow | undefined): Promise<string> {
+  const kind = cut ? 'ledger.pruned' : GENESIS_KIND
+  const [entry] = await ownEntries(db, orgId, kind, { last: 1 })
+  return String(parsePayload(entry?.payload ?? '')?.data['ledger_id'])
+}
