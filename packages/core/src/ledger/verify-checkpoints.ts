@@ -24,6 +24,8 @@ export class ChainCheckpoints {
   readonly uncompared: number[] = []
   /** The largest external checkpoint that agreed. */
   externalSize = -1
+  /** The largest size whose root agreed before any other did not; 0 before there is one. */
+  agreedSize = 0
   /** The largest checkpoint whose signature and root agreed, and the key that signed it. */
   #newest: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
@@ -139,6 +141,7 @@ export class ChainCheckpoints {
       this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
     } else {
       if (external) this.externalSize = Math.max(this.externalSize, size)
+      if (this.mismatched === 0 && this.#disputed.length === 0) this.agreedSize = size
       if (signature.state === 'valid') {
         this.#keys.endorse(signature.vkey, size)
         if (size >= (this.#newest?.size ?? 0)) this.#newest = { size, vkey: signature.vkey }

@@ -69,6 +69,8 @@ export interface ChainReport {
   /** Runs of missing sequence numbers. */
   readonly gaps: number
   readonly checkpoints: { readonly checked: number; readonly mismatched: number }
+  /** The last entry under the last checkpoint that agreed before one did not: a wrong root says nothing of what is before. */
+  readonly agreed_to: number
   /** Plain sentences: what this verification says nothing about. Never empty. */
   readonly not_checked: readonly string[]
 }

@@ -218,6 +218,18 @@ describe('attacks that a walk along the links alone would miss', () => {
 
     expect(codes(report)).toEqual(['15 checkpoint_root'])
     expect(report.checkpoints).toEqual({ checked: 2, mismatched: 1 })
+    expect(report.agreed_to).toBe(-1)
+  })
+
+  test('what lies under the last checkpoint that agreed is not in doubt', () => {
+    const forged = buildChain(decisions(20).with(12, decision(99)))
+    const notes = [forged.notes[8]!, chain.notes[16]!, forged.notes[18]!]
+
+    expect(check(forged, { notes })).toMatchObject({
+      first_invalid: { seq: 15, code: 'checkpoint_root' },
+      agreed_to: 7,
+    })
+    expect(check(chain, { notes: [chain.notes[8]!] }).agreed_to).toBe(20)
   })
 
   test('a rewrite with the real key, against a checkpoint kept outside', () => {

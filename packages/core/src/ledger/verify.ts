@@ -128,6 +128,7 @@ class Walk implements ChainVerifier {
       ...this.#findings.summary(),
       gaps: this.#gaps,
       checkpoints: { checked: checkpoints.checked, mismatched: checkpoints.mismatched },
+      agreed_to: Math.max(this.#from, checkpoints.agreedSize) - 1,
       not_checked: notChecked({
         from: this.#from,
         recorded: this.#history.record,
