@@ -1,33 +1,15 @@
 import type { FactEntry } from './entry.ts'
+import { EVIDENCE_KINDS } from './evidence-kinds.ts'
+import type { EvidenceKind } from './evidence-kinds.ts'
+import { SOURCES } from './evidence-sources.ts'
+import type { Source } from './evidence-sources.ts'
+import { coversKind } from './kinds.ts'
+import { DECIDED } from './lazy-entry.ts'
+import { DAY } from './question.ts'
 import type { Question } from './question.ts'
 import { Sample } from './seqs.ts'
 import type { SeqPage } from './seqs.ts'
 import type { State } from './state/state.ts'
-
-/** Kinds of evidence, as in data/evidence-kinds.json. */
-export const EVIDENCE_KINDS = [
-  'ledger_integrity',
-  'ledger_continuity',
-  'log_retention',
-  'authorization_decisions',
-  'approval_rules',
-  'approval_decisions',
-  'policy_rules',
-  'policy_changes',
-  'policy_dry_runs',
-  'agent_permissions',
-  'spend_limits',
-  'agent_registry',
-  'credential_lifecycle',
-  'trust_policies',
-  'trusted_issuers',
-  'guard_checks',
-  'scorer_runs',
-  'admin_actions',
-  'agent_interventions',
-  'report_history',
-] as const
-export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
 
@@ -37,35 +19,140 @@ export interface Evidence {
   readonly operated: boolean
   /** Why not; null where it was. */
   readonly reason: Idle | null
-  /** Entries in the period, the first and the last of them, and at most 25. */
+  /** Entries of the period and those that had set up before it what stood; the ends, and at most 25. */
   readonly count: number
   readonly firstSeq: number | null
   readonly lastSeq: number | null
   readonly sample: readonly number[]
 }
 
+interface Gathered {
+  readonly kind: EvidenceKind
+  readonly source: Source
+  readonly sample: Sample
+  readonly into: SeqPage | null
+  isAtWork: boolean
+}
+
+/** What an entry of some kind is looked at for. */
+interface Looks {
+  readonly counts: readonly Gathered[]
+  readonly works: readonly Gathered[]
+}
+
 /** Gathers the evidence of a period. */
 export class EvidenceMeter {
-  readonly #samples = new Map<EvidenceKind, Sample>()
+  readonly #question: Question
+  readonly #gathered: readonly Gathered[]
+  readonly #looks = new Map<string, Looks>()
+  #oldestDecision: number | null = null
+  #isBegun = false
 
   constructor(
-    _question: Question,
-    _collect: { readonly kind: EvidenceKind; readonly into: SeqPage } | null,
+    question: Question,
+    collect: { readonly kind: EvidenceKind; readonly into: SeqPage } | null,
   ) {
-    for (const kind of EVIDENCE_KINDS) this.#samples.set(kind, new Sample())
+    this.#question = question
+    // Everything in the ledger is one and the same sample.
+    const ledger = new Sample()
+    this.#gathered = EVIDENCE_KINDS.map((kind) => ({
+      kind,
+      source: SOURCES[kind],
+      sample: SOURCES[kind].reads.includes('*') ? ledger : new Sample(),
+      into: collect?.kind === kind ? collect.into : null,
+      isAtWork: false,
+    }))
   }
 
-  entry(_entry: FactEntry, _state: State, _inPeriod: boolean): void {}
+  /** An entry with the state before it. */
+  entry(entry: FactEntry, state: State, inPeriod: boolean): void {
+    const { kind, seq } = entry
+    if (kind === DECIDED) this.#oldestDecision ??= entry.time
+    if (!inPeriod) return
+    this.#begin(state)
+    const { counts, works } = this.#looksOf(kind)
+    for (const { source, sample, into } of counts) {
+      if (source.counts?.(entry, state) === false) continue
+      sample.add(seq)
+      into?.add(seq)
+    }
+    for (const one of works)
+      one.isAtWork ||= (one.source.works ?? one.source.counts)?.(entry, state) ?? true
+  }
 
-  end(_state: State): Evidence[] {
-    return EVIDENCE_KINDS.map((kind) => ({
-      kind,
-      operated: false,
-      reason: 'not_exercised' as const,
-      count: 0,
-      firstSeq: null,
-      lastSeq: null,
-      sample: this.#samples.get(kind)?.seqs ?? [],
-    }))
+  end(state: State): Evidence[] {
+    this.#begin(state)
+    return this.#gathered.map((one) => {
+      const { kind, sample } = one
+      const operated = this.#isOperated(one, state)
+      return {
+        kind,
+        operated,
+        reason: operated ? null : this.#whyNot(one),
+        count: sample.count,
+        firstSeq: sample.firstSeq,
+        lastSeq: sample.lastSeq,
+        sample: sample.seqs,
+      }
+    })
+  }
+
+  #isOperated({ kind, isAtWork }: Gathered, { issuers }: State): boolean {
+    if (kind === 'log_retention') return this.#keptDays >= this.#question.thresholds.retention_days
+    if (kind !== 'trusted_issuers' || isAtWork) return isAtWork
+    const { to } = this.#question
+    return [...issuers.values()].some(
+      ({ enabled, expiresAt }) => enabled && (expiresAt === null || to < expiresAt),
+    )
+  }
+
+  #whyNot({ kind, source }: Gathered): Idle {
+    if (kind === 'log_retention')
+      return this.#oldestDecision === null ? 'not_exercised' : 'too_young'
+    // Decisions of people are asked for by approval rules.
+    const isSetUp = (of: EvidenceKind) =>
+      this.#gathered.some((one) => one.kind === of && one.sample.count > 0)
+    if (kind === 'approval_decisions')
+      return isSetUp('approval_rules') ? 'not_exercised' : 'not_configured'
+    return source.standing && !isSetUp(kind) ? 'not_configured' : 'not_exercised'
+  }
+
+  get #keptDays(): number {
+    return this.#oldestDecision === null
+      ? Number.NEGATIVE_INFINITY
+      : (this.#question.to - this.#oldestDecision) / DAY
+  }
+
+  /** What stood when the period began. */
+  #begin(state: State): void {
+    if (this.#isBegun) return
+    this.#isBegun = true
+    for (const one of this.#gathered) {
+      const { source, sample, into } = one
+      if (!source.standing) continue
+      const seqs = new Set<number>()
+      for (const { changedSeq } of source.standing(state, this.#question.from)) seqs.add(changedSeq)
+      if (source.worksByStanding && seqs.size > 0) one.isAtWork = true
+      for (const seq of [...seqs].toSorted((a, b) => a - b)) {
+        sample.add(seq)
+        into?.add(seq)
+      }
+    }
+  }
+
+  #looksOf(kind: string): Looks {
+    const known = this.#looks.get(kind)
+    if (known) return known
+    const reading = (reads: readonly string[]) => reads.some((one) => coversKind(one, kind))
+    const counting = this.#gathered.filter(({ source }) => reading(source.reads))
+    const looks: Looks = {
+      // The ledger's sample is there three times.
+      counts: counting.filter(
+        ({ sample, into }, i) => into || counting.findIndex((one) => one.sample === sample) === i,
+      ),
+      works: this.#gathered.filter(({ source }) => reading(source.worksIn ?? source.reads)),
+    }
+    if (this.#looks.size < 1000) this.#looks.set(kind, looks)
+    return looks
   }
 }

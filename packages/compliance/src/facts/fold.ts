@@ -1,7 +1,8 @@
 import type { FactRow } from './entry.ts'
 import { EvidenceMeter } from './evidence.ts'
-import type { EvidenceKind } from './evidence.ts'
+import type { EvidenceKind } from './evidence-kinds.ts'
 import type { FactFold, Facts } from './facts.ts'
+import { coversKind } from './kinds.ts'
 import { DECIDED, LazyEntry } from './lazy-entry.ts'
 import type { Meter } from './meter.ts'
 import { METERS } from './meters.ts'
@@ -108,16 +109,13 @@ export class Fold implements FactFold {
     const known = this.#readers.get(kind)
     if (known) return known
     const readers = this.#meters
-      .filter(({ reads }) => reads.some((one) => covers(one, kind)))
+      .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
       .map((meter) => ({ meter, since: meter.since ?? this.#question.from }))
     // Kinds are the server's own, so there are few; only a tampered ledger has others.
     if (this.#readers.size < 1000) this.#readers.set(kind, readers)
     return readers
   }
 }
-
-const covers = (reads: string, kind: string): boolean =>
-  reads === '*' || reads === kind || (reads.endsWith('.*') && kind.startsWith(reads.slice(0, -1)))
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
   a.id < b.id ? -1 : 1

@@ -7,7 +7,9 @@ export const createFold = (question: Question, options?: FoldOptions): FactFold 
   new Fold(question, options)
 
 export type { FactFold, Facts } from './facts.ts'
-export type { Evidence, EvidenceKind, Idle } from './evidence.ts'
+export type { Evidence, Idle } from './evidence.ts'
+export { EVIDENCE_KINDS } from './evidence-kinds.ts'
+export type { EvidenceKind } from './evidence-kinds.ts'
 export type { FactEntry, FactRow } from './entry.ts'
 export type { FoldOptions } from './fold.ts'
 export type { Failure, Measured, Meter, Metric, Outcome } from './meter.ts'
@@ -15,5 +17,4 @@ export type { ChainFacts, CheckpointMismatch, Outside, RecordedReport } from './
 export { questionOf } from './question.ts'
 export type { Question } from './question.ts'
 export { SeqPage } from './seqs.ts'
-export { isInPlan } from './plan.ts'
 export { RULES_VERSION, THRESHOLDS, isRelaxed } from './thresholds.ts'

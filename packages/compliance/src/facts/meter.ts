@@ -56,7 +56,7 @@ export interface Meter {
 export interface Measuring {
   readonly question: Question
   /** A list for entries that speak against a check; whoever pages through the check is given all. */
-  seqsOf(check: string): SeqList
+  readonly seqsOf: (check: string) => SeqList
 }
 
 export type CreateMeter = (measuring: Measuring) => Meter

@@ -4,7 +4,15 @@ import { dormantMeter } from './access/dormant.ts'
 import { grantsMeter } from './access/grants.ts'
 import { orphanedMeter } from './access/orphaned.ts'
 import { unregisteredMeter } from './access/unregistered.ts'
+import { careMeter } from './approvals/care.ts'
+import { gatesMeter } from './approvals/gates.ts'
+import { independenceMeter } from './approvals/independence.ts'
+import { loadMeter } from './approvals/load.ts'
+import { timingMeter } from './approvals/timing.ts'
 import { changesMeter } from './changes/changes.ts'
+import { callersMeter } from './decisions/callers.ts'
+import { governedMeter } from './decisions/governed.ts'
+import { outcomesMeter } from './decisions/outcomes.ts'
 import { guardMeter } from './guard/checks.ts'
 import { flagsMeter } from './guard/flags.ts'
 import { chainMeter } from './ledger/chain.ts'
@@ -14,8 +22,15 @@ import { reportsMeter } from './ledger/reports.ts'
 import { retentionMeter } from './ledger/retention.ts'
 import { verificationsMeter } from './ledger/verifications.ts'
 import type { CreateMeter } from './meter.ts'
+import { authorsMeter } from './rules/authors.ts'
+import { inForceMeter } from './rules/in-force.ts'
+import { previewsMeter } from './rules/previews.ts'
 import { failShareMeter } from './scorers/fail-share.ts'
 import { runsMeter } from './scorers/runs.ts'
+import { capsMeter } from './spend/caps.ts'
+import { unavailableMeter } from './spend/unavailable.ts'
+import { interventionsMeter } from './stops/interventions.ts'
+import { stoppedMeter } from './stops/stopped.ts'
 import { trustMeter } from './trust/evaluations.ts'
 import { exchangesMeter } from './trust/exchanges.ts'
 
@@ -26,6 +41,17 @@ export const METERS: readonly CreateMeter[] = [
   coverageMeter,
   retentionMeter,
   verificationsMeter,
+  outcomesMeter,
+  callersMeter,
+  governedMeter,
+  unavailableMeter,
+  gatesMeter,
+  timingMeter,
+  careMeter,
+  loadMeter,
+  independenceMeter,
+  interventionsMeter,
+  stoppedMeter,
   agentsMeter,
   dormantMeter,
   credentialsMeter,
@@ -33,6 +59,10 @@ export const METERS: readonly CreateMeter[] = [
   unregisteredMeter,
   grantsMeter,
   changesMeter,
+  previewsMeter,
+  authorsMeter,
+  inForceMeter,
+  capsMeter,
   trustMeter,
   exchangesMeter,
   guardMeter,

@@ -1,8 +1,8 @@
 /** Whether a text matches a pattern, in which `*` is any run of characters and all else is literal. */
 export function matchesPattern(pattern: string, text: string): boolean {
+  if (!pattern.includes('*')) return pattern === text
   const [head = '', ...rest] = pattern.split('*')
-  const tail = rest.pop()
-  if (tail === undefined) return pattern === text
+  const tail = rest.pop() ?? ''
   if (!text.startsWith(head)) return false
   let at = head.length
   for (const piece of rest) {

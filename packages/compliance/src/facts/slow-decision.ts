@@ -20,7 +20,7 @@ export function decisionOf(data: Recorded): DecisionFacts {
       : null,
     approval: approval && id !== null ? { id, status: textIn(approval, 'status') ?? '' } : null,
     spend: spendOf(recordIn(data, 'spend')),
-    heldMicro: microIn(recordIn(data, 'hold') ?? {}, 'usd') ?? 0,
+    heldMicro: holdOf(recordIn(data, 'hold')),
   }
 }
 
@@ -32,6 +32,8 @@ export function spendOf(spend: Recorded | null): RecordedSpend | null {
     monthly: windowOf(recordIn(spend, 'monthly')),
   }
 }
+
+export const holdOf = (hold: Recorded | null): number => (hold && microIn(hold, 'usd')) ?? 0
 
 function windowOf(window: Recorded | null): RecordedWindow | null {
   const limitMicro = window && microIn(window, 'limit_usd')

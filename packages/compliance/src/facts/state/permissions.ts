@@ -1,6 +1,7 @@
 import { recordIn, textIn, textsIn, timeIn } from '../read.ts'
 import { kept } from './fold.ts'
 import type { Folds, Kept } from './fold.ts'
+import type { State } from './state.ts'
 
 /** A permission (or deny) that was not revoked. */
 export interface PermissionState extends Kept {
@@ -15,12 +16,16 @@ export interface PermissionState extends Kept {
   readonly expiresAt: number | null
 }
 
+/** Whether a permission counts at a time. */
+export const isOpen = ({ notBefore, expiresAt }: PermissionState, time: number): boolean =>
+  (notBefore === null || notBefore <= time) && (expiresAt === null || time < expiresAt)
+
 export const permissionFolds: Folds = {
   'permission.granted': (state, entry) => {
     const object = recordIn(entry.data, 'permission')
     const id = object && textIn(object, 'id')
     if (!object || id === null) return
-    state.permissions.set(id, {
+    const permission: PermissionState = {
       ...kept(id, object, entry, state.permissions.get(id)),
       effect: textIn(object, 'effect') ?? 'allow',
       agentId: textIn(object, 'agent_id') ?? entry.agent_id ?? '',
@@ -29,11 +34,22 @@ export const permissionFolds: Folds = {
       isConditional: textIn(object, 'condition') !== null,
       notBefore: timeIn(object, 'not_before'),
       expiresAt: timeIn(object, 'expires_at'),
-    })
-    state.permissionsVersion += 1
+    }
+    state.permissions.set(id, permission)
+    dropDeny(state, id)
+    if (permission.effect === 'deny') {
+      state.denies.set(id, permission)
+      state.deniesVersion += 1
+    }
   },
   'permission.revoked': (state, { data }) => {
-    for (const id of textsIn(data, 'revoked')) state.permissions.delete(id)
-    state.permissionsVersion += 1
+    for (const id of textsIn(data, 'revoked')) {
+      state.permissions.delete(id)
+      dropDeny(state, id)
+    }
   },
+}
+
+function dropDeny(state: State, id: string): void {
+  if (state.denies.delete(id)) state.deniesVersion += 1
 }

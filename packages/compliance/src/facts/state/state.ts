@@ -16,6 +16,7 @@ import { permissionFolds } from './permissions.ts'
 import type { PermissionState } from './permissions.ts'
 import { ruleFolds } from './rules.ts'
 import type { RuleState } from './rules.ts'
+import { RulesInForce } from './rules-in-force.ts'
 import { spendLimitFolds } from './spend-limits.ts'
 import type { SpendLimitState } from './spend-limits.ts'
 
@@ -54,9 +55,15 @@ export class State {
   readonly trustPolicies = new Map<string, RuleState>()
   readonly issuers = new Map<string, IssuerState>()
   readonly approvals = new Map<string, ApprovalState>()
-  /** Move with every change of rules, or of permissions, for whoever keeps something made of them. */
+  /** Those of the permissions that deny. */
+  readonly denies = new Map<string, PermissionState>()
+  /** Move with every change of rules, or of denies, for whoever keeps something made of them. */
   rulesVersion = 0
-  permissionsVersion = 0
+  deniesVersion = 0
+  /** Rules that count at a time; kept until one changes or a window opens or closes. */
+  readonly inForce = new RulesInForce(this)
+  /** Entries of a kind that is folded whose payload is gone: something was changed, and not known what. */
+  readonly #lost = new Map<string, number>()
   /** Requests for approval that were closed earlier are not kept, milliseconds. */
   readonly keepClosedSince: number
   #sweepAt = 1024
@@ -71,7 +78,18 @@ export class State {
   }
 
   apply(entry: FactEntry): void {
-    if (!entry.erased) FOLDS.get(entry.kind)?.(this, entry)
+    const fold = FOLDS.get(entry.kind)
+    if (!fold) return
+    if (entry.erased) {
+      this.#lost.set(entry.kind, this.lost(entry.kind) + 1)
+      this.rulesVersion += 1
+    } else fold(this, entry)
+  }
+
+  /** How many entries of these kinds were erased, so that what they changed is not in here. */
+  lost(...kinds: readonly string[]): number {
+    if (this.#lost.size === 0) return 0
+    return kinds.reduce((sum, kind) => sum + (this.#lost.get(kind) ?? 0), 0)
   }
 
   /** The person behind an actor; null for a shared key, a credential or the server. */

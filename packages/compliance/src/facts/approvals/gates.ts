@@ -1,0 +1,136 @@
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { matchesPattern } from '../pattern.ts'
+import { ratioOf } from '../ratio.ts'
+import { approvalAt, approvalOf } from '../state/approvals.ts'
+import type { ApprovalState } from '../state/approvals.ts'
+import { consequentialActions } from '../state/organization.ts'
+import type { State } from '../state/state.ts'
+import { AskedFor } from './asked.ts'
+import { isReleasedByPerson, wasReleasedSince } from './requests.ts'
+
+/**
+ * M16, M23: what was consequential and released, with a person before it or without; and allows that
+ * rest on an approval that was none at that time. Consequential is what was put to people, and what
+ * the organization's own list named when it was decided. A case is a request for approval, or an allow
+ * that rests on none; it is released when it is approved, or by its allow if that comes without.
+ */
+export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
+  const unreleased = seqsOf('APR-1')
+  const past = seqsOf('APR-2')
+  const asked = new AskedFor()
+  const listed = new Listed()
+  let released = 0
+  let requests = 0
+  let isBegun = false
+
+  /** Requests that were still open when the period began. */
+  function begin(state: State): void {
+    if (isBegun) return
+    isBegun = true
+    for (const one of state.approvals.values()) if (isOpen(one, from)) requests += 1
+  }
+
+  function release(seq: number, isByPerson: boolean): void {
+    released += 1
+    if (!isByPerson) unreleased.add(seq)
+  }
+
+  function allow(entry: FactEntry, state: State): void {
+    const { seq, time, decided, action } = entry
+    if (!decided) return
+    const { approval: named } = decided
+    if (named) {
+      const approval = state.approvals.get(named.id)
+      // It may have been approved by an entry that was erased.
+      if (!isDecided(approval) && state.lost('approval.decided') > 0) return
+      if (!approval) requests += 1
+      if (!approval || approvalAt(approval, time) !== 'approved') past.add(seq)
+      if (!approval || !wasReleasedSince(approval, from))
+        release(seq, approval !== undefined && isReleasedByPerson(approval))
+      return
+    }
+    const passed = asked.passedBy(entry)
+    if (passed !== null) asked.drop(entry.agent_id ?? '', passed)
+    if (passed !== null || listed.has(action, state)) release(seq, false)
+  }
+
+  function move(entry: FactEntry, inPeriod: boolean): void {
+    if (entry.kind === 'approval.requested') {
+      asked.add(entry)
+      if (inPeriod) requests += 1
+      return
+    }
+    const approval = approvalOf(entry)
+    if (!approval || approval.status === 'pending') return
+    const isApproved = entry.kind === 'approval.decided' && approval.status === 'approved'
+    // What was refused or ran out in the period must not be allowed in the end, either.
+    if (isApproved || !inPeriod) asked.drop(approval.agentId, approval.id)
+    if (isApproved && inPeriod) release(entry.seq, approval.personApproved)
+  }
+
+  return {
+    reads: ['approval.*', 'authorization.decided'],
+    since: Number.NEGATIVE_INFINITY,
+    entry(entry, state, inPeriod) {
+      if (inPeriod) begin(state)
+      if (entry.kind !== 'authorization.decided') {
+        if (!entry.erased) move(entry, inPeriod)
+      } else if (inPeriod && entry.decision === 'allow') allow(entry, state)
+    },
+    end(state) {
+      begin(state)
+      const share = ratioOf(released - unreleased.count, released)
+      return {
+        metrics: [
+          { id: 'M16', value: share, population: released },
+          { id: 'M23', value: past.count, population: requests },
+        ],
+        checks: [
+          outcome({
+            check: 'APR-1',
+            population: released,
+            value: share,
+            threshold: '1',
+            failures: failing(unreleased),
+          }),
+          outcome({
+            check: 'APR-2',
+            population: requests,
+            value: { count: past.count },
+            threshold: '0',
+            failures: failing(past),
+          }),
+        ],
+      }
+    },
+  }
+}
+
+const isDecided = (approval: ApprovalState | undefined): boolean =>
+  approval !== undefined && approval.decidedAt !== null
+
+const isOpen = (approval: ApprovalState, time: number): boolean => {
+  const status = approvalAt(approval, time)
+  return status === 'pending' || status === 'approved'
+}
+
+/** The organization's list of consequential actions, and what it says of the actions seen so far. */
+class Listed {
+  readonly #known = new Map<string, boolean>()
+  #of: State['organization'] = null
+
+  has(action: string | null, { organization }: State): boolean {
+    if (action === null) return false
+    if (this.#of !== organization) {
+      this.#of = organization
+      this.#known.clear()
+    }
+    const known = this.#known.get(action)
+    if (known !== undefined) return known
+    const has = consequentialActions(organization).some((one) => matchesPattern(one, action))
+    if (this.#known.size < 10_000) this.#known.set(action, has)
+    return has
+  }
+}

@@ -1,0 +1,92 @@
+import { hoursText } from '../days.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { percentile } from '../percentile.ts'
+import { HOUR, SECOND } from '../question.ts'
+import { decimal } from '../ratio.ts'
+import { approvalAt, approvalOf } from '../state/approvals.ts'
+import type { ApprovalState } from '../state/approvals.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+const seconds = (ms: number | null): string | null => (ms === null ? null : decimal(ms, SECOND, 3))
+
+/**
+ * M17, M19: how long people took, what still waits, and what ran out without an answer. Running out is
+ * dated by the end of the request, not by when somebody noticed.
+ */
+export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
+  const { from, to, thresholds } = question
+  const slowMs = thresholds.approval_p95_hours * HOUR
+  const pendingMs = thresholds.approval_pending_hours * HOUR
+  const late = seqsOf('APR-4')
+  const durations: number[] = []
+  let expired = 0
+
+  const hasRunOut = ({ expiresAt }: ApprovalState): boolean =>
+    expiresAt !== null && from <= expiresAt && expiresAt < to
+
+  return {
+    reads: ['approval.decided', 'approval.expired'],
+    entry(entry) {
+      const approval = approvalOf(entry)
+      if (!approval) return
+      if (entry.kind === 'approval.expired') {
+        // An approval that nobody used runs out too; people had answered that one.
+        if (approval.decidedAt === null && hasRunOut(approval)) expired += 1
+        return
+      }
+      const ms = entry.time - approval.requestedAt
+      durations.push(ms)
+      if (ms > slowMs) late.add(entry.seq)
+    },
+    end({ approvals }) {
+      const sorted = durations.toSorted((a, b) => a - b)
+      const p95 = percentile(sorted, 95)
+      const pending: ApprovalState[] = []
+      for (const one of approvals.values()) {
+        if (one.status !== 'pending') continue
+        if (approvalAt(one, to) === 'pending') pending.push(one)
+        else if (hasRunOut(one)) expired += 1
+      }
+      const overdue = pending.filter(({ requestedAt }) => to - requestedAt > pendingMs)
+      for (const { seq } of overdue) late.add(seq)
+      const oldest = pending.reduce((age, { requestedAt }) => Math.max(age, to - requestedAt), 0)
+      const population = durations.length + pending.length + expired
+      const isLate = (p95 !== null && p95 > slowMs) || overdue.length > 0
+      const hours = p95 === null ? 'not measured' : `${hoursText(p95)} h`
+      return {
+        metrics: [
+          {
+            id: 'M17',
+            value: {
+              median: seconds(percentile(sorted, 50)),
+              p95: seconds(p95),
+              max: seconds(sorted.at(-1) ?? null),
+            },
+            population: durations.length,
+          },
+          {
+            id: 'M19',
+            value: {
+              pending: pending.length,
+              oldest_seconds: pending.length > 0 ? seconds(oldest) : null,
+              overdue: overdue.length,
+              expired,
+            },
+            population,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'APR-4',
+            population,
+            value: { p95_seconds: seconds(p95), overdue: overdue.length },
+            threshold: `p95 <= ${thresholds.approval_p95_hours} h and none pending longer than ${thresholds.approval_pending_hours} h`,
+            relaxed: isRelaxed(thresholds, 'approval_p95_hours', 'approval_pending_hours'),
+            failures: isLate ? failing(late, { p95: hours, n: overdue.length }) : [],
+          }),
+        ],
+      }
+    },
+  }
+}

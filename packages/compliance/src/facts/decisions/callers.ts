@@ -1,0 +1,46 @@
+import { isKindInPlan } from '../../catalogue/plan.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+
+// As many as can be registered; whoever makes up more names is not counted name by name.
+const MOST = 50_000
+
+/**
+ * M13: callers that the registry did not know. It knows removed agents: what they still try is denied,
+ * and an allow for one of them is a matter of DEC-3.
+ */
+export const callersMeter: CreateMeter = ({ seqsOf }) => {
+  const unregistered = seqsOf('DEC-1')
+  const names = new Set<string>()
+  let decisions = 0
+  let allows = 0
+  return {
+    reads: ['authorization.decided'],
+    entry({ seq, agent_id: id, decision }, { agents }) {
+      if (id === null) return
+      decisions += 1
+      if (agents.has(id)) return
+      unregistered.add(seq)
+      if (decision === 'allow') allows += 1
+      if (names.size < MOST) names.add(id)
+    },
+    end(state) {
+      const isKept = isKindInPlan('agent_registry', state.organization?.plan ?? 'free')
+      // Each registration that was erased may have been that of one of them.
+      const isExplained = names.size <= state.lost('agent.registered')
+      const value = { callers: names.size, decisions: unregistered.count, allows }
+      return {
+        metrics: [{ id: 'M13', value, population: decisions }],
+        checks: [
+          outcome({
+            check: 'DEC-1',
+            population: isKept ? decisions : 0,
+            value,
+            threshold: '0',
+            failures: isExplained ? [] : failing(unregistered, { n: names.size, allows }),
+          }),
+        ],
+      }
+    },
+  }
+}

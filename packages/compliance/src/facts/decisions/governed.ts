@@ -1,0 +1,42 @@
+import { isKindInPlan } from '../../catalogue/plan.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { isAtMostPercent, ratioOf } from '../ratio.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approval_rule'])
+
+/** M14: allows about which no rule and no grant says anything. */
+export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
+  const ungoverned = seqsOf('DEC-4')
+  const percent = thresholds.ungoverned_percent
+  let allows = 0
+  return {
+    reads: ['authorization.decided'],
+    entry({ seq, decision, decided }) {
+      if (decision !== 'allow' || !decided) return
+      allows += 1
+      if (!decided.matched?.some(({ kind }) => GOVERNING.has(kind))) ungoverned.add(seq)
+    },
+    end({ organization }) {
+      const { count } = ungoverned
+      const share = ratioOf(count, allows)
+      const isInPlan = isKindInPlan('policy_rules', organization?.plan ?? 'free')
+      return {
+        metrics: [{ id: 'M14', value: share, population: allows }],
+        checks: [
+          outcome({
+            check: 'DEC-4',
+            population: isInPlan ? allows : 0,
+            value: share,
+            threshold: `<= ${percent}%`,
+            relaxed: isRelaxed(thresholds, 'ungoverned_percent'),
+            failures: isAtMostPercent(count, allows, percent)
+              ? []
+              : failing(ungoverned, { share: share?.text ?? '', n: count }),
+          }),
+        ],
+      }
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { DecisionFacts } from '../decision.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { ratioOf } from '../ratio.ts'
+import { Tally } from '../tally.ts'
+
+/** Reasons of decisions in which nothing had to match. */
+const MATCHLESS: ReadonlySet<string> = new Set([
+  'default_allow',
+  'default_deny',
+  'no_permission',
+  'policy_error',
+  'spend_unavailable',
+  'stage_unavailable',
+])
+
+/**
+ * Whether an entry says why: the reason, what matched where the reason is about something, and the
+ * version of the configuration. That stands for a digest of the rules: every change of them moves it
+ * and is in the ledger whole, so that it leads to the rules that decided.
+ */
+const isExplained = (reason: string | null, { matched, configVersion }: DecisionFacts): boolean =>
+  reason !== null &&
+  reason !== '' &&
+  configVersion !== null &&
+  matched !== null &&
+  (matched.length > 0 || MATCHLESS.has(reason))
+
+/** M10, M11, M12: decisions by outcome and reason, and whether each says why. */
+export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
+  const unexplained = seqsOf('DEC-2')
+  const outcomes = new Tally()
+  const denials = new Tally()
+  let erased = 0
+  return {
+    reads: ['authorization.decided'],
+    entry({ seq, decided, decision, reason }) {
+      if (!decided) {
+        erased += 1
+        return
+      }
+      outcomes.add(decision ?? 'unknown')
+      if (decision === 'deny') denials.add(reason ?? 'unknown')
+      if (!isExplained(reason, decided)) unexplained.add(seq)
+    },
+    end() {
+      const { total } = outcomes
+      const deny = outcomes.of('deny')
+      const share = ratioOf(total - unexplained.count, total)
+      return {
+        metrics: [
+          {
+            id: 'M10',
+            value: {
+              allow: outcomes.of('allow'),
+              deny,
+              needs_approval: outcomes.of('needs_approval'),
+              erased,
+              denied_share: ratioOf(deny, total),
+            },
+            population: total + erased,
+          },
+          { id: 'M11', value: denials.all, population: deny },
+          { id: 'M12', value: share, population: total },
+        ],
+        checks: [
+          outcome({
+            check: 'DEC-2',
+            population: total,
+            value: share,
+            threshold: '1',
+            failures: failing(unexplained),
+          }),
+        ],
+      }
+    },
+  }
+}

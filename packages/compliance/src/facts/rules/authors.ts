@@ -1,0 +1,111 @@
+import { foldName } from '@remit/contract'
+import { voteIn, VOTING } from '../approvals/votes.ts'
+import { authorOf } from '../changes/administrative.ts'
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { DAY, HOUR } from '../question.ts'
+import { recordIn, textIn } from '../read.ts'
+import { approvalOf } from '../state/approvals.ts'
+import type { State } from '../state/state.ts'
+import { isRelaxed } from '../thresholds.ts'
+
+// Of requests that waited longer before the period, only the rules that asked are known.
+const LOOK_BACK = 31 * DAY
+
+/** The rule that an entry changes; null for entries that change none. */
+function ruleOf({ kind, data }: FactEntry): string | null {
+  const member = kind.startsWith('approval_rule.') ? 'approval_rule' : 'policy'
+  return textIn(recordIn(data, member) ?? {}, 'id')
+}
+
+/**
+ * M38: approvals by somebody who had changed, shortly before, a rule that matched the request: one that
+ * asked for the approval, or a policy that let it come so far. A principal is a person, or a key.
+ */
+export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqsOf }) => {
+  const within = thresholds.author_hours * HOUR
+  const against = seqsOf('CHG-3')
+  /** When each rule was last changed by whom. */
+  const changed = new Map<string, Map<string, number>>()
+  /** Policies that matched requests for approval that are not closed, by request. */
+  const policies = new Map<string, readonly string[]>()
+  let changes = 0
+  let votes = 0
+
+  function change(entry: FactEntry, state: State): void {
+    const rule = ruleOf(entry)
+    if (rule === null) return
+    changes += 1
+    const author = authorOf(entry, state)
+    const by = author === null ? entry.actor?.id : foldName(author)
+    if (by === undefined) return
+    const ofRule = changed.get(rule) ?? new Map<string, number>()
+    changed.set(rule, ofRule.set(by, entry.time))
+  }
+
+  function vote(entry: FactEntry): void {
+    const given = voteIn(entry)
+    const approval = approvalOf(entry)
+    if (!given || !approval) return
+    votes += 1
+    if (given.decision !== 'approve') return
+    const names = [given.keyId, given.type === 'person' ? foldName(given.id) : null]
+    const rules = [...approval.rules, ...(policies.get(approval.id) ?? [])]
+    const isAuthor = rules.some((rule) =>
+      names.some((name) => {
+        const at = name === null ? undefined : changed.get(rule)?.get(name)
+        return at !== undefined && entry.time - at <= within
+      }),
+    )
+    if (isAuthor) against.add(entry.seq)
+  }
+
+  /** What a decision matched, for the request that it opened or found open. */
+  function note({ decision, decided }: FactEntry): void {
+    if (decision !== 'needs_approval' || !decided?.approval) return
+    const matched = (decided.matched ?? []).filter(({ kind }) => kind === 'policy')
+    if (matched.length > 0)
+      policies.set(
+        decided.approval.id,
+        matched.map(({ id }) => id),
+      )
+  }
+
+  return {
+    reads: [
+      'authorization.decided',
+      'policy.created',
+      'policy.deleted',
+      'approval_rule.*',
+      'approval.*',
+    ],
+    since: Number.NEGATIVE_INFINITY,
+    entry(entry, state, inPeriod) {
+      const { kind, time } = entry
+      if (kind === 'authorization.decided') {
+        if (time >= from - LOOK_BACK) note(entry)
+      } else if (VOTING.some((one) => one === kind)) {
+        if (inPeriod) vote(entry)
+        if (kind === 'approval.decided') policies.delete(approvalOf(entry)?.id ?? '')
+      } else if (kind === 'approval.expired' || kind === 'approval.cancelled')
+        policies.delete(approvalOf(entry)?.id ?? '')
+      else if (!kind.startsWith('approval.') && time >= from - within) change(entry, state)
+    },
+    end() {
+      return {
+        metrics: [{ id: 'M38', value: against.count, population: votes }],
+        checks: [
+          outcome({
+            check: 'CHG-3',
+            population: changes > 0 ? votes : 0,
+            value: { count: against.count },
+            threshold: '0',
+            relaxed: isRelaxed(thresholds, 'author_hours'),
+            failures: failing(against),
+          }),
+        ],
+      }
+    },
+  }
+}

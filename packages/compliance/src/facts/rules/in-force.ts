@@ -1,0 +1,95 @@
+import { isKindInPlan } from '../../catalogue/plan.ts'
+import type { CreateMeter, Outcome } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { DAY } from '../question.ts'
+import { ratioOf } from '../ratio.ts'
+import type { SeqList } from '../seqs.ts'
+import { deniesByDefault } from '../state/organization.ts'
+import type { State } from '../state/state.ts'
+
+/** UTC days with decisions, and those of them on which one was taken without something in force. */
+class Days {
+  readonly without: SeqList
+  #day = Number.NaN
+  #isCounted = false
+  days = 0
+  bare = 0
+
+  constructor(without: SeqList) {
+    this.without = without
+  }
+
+  add(seq: number, time: number, isThere: boolean): void {
+    const day = Math.floor(time / DAY)
+    if (day !== this.#day) {
+      this.#day = day
+      this.#isCounted = false
+      this.days += 1
+    }
+    if (isThere) return
+    this.without.add(seq)
+    if (!this.#isCounted) this.bare += 1
+    this.#isCounted = true
+  }
+
+  outcome(check: string, isInPlan: boolean): Outcome {
+    const { bare } = this
+    return outcome({
+      check,
+      population: isInPlan ? this.days : 0,
+      value: { days: bare },
+      threshold: '0 days without',
+      failures: failing(this.without, { days: bare }),
+    })
+  }
+}
+
+/**
+ * M39: rules in force at the end, and decisions taken with any. A day is without a rule when one of its
+ * decisions is. An organization that denies what no policy allows has the widest deny rule there is.
+ */
+export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
+  const gated = new Days(seqsOf('APR-6'))
+  const restricted = new Days(seqsOf('CHG-4'))
+  let decisions = 0
+  let governed = 0
+
+  return {
+    reads: ['authorization.decided'],
+    entry({ seq, time }, state) {
+      const { policies, denies, approvalRules } = state.inForce.at(time)
+      decisions += 1
+      if (policies + approvalRules > 0) governed += 1
+      const isGated = approvalRules > 0 || state.lost('approval_rule.set') > 0
+      gated.add(seq, time, isGated)
+      restricted.add(seq, time, isGated || denies > 0 || isDenying(state))
+    },
+    end(state) {
+      const plan = state.organization?.plan ?? 'free'
+      const { policies, denies, approvalRules } = state.inForce.at(to)
+      return {
+        metrics: [
+          {
+            id: 'M39',
+            value: {
+              policies,
+              deny_rules: denies,
+              approval_rules: approvalRules,
+              default_effect: deniesByDefault(state.organization) ? 'deny' : 'allow',
+              decisions_with_a_rule: ratioOf(governed, decisions),
+            },
+            population: decisions,
+          },
+        ],
+        checks: [
+          gated.outcome('APR-6', isKindInPlan('approval_rules', plan)),
+          restricted.outcome('CHG-4', isKindInPlan('policy_rules', plan)),
+        ],
+      }
+    },
+  }
+}
+
+/** What was erased may have been a rule that denies. */
+const isDenying = (state: State): boolean =>
+  deniesByDefault(state.organization) || state.lost('policy.created') > 0

@@ -1,0 +1,130 @@
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const COMMA = 44
+const N = 110
+
+/**
+ * Walks over canonical JSON (RFC 8785) without making objects of it: no white space, and names in
+ * their one spelling. Whatever is not as expected sets `failed`, and what was read before is worth
+ * nothing. It looks at the layout only: whether the text is JSON at all is for others to say.
+ */
+export class Scan {
+  readonly text: string
+  at: number
+  failed = false
+
+  constructor(text: string, at = 0) {
+    this.text = text
+    this.at = at
+  }
+
+  /** Goes over a text that must be here. */
+  expect(literal: string): void {
+    if (this.text.startsWith(literal, this.at)) this.at += literal.length
+    else this.failed = true
+  }
+
+  /** A string or null. */
+  textOrNull(): string | null {
+    if (this.text.charCodeAt(this.at) !== N) return this.string()
+    this.expect('null')
+    return null
+  }
+
+  string(): string {
+    const start = this.at + 1
+    this.skipString()
+    if (this.failed) return ''
+    const raw = this.text.slice(start, this.at - 1)
+    return raw.includes('\\') ? this.#unescape(raw) : raw
+  }
+
+  #unescape(raw: string): string {
+    try {
+      return JSON.parse(`"${raw}"`) as string
+    } catch {
+      this.failed = true
+      return ''
+    }
+  }
+
+  /** A number as JSON has it. */
+  number(): number {
+    const start = this.at
+    this.#skipPlain()
+    const value = Number(this.text.slice(start, this.at))
+    if (this.at === start || !Number.isFinite(value)) this.failed = true
+    return value
+  }
+
+  /** Goes over a value, whatever it is. */
+  skip(): void {
+    const char = this.text.charCodeAt(this.at)
+    if (char === QUOTE) this.skipString()
+    else if (char === OPEN_BRACE || char === OPEN_BRACKET) this.#skipNested()
+    else this.#skipPlain()
+  }
+
+  /** The name of the next member of an object, just after `{` or `,`; null at the end of the object. */
+  name(): string | null {
+    if (this.text.charCodeAt(this.at) === CLOSE_BRACE) {
+      this.at += 1
+      return null
+    }
+    if (this.text.charCodeAt(this.at) === COMMA) this.at += 1
+    const name = this.string()
+    this.expect(':')
+    return this.failed ? null : name
+  }
+
+  skipString(): void {
+    const { text } = this
+    if (text.charCodeAt(this.at) !== QUOTE) {
+      this.failed = true
+      return
+    }
+    let end = text.indexOf('"', this.at + 1)
+    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+    if (end === -1) this.failed = true
+    else this.at = end + 1
+  }
+
+  #skipNested(): void {
+    const { text } = this
+    let depth = 0
+    while (this.at < text.length) {
+      const char = text.charCodeAt(this.at)
+      if (char === QUOTE) {
+        this.skipString()
+        if (this.failed) return
+        continue
+      }
+      this.at += 1
+      if (char === OPEN_BRACE || char === OPEN_BRACKET) depth += 1
+      else if ((char === CLOSE_BRACE || char === CLOSE_BRACKET) && --depth === 0) return
+    }
+    this.failed = true
+  }
+
+  /** A number, `true`, `false` or `null`. */
+  #skipPlain(): void {
+    const { text } = this
+    while (this.at < text.length) {
+      const char = text.charCodeAt(this.at)
+      if (char === COMMA || char === CLOSE_BRACE || char === CLOSE_BRACKET) return
+      this.at += 1
+    }
+    this.failed = true
+  }
+}
+
+/** Whether a quote belongs to the string: an odd number of backslashes before it. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text.charCodeAt(before) === BACKSLASH) before -= 1
+  return (at - before) % 2 === 0
+}

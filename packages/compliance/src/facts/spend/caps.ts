@@ -1,0 +1,110 @@
+import type { DecisionFacts, RecordedWindow } from '../decision.ts'
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { ratioOf } from '../ratio.ts'
+import type { State } from '../state/state.ts'
+import { Tally } from '../tally.ts'
+import { amountOf, hasCap } from './amount.ts'
+
+/** Whether an amount goes beyond a cap, by what the decision itself recorded as used until then. */
+const isOver = (cap: number | null, used: RecordedWindow | null | undefined, micro: number) =>
+  cap !== null && used != null && used.spentMicro + micro > cap
+
+const SPENT_UP: ReadonlySet<string | null> = new Set(['spend_limit_daily', 'spend_limit_monthly'])
+
+/**
+ * M40, M41, M42: agents that spend without a cap, allows beyond one, denials by one. How much of a cap
+ * was used is taken from the decision: what is settled later lowers it, and callers tell of that.
+ */
+export const capsMeter: CreateMeter = ({ seqsOf }) => {
+  const uncapped = seqsOf('SPD-1')
+  const over = seqsOf('SPD-2')
+  const denials = new Tally()
+  /** Agents that spend, and whether always under a cap. */
+  const spenders = new Map<string, boolean>()
+  /** Agents that had a cap at some time in the period. */
+  const capped = new Set<string>()
+  const days = new Set<string>()
+  const months = new Set<string>()
+  let isBegun = false
+  /** Whose limit was set by the entry before, which is in the state by now. */
+  let setFor: string | null = null
+
+  function note({ spendLimits }: State): void {
+    const set = setFor === null ? undefined : spendLimits.get(setFor)
+    if (hasCap(set)) capped.add(set.id)
+    setFor = null
+    if (isBegun) return
+    isBegun = true
+    for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
+  }
+
+  function spend({ seq, time }: FactEntry, id: string, decided: DecisionFacts, state: State): void {
+    const micro = amountOf(decided)
+    if (micro === 0) return
+    const limit = state.spendLimits.get(id)
+    if (!hasCap(limit)) {
+      // The decision itself names caps: the entry that set them was erased.
+      if (decided.spend?.daily || decided.spend?.monthly) return
+      uncapped.add(seq)
+      spenders.set(id, false)
+      return
+    }
+    if (!spenders.has(id)) spenders.set(id, true)
+    capped.add(id)
+    const isDayOver = isOver(limit.dailyMicro, decided.spend?.daily, micro)
+    const isMonthOver = isOver(limit.monthlyMicro, decided.spend?.monthly, micro)
+    if (!isDayOver && !isMonthOver) return
+    over.add(seq)
+    const day = new Date(time).toISOString().slice(0, 10)
+    if (isDayOver) days.add(`${day} ${id}`)
+    if (isMonthOver) months.add(`${day.slice(0, 7)} ${id}`)
+  }
+
+  return {
+    reads: ['authorization.decided', 'spend_limit.*'],
+    entry(entry, state) {
+      note(state)
+      const { kind, agent_id: id, decision, decided, reason } = entry
+      if (kind === 'spend_limit.set') setFor = id
+      if (!decided || id === null) return
+      if (decision === 'allow') spend(entry, id, decided, state)
+      else if (decision === 'deny' && SPENT_UP.has(reason)) denials.add(id)
+    },
+    end(state) {
+      note(state)
+      const ok = [...spenders.values()].filter(Boolean).length
+      const share = ratioOf(ok, spenders.size)
+      const windows = days.size + months.size
+      const value = { agent_days: days.size, agent_months: months.size }
+      return {
+        metrics: [
+          { id: 'M40', value: share, population: spenders.size },
+          { id: 'M41', value, population: capped.size },
+          {
+            id: 'M42',
+            value: { denials: denials.total, agents: denials.size, by_agent: denials.largest },
+            population: denials.total,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'SPD-1',
+            population: spenders.size,
+            value: share,
+            threshold: '1',
+            failures: failing(uncapped, { n: spenders.size - ok }),
+          }),
+          outcome({
+            check: 'SPD-2',
+            population: capped.size,
+            value,
+            threshold: '0',
+            failures: failing(over, { n: windows }),
+          }),
+        ],
+      }
+    },
+  }
+}

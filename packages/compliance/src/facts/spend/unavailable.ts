@@ -1,0 +1,38 @@
+import type { CreateMeter } from '../meter.ts'
+import { failing, outcome } from '../outcome.ts'
+import { hasCap } from './amount.ts'
+
+/**
+ * M15: decisions that were taken without knowing what was spent. A denial says so by its reason. An
+ * allow of an agent with a cap holds the figures that it was held against; one without them was given
+ * blindly.
+ */
+export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
+  const allowed = seqsOf('DEC-5')
+  let denied = 0
+  return {
+    reads: ['authorization.decided'],
+    entry({ seq, agent_id: id, decision, decided, reason }, { spendLimits }) {
+      if (!decided || id === null) return
+      if (decision === 'allow') {
+        if (spendLimits.size > 0 && !decided.spend && hasCap(spendLimits.get(id))) allowed.add(seq)
+      } else if (reason === 'spend_unavailable') denied += 1
+    },
+    end() {
+      const allow = allowed.count
+      const value = { allow, deny: denied }
+      return {
+        metrics: [{ id: 'M15', value, population: allow + denied }],
+        checks: [
+          outcome({
+            check: 'DEC-5',
+            population: allow + denied,
+            value,
+            threshold: '0',
+            failures: failing(allowed),
+          }),
+        ],
+      }
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { FactEntry } from '../entry.ts'
+import { matchesAll, matchesPattern } from '../pattern.ts'
+import { ByAgent } from '../state/by-agent.ts'
+import { isOpen } from '../state/permissions.ts'
+import type { PermissionState } from '../state/permissions.ts'
+import type { State } from '../state/state.ts'
+
+/** Finds the deny that an allow goes against, among the denies of an organization as they change. */
+export class Denies {
+  #version = -1
+  #denies = new ByAgent([])
+
+  /** The deny without a condition that the request of an entry falls under; null where there is none. */
+  against(entry: FactEntry, state: State): PermissionState | null {
+    const { agent_id: id, action, resource, time } = entry
+    if (state.denies.size === 0 || id === null || action === null) return null
+    if (state.deniesVersion !== this.#version) {
+      this.#version = state.deniesVersion
+      this.#denies = new ByAgent(state.denies.values())
+    }
+    const isAgainst = (deny: PermissionState) =>
+      !deny.isConditional && isOpen(deny, time) && isAbout(deny, action, resource)
+    return this.#denies.of(id).find(isAgainst) ?? null
+  }
+}
+
+/** As decisions match it: a request without a resource falls under patterns that match everything. */
+const isAbout = (
+  { actions, resources }: PermissionState,
+  action: string,
+  resource: string | null,
+): boolean =>
+  actions.some((pattern) => matchesPattern(pattern, action)) &&
+  resources.some((pattern) =>
+    resource === null ? matchesAll(pattern) : matchesPattern(pattern, resource),
+  )

@@ -1,0 +1,49 @@
+import { voteIn } from '../approvals/votes.ts'
+import { authorOf } from '../changes/administrative.ts'
+import type { FactEntry } from '../entry.ts'
+import { recordIn, textIn } from '../read.ts'
+import type { State } from '../state/state.ts'
+
+/** Entries that can tell of somebody who steps in. */
+export const INTERVENING = [
+  'permission.granted',
+  'permission.revoked',
+  'credential.revoked',
+  'agent.suspended',
+  'agent.removed',
+  'approval.voted',
+  'approval.decided',
+] as const
+
+export type Intervention =
+  | 'denies'
+  | 'permissions_revoked'
+  | 'credentials_revoked'
+  | 'suspensions'
+  | 'removals'
+  | 'refusals'
+
+const BY_KIND: Readonly<Record<string, Intervention>> = {
+  'permission.revoked': 'permissions_revoked',
+  'credential.revoked': 'credentials_revoked',
+  'agent.suspended': 'suspensions',
+  'agent.removed': 'removals',
+}
+
+/** How somebody stepped in, and whether it was a person; null for entries that tell of no such thing. */
+export function interventionOf(
+  entry: FactEntry,
+  state: State,
+): { readonly what: Intervention; readonly byPerson: boolean } | null {
+  const { kind, data } = entry
+  if (kind === 'approval.voted' || kind === 'approval.decided') {
+    const vote = voteIn(entry)
+    return vote?.decision === 'reject'
+      ? { what: 'refusals', byPerson: vote.type === 'person' }
+      : null
+  }
+  const isDeny =
+    kind === 'permission.granted' && textIn(recordIn(data, 'permission') ?? {}, 'effect') === 'deny'
+  const what = isDeny ? 'denies' : BY_KIND[kind]
+  return what && !entry.erased ? { what, byPerson: authorOf(entry, state) !== null } : null
+}

@@ -1,0 +1,143 @@
+import type { FactEntry } from '../entry.ts'
+import type { CreateMeter, Failure } from '../meter.ts'
+import { outcome } from '../outcome.ts'
+import { percentile } from '../percentile.ts'
+import { SECOND } from '../question.ts'
+import { decimal } from '../ratio.ts'
+import { recordIn, textIn } from '../read.ts'
+import { LowestSeqs } from '../seqs.ts'
+import type { State } from '../state/state.ts'
+import { Denies } from './denies.ts'
+
+// Findings of one check; further agents are counted.
+const MOST_FINDINGS = 25
+
+interface Broken {
+  readonly agentId: string
+  readonly stopSeq: number
+  readonly seqs: LowestSeqs
+}
+
+/**
+ * M25: allows for an agent that was stopped: suspended, removed, or under a deny that covers what it
+ * asked for. A deny with a condition is none that can be judged here, and an allow that an erased
+ * entry may have made possible again is not held against anybody.
+ */
+export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
+  const all = seqsOf('DEC-3')
+  const denies = new Denies()
+  const broken = new Map<string, Broken>()
+  /** Stops of the period whose first denial has not come yet: by agent, or by deny; milliseconds. */
+  const awaiting = new Map<string, number>()
+  const delays: number[] = []
+  let stops = 0
+  let isBegun = false
+
+  /** Stops that were in force when the period began. */
+  function begin(state: State): void {
+    if (isBegun) return
+    isBegun = true
+    stops += state.stops.size
+    for (const { isConditional, expiresAt } of state.denies.values())
+      if (!isConditional && (expiresAt === null || from < expiresAt)) stops += 1
+  }
+
+  function breach({ seq }: FactEntry, agentId: string, stopSeq: number): void {
+    all.add(seq)
+    const id = `${stopSeq} ${agentId}`
+    const one = broken.get(id) ?? { agentId, stopSeq, seqs: new LowestSeqs() }
+    one.seqs.add(seq)
+    if (broken.size < MOST_FINDINGS) broken.set(id, one)
+  }
+
+  function allow(entry: FactEntry, state: State): void {
+    const { agent_id: id } = entry
+    if (id === null) return
+    const stop = state.stops.get(id)
+    if (stop) {
+      const isLifted = stop.cause === 'suspended' && state.lost('agent.resumed') > 0
+      if (!isLifted) breach(entry, id, stop.seq)
+      return
+    }
+    const deny = denies.against(entry, state)
+    if (deny && state.lost('permission.granted', 'permission.revoked') === 0)
+      breach(entry, id, deny.changedSeq)
+  }
+
+  function denied({ time, agent_id: id, decided }: FactEntry): void {
+    if (awaiting.size === 0 || id === null) return
+    const ids = (decided?.matched ?? []).map((one) => `${one.kind} ${one.id}`)
+    for (const name of [`agent ${id}`, ...ids]) {
+      const since = awaiting.get(name)
+      if (since === undefined) continue
+      delays.push(time - since)
+      awaiting.delete(name)
+    }
+  }
+
+  return {
+    reads: ['authorization.decided', 'agent.*', 'permission.*'],
+    entry(entry, state) {
+      begin(state)
+      const { kind, decision, time } = entry
+      if (kind === 'authorization.decided') {
+        if (decision === 'allow') allow(entry, state)
+        else if (decision === 'deny') denied(entry)
+        return
+      }
+      const name = stopIn(entry, state)
+      if (name === null) return
+      stops += 1
+      awaiting.set(name, time)
+    },
+    end(state) {
+      begin(state)
+      const sorted = delays.toSorted((a, b) => a - b)
+      const seconds = (ms: number | null) => (ms === null ? null : decimal(ms, SECOND, 3))
+      const failures = [...broken.values()].map(({ agentId, stopSeq, seqs }): Failure => ({
+        params: { agent_id: agentId, n: seqs.count, seq: stopSeq },
+        count: seqs.count,
+        seqs: seqs.seqs,
+      }))
+      return {
+        metrics: [
+          {
+            id: 'M25',
+            value: {
+              allows_after_stop: all.count,
+              first_denial_seconds: {
+                measured: sorted.length,
+                median: seconds(percentile(sorted, 50)),
+                max: seconds(sorted.at(-1) ?? null),
+              },
+            },
+            population: stops,
+          },
+        ],
+        checks: [
+          outcome({
+            check: 'DEC-3',
+            population: stops,
+            value: { count: all.count },
+            threshold: '0',
+            failures,
+          }),
+        ],
+      }
+    },
+  }
+}
+
+/** What an entry stops that was not stopped before; null where it stops nothing. */
+function stopIn({ kind, agent_id: id, data }: FactEntry, { stops }: State): string | null {
+  if (kind === 'permission.granted') {
+    const deny = recordIn(data, 'permission') ?? {}
+    const isDeny = textIn(deny, 'effect') === 'deny' && textIn(deny, 'condition') === null
+    return isDeny ? `permission ${textIn(deny, 'id') ?? ''}` : null
+  }
+  const isStop =
+    kind === 'agent.suspended' ||
+    kind === 'agent.removed' ||
+    textIn(recordIn(data, 'agent') ?? {}, 'status') === 'suspended'
+  return isStop && id !== null && !stops.has(id) ? `agent ${id}` : null
+}
