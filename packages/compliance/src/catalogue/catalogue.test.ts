@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"23782eadaee2f1a1c7b25caa3c99e5afe1615d41405203d4dd31a754a80fc49d"`,
+      `"3df84d05db13b7f2134e25777956553a232ac30ef02bfd3950b937a93a16d1d8"`,
     )
   })
 })
@@ -171,4 +171,5 @@ test('a team has evidence of what its plan opens', () => {
     'report_history',
   ])
   expect([...EVIDENCE_KINDS.keys()].every((kind) => isKindInPlan(kind, 'enterprise'))).toBe(true)
+  expect([...EVIDENCE_KINDS.keys()].some((kind) => isKindInPlan(kind, 'free'))).toBe(false)
 })

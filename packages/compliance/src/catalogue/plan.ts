@@ -15,4 +15,4 @@ const ENTERPRISE_KINDS: ReadonlySet<string> = new Set([
 
 /** Whether an organization with the plan can have evidence of a kind. */
 export const isKindInPlan = (kind: string, plan: Plan): boolean =>
-  plan === 'enterprise' || !ENTERPRISE_KINDS.has(kind)
+  plan === 'enterprise' || (plan === 'team' && !ENTERPRISE_KINDS.has(kind))

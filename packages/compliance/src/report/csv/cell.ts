@@ -41,9 +41,8 @@ export function harmless(given: string): string {
     } else if (SEPARATORS.includes(character)) {
       isAfterSeparator = true
       isFirst &&= character !== ';'
-    } else if (!UNSEEN.test(character)) {
-      isFirst = false
-      isAfterSeparator &&= QUOTES.includes(character)
+    } else if (!UNSEEN.test(character) && !QUOTES.includes(character)) {
+      isFirst = isAfterSeparator = false
     }
     written += character
   }

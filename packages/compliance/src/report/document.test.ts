@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto'
+import { ReportContent } from '@remit/contract'
+import { canonicalJson } from '@remit/core'
+import { describe, expect, test } from 'vitest'
+import { factsWith, failed, passed } from '../../test/support/synthetic.ts'
+import type { Given } from '../../test/support/synthetic.ts'
+import { CATALOGUES, CHECKS, catalogue } from '../catalogue/catalogue.ts'
+import { contentOf, sealed } from './document.ts'
+
+const SECURITY = { categories: ['security'], role: null }
+const reportOf = (given: Given = {}) => contentOf(catalogue('soc2'), SECURITY, factsWith(given))
+
+describe('the content of a report', () => {
+  test('has the shape of the contract, and no field beyond it', () => {
+    for (const of of CATALOGUES.values()) {
+      const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
+      const content = contentOf(of, scope, factsWith({ outcomes: [failed('APR-3')] }))
+      expect(ReportContent.parse(content)).toEqual(content)
+    }
+  })
+
+  test('is hashed over its canonical JSON', () => {
+    const content = reportOf()
+    const { text, sha256 } = sealed(content)
+
+    expect(text).toBe(canonicalJson(JSON.parse(text)))
+    expect(JSON.parse(text)).toEqual(content)
+    expect(sha256).toBe(hash('sha256', Buffer.from(text, 'utf8'), 'hex'))
+  })
+
+  test('has the controls in the order of the framework, and counts them by status', () => {
+    const { controls, summary } = reportOf({ outcomes: [failed('ACC-5')] })
+
+    expect(controls.map(({ id }) => id)).toEqual(catalogue('soc2').framework.default_scope)
+    expect(summary).toEqual({
+      total: 33,
+      satisfied: 16,
+      attention: 1,
+      not_evidenced: 0,
+      manual: 16,
+    })
+  })
+
+  test('lists for each control its checks with what they came to', () => {
+    const { controls } = reportOf({ outcomes: [failed('ACC-5')] })
+    const control = controls.find(({ id }) => id === 'CC6.2')!
+
+    expect(control.checks).toContainEqual({
+      id: 'ACC-5',
+      title: CHECKS.get('ACC-5')!.title,
+      severity: 'high',
+      result: 'fail',
+      value: { count: 0 },
+      threshold: '0',
+      relaxed: false,
+      population: 7,
+    })
+    expect(control.findings).toEqual(['F-0001'])
+    expect(control.evidence[0]).toEqual({
+      kind: 'credential_lifecycle',
+      operated: true,
+      reason: null,
+      count: 3,
+      first_seq: 4,
+      last_seq: 9,
+      sample: [4, 5, 9],
+    })
+    expect(control.organization_must_supply).toContain('must be supplied')
+  })
+
+  test('has all fifty metrics; one that was not measured is null over nothing', () => {
+    const { metrics } = reportOf()
+
+    expect(metrics).toHaveLength(50)
+    expect(metrics[0]).toMatchObject({ id: 'M01', value: { entries: 6 }, population: 6 })
+    expect(metrics[1]).toMatchObject({ id: 'M02', value: null, population: 0 })
+  })
+
+  test('names no last hash for a period without entries', () => {
+    const facts = factsWith()
+    const ledger = { ...facts.ledger, entries: 0, firstSeq: null, lastSeq: null, byKind: {} }
+    const content = contentOf(catalogue('soc2'), SECURITY, { ...facts, ledger })
+
+    expect(content.ledger).toMatchObject({ entries: 0, last_seq: null, hash_at_last: null })
+  })
+
+  test('can be written whatever a forged entry holds', () => {
+    const name = `half \uD83D of \u0000 a "pair"`
+    const outcome = { ...passed('DEC-3'), ok: false }
+    const params = { agent_id: '\uDC00{n}', n: 2, seq: 3 }
+    const failures = [{ params, count: 2, seqs: [3] }]
+    const content = reportOf({ name, outcomes: [{ ...outcome, failures }] })
+
+    expect(content.organization.name).toBe(`half \uFFFD of \u0000 a "pair"`)
+    expect(content.findings[0]?.text).toBe(
+      'Agent \uFFFD{n} was allowed 2 times after it was stopped at 3.',
+    )
+    expect(() => sealed(content)).not.toThrow()
+  })
+})
+
+describe('findings', () => {
+  test('come by severity, check and first entry, and are numbered in that order', () => {
+    const two = {
+      ...failed('ACC-4'),
+      failures: [
+        { params: { n: 1 }, count: 1, seqs: [40] },
+        { params: { n: 2 }, count: 2, seqs: [7, 8] },
+      ],
+    }
+    const outcomes = [failed('ACC-7'), failed('TRU-2', [3]), two, failed('DEC-3', [99])]
+    const { findings } = reportOf({ outcomes })
+
+    expect(findings.map(({ id, check, seqs }) => [id, check, seqs[0]])).toEqual([
+      ['F-0001', 'DEC-3', 99],
+      ['F-0002', 'ACC-4', 7],
+      ['F-0003', 'ACC-4', 40],
+      ['F-0004', 'TRU-2', 3],
+      ['F-0005', 'ACC-7', 5],
+    ])
+    expect(reportOf({ outcomes: outcomes.toReversed() }).findings).toEqual(findings)
+  })
+
+  test('hold at most fifty sequence numbers with the full count, and a hundred a check', () => {
+    const failures = Array.from({ length: 300 }, (_, i) => ({
+      params: { agent_id: `a${i}`, n: 60, seq: i },
+      count: 60,
+      seqs: Array.from({ length: 60 }, (_one, k) => i * 100 + k),
+    }))
+    const { findings } = reportOf({ outcomes: [{ ...failed('DEC-3'), failures }] })
+
+    expect(findings).toHaveLength(101)
+    expect(findings.every(({ seqs }) => seqs.length === 50)).toBe(true)
+    expect(findings[0]).toMatchObject({ count: 60 })
+    expect(findings[100]).toMatchObject({ text: '200 more like these.', count: 12_000 })
+  })
+
+  test('of the chain are about every computed control, others about those that name them', () => {
+    const { findings } = reportOf({
+      chain: { firstBadSeq: 3 },
+      outcomes: [failed('LED-1'), failed('ACC-5')],
+    })
+
+    expect(findings.map(({ check, controls }) => [check, controls.length])).toEqual([
+      ['LED-1', 17],
+      ['ACC-5', 1],
+    ])
+  })
+
+  test('of a check that does not apply are none', () => {
+    expect(reportOf({ outcomes: [{ ...failed('ACC-5'), population: 0 }] }).findings).toEqual([])
+  })
+})

@@ -1,0 +1,125 @@
+import type { ControlStatus, Framework, Plan } from '@remit/contract'
+import { describe, expect, test } from 'vitest'
+import { factsWith, failed, idle, notApplicable } from '../../test/support/synthetic.ts'
+import type { Given } from '../../test/support/synthetic.ts'
+import { CATALOGUES, CHECKS, EVIDENCE_KINDS, catalogue } from '../catalogue/catalogue.ts'
+import { contentOf } from './document.ts'
+
+const FRAMEWORKS = [...CATALOGUES.keys()]
+
+/** All controls of a framework with their status. */
+function statuses(framework: Framework, given: Given): Map<string, [ControlStatus, string | null]> {
+  const of = catalogue(framework)
+  const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
+  const { controls } = contentOf(of, scope, factsWith(given))
+  return new Map(controls.map(({ id, status, reason }) => [id, [status, reason]]))
+}
+
+const countOf = (framework: Framework, status: ControlStatus, given: Given): number =>
+  [...statuses(framework, given).values()].filter(([one]) => one === status).length
+
+const perFramework = (status: ControlStatus, given: Given) =>
+  Object.fromEntries(FRAMEWORKS.map((id) => [id, countOf(id, status, given)]))
+
+const computed = (framework: Framework) =>
+  catalogue(framework).controls.filter(({ coverage }) => coverage !== 'manual')
+
+const all = (kinds: Iterable<string>, reason?: 'not_configured' | 'not_exercised' | 'too_young') =>
+  [...kinds].map((kind) => idle(kind, reason))
+
+describe('statuses over the shipped catalogues', () => {
+  test('with every check passed and everything at work, what can be computed is satisfied', () => {
+    expect(perFramework('satisfied', {})).toEqual({ soc2: 21, eu_ai_act: 31, nist_ai_rmf: 29 })
+    expect(perFramework('manual', {})).toEqual({ soc2: 40, eu_ai_act: 45, nist_ai_rmf: 43 })
+  })
+
+  test('on the team plan, what it does not open is not evidenced', () => {
+    const given = { plan: 'team' as Plan }
+    expect(perFramework('satisfied', given)).toEqual({ soc2: 11, eu_ai_act: 20, nist_ai_rmf: 15 })
+    expect(perFramework('not_evidenced', given)).toEqual({
+      soc2: 10,
+      eu_ai_act: 11,
+      nist_ai_rmf: 14,
+    })
+    const reasons = FRAMEWORKS.flatMap((id) => [...statuses(id, given).values()])
+      .filter(([status]) => status === 'not_evidenced')
+      .map(([, reason]) => reason)
+    expect(new Set(reasons)).toEqual(new Set(['not_in_plan']))
+  })
+
+  test('without operation nothing is satisfied, even if every check passed', () => {
+    for (const reason of ['not_configured', 'not_exercised', 'too_young'] as const) {
+      const given = { evidence: all(EVIDENCE_KINDS.keys(), reason) }
+      expect(perFramework('satisfied', given)).toEqual({ soc2: 0, eu_ai_act: 0, nist_ai_rmf: 0 })
+      for (const id of FRAMEWORKS) {
+        for (const { id: control } of computed(id))
+          expect(statuses(id, given).get(control)).toEqual(['not_evidenced', reason])
+      }
+    }
+  })
+
+  test('where no check applies nothing is satisfied, however much was recorded', () => {
+    const given = { outcomes: [...CHECKS.keys()].map(notApplicable) }
+    for (const id of FRAMEWORKS) {
+      for (const { id: control } of computed(id))
+        expect(statuses(id, given).get(control)).toEqual(['not_evidenced', 'nothing_to_check'])
+    }
+  })
+
+  test('a sound chain alone satisfies only what is about the record itself', () => {
+    const others = [...CHECKS.keys()].filter((check) => !check.startsWith('LED-'))
+    const given = { outcomes: others.map(notApplicable) }
+    const satisfied = FRAMEWORKS.flatMap((id) =>
+      computed(id).filter((control) => statuses(id, given).get(control.id)?.[0] === 'satisfied'),
+    )
+    const about = new Set(satisfied.map(({ evidence }) => evidence[0]))
+
+    expect(about).toEqual(new Set(['ledger_integrity', 'log_retention', 'report_history']))
+  })
+
+  test.each([{ firstBadSeq: 3 }, { mismatches: [{ seq: 8, keptBy: 'rpt_1' }] }])(
+    'with a chain that does not verify (%j), every computed control wants attention',
+    (chain) => {
+      const given = { chain }
+      for (const id of FRAMEWORKS) {
+        for (const { id: control } of computed(id))
+          expect(statuses(id, given).get(control)).toEqual(['attention', 'ledger_not_verified'])
+      }
+      expect(perFramework('manual', given)).toEqual(perFramework('manual', {}))
+    },
+  )
+
+  test.each([...CHECKS.values()])(
+    '$id alone moves exactly the controls that name it, and none if it is of low severity',
+    ({ id: check, severity, controls }) => {
+      for (const id of FRAMEWORKS) {
+        const found = statuses(id, { outcomes: [failed(check)] })
+        const moved = [...found].filter(([, [status]]) => status === 'attention')
+        const named = severity === 'low' ? [] : controls[id]
+        expect(moved.map(([control]) => control).toSorted()).toEqual(named.toSorted())
+        for (const [, [, reason]] of moved) expect(reason).toBe('check_failed')
+      }
+    },
+  )
+
+  test('ACC-5 concerns CC6.2 alone, and APR-3 six controls', () => {
+    const named = (check: string) => Object.values(CHECKS.get(check)!.controls).flat()
+    expect(named('ACC-5')).toEqual(['CC6.2'])
+    expect(named('APR-3')).toHaveLength(6)
+  })
+
+  test('what went wrong is said before what was not used, and before what the plan lacks', () => {
+    const given = {
+      plan: 'team' as Plan,
+      evidence: all(EVIDENCE_KINDS.keys()),
+      outcomes: [failed('APR-3')],
+    }
+    expect(statuses('soc2', given).get('CC6.3')).toEqual(['attention', 'check_failed'])
+  })
+
+  test('a failed check of low severity does not count as one that passed', () => {
+    const outcomes = [...CHECKS.keys()].map(notApplicable)
+    const given = { outcomes: [...outcomes, failed('GRD-1')] }
+    expect(statuses('soc2', given).get('CC6.6')).toEqual(['not_evidenced', 'nothing_to_check'])
+  })
+})
