@@ -163,7 +163,7 @@ export const Replay = z
     decisions: Count.describe('looked at: unchanged, flipped and not replayable ones together'),
     unchanged: z.object({
       judged: Count.describe('the policies say the same as they did'),
-      decided_before: Count.describe('denied before the policies had their turn'),
+      denied_elsewhere: Count.describe('denied by another stage, whatever the policies say'),
       not_in_plan: Count.describe('made on a plan without policies'),
     }),
     flipped: FlipCounts,

@@ -1,4 +1,5 @@
 import type { Agent, Owner, Scope } from '@remit/contract'
+import { agentFacts } from '@remit/core'
 import type { AnyDatabase, RegisteredAgent } from '@remit/core'
 import type { AgentRow, AgentSubjectRow } from './schema.ts'
 import { subjectsOf } from './store.ts'
@@ -57,13 +58,6 @@ export function registeredAgent(row: AgentRow): RegisteredAgent {
     status: row.status,
     reason: row.suspended_reason,
     owners,
-    attributes: {
-      id: row.agent_id,
-      name: row.name,
-      environment: row.environment,
-      labels: labelsOf(row),
-      owners,
-      spiffe_id: row.spiffe_id,
-    },
+    attributes: agentFacts({ ...row, labels: labelsOf(row), owners }),
   }
 }

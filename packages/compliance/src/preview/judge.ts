@@ -1,0 +1,78 @@
+import type { Flip, FlipKind, Reason } from '@remit/contract'
+import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
+
+type Side = Flip['was']
+
+/** What becomes of a recorded decision under other policy rules. */
+export type Judged =
+  | { readonly is: 'unchanged'; readonly why: 'judged' | 'denied_elsewhere' | 'not_in_plan' }
+  | { readonly is: 'not_replayable'; readonly why: 'policies_failed' | 'agent_unknown' }
+  | {
+      readonly is: 'flip'
+      readonly kind: FlipKind
+      /** The rule that made the difference; null is the default effect. */
+      readonly cause: string | null
+      readonly was: Side
+      readonly wouldBe: Side
+    }
+
+/** Denials by other stages. Whatever the policies say, they deny. */
+const ELSEWHERE: ReadonlySet<Reason> = new Set([
+  'agent_denied',
+  'agent_suspended',
+  'agent_removed',
+  'no_permission',
+  'spend_limit_daily',
+  'spend_limit_monthly',
+  'spend_unavailable',
+  'amount_invalid',
+  'approval_rejected',
+  'approval_backlog',
+  'stage_unavailable',
+])
+
+const BY_POLICY: ReadonlySet<Reason> = new Set(['policy_deny', 'policy_error', 'default_deny'])
+
+/**
+ * Judges a decision anew by its policies alone: what the other stages said then stands. Where the
+ * policies would now let through what they denied, nobody was asked for an approval then, so the
+ * approval rules of now say whether somebody would be. `agent` is as for `RuleTrial.judge`.
+ */
+export function judgeAnew(
+  { ask, decision, reason, matched }: RecordedDecision,
+  trial: RuleTrial,
+  agent: Readonly<Record<string, unknown>> | null,
+): Judged {
+  if (ask.plan !== 'enterprise') return { is: 'unchanged', why: 'not_in_plan' }
+  if (ELSEWHERE.has(reason)) return { is: 'unchanged', why: 'denied_elsewhere' }
+  const policy = matched.find(({ kind }) => kind === 'policy')?.id ?? null
+  if (reason === 'policy_error' && policy === null)
+    return { is: 'not_replayable', why: 'policies_failed' }
+  const verdict = trial.judge(ask, agent)
+  if (verdict.says === 'unknown') return { is: 'not_replayable', why: 'agent_unknown' }
+  const wasDenied = BY_POLICY.has(reason)
+  if (wasDenied === (verdict.says === 'deny')) return { is: 'unchanged', why: 'judged' }
+  const was: Side = { decision, reason, policy }
+  const wouldBe: Side = { ...outcomeOf(verdict, { ask, matched }, trial), policy: verdict.policy }
+  const [denying, letting] = wasDenied ? [was, wouldBe] : [wouldBe, was]
+  return {
+    is: 'flip',
+    kind: `${was.decision}_to_${wouldBe.decision}` as FlipKind,
+    cause: denying.policy ?? letting.policy,
+    was,
+    wouldBe,
+  }
+}
+
+function outcomeOf(
+  verdict: Exclude<TrialVerdict, { says: 'unknown' }>,
+  { ask, matched }: Pick<RecordedDecision, 'ask' | 'matched'>,
+  trial: RuleTrial,
+): Omit<Side, 'policy'> {
+  if (verdict.says === 'deny') return { decision: 'deny', reason: verdict.reason }
+  if (trial.approvalRulesFor(ask).length > 0)
+    return { decision: 'needs_approval', reason: 'approval_required' }
+  const granted = matched.some(({ kind }) => kind === 'permission')
+  const otherwise = granted ? 'permission_grant' : 'default_allow'
+  return { decision: 'allow', reason: verdict.reason ?? otherwise }
+}

@@ -1,0 +1,200 @@
+import { recordedDecision, seqAtTime } from '@remit/core'
+import type { CoreTables, Database, OpenTrial, Overlay, RuleTrial } from '@remit/core'
+import { AGENT_KINDS, AgentsThen } from './agents-then.ts'
+import { judgeAnew } from './judge.ts'
+import { Tally } from './tally.ts'
+import type { Counts } from './tally.ts'
+
+type Db = Database<CoreTables>
+
+/** What a replay is about; plain data, for a thread of its own. */
+export interface ReplayTask {
+  /** URL of the module that opens the trial: see `RuleTrials`. */
+  readonly module: string
+  readonly overlay: Overlay | null
+  /** The period, RFC 3339 in UTC, half-open; or where an earlier replay of it ended. */
+  readonly span: { readonly from: string; readonly to: string } | ReplaySpan
+  readonly maxDecisions: number
+  /** Flips to list. */
+  readonly limit: number
+  /** Milliseconds after which it ends where it is. */
+  readonly maxMs: number
+  /** Begins the digest of the rules that an earlier part was judged by; null for the first part. */
+  readonly digest: string | null
+}
+
+/** Sequence numbers, half-open. */
+export interface ReplaySpan {
+  readonly fromSeq: number
+  readonly endSeq: number
+}
+
+export interface ReplayResult {
+  readonly counts: Counts
+  readonly judgedBy: {
+    readonly policies: number
+    readonly approvalRules: number
+    readonly defaultEffect: 'allow' | 'deny'
+    readonly digest: string
+  }
+  /** What is left of the period; null at its end. */
+  readonly rest: ReplaySpan | null
+}
+
+// A decision has 256 KiB at most, and few have one.
+const PAGE = 256
+/** Sequence numbers looked through in one query, where decisions are rare. */
+const WINDOW = 20_000
+const DECIDED = 'authorization.decided'
+
+/**
+ * Judges the recorded decisions of a period anew. Reads page by page, so that it needs the same memory
+ * for every period, and ends after so many decisions or so much time, with what is left of the period.
+ * Null where the rules are not those of the earlier part. `turn` is awaited after every page.
+ */
+export async function replay(
+  db: Db,
+  orgId: string,
+  task: ReplayTask,
+  turn: () => Promise<void> | void = () => undefined,
+): Promise<ReplayResult | null> {
+  const started = performance.now()
+  const isLate = () => performance.now() - started > task.maxMs
+  const { openTrial } = (await import(task.module)) as { openTrial: OpenTrial }
+  const trial = await openTrial(db, orgId, task.overlay)
+  if (task.digest !== null && !trial.digest.startsWith(task.digest)) return null
+  const span = 'fromSeq' in task.span ? task.span : await spanOf(db, orgId, task.span)
+  const judge = new Replayer(db, orgId, trial, task.limit)
+  let at = span.fromSeq
+  while (at < span.endSeq && judge.decisions < task.maxDecisions && !isLate()) {
+    at = await judge.page(
+      at,
+      span.endSeq,
+      Math.min(PAGE, task.maxDecisions - judge.decisions),
+      isLate,
+    )
+    await turn()
+  }
+  const { policies, approvalRules, defaultEffect, digest } = trial
+  return {
+    counts: judge.counts(),
+    judgedBy: { policies, approvalRules, defaultEffect, digest },
+    rest: at < span.endSeq ? { fromSeq: at, endSeq: span.endSeq } : null,
+  }
+}
+
+async function spanOf(
+  db: Db,
+  orgId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<ReplaySpan> {
+  const kept = await keptRange(db, orgId)
+  return {
+    fromSeq: await seqAtTime(db, orgId, kept, from),
+    endSeq: await seqAtTime(db, orgId, kept, to),
+  }
+}
+
+/** The entries that there are; pruning takes the first ones. */
+async function keptRange(db: Db, orgId: string): Promise<{ from: number; to: number }> {
+  const edge = (order: 'asc' | 'desc') =>
+    db
+      .selectFrom('ledger_entry')
+      .select('seq')
+      .where('org_id', '=', orgId)
+      .orderBy('seq', order)
+      .limit(1)
+      .executeTakeFirst()
+  const [first, last] = [await edge('asc'), await edge('desc')]
+  return { from: first?.seq ?? 0, to: last ? last.seq + 1 : 0 }
+}
+
+/** Goes through the ledger, and knows what it said of agents up to where it is. */
+class Replayer {
+  readonly #db: Db
+  readonly #orgId: string
+  readonly #trial: RuleTrial
+  readonly #tally: Tally
+  /** Null until a rule asks: most do not, and reading it takes a look at every entry before. */
+  #agents: AgentsThen | null = null
+
+  constructor(db: Db, orgId: string, trial: RuleTrial, limit: number) {
+    this.#db = db
+    this.#orgId = orgId
+    this.#trial = trial
+    this.#tally = new Tally(limit)
+  }
+
+  get decisions(): number {
+    return this.#tally.decisions
+  }
+
+  counts(): Counts {
+    return this.#tally.counts()
+  }
+
+  /** Judges up to `most` decisions from `from` on; returns the number to go on with. */
+  async page(from: number, end: number, most: number, isLate: () => boolean): Promise<number> {
+    const to = Math.min(end, from + WINDOW)
+    const rows = await this.#read([DECIDED, ...AGENT_KINDS], from, to, most)
+    let judged = 0
+    for (const row of rows) {
+      if (row.kind !== DECIDED) this.#agents?.entry(row)
+      else if (judged > 0 && isLate()) return row.seq
+      else {
+        await this.#decision(row)
+        judged++
+      }
+    }
+    const last = rows.at(-1)
+    return last && rows.length === most ? last.seq + 1 : to
+  }
+
+  async #decision({ seq, recorded_at: at, payload }: Row): Promise<void> {
+    if (payload === null) return this.#tally.unreadable(seq, 'erased')
+    const recorded = recordedDecision(this.#orgId, Date.parse(at), payload)
+    if (!recorded) return this.#tally.unreadable(seq, 'malformed')
+    const { agent_id: agentId } = recorded.ask.request
+    const said = () => judgeAnew(recorded, this.#trial, this.#agents?.of(agentId) ?? null)
+    let judged = said()
+    if (judged.is === 'not_replayable' && judged.why === 'agent_unknown' && !this.#agents) {
+      this.#agents = await this.#agentsBefore(seq)
+      judged = said()
+    }
+    this.#tally.judged(seq, recorded, judged)
+  }
+
+  async #agentsBefore(seq: number): Promise<AgentsThen> {
+    const { from: first } = await keptRange(this.#db, this.#orgId)
+    const agents = new AgentsThen(first)
+    for (let from = first; from < seq;) {
+      const to = Math.min(seq, from + WINDOW)
+      const rows = await this.#read(AGENT_KINDS, from, to, PAGE)
+      for (const row of rows) agents.entry(row)
+      const last = rows.at(-1)
+      from = last && rows.length === PAGE ? last.seq + 1 : to
+    }
+    return agents
+  }
+
+  #read(kinds: readonly string[], from: number, to: number, limit: number): Promise<Row[]> {
+    return this.#db
+      .selectFrom('ledger_entry')
+      .select(['seq', 'kind', 'recorded_at', 'agent_id', 'payload'])
+      .where('org_id', '=', this.#orgId)
+      .where('seq', '>=', from)
+      .where('seq', '<', to)
+      .where('kind', 'in', kinds)
+      .orderBy('seq')
+      .limit(limit)
+      .execute()
+  }
+}
+
+interface Row {
+  readonly seq: number
+  readonly kind: string
+  readonly recorded_at: string
+  readonly agent_id: string | null
+  readonly payload: string | null
+}

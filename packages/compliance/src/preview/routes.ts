@@ -1,0 +1,132 @@
+import { dryRun } from '@remit/contract'
+import type { AuthorizeRequest, Decision, DryRunRequest, DryRunResult } from '@remit/contract'
+import { fail, firstOf, implement, invalid, isoTime } from '@remit/core'
+import type { Deps, Preview, Route } from '@remit/core'
+import { cursorOf, readCursor } from './cursor.ts'
+import { dryRunEntry } from './entry.ts'
+import { admitOverlay, theTrials } from './overlay.ts'
+import type { ReplayResult, ReplayTask } from './replay.ts'
+
+const YEAR_MS = 366 * 24 * 60 * 60 * 1000
+/** Milliseconds that a replay may compute. */
+const REPLAY_MS = 10_000
+
+/** Runs replays away from the event loop. */
+export interface Replays {
+  replay(orgId: string, task: ReplayTask): Promise<ReplayResult | null>
+}
+
+/** How to read the numbers of a replay. */
+const NOTES = [
+  'Only the policies are judged anew: denials by other stages stand, and so do approvals that were given. Spend is not counted again.',
+  'Where the policies would now let through what they denied, the approval rules of now say whether an approval would be needed.',
+]
+
+export const previewRoutes = (deps: Deps, replays: Replays): Route[] => {
+  const { clock, decider, writer, offered } = deps
+  return implement(dryRun, {
+    dryRunPolicies: async ({ body }, caller, request) => {
+      const { orgId, plan } = caller
+      const { overlay } = body
+      const at = momentOf(body.at, clock.now())
+      const requests = body.requests ?? [soleRequest(body)]
+      const rules = await admitOverlay(offered('ruleTrials'), orgId, overlay)
+      const options = { ...(body.at !== undefined && { at }), ...(overlay && { overlay }) }
+      const previews = await decider.preview(orgId, plan, requests, options)
+      const time = isoTime(at)
+      return writer.work(orgId, { ...request, caller }, (_scope, admitted) => {
+        const data = {
+          method: 'dry_run',
+          requests: requests.length,
+          outcomes: countOutcomes(previews),
+          plan,
+          ...(body.at !== undefined && { at: time }),
+        } as const
+        return Promise.resolve({
+          entries: [dryRunEntry(admitted, overlay, data)],
+          reply: (recorded) => {
+            const [first] = previews
+            const shared = { at: time, overlay: rules, ledger: firstOf(recorded).receipt }
+            return body.requests === undefined && first
+              ? { ...resultOf(first), ...shared }
+              : { results: previews.map(resultOf), ...shared }
+          },
+        })
+      })
+    },
+
+    replayPolicies: async ({ body }, caller, request) => {
+      const { orgId } = caller
+      const { overlay, max_decisions: maxDecisions, limit } = body
+      const continued = readCursor(body)
+      const [from, to] = [body.from, body.to].map((time) => isoTime(Date.parse(time)))
+      const rules = await admitOverlay(offered('ruleTrials'), orgId, overlay)
+      const result = await replays.replay(orgId, {
+        module: theTrials(offered('ruleTrials')).module,
+        overlay: overlay ?? null,
+        span: continued?.span ?? { from: from ?? '', to: to ?? '' },
+        digest: continued?.digest ?? null,
+        maxDecisions,
+        limit,
+        maxMs: REPLAY_MS,
+      })
+      if (!result) throw fail('rules_changed')
+      const { counts, judgedBy } = result
+      const { decisions, first_seq, last_seq, flipped } = counts
+      return writer.work(orgId, { ...request, caller }, (_scope, admitted) => {
+        const seen = { decisions, first_seq, last_seq, flipped }
+        const data = { method: 'replay', from, to, ...seen } as const
+        return Promise.resolve({
+          entries: [dryRunEntry(admitted, overlay, data)],
+          reply: (recorded) => ({
+            from: from ?? '',
+            to: to ?? '',
+            ...counts,
+            judged_by: {
+              policies: judgedBy.policies,
+              approval_rules: judgedBy.approvalRules,
+              default_effect: judgedBy.defaultEffect,
+              digest: judgedBy.digest,
+            },
+            notes: NOTES,
+            overlay: rules,
+            next_cursor: cursorOf(body, result),
+            ledger: firstOf(recorded).receipt,
+          }),
+        })
+      })
+    },
+  })
+}
+
+/** The time to decide as of: the windows of spend and rules further away mean nothing. */
+function momentOf(at: string | undefined, now: number): number {
+  if (at === undefined) return now
+  const time = Date.parse(at)
+  if (Math.abs(time - now) > YEAR_MS) throw invalid('at', 'must be at most a year away')
+  return time
+}
+
+/** The contract has made sure that agent and action are there. */
+const soleRequest = ({ action, agent_id, context, resource }: DryRunRequest): AuthorizeRequest => ({
+  action: action ?? '',
+  agent_id: agent_id ?? '',
+  ...(context && { context }),
+  ...(resource !== undefined && { resource }),
+})
+
+function countOutcomes(previews: readonly Preview[]): Record<Decision, number> {
+  const outcomes = { allow: 0, deny: 0, needs_approval: 0 }
+  for (const { decision } of previews) outcomes[decision]++
+  return outcomes
+}
+
+const resultOf = ({ matched, trace, warnings, ...rest }: Preview): DryRunResult => ({
+  ...rest,
+  matched: [...matched],
+  trace: trace.map(({ matched: some, ...step }) => ({
+    ...step,
+    ...(some && { matched: [...some] }),
+  })),
+  warnings: [...warnings],
+})
