@@ -58,6 +58,8 @@ const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ po
   send({ kind: 'ready', port, organization }),
 )
 
+// A benchmark that was broken off leaves no server behind.
+process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToServer) => {
   if (message === 'usage') {
     const { user, system } = process.cpuUsage()
