@@ -13,7 +13,9 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
       issued += 1
       const credential = recordIn(data, 'credential') ?? {}
       const agentId = textIn(credential, 'agent_id') ?? agent_id
-      if (agentId === null || !state.agents.has(agentId)) early.add(seq)
+      const isKnown = agentId !== null && state.agents.has(agentId)
+      // Its registration may be what was erased.
+      if (!isKnown && state.lost('agent.registered') === 0) early.add(seq)
     },
     end: () => ({
       metrics: [{ id: 'M33', value: early.count, population: issued }],

@@ -2,9 +2,6 @@ import type { CreateMeter, Failure, Outcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import type { ChainFacts } from '../outside.ts'
 
-// Each has its own text; beyond them the count says how many there are.
-const MOST_FINDINGS = 50
-
 /**
  * M02 to M04 and M08: what the verification found, up to the end of the period. The sequence numbers of
  * gaps are seen here again, for whoever looks at the entries behind the finding.
@@ -80,7 +77,7 @@ const agreement = ({ checkpoints, mismatches }: ChainFacts): Outcome =>
     population: Math.max(checkpoints, mismatches.length),
     value: { mismatches: mismatches.length },
     threshold: 'mismatches = 0',
-    failures: mismatches.slice(0, MOST_FINDINGS).map(({ seq, keptBy }): Failure => ({
+    failures: mismatches.map(({ seq, keptBy }): Failure => ({
       params: { report_id: keptBy, seq },
       count: 1,
       seqs: [seq],

@@ -103,7 +103,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
           silenceOutcome(found),
           outcome({
             check: 'LED-5',
-            population: created < from ? 1 : 0,
+            population: firstKept && created < from ? 1 : 0,
             value: { covered },
             threshold: 'covered share = 1',
             failures: isWhole

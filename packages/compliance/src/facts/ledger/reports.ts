@@ -1,9 +1,6 @@
 import type { CreateMeter, Failure } from '../meter.ts'
 import { outcome } from '../outcome.ts'
 
-// Each has its own text; beyond them the value says how many there are.
-const MOST_FINDINGS = 50
-
 /**
  * M49: reports of before the end of the period that are no longer what was recorded of them. Later ones
  * belong to later periods.
@@ -26,7 +23,7 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
             population: recorded.length,
             value: { not_intact: broken.length },
             threshold: 'not intact = 0',
-            failures: broken.slice(0, MOST_FINDINGS).map(({ seq, reportId }): Failure => ({
+            failures: broken.map(({ seq, reportId }): Failure => ({
               params: { report_id: reportId },
               count: 1,
               seqs: [seq],

@@ -14,12 +14,12 @@ export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seq
   return {
     reads: ['policy.dry_run', 'policy.created'],
     since: from - within,
-    entry({ kind, seq, time }, _state, inPeriod) {
+    entry({ kind, seq, time, erased }, _state, inPeriod) {
       if (kind === 'policy.dry_run') {
         previewedAt = time
         return
       }
-      if (!inPeriod) return
+      if (!inPeriod || erased) return
       created += 1
       if (time - previewedAt > within) blind.add(seq)
     },

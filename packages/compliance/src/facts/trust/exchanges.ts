@@ -38,7 +38,8 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
     of(idpId).exchanged += 1
     exchanged += 1
     const credential = textIn(data, 'credential_id')
-    if (!isTrusted(idpId, state, time)) {
+    // That the issuer was trusted may be what was erased.
+    if (!isTrusted(idpId, state, time) && state.lost('issuer.trusted') === 0) {
       untrusted += 1
       wrong.add(seq)
     } else if (!isLimited(data)) open.set(credential ?? String(seq), seq)

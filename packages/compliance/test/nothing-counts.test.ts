@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import type { Said } from './support/by-hand.ts'
+import { factsOf, metric, value } from './support/facts.ts'
+import { goodLedger } from './support/good-ledger.ts'
+
+describe('what callers write, and what was erased', () => {
+  const shown = (said: readonly Said[], without: readonly string[]) =>
+    factsOf(said)
+      .metrics.filter(({ id }) => !without.includes(id))
+      .map(({ id, value: found }) => [id, found])
+  const good = goodLedger()
+
+  it('an entry that a caller makes look like any other counts as one of a caller, and for nothing else', () => {
+    const alike = good.map((one): Said => ({ ...one, kind: 'entry.appended' }))
+    // How far the record reaches is a matter of all entries.
+    const ofRecord = ['M01', 'M06', 'M07', 'M50']
+
+    expect(shown(alike, ofRecord)).toEqual(shown([], ofRecord))
+    expect(value(alike, 'M50')).toMatchObject({ text: '1.0000' })
+  })
+
+  it('an erased payload says nothing: what is left is that something was recorded, and when', () => {
+    const erased = good.map((one): Said => ({ ...one, erased: true }))
+    // M10 and M39 say how many decisions were erased, or were taken at all.
+    const ofRecord = ['M01', 'M05', 'M06', 'M07', 'M10', 'M39', 'M50']
+
+    expect(shown(erased, ofRecord)).toEqual(shown([], ofRecord))
+    expect(value(erased, 'M01')).toEqual(value(good, 'M01'))
+  })
+
+  it('over nothing, ratios are null and checks do not apply', () => {
+    const facts = factsOf([])
+    expect(metric(facts, 'M50')?.value).toBeNull()
+    const applying = facts.checks.filter(({ population }) => population > 0)
+    // That nothing was verified or scored for so long is a fact.
+    expect(applying.map((one) => one.check)).toEqual(['LED-6', 'SCR-1'])
+  })
+})
