@@ -36,6 +36,11 @@ export interface Facts {
 
 /** One pass over an organization's entries, in their order, with bounded memory. */
 export interface FactFold {
+  /**
+   * An entry that was pruned and whose content `state.carried` has: what it set up stands. All of them
+   * in their order, before the first entry.
+   */
+  carry(row: FactRow): void
   /** The next entry; what is dated at the end of the period or later is left alone. */
   entry(row: FactRow): void
   /** The facts. Call once, after the last entry. */

@@ -58,6 +58,11 @@ export class Fold implements FactFold {
     )
   }
 
+  carry(row: FactRow): void {
+    const time = this.#moments.read(row.recorded_at)
+    if (time < this.#question.to) this.state.apply(new LazyEntry(row, time))
+  }
+
   entry(row: FactRow): void {
     const time = this.#moments.read(row.recorded_at)
     const { from, to } = this.#question

@@ -1,3 +1,4 @@
+import { OrganizationSettings } from '@remit/contract'
 import { daysText } from '../days.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
@@ -7,7 +8,7 @@ import type { State } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /** What applies where no entry says otherwise. */
-const DEFAULT_RETENTION_DAYS = 400
+const DEFAULT_RETENTION_DAYS = OrganizationSettings.parse({}).retention_days
 
 const settingOf = ({ organization }: State): number =>
   (organization && numberIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { createFold, questionOf } from '../src/facts/index.ts'
+import type { Facts } from '../src/facts/index.ts'
+import { SOUND } from '../src/facts/outside.ts'
+import { ms, rowsOf } from './support/by-hand.ts'
+import { goodLedger } from './support/good-ledger.ts'
+
+const PERIOD = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
+const ROWS = rowsOf(goodLedger())
+
+/** Kinds that say how things are; of the rest pruning carries nothing. */
+const isState = ({ kind }: { readonly kind: string }): boolean =>
+  !/^(approval\.|authorization\.|ledger\.|policy\.dry_run|report\.|scorer\.|token\.|trust\.|guard\.)/.test(
+    kind,
+  )
+
+/** The facts when everything before a time was pruned, with what was carried over. */
+function factsAfter(cut: string): Facts {
+  const fold = createFold(questionOf(PERIOD))
+  const isGone = ({ recorded_at }: { readonly recorded_at: string }) => ms(recorded_at) < ms(cut)
+  for (const row of ROWS) if (isGone(row) && isState(row)) fold.carry(row)
+  for (const row of ROWS) if (!isGone(row)) fold.entry(row)
+  return fold.end({ chain: SOUND, reports: [] })
+}
+
+/** What does not say how far the record reaches. */
+const outcomes = ({ checks }: Facts) =>
+  checks
+    .filter(({ check }) => !check.startsWith('LED-'))
+    .map(({ check, ok, value }) => [check, ok, value])
+
+describe('a ledger whose beginning was pruned', () => {
+  it('gives the same outcomes when nothing of the period is gone', () => {
+    expect(outcomes(factsAfter('2025-12-20'))).toEqual(outcomes(factsAfter('2025-01-01')))
+  })
+
+  it('knows the organization, and that it is older than the record', () => {
+    const facts = factsAfter('2026-01-02')
+
+    expect(facts.organization).toMatchObject({ name: 'Acme', plan: 'enterprise' })
+    expect(facts.checks.find(({ check }) => check === 'LED-5')).toMatchObject({ ok: false })
+  })
+
+  it('knows nothing of what was carried from the end of the period or later', () => {
+    const fold = createFold(questionOf({ ...PERIOD, to: ms('2025-06-01') }))
+    for (const row of ROWS.filter(isState)) fold.carry(row)
+
+    expect(fold.state.organization).toBeNull()
+    expect(fold.state.agents.size).toBe(0)
+  })
+})
