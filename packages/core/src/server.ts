@@ -18,6 +18,7 @@ import { metricsApp } from './http/status.ts'
 import { forgetAnswers } from './idempotency/store.ts'
 import type { Ids } from './ids.ts'
 import { Authenticator } from './keys/authenticator.ts'
+import type { Eraser } from './ledger/eraser.ts'
 import { Ledger } from './ledger/ledger.ts'
 import type { LedgerSigner } from './ledger/signing-key.ts'
 import { Writer } from './ledger/writer.ts'
@@ -26,10 +27,10 @@ import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
 import type { Outbound } from './net/outbound.ts'
-import { ComputePool } from './scorers/compute/pool.ts'
 import { guardRoutes } from './guard/routes.ts'
 import type { SecondModel } from './guard/second-opinion.ts'
 import { scorerRoutes } from './scorers/routes.ts'
+import { ComputePool } from './threads/pool.ts'
 
 export interface RemitOptions {
   readonly db: Database<CoreTables>
@@ -70,6 +71,8 @@ export interface Remit {
   readonly ledger: Ledger
   readonly decider: Decider
   readonly ports: Partial<Ports>
+  /** What modules do when payloads are erased. */
+  readonly erasers: readonly Eraser[]
   /** Migrations that ran at this start, as `module/name`. */
   readonly migrated: readonly string[]
   /** Ends what waits for something to happen, so that a server that stops need not wait for it. */
@@ -145,7 +148,11 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     routes: [
       ...assembled.routes,
       ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
-      ...guardRoutes(assembled.guardChecks, secondModelOf(settings, log)),
+      ...guardRoutes({
+        observers: assembled.guardChecks,
+        second: secondModelOf(settings, log),
+        computer,
+      }),
     ],
   })
   const cleaning = setInterval(() => {
@@ -162,6 +169,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ledger,
     decider,
     ports,
+    erasers: assembled.erasers,
     migrated,
     release: () => closing.abort(),
     async close() {

@@ -1,19 +1,26 @@
 import { evaluation } from '@remit/contract'
+import type { Computer } from '../threads/pool.ts'
 import { actAs } from '../http/own-agent.ts'
 import { implement } from '../module/implement.ts'
 import type { Route } from '../module/implement.ts'
+import { checkAnywhere } from './check-job.ts'
 import { checkedAgent, checkMade } from './checked.ts'
 import type { GuardChecks } from './checked.ts'
-import { checkContent } from './guard.ts'
 import { secondOpinions } from './second-opinion.ts'
 import type { SecondModel } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
-/** The guard's one route; `observers` are told of checks, `second` is asked for its own. */
-export const guardRoutes = (
-  observers: readonly GuardChecks[] = [],
-  second: SecondModel | null = null,
-): Route[] => {
+interface GuardDeps {
+  /** Told of checks. */
+  readonly observers: readonly GuardChecks[]
+  /** Asked for its own verdict. */
+  readonly second: SecondModel | null
+  /** Checks long texts. */
+  readonly computer: Computer
+}
+
+/** The guard's one route. */
+export function guardRoutes({ observers, second, computer }: GuardDeps): Route[] {
   // Read now, so that the first request does not wait for it, and a damaged file stops the start.
   shippedModel()
   return implement(
@@ -22,7 +29,7 @@ export const guardRoutes = (
       checkContent: async ({ body }, caller, request) => {
         actAs(caller, body.agent_id)
         const opinions = second ? await secondOpinions(body, second, request.signal()) : undefined
-        const answer = checkContent(body, opinions)
+        const answer = await checkAnywhere({ request: body, opinions }, computer, caller.orgId)
         if (observers.length === 0) return answer
         const agentId = checkedAgent(caller, body)
         const check = checkMade(agentId, body, answer)

@@ -5,10 +5,10 @@ import type {
   ScorersAnswer,
   ScorersRequest,
 } from '@remit/contract'
+import type { Computer } from '../threads/pool.ts'
 import { fail, invalid } from '../errors.ts'
 import { aggregate } from './aggregates.ts'
-import { compute } from './compute/compute.ts'
-import type { Computer } from './compute/pool.ts'
+import { compute } from './compute.ts'
 import { checkFields } from './fields.ts'
 import { parseParams } from './params.ts'
 import { addUp, corpusScore, finish, toScore } from './score-entry.ts'

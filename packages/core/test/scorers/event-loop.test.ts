@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { ScorersAnswer } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
+import { longestTurn } from '../support/event-loop.ts'
 
 // Reading and checking the body of such requests takes some of it.
 const MOST_MS = 50
@@ -19,24 +19,6 @@ async function ask(body: object): Promise<ScorersAnswer> {
   const response = await remit.call('POST', '/v1/scorers', { key, body })
   expect(response.status).toBe(200)
   return ScorersAnswer.parse(await response.json())
-}
-
-/** The longest time this thread computed between two turns of the event loop; waiting is none. */
-async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  const done = new AbortController()
-  let longest = 0
-  const watch = async () => {
-    while (!done.signal.aborted) {
-      const before = process.threadCpuUsage()
-      await setImmediate()
-      const { user, system } = process.threadCpuUsage(before)
-      longest = Math.max(longest, (user + system) / 1_000)
-    }
-  }
-  const watching = watch()
-  await work().finally(() => done.abort())
-  await watching
-  return longest
 }
 
 const many = (count: number, result: object) => Array.from({ length: count }, () => result)

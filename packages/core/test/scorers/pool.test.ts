@@ -1,7 +1,8 @@
 import type { ResultToScore, ScorersAnswer } from '@remit/contract'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ComputePool } from '../../src/scorers/compute/pool.ts'
+import { ComputePool } from '../../src/threads/pool.ts'
 import { runScorer } from '../../src/scorers/run.ts'
+import { scoreJob } from '../../src/scorers/score-job.ts'
 import { answerOf, context, examples, scorerNamed } from './support.ts'
 import type { Params } from './support.ts'
 
@@ -88,10 +89,10 @@ describe('a worker', () => {
       run('json_schema', [{ output: DEEP }], { schema: EXPONENTIAL }, { budgetMs })
     const hogs = Promise.all([hog(4_000), hog(100)])
     const task = { scorer: 'exact_match', params: '{}', results: ['{"output":1,"expected":1}'] }
-    const another = pool.run('another', task, 1_000)
+    const another = pool.run('another', scoreJob, task, 1_000)
     const first = await Promise.race([another, hogs])
 
-    expect(first).toMatchObject({ ended: 'done', outcomes: [{ score: 1 }] })
+    expect(first).toMatchObject({ ended: 'done', parts: [{ score: 1 }] })
     expect((await hogs).map(({ scores }) => scores[0]!.error?.code)).toEqual([
       'time_budget_exceeded',
       'time_budget_exceeded',
@@ -108,7 +109,9 @@ describe('a worker', () => {
   it('tells its defects from the faults of a result', async () => {
     const task = { scorer: 'no_such', params: '{}', results: ['{}'] }
 
-    await expect(pool.run('', task, 1_000)).rejects.toThrow('no worker knows the scorer no_such')
+    await expect(pool.run('', scoreJob, task, 1_000)).rejects.toThrow(
+      'no worker knows the scorer no_such',
+    )
   })
 
   it('leaves only that result unscored which needs too much memory', async () => {

@@ -1,10 +1,12 @@
 import type { ResultToScore } from '@remit/contract'
-import { prepare, scoreOne } from '../score-one.ts'
-import { Unscorable } from '../scorer.ts'
-import type { PureScorer, ScoreOutcome } from '../scorer.ts'
-import { sliced } from '../slices.ts'
-import type { Pacing } from '../slices.ts'
-import type { Computer } from './pool.ts'
+import { Refusal } from '../threads/job.ts'
+import type { Computer } from '../threads/pool.ts'
+import { received, scoreJob, unusableParam } from './score-job.ts'
+import { prepare, scoreOne } from './score-one.ts'
+import { Unscorable } from './scorer.ts'
+import type { PureScorer, ScoreOutcome } from './scorer.ts'
+import { sliced } from './slices.ts'
+import type { Pacing } from './slices.ts'
 
 export interface ComputeContext extends Pacing {
   /** Absent: everything is computed on the event loop, as on the command line. */
@@ -76,9 +78,14 @@ async function computeApart(
       continue
     }
     const part = partOf(scorer, results, outcomes.length, most)
-    const answer = await computer.run(context.owner, { ...task, results: part }, left)
+    const input = { ...task, results: part }
+    const answer = await computer
+      .run(context.owner, scoreJob, input, left)
+      .catch((error: unknown) => {
+        throw error instanceof Refusal ? unusableParam(error) : error
+      })
     left = answer.ended === 'time' ? 0 : left - answer.spentMs
-    outcomes.push(...answer.outcomes)
+    outcomes.push(...answer.parts.map(received))
     if (answer.ended !== 'memory') continue
     // Which of them it was shows when each has a worker to itself.
     if (part.length === 1) outcomes.push(outOfMemory())

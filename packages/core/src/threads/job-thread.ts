@@ -1,14 +1,11 @@
-import { beside, Thread } from '../../threads/thread.ts'
-import { UnusableParam } from '../scorer.ts'
-import type { ScoreOutcome, Unscorable } from '../scorer.ts'
-import { received } from './messages.ts'
-import type { Report, Task } from './messages.ts'
-import type { TaskAnswer } from './pool.ts'
+import { Refusal } from './job.ts'
+import type { JobAnswer, Report, Task } from './job.ts'
+import { beside, Thread } from './thread.ts'
 
 class TookTooLong extends Error {}
 
-/** One worker, doing one task at a time. Once it is not alive, it takes no more. */
-export class WorkerThread {
+/** One worker, doing one job at a time. Once it is not alive, it takes no more. */
+export class JobThread {
   readonly #thread: Thread<Task, Report>
 
   constructor(maxHeapMb: number) {
@@ -19,20 +16,19 @@ export class WorkerThread {
     return this.#thread.isAlive
   }
 
-  async run(task: Task, limitMs: number): Promise<TaskAnswer> {
+  async run(task: Task, limitMs: number): Promise<JobAnswer<unknown>> {
     // Starting up is nobody's computing time.
     await this.#thread.ready
     const started = performance.now()
-    const outcomes: (ScoreOutcome | Unscorable)[] = []
+    const parts: unknown[] = []
     const timer = setTimeout(() => void this.#thread.end(new TookTooLong()), limitMs)
     try {
-      const ended = await this.#thread.run<TaskAnswer['ended']>(task, {
+      const ended = await this.#thread.run<JobAnswer<unknown>['ended']>(task, {
         hear(report, settle) {
           if ('ready' in report) return
-          if ('unusable' in report)
-            throw new UnusableParam(report.unusable.param, report.unusable.message)
+          if ('refused' in report) throw new Refusal(report.refused)
           if ('defect' in report) throw new Error(report.defect)
-          outcomes.push(...report.outcomes.map(received))
+          parts.push(...report.parts)
           if (report.done) settle('done')
         },
         died(error) {
@@ -41,7 +37,7 @@ export class WorkerThread {
           throw error
         },
       })
-      return { outcomes, ended, spentMs: performance.now() - started }
+      return { parts, ended, spentMs: performance.now() - started }
     } finally {
       clearTimeout(timer)
     }

@@ -1,24 +1,19 @@
 import { availableParallelism } from 'node:os'
-import type { ScoreOutcome, Unscorable } from '../scorer.ts'
-import type { Task } from './messages.ts'
-import { WorkerThread } from './thread.ts'
-
-/** What became of a task. */
-export interface TaskAnswer {
-  /** One a result, in order; fewer than there are results when it was ended. */
-  readonly outcomes: readonly (ScoreOutcome | Unscorable)[]
-  /** `time`: it took longer than it was given. `memory`: it needed more than a worker has. */
-  readonly ended: 'done' | 'time' | 'memory'
-  readonly spentMs: number
-}
+import type { Job, JobAnswer, Task } from './job.ts'
+import { JobThread } from './job-thread.ts'
 
 /** Computes away from the event loop. */
 export interface Computer {
   /**
-   * Throws `UnusableParam` for params that cannot be prepared. Tasks of one owner never take all
-   * workers, so that he cannot keep others waiting.
+   * Throws the job's `Refusal`. What one owner asks for never takes all workers, so that he cannot
+   * keep others waiting.
    */
-  run(owner: string, task: Task, limitMs: number): Promise<TaskAnswer>
+  run<Input, Part>(
+    owner: string,
+    job: Job<Input, Part>,
+    input: Input,
+    limitMs: number,
+  ): Promise<JobAnswer<Part>>
   close(): Promise<void>
 }
 
@@ -26,7 +21,7 @@ interface Waiting {
   readonly owner: string
   readonly task: Task
   readonly limitMs: number
-  readonly resolve: (answer: TaskAnswer) => void
+  readonly resolve: (answer: JobAnswer<unknown>) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -38,8 +33,8 @@ const MAX_HEAP_MB = 512
 export class ComputePool implements Computer {
   readonly #size: number
   readonly #maxHeapMb: number
-  readonly #idle: WorkerThread[] = []
-  readonly #all = new Set<WorkerThread>()
+  readonly #idle: JobThread[] = []
+  readonly #all = new Set<JobThread>()
   readonly #running = new Map<string, number>()
   readonly #waiting: Waiting[] = []
   #closed = false
@@ -52,13 +47,21 @@ export class ComputePool implements Computer {
     this.#maxHeapMb = maxHeapMb
   }
 
-  run(owner: string, task: Task, limitMs: number): Promise<TaskAnswer> {
+  run<Input, Part>(
+    owner: string,
+    job: Job<Input, Part>,
+    input: Input,
+    limitMs: number,
+  ): Promise<JobAnswer<Part>> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(new Error('the server is closing'))
         return
       }
-      this.#waiting.push({ owner, task, limitMs, resolve, reject })
+      // The thread does the job of that name, so the parts are that job's.
+      const settle = (answer: JobAnswer<unknown>) => resolve(answer as JobAnswer<Part>)
+      const task = { job: job.name, input }
+      this.#waiting.push({ owner, task, limitMs, resolve: settle, reject })
       this.#next()
     })
   }
@@ -79,14 +82,14 @@ export class ComputePool implements Computer {
     if (waiting) void this.#give(thread, waiting)
   }
 
-  #start(): WorkerThread | undefined {
+  #start(): JobThread | undefined {
     if (this.#all.size >= this.#size) return undefined
-    const thread = new WorkerThread(this.#maxHeapMb)
+    const thread = new JobThread(this.#maxHeapMb)
     this.#all.add(thread)
     return thread
   }
 
-  async #give(thread: WorkerThread, { owner, task, limitMs, ...waiting }: Waiting): Promise<void> {
+  async #give(thread: JobThread, { owner, task, limitMs, ...waiting }: Waiting): Promise<void> {
     this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1)
     try {
       waiting.resolve(await thread.run(task, limitMs))

@@ -1,0 +1,44 @@
+import type { GuardAnswer, GuardRequest } from '@remit/contract'
+import type { Job } from '../threads/job.ts'
+import type { Computer } from '../threads/pool.ts'
+import { fail } from '../errors.ts'
+import { checkContent } from './guard.ts'
+import type { Opinions } from './second-opinion.ts'
+
+/** Texts of so many UTF-16 units together are checked at once: some 5 ms, 20 where built to be slow. */
+const INLINE_LENGTH = 16_384
+/** Many times what the largest body takes. */
+const LIMIT_MS = 20_000
+
+interface CheckTask {
+  readonly request: GuardRequest
+  readonly opinions: Opinions | undefined
+}
+
+/** One answer. */
+export const checkJob: Job<CheckTask, GuardAnswer> = {
+  name: 'guard',
+  run: ({ request, opinions }, tell) => tell(checkContent(request, opinions)),
+}
+
+/**
+ * `checkContent`, by a worker where the texts are long, so that other requests need not wait. Throws
+ * `deadline_exceeded` or `overloaded`: a text that was not checked to the end has no verdict.
+ */
+export async function checkAnywhere(
+  { request, opinions }: CheckTask,
+  computer: Computer,
+  owner: string,
+  limitMs = LIMIT_MS,
+): Promise<GuardAnswer> {
+  if (lengthOf(request) <= INLINE_LENGTH) return checkContent(request, opinions)
+  const { parts, ended } = await computer.run(owner, checkJob, { request, opinions }, limitMs)
+  const [answer] = parts
+  if (answer) return answer
+  throw ended === 'time'
+    ? fail('deadline_exceeded', 'The check took too long; there is no verdict')
+    : fail('overloaded', 'The check needs more memory than one may use; there is no verdict')
+}
+
+const lengthOf = ({ content, messages = [] }: GuardRequest): number =>
+  messages.reduce((sum, message) => sum + message.content.length, content?.length ?? 0)

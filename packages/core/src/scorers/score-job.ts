@@ -1,0 +1,69 @@
+import type { ResultToScore } from '@remit/contract'
+import { Refusal } from '../threads/job.ts'
+import type { Job } from '../threads/job.ts'
+import { builtInScorers } from './built-in/index.ts'
+import { prepare, scoreOne } from './score-one.ts'
+import { Unscorable, UnusableParam } from './scorer.ts'
+import type { FieldName, ScoreOutcome } from './scorer.ts'
+
+/** A part of a batch. JSON text crosses over to a thread faster than objects do. */
+interface ScoreTask {
+  readonly scorer: string
+  /** JSON of the params as the schema of the scorer gave them. */
+  readonly params: string
+  /** JSON of each result. */
+  readonly results: readonly string[]
+}
+
+/** An error's class does not cross over. */
+type SentOutcome =
+  | ScoreOutcome
+  | {
+      readonly unscorable: {
+        readonly code: string
+        readonly reason: string
+        readonly field: FieldName | undefined
+      }
+    }
+
+const byName = new Map(builtInScorers.map((scorer) => [scorer.name, scorer]))
+
+/** One outcome a result, in order. */
+export const scoreJob: Job<ScoreTask, SentOutcome> = {
+  name: 'score',
+  run({ scorer: name, params, results }, tell) {
+    const scorer = byName.get(name)
+    if (!scorer) throw new Error(`no worker knows the scorer ${name}`)
+    const prepared = preparedFor(scorer, params)
+    for (const result of results)
+      tell(toSend(scoreOne(scorer, JSON.parse(result) as ResultToScore, prepared)))
+  },
+}
+
+function preparedFor(scorer: (typeof builtInScorers)[number], params: string): unknown {
+  try {
+    return prepare(scorer, JSON.parse(params))
+  } catch (error) {
+    if (error instanceof UnusableParam)
+      throw new Refusal({ param: error.param, message: error.message })
+    throw error
+  }
+}
+
+/** The refusal of params as it was thrown in the thread. */
+export function unusableParam({ reason }: Refusal): UnusableParam {
+  const { param, message } = reason as { param: string; message: string }
+  return new UnusableParam(param, message)
+}
+
+function toSend(outcome: ScoreOutcome | Unscorable): SentOutcome {
+  if (!(outcome instanceof Unscorable)) return outcome
+  const { code, message: reason, field } = outcome
+  return { unscorable: { code, reason, field } }
+}
+
+export function received(sent: SentOutcome): ScoreOutcome | Unscorable {
+  if (!('unscorable' in sent)) return sent
+  const { code, reason, field } = sent.unscorable
+  return new Unscorable(code, reason, field)
+}
