@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Checkpoints } from './checkpoints.ts'
 import type { Faults } from './faults.ts'
+import { History } from './history.ts'
 import type { Entry, Header } from './lines.ts'
 import type { Key } from './note.ts'
 import { readPayload } from './payload.ts'
@@ -22,6 +23,7 @@ const FORMS = {
  */
 export class Chain {
   readonly checkpoints: Checkpoints
+  readonly history: History
   /** The sequence number that comes next, and so the size of the ledger up to here. */
   size: number
   entries = 0
@@ -47,6 +49,7 @@ export class Chain {
     this.#faults = faults
     this.#keys = new SigningKeys(pinned)
     if (start?.vkey !== undefined) this.#keys.first(start.vkey)
+    this.history = new History(header, faults)
     this.checkpoints = new Checkpoints(this.#keys, faults, origin)
     this.size = from
     this.lastHash = from === 0 ? '0'.repeat(64) : (start?.hash ?? null)
@@ -105,8 +108,9 @@ export class Chain {
     }
     checkpoints.end(size, open)
     // What explains a missing payload may be among entries that are not here.
-    if (open || this.#faults.truncations > 0) return
-    for (const seq of this.unexplained) this.#faults.add(seq, 'payload_missing')
+    if (!open && this.#faults.truncations === 0)
+      for (const seq of this.unexplained) this.#faults.add(seq, 'payload_missing')
+    checkpoints.settle(this.history)
   }
 
   readonly #root = (): string | null => {
@@ -179,6 +183,10 @@ export class Chain {
     } else if (kind === 'ledger.erased' && Array.isArray(data['seqs'])) {
       for (const gone of data['seqs'] as unknown[])
         if (this.unexplained.delete(gone as number)) this.erased++
+    } else if (kind === 'ledger.pruned') {
+      this.history.prune(seq, data)
+    } else if (kind === 'ledger.recovered') {
+      this.history.recover(seq, data)
     }
   }
 }

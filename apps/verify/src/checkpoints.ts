@@ -1,6 +1,7 @@
 import type { Faults } from './faults.ts'
 import { readCheckpoint } from './note.ts'
 import type { Checkpoint } from './note.ts'
+import type { History } from './history.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 interface Waiting {
@@ -23,6 +24,8 @@ export class Checkpoints {
   outside = -1
   #signed: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
+  /** From outside, properly signed, and of another root. */
+  readonly #disputed: Checkpoint[] = []
   readonly #waiting = new Map<number, Waiting[]>()
   readonly #keys: SigningKeys
   readonly #faults: Faults
@@ -91,6 +94,24 @@ export class Checkpoints {
     }
   }
 
+  /**
+   * Judges those from outside that disagree, when all is read: where a restore from a backup is
+   * recorded that lost what they were signed over, nobody changed it.
+   */
+  settle(history: History): void {
+    for (const { size } of this.#disputed) {
+      const loss = history.lossOf(size)
+      if (loss === undefined) {
+        this.#isWrong(size, 'checkpoint_root', `signed for size ${size}`)
+      } else {
+        const { seq, lost } = loss
+        const range = `${lost.from_seq} to ${lost.to_seq}`
+        this.wrong++
+        this.#faults.add(lost.from_seq, 'truncated', `entry ${seq} records that ${range} were lost`)
+      }
+    }
+  }
+
   #compare({ checkpoint, outside }: Waiting, root: string | null): void {
     const { size } = checkpoint
     if (root === null) {
@@ -104,6 +125,8 @@ export class Checkpoints {
       this.#isWrong(size, 'checkpoint_signature')
     } else if (checkpoint.origin !== this.#origin) {
       this.#isWrong(size, 'checkpoint_origin', checkpoint.origin)
+    } else if (checkpoint.root !== root && outside && root !== '') {
+      this.#disputed.push(checkpoint)
     } else if (checkpoint.root !== root) {
       this.#isWrong(size, 'checkpoint_root', `signed for size ${size}`)
     } else {

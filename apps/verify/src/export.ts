@@ -1,6 +1,7 @@
 import { Chain } from './chain.ts'
 import { Faults } from './faults.ts'
 import type { Fault } from './faults.ts'
+import type { Pruning, Recovery } from './history.ts'
 import { readLine } from './lines.ts'
 import type { Entry, Header } from './lines.ts'
 import { limitsOf } from './limits.ts'
@@ -27,6 +28,9 @@ export interface ExportVerdict {
   /** Whether somebody outside confirms that this is the end. */
   readonly truncation_checked: boolean
   readonly redacted: number
+  /** The newest hundred prunings and restores that the ledger records. */
+  readonly pruned: readonly Pruning[]
+  readonly recovered: readonly Recovery[]
   readonly first_invalid: Pick<Fault, 'seq' | 'code'> | null
   /** The first hundred that were met, by sequence number. */
   readonly errors: readonly Fault[]
@@ -107,7 +111,7 @@ function verdictOf(
   isOpen: boolean,
   options: ExportOptions,
 ): ExportVerdict {
-  const { size, entries, erased, gaps, checkpoints, lastHash, root } = chain
+  const { size, entries, erased, gaps, checkpoints, history, lastHash, root } = chain
   const ends = isOpen ? 'incomplete' : 'ok'
   const behind = faults.truncations > 0 ? 'behind_checkpoint' : ends
   const first = faults.first
@@ -122,6 +126,8 @@ function verdictOf(
       checkpoints.outside >= 0 ? 'external' : checkpoints.trusted >= 0 ? 'signature' : 'none',
     truncation_checked: !isOpen && Math.max(checkpoints.trusted, checkpoints.outside) === size,
     redacted: erased,
+    pruned: history.pruned,
+    recovered: history.recovered,
     first_invalid: first === null ? null : { seq: first.seq, code: first.code },
     errors: faults.kept,
     error_count: faults.count,

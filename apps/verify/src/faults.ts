@@ -12,6 +12,7 @@ export type Code =
   | 'malformed_payload'
   | 'bad_genesis'
   | 'bad_rotation'
+  | 'bad_cut'
   | 'malformed_checkpoint'
   | 'checkpoint_signature'
   | 'checkpoint_origin'

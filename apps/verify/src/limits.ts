@@ -2,14 +2,29 @@ import type { Chain } from './chain.ts'
 
 /** What a verdict does not say, in plain sentences: without them it would promise too much. */
 export function limitsOf(chain: Chain, from: number, isOpen: boolean, hasKey: boolean): string[] {
-  const { size, erased, unexplained, checkpoints } = chain
+  const { size, erased, unexplained, checkpoints, history } = chain
+  const { record, recovered } = history
   const { outside } = checkpoints
   const sentences: readonly (readonly [boolean, string])[] = [
     [
       true,
       'Whether what was recorded is true and complete, times included: only that it was not changed.',
     ],
-    [from > 0, `The entries before seq ${from}: the state there was taken as given.`],
+    [
+      from > 0 && record === null,
+      `The entries before seq ${from}: the state there was taken as given.`,
+    ],
+    [
+      record !== null,
+      `The entries before seq ${from}: they were pruned, as entry ${record} records, and are in the export that it names.`,
+    ],
+    ...recovered.map(
+      ({ seq, lost }) =>
+        [
+          true,
+          `The entries ${lost.from_seq} to ${lost.to_seq} of an earlier history: lost in a restore from a backup, as entry ${seq} records.`,
+        ] as const,
+    ),
     [isOpen, `What follows seq ${size - 1}: the export does not lead to its signed end.`],
     [
       !hasKey,

@@ -4,11 +4,15 @@ import { isObject, JsonError } from './jcs.ts'
 export interface Report {
   readonly id: string
   readonly framework: string
+  readonly period: { readonly from: string; readonly to: string }
+  readonly generated_at: string
+  readonly generated_by: unknown
   readonly content_sha256: string
   readonly csv_sha256: string
   readonly record_seq: number
   readonly ledger_head: { readonly size: number; readonly hash: string }
   readonly content: {
+    readonly framework: { readonly id: string }
     readonly organization: { readonly id: string }
     readonly catalog: { readonly sha256: string }
     readonly period: { readonly from: string; readonly to: string }
@@ -74,12 +78,16 @@ const counts: Form = (value, path) => {
 const REPORT = object({
   id: text,
   framework: text,
+  status: is('"ready"', (value) => value === 'ready'),
+  period: object({ from: time, to: time }),
+  generated_at: text,
   content_sha256: text,
   csv_sha256: text,
   record_seq: count,
   ledger_head: object({ size: count, hash: text }),
   content: object({
     schema: is('"report/1"', (value) => value === 'report/1'),
+    framework: object({ id: text }),
     organization: object({ id: text }),
     catalog: object({ sha256: text }),
     period: object({ from: time, to: time }),

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
+import { isOfKind } from './evidence-kinds.ts'
 import { canonical, isObject, parseJson } from './jcs.ts'
 import type { Entry } from './lines.ts'
-import { readPayload } from './payload.ts'
 import { readReport } from './report-document.ts'
 import type { Report } from './report-document.ts'
-import { isOfKind } from './evidence-kinds.ts'
+import { recordDifferences, unrecorded } from './report-record.ts'
 
 export interface ReportError {
   readonly code:
@@ -57,12 +57,14 @@ export class ReportCheck {
   #last: number | null = null
   #hashAtLast: string | null = null
   #isBeforeSeen = false
+  readonly #unrecorded: readonly string[]
 
   /** Throws `JsonError` for a text that is no report. */
   constructor(text: string) {
     const document = parseJson(text)
     const report = readReport(document)
     this.#report = report
+    this.#unrecorded = unrecorded(document)
     const content = isObject(document) ? document['content'] : null
     if (hash('sha256', canonical(content)) !== report.content_sha256)
       this.#wrong({
@@ -86,11 +88,8 @@ export class ReportCheck {
 
   entry(entry: Entry): void {
     const { from, to } = this.#report.content.period
-    if (entry.recorded_at < to) {
-      this.#hashAtLast = entry.hash
-      if (entry.recorded_at < from) this.#isBeforeSeen = true
-      else this.#count(entry)
-    }
+    if (entry.recorded_at < from) this.#isBeforeSeen = true
+    else if (entry.recorded_at < to) this.#count(entry)
     const questions = this.#questions.get(entry.seq)
     if (questions === undefined) return
     this.#questions.delete(entry.seq)
@@ -124,6 +123,9 @@ export class ReportCheck {
       for (const detail of differences) this.#wrong({ code: 'period_differs', detail })
     }
     this.#checkLeft(from, notChecked)
+    if (this.#unrecorded.length > 0) {
+      notChecked.push(`${this.#unrecorded.join(', ')}: no hash and no entry covers them.`)
+    }
     notChecked.push(
       'Whether the report says what follows from the entries: statuses, values and findings come from the program that made it.',
     )
@@ -150,39 +152,20 @@ export class ReportCheck {
     if (this.#errors.length < KEPT) this.#errors.push(error)
   }
 
-  #count({ seq, kind, recorded_at }: Entry): void {
-    if (recorded_at < this.#report.content.period.from) return
+  #count({ seq, kind, hash: entryHash }: Entry): void {
+    this.#hashAtLast = entryHash
     this.#first ??= seq
     this.#last = seq
     this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + 1)
   }
 
   /** The entry that was written with the report, in the same transaction. */
-  #record({ seq, kind, recorded_at, payload }: Entry): ReportError | null {
-    if (kind !== 'report.generated') return null
+  #record(entry: Entry): ReportError | null {
+    if (entry.kind !== 'report.generated') return null
     this.#hasRecord = true
-    const { id, framework, content_sha256, csv_sha256, content, ledger_head } = this.#report
-    const data = payload === null ? undefined : readPayload(payload)?.data
-    if (data === undefined)
-      return { code: 'record_differs', detail: `seq ${seq} was erased or cannot be read` }
-    const stated = {
-      report_id: id,
-      framework,
-      from: content.period.from,
-      to: content.period.to,
-      content_sha256,
-      csv_sha256,
-      catalog_sha256: content.catalog.sha256,
-      checkpoint: { seq: ledger_head.size - 1, hash: ledger_head.hash },
-    }
-    const differing = Object.entries(stated)
-      .filter(([name, value]) => canonical(data[name] ?? null) !== canonical(value))
-      .map(([name]) => name)
-    // What is reported on was over when the report was made.
-    if (recorded_at < content.period.to) differing.push('recorded_at')
-    return differing.length === 0
-      ? null
-      : { code: 'record_differs', detail: `seq ${seq} says otherwise: ${differing.join(', ')}` }
+    const differing = recordDifferences(this.#report, entry)
+    if (differing.length === 0) return null
+    return { code: 'record_differs', detail: `seq ${entry.seq}: ${differing.join(', ')}` }
   }
 
   #evidence(
@@ -190,8 +173,8 @@ export class ReportCheck {
     evidence: string,
     { seq, kind, recorded_at }: Entry,
   ): ReportError | null {
-    const { to } = this.#report.content.period
-    if (recorded_at < to && isOfKind(evidence, kind)) return null
+    const { from, to } = this.#report.content.period
+    if (recorded_at >= from && recorded_at < to && isOfKind(evidence, kind)) return null
     const detail = `${control}: seq ${seq}, ${kind} of ${recorded_at}, is no evidence of ${evidence}`
     return { code: 'evidence_differs', detail }
   }

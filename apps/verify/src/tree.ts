@@ -32,11 +32,15 @@ export class Tree {
   }
 
   root(): Buffer {
-    return this.#frontier.length === 0
-      ? hash('sha256', '', 'buffer')
-      : this.#frontier.reduceRight((right, left) => nodeHash(left, right))
+    return rootOf(this.#frontier)
   }
 }
+
+/** The root over the nodes of a frontier; that of no leaves is the hash of nothing. */
+export const rootOf = (frontier: readonly Buffer[]): Buffer =>
+  frontier.length === 0
+    ? hash('sha256', '', 'buffer')
+    : frontier.reduceRight((right, left) => nodeHash(left, right))
 
 /** The nodes of a frontier as text, or null unless they are as many as a tree of this size has. */
 export function readFrontier(size: number, text: string): Buffer[] | null {

@@ -37,6 +37,8 @@ const SHARED = [
   'anchored_by',
   'truncation_checked',
   'redacted',
+  'pruned',
+  'recovered',
   'first_invalid',
   'gaps',
   'checkpoints',

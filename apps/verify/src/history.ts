@@ -1,0 +1,84 @@
+import type { Faults } from './faults.ts'
+import type { Header } from './lines.ts'
+import { readFrontier, rootOf } from './tree.ts'
+
+/** A restore from a backup, as entry `seq` records it: these entries of an earlier history are lost. */
+export interface Recovery {
+  readonly seq: number
+  readonly lost: { readonly from_seq: number; readonly to_seq: number }
+}
+
+/** The oldest entries were removed, as entry `seq` records: `cut` is the first one that was kept. */
+export interface Pruning {
+  readonly seq: number
+  readonly cut: number
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+const KEPT = 100
+
+/** What a ledger tells of its own past: docs/ledger-format.md sections 9 and 10. */
+export class History {
+  /** The newest hundred of each. */
+  readonly pruned: Pruning[] = []
+  readonly recovered: Recovery[] = []
+  /** The entry that says why the export begins where it does; null while none was seen. */
+  record: number | null = null
+  readonly #header: Header
+  readonly #faults: Faults
+
+  constructor(header: Header, faults: Faults) {
+    this.#header = header
+    this.#faults = faults
+  }
+
+  /** An entry `ledger.pruned`. What it says of the place where the export begins must be so. */
+  prune(seq: number, data: Data): void {
+    const { cut } = data
+    if (!isCount(cut) || cut === 0 || cut > seq) {
+      this.#faults.add(seq, 'bad_cut', 'cut')
+      return
+    }
+    if (cut === this.#header.from_seq) {
+      this.record = seq
+      for (const [name, value] of Object.entries(this.#beginning()))
+        if (value !== undefined && data[name] !== value) this.#faults.add(seq, 'bad_cut', name)
+    }
+    keep(this.pruned, { seq, cut })
+  }
+
+  /** An entry `ledger.recovered`. */
+  recover(seq: number, data: Data): void {
+    const { from_seq, to_seq } = (data['lost'] ?? {}) as { from_seq?: unknown; to_seq?: unknown }
+    if (isCount(from_seq) && isCount(to_seq))
+      keep(this.recovered, { seq, lost: { from_seq, to_seq } })
+  }
+
+  /** The recovery that lost the history of which a tree of this size was. */
+  lossOf(size: number): Recovery | undefined {
+    return this.recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
+  }
+
+  /** What is known of the place where the export begins. */
+  #beginning(): Readonly<Record<string, string | undefined>> {
+    const { from_seq, start, ledger_id, origin } = this.#header
+    const frontier = start && readFrontier(from_seq, start.frontier)
+    return {
+      hash: start?.hash,
+      recorded_at: start?.recorded_at,
+      root: frontier ? rootOf(frontier).toString('hex') : undefined,
+      vkey: start?.vkey,
+      ledger_id,
+      origin,
+    }
+  }
+}
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+function keep<T>(list: T[], one: T): void {
+  list.push(one)
+  if (list.length > KEPT) list.shift()
+}

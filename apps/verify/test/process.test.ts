@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Verdict } from '../src/run.ts'
+import { bytesOf } from './support/agree.ts'
+import { exportOf } from './support/ledger.ts'
+import { reportAndExport } from './support/report.ts'
+import { sound, vectors } from './support/vectors.ts'
+
+const source = resolve(import.meta.dirname, '../src')
+const folder = mkdtempSync(join(tmpdir(), 'remit-verify-'))
+const at = (name: string): string => join(folder, name)
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The program as an auditor has it: its own files, Node, and nothing else within reach. */
+async function run(args: readonly string[], stdin: Iterable<string> = [], flags: string[] = []) {
+  const child = spawn(process.execPath, [...flags, at('program/main.ts'), ...args], { cwd: folder })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  // A program that ends early leaves the rest unread.
+  const fed = pipeline(Readable.from(stdin), child.stdin).catch(() => {})
+  const code = await new Promise<number | null>((done) => child.once('close', done))
+  await fed
+  return { code, stdout, stderr } satisfies Ended
+}
+
+beforeAll(() => {
+  cpSync(source, at('program'), { recursive: true })
+  const made = reportAndExport()
+  writeFileSync(at('sound.ndjson'), bytesOf(sound.lines))
+  writeFileSync(at('changed.ndjson'), bytesOf(sound.lines).toString().replace('1.50', '9.50'))
+  writeFileSync(at('reported.ndjson'), bytesOf(made.lines))
+  writeFileSync(at('report.json'), JSON.stringify(made.report, null, 2))
+  writeFileSync(at('changed.json'), JSON.stringify(made.report).replace('9.50', '9.51'))
+  const [kept = ''] = vectors.find(({ name }) => name.includes('kept outside'))!.checkpoints
+  const [other = ''] = vectors.find(({ name }) => name.endsWith('outside disagrees'))!.checkpoints
+  writeFileSync(at('kept.note'), kept)
+  writeFileSync(at('kept.ndjson'), `${JSON.stringify({ size: 4, note: kept })}\n`)
+  writeFileSync(at('other.note'), other)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('remit-verify', () => {
+  test('imports nothing but Node and itself', () => {
+    const imports = readdirSync(source).flatMap((name) =>
+      [...readFileSync(join(source, name), 'utf8').matchAll(/from '([^']+)'/g)].map(([, of]) => of),
+    )
+    const manifest = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8')) as object
+
+    expect(imports.length).toBeGreaterThan(20)
+    expect(imports.filter((of) => !/^(node:|\.\/)/.test(of!))).toEqual([])
+    expect(Object.keys(manifest).filter((name) => /^(?!dev).*[dD]ependencies$/.test(name))).toEqual(
+      [],
+    )
+  })
+
+  test.each([
+    ['a sound export', 0, ['sound.ndjson']],
+    ['one that nothing holds', 3, ['sound.ndjson', '--require-anchor']],
+    ['with its key', 0, ['sound.ndjson', '--require-anchor', '--vkey', sound.vkey!]],
+    ['with a checkpoint', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.note']],
+    ['with one in JSON', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.ndjson']],
+    ['with a checkpoint of another', 1, ['sound.ndjson', '--checkpoint', 'other.note']],
+    [
+      'with another key',
+      1,
+      ['sound.ndjson', '--vkey', vectors.find((v) => v.name.startsWith('no key'))!.vkey!],
+    ],
+    ['a changed export', 1, ['changed.ndjson']],
+    ['what is no export', 1, ['report.json']],
+    ['a report', 0, ['reported.ndjson', '--report', 'report.json']],
+    ['a changed report', 1, ['reported.ndjson', '--report', 'changed.json']],
+    ['two reports', 1, ['reported.ndjson', '--report', 'report.json', '--report', 'changed.json']],
+    ['a report of another ledger', 1, ['sound.ndjson', '--report', 'report.json']],
+    ['what is no report', 2, ['reported.ndjson', '--report', 'reported.ndjson']],
+    ['nothing', 2, []],
+    ['two exports', 2, ['sound.ndjson', 'changed.ndjson']],
+    ['an option that is none', 2, ['sound.ndjson', '--force']],
+    ['no file', 2, ['nowhere.ndjson']],
+    ['a folder', 2, ['.']],
+    ['no key', 2, ['sound.ndjson', '--vkey', 'nonsense']],
+    ['no checkpoint file', 2, ['sound.ndjson', '--checkpoint', 'nowhere.note']],
+    ['help', 0, ['--help']],
+  ])('%s: ends with %i', async (_name, expected, args) => {
+    const { code, stdout, stderr } = await run(args)
+
+    expect({ code, stdout, stderr }).toMatchObject({ code: expected })
+    expect(stderr).toMatch(expected === 2 ? /^remit-verify: .+\n$/ : /^$/)
+    expect(stdout === '').toBe(expected === 2)
+  })
+
+  test('says the same to a person and to a program, and what was not checked', async () => {
+    const person = await run(['changed.ndjson'])
+    const program = await run(['changed.ndjson', '--json'])
+    const verdict = JSON.parse(program.stdout) as Verdict
+
+    expect(verdict).toMatchObject({
+      status: 'wrong',
+      ledger: { status: 'tampered', first_invalid: { seq: 1, code: 'commitment_mismatch' } },
+      reports: [],
+    })
+    expect(person.stdout).toContain('LEDGER TAMPERED')
+    expect(person.stdout).toContain('seq 1: commitment_mismatch')
+    for (const sentence of verdict.ledger.not_checked) expect(person.stdout).toContain(sentence)
+  })
+
+  test('shows no control characters of a hostile export', async () => {
+    const named = { ledger_id: '\u001b[2J\u009b\u202e' }
+    const hostile = JSON.stringify({ ...(JSON.parse(sound.lines[0]!) as object), ...named })
+    const { code, stdout } = await run(
+      ['-'],
+      [`${hostile}\n`, ...sound.lines.slice(1).map((line) => `${line}\n`)],
+    )
+
+    expect(code).toBe(1)
+    expect(stdout).toContain('\\u{1b}[2J\\u{9b}\\u{202e}')
+    expect(stdout).not.toMatch(/[^\P{C}\n]/u)
+  })
+
+  test('needs no more memory for a longer export', { timeout: 120_000 }, async () => {
+    const [header = '', ...entries] = exportOf(
+      Array.from({ length: 20_000 }, (_, n) => ({
+        kind: 'authorization.decided',
+        at: new Date(Date.UTC(2026, 1, 1) + n).toISOString(),
+        data: { note: 'x'.repeat(2_000) },
+      })),
+    )
+    const { code, stdout } = await run(
+      ['-', '--json'],
+      [header, ...entries].map((line) => `${line}\n`),
+      ['--max-old-space-size=24'],
+    )
+
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ ledger: { checked: { entries: 20_001 } } })
+  })
+
+  test('leaves out a line without end, and says so', { timeout: 60_000 }, async () => {
+    const endless = Array.from({ length: 40 }, () => 'x'.repeat(1_000_000))
+    const { code, stdout } = await run(
+      ['-', '--json'],
+      [`${sound.lines[0]}\n`, ...endless, '\n', ...sound.lines.slice(1).map((line) => `${line}\n`)],
+      ['--max-old-space-size=24'],
+    )
+
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      ledger: { first_invalid: { seq: 0, code: 'malformed_line' } },
+    })
+  })
+})

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { verifyExport } from '../src/index.ts'
+import { JsonError } from '../src/jcs.ts'
+import { ReportCheck } from '../src/report.ts'
+import { contentOf, reportAndExport } from './support/report.ts'
+import { sound } from './support/vectors.ts'
+
+const { report, lines } = reportAndExport()
+const text = JSON.stringify(report)
+
+async function check(document: string, entries: readonly string[] = lines) {
+  const reportCheck = new ReportCheck(document)
+  const ledger = await verifyExport(entries, { onEntry: (entry) => reportCheck.entry(entry) })
+  return reportCheck.end(ledger.org_id, ledger.checked.from_seq)
+}
+
+const codes = async (document: string, entries?: readonly string[]) =>
+  (await check(document, entries)).errors.map(({ code }) => code)
+
+describe('a report and the export that records it', () => {
+  test('agree, however the report is laid out', async () => {
+    expect((await verifyExport(lines)).status).toBe('ok')
+    expect(await check(text)).toMatchObject({ status: 'ok', errors: [], looked_up: 6 })
+    expect(await check(JSON.stringify(report, null, 2))).toMatchObject({ status: 'ok' })
+  })
+
+  test('say what nobody vouches for', async () => {
+    const { not_checked } = await check(JSON.stringify({ ...report, verdict: 'good' }))
+
+    expect(not_checked.join('\n')).toContain('verdict, ledger_head.verified')
+    expect(not_checked).toContainEqual(
+      expect.stringMatching(/^Whether the report says what follows/),
+    )
+  })
+
+  test('disagree after the change of any one digit that a hash or an entry covers', async () => {
+    const covered = JSON.stringify({
+      ...report,
+      ledger_head: { size: report.ledger_head.size, hash: report.ledger_head.hash },
+    })
+    const digits = [...covered.matchAll(/\d/g)].map(({ index }) => index)
+    const missed: string[] = []
+    for (const at of digits) {
+      const digit = (Number(covered[at]) + 1) % 10
+      const changed = `${covered.slice(0, at)}${digit}${covered.slice(at + 1)}`
+      const found = await check(changed).catch((error: unknown) => error)
+      if (!(found instanceof JsonError) && (found as { status: string }).status === 'ok')
+        missed.push(changed.slice(at - 30, at + 10))
+    }
+
+    expect(digits.length).toBeGreaterThan(300)
+    expect(missed).toEqual([])
+  })
+})
+
+describe('a report that does not fit its ledger', () => {
+  const honest = contentOf()
+  const { ledger } = honest
+  const [control] = honest.controls
+  const evidence = { ...control!.evidence[0]! }
+  const withEvidence = (change: object) => ({
+    controls: [{ ...control!, evidence: [{ ...evidence, ...change }] }],
+  })
+
+  // As a server that lies would write it: hashed and recorded like any other.
+  test.each([
+    ['counts an entry too many', { ledger: { ...ledger, entries: 5 } }, 'period_differs'],
+    ['begins elsewhere', { ledger: { ...ledger, first_seq: 2 } }, 'period_differs'],
+    ['ends elsewhere', { ledger: { ...ledger, last_seq: 7 } }, 'period_differs'],
+    [
+      'counts a kind that is not there',
+      { ledger: { ...ledger, by_kind: { 'authorization.decided': 3, 'guard.checked': 1 } } },
+      'period_differs',
+    ],
+    [
+      'names another hash',
+      { ledger: { ...ledger, hash_at_last: 'a'.repeat(64) } },
+      'period_differs',
+    ],
+    ['calls on an entry that is not there', withEvidence({ sample: [3, 99] }), 'entry_missing'],
+    ['calls on what a caller wrote', withEvidence({ sample: [3, 5] }), 'evidence_differs'],
+    ['calls on what came before', withEvidence({ sample: [2, 3] }), 'evidence_differs'],
+    ['calls on what came later', withEvidence({ last_seq: 7 }), 'evidence_differs'],
+    ['finds what is not there', { findings: [{ id: 'F-0001', seqs: [99] }] }, 'entry_missing'],
+    ['finds what came later', { findings: [{ id: 'F-0001', seqs: [7] }] }, 'finding_differs'],
+    ['is about another', { organization: { id: 'org_b', name: 'B' } }, 'other_ledger'],
+    [
+      'is about another period than it says outside',
+      { period: { ...honest.period, from: '2026-01-31T00:00:00.000Z' } },
+      'record_differs',
+    ],
+  ])('%s', async (_name, change, code) => {
+    const made = reportAndExport(contentOf(change))
+
+    expect((await verifyExport(made.lines)).status).toBe('ok')
+    expect(await codes(JSON.stringify(made.report), made.lines)).toContain(code)
+  })
+
+  test.each([
+    ['of another ledger', sound.lines],
+    ['that ends before it', lines.slice(0, -2)],
+  ])('is not confirmed by an export %s', async (_name, entries) => {
+    expect(await codes(text, entries)).toContain('record_missing')
+  })
+
+  test('whose entry was erased is not confirmed', async () => {
+    const record = JSON.parse(lines.at(-2)!) as object
+    const erased = lines.with(
+      lines.length - 2,
+      JSON.stringify({ ...record, salt: null, payload: null }),
+    )
+
+    expect(await codes(text, erased)).toEqual(['record_differs'])
+  })
+
+  test('may come with an export that begins inside the period: what is missing is said', async () => {
+    const header = { ...(JSON.parse(lines[0]!) as object), from_seq: 5 }
+    const verdict = await check(text, [JSON.stringify(header), ...lines.slice(6)])
+
+    expect(verdict.status).toBe('ok')
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/^The counts of the period/))
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/^3 sequence numbers/))
+  })
+})
+
+describe('what is no report', () => {
+  test.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['nothing', ''],
+    ['an export', lines.join('\n')],
+    ['one that is being generated', '{"id":"rpt_1","status":"generating"}'],
+    ['a name twice', text.replace('"status"', '"status":"failed","status"')],
+    ['a name twice, spelled otherwise', text.replace('"status"', '"st\\u0061tus":1,"status"')],
+    ['a name twice deep inside', text.replace('"first_seq"', '"first_seq":1,"first_seq"')],
+    ['an unknown form', text.replace('report/1', 'report/2')],
+    ['half a surrogate', text.replace('Acme', '\\ud800')],
+    ['a number beyond all', text.replace('"entries":4', '"entries":1e999')],
+    ['a sequence number that is text', text.replace('"seqs":[1,4]', '"seqs":["1","4"]')],
+  ])('%s', (_name, document) => {
+    expect(() => new ReportCheck(document)).toThrow(JsonError)
+  })
+})

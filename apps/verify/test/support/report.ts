@@ -1,0 +1,96 @@
+import { canonical } from '../../src/jcs.ts'
+import { exportOf, sha256 } from './ledger.ts'
+import type { Draft } from './ledger.ts'
+
+const FROM = '2026-02-01T00:00:00.000Z'
+const TO = '2026-03-01T00:00:00.000Z'
+const ACTOR = { type: 'key', id: 'key_1' }
+
+const BEFORE: readonly Draft[] = [
+  { kind: 'agent.registered', at: '2026-01-20T00:00:00.000Z' },
+  { kind: 'policy.created', at: '2026-01-31T23:59:59.999Z' },
+]
+const IN_PERIOD: readonly Draft[] = [
+  { kind: 'authorization.decided', at: FROM },
+  { kind: 'authorization.decided', at: '2026-02-10T10:00:00.000Z', data: { amount_usd: '9.50' } },
+  { kind: 'entry.appended', at: '2026-02-11T10:00:00.000Z' },
+  { kind: 'authorization.decided', at: '2026-02-28T23:59:59.999Z' },
+]
+const AFTER: readonly Draft[] = [{ kind: 'authorization.decided', at: TO }]
+
+const drafts = [...BEFORE, ...IN_PERIOD, ...AFTER]
+const hashAt = (lines: readonly string[], seq: number): string =>
+  (JSON.parse(lines[seq + 1]!) as { hash: string }).hash
+
+/** What a report says of these entries; parts of it can be replaced, before it is hashed. */
+export function contentOf(change: Readonly<Record<string, unknown>> = {}) {
+  const evidence = (kind: string, sample: readonly number[]) => ({
+    kind,
+    operated: true,
+    reason: null,
+    count: sample.length,
+    first_seq: sample[0] ?? null,
+    last_seq: sample.at(-1) ?? null,
+    sample,
+  })
+  return {
+    schema: 'report/1',
+    framework: { id: 'soc2', name: 'SOC 2', version: '2017' },
+    catalog: { version: '1', sha256: sha256('catalogue') },
+    organization: { id: 'org_acme', name: 'Acme' },
+    period: { from: FROM, to: TO },
+    ledger: {
+      first_seq: 3,
+      last_seq: 6,
+      entries: 4,
+      by_kind: { 'authorization.decided': 3, 'entry.appended': 1 },
+      hash_at_last: hashAt(exportOf(drafts), 6),
+    },
+    controls: [
+      { id: 'CC7.2', evidence: [evidence('authorization_decisions', [3, 4, 6])] },
+      { id: 'CC1.1', evidence: [] },
+    ],
+    findings: [{ id: 'F-0001', text: 'Amounts of 9.50', seqs: [1, 4] }],
+    ...change,
+  }
+}
+
+/** A report, and an export with the entry that records it. */
+export function reportAndExport(content: Readonly<Record<string, unknown>> = contentOf()) {
+  const content_sha256 = sha256(canonical(content))
+  const head = drafts.length
+  const csv_sha256 = sha256('csv')
+  const generated_at = '2026-03-02T08:00:00.000Z'
+  const checkpoint = { seq: head, hash: hashAt(exportOf(drafts), head) }
+  const data = {
+    report_id: 'rpt_1',
+    framework: 'soc2',
+    from: FROM,
+    to: TO,
+    content_sha256,
+    csv_sha256,
+    catalog_sha256: sha256('catalogue'),
+    checkpoint,
+  }
+  const record: Draft = { kind: 'report.generated', at: generated_at, data, actor: ACTOR }
+  const report = {
+    id: 'rpt_1',
+    framework: 'soc2',
+    period: { from: FROM, to: TO },
+    status: 'ready',
+    generated_at,
+    generated_by: ACTOR,
+    content_sha256,
+    csv_sha256,
+    record_seq: head + 1,
+    ledger_head: {
+      size: head + 1,
+      hash: checkpoint.hash,
+      verified: true,
+      first_bad_seq: null,
+      anchors_checked: 0,
+    },
+    content,
+  }
+  return { report, lines: exportOf([...drafts, record]) }
+}
