@@ -1,14 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { GuardRequest } from '@remit/contract'
 import { checkContent } from '@remit/core'
-import { createInstallation } from './installation.ts'
+import { heldByTexts, overHttp } from './guard-http.ts'
 import { median, quantile } from './report.ts'
 import type { Result } from './report.ts'
-import { startServer } from './servers.ts'
-import type { BenchServer } from './servers.ts'
 
 const WEIGHTS = new URL('../../packages/core/weights/guard.bin', import.meta.url)
 const START = fileURLToPath(new URL('./guard-start.ts', import.meta.url))
@@ -36,17 +33,26 @@ export async function guardSuite(rounds: number): Promise<Result[]> {
   const long = texts(5_000).map((content) => GuardRequest.parse({ content, source: 'document' }))
   const ofShort = inProcess(short, CHECKS * rounds)
   const ofLong = inProcess(long, (CHECKS * rounds) / 10)
-  const overHttp = await http(short, rounds)
+  const http = await overHttp(
+    short.map(({ content = '' }) => content),
+    (CHECKS * rounds) / 4,
+  )
   const start = Array.from({ length: rounds }, firstCheck)
   const result = (name: string, value: number, below: number, unit: string, detail: string) =>
     ({ name, value, goal: { below }, unit, detail }) satisfies Result
   const all = (values: readonly number[]) =>
     `p50 ${median(values).toFixed(3)} ms, p99 ${quantile(values, 0.99).toFixed(3)} ms`
+  const shown = (name: string, values: readonly number[]) =>
+    ({ name, value: median(values), goal: null, unit: ' ms', detail: all(values) }) satisfies Result
   return [
     result('500 characters in process, p50', median(ofShort), 0.25, ' ms', all(ofShort)),
     result('500 characters in process, p99', quantile(ofShort, 0.99), 0.6, ' ms', all(ofShort)),
     result('5,000 characters in process, p50', median(ofLong), 2, ' ms', all(ofLong)),
-    result('500 characters over HTTP, p50', median(overHttp), 0.6, ' ms', all(overHttp)),
+    result('500 characters over HTTP, p50', median(http.passed), 0.6, ' ms', all(http.passed)),
+    result('500 characters over HTTP, p99', quantile(http.passed, 0.99), 6, ' ms', ''),
+    shown('the same to a server that only sends it back', http.echoed),
+    shown('with an entry in the ledger', http.recorded),
+    ...(await heldByTexts(texts(5_000))),
     result('first check of a process', median(start), 50, ' ms', ''),
     result('weights, concepts and vocabulary', statSync(WEIGHTS).size / MB, 1.5, ' MB', ''),
   ]
@@ -73,43 +79,6 @@ function inProcess(requests: readonly GuardRequest[], checks: number): number[] 
     if (i >= checks) taken.push(performance.now() - started)
   }
   return taken
-}
-
-/** The same through a server, requests in series. */
-async function http(requests: readonly GuardRequest[], rounds: number): Promise<number[]> {
-  const installation = await createInstallation('sqlite')
-  const server = await startServer({ kind: 'remit', ...installation })
-  const bodies = requests.map((one) => JSON.stringify(one))
-  const taken: number[] = []
-  const checks = (CHECKS * rounds) / 4
-  for (let i = 0; i < checks * 2; i++) {
-    const started = performance.now()
-    await post(server, bodies[i % bodies.length] ?? '')
-    if (i >= checks) taken.push(performance.now() - started)
-  }
-  agent.destroy()
-  await server.stop()
-  await installation.remove()
-  return taken
-}
-
-// The plainest client there is: its own time counts too.
-const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-
-function post({ url, organization }: BenchServer, body: string): Promise<void> {
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    authorization: `Bearer ${organization.key}`,
-  }
-  return new Promise((resolve, reject) => {
-    const sent = request(`${url}/v1/guard`, { method: 'POST', agent, headers }, (response) => {
-      if (response.statusCode !== 200)
-        reject(new Error(`the guard answered ${response.statusCode}`))
-      response.resume().on('end', resolve)
-    })
-    sent.on('error', reject).end(body)
-  })
 }
 
 const firstCheck = (): number =>

@@ -1,11 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createTestRemit } from '@remit/core/testing'
+import { delayOf } from './delay.ts'
 import type { Result } from './report.ts'
 import { sentence } from './scorer-texts.ts'
-
-const MOST_MS = 50
-// What the histogram takes for no delay at all.
-const RESOLUTION_MS = 5
 
 const many = (count: number, result: object) => Array.from({ length: count }, () => result)
 const long = sentence(20_000, 1).slice(0, 99_000)
@@ -38,20 +34,7 @@ export async function delaySuite(): Promise<Result[]> {
       const answer = await remit.call('POST', '/v1/scorers', { key, body })
       await answer.text()
     }
-    await ask()
-    const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-    delay.enable()
-    const started = performance.now()
-    await ask()
-    const took = performance.now() - started
-    delay.disable()
-    results.push({
-      name: `event loop held, ${name}`,
-      value: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),
-      unit: ' ms',
-      goal: { below: MOST_MS },
-      detail: `${Math.round(took)} ms a request`,
-    })
+    results.push(await delayOf(name, ask))
   }
   await remit.close()
   return results
