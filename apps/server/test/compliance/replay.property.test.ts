@@ -1,0 +1,164 @@
+import { setPlan } from '@remit/core'
+import { createClock, DIALECTS } from '@remit/core/testing'
+import type { Api, TestClock } from '@remit/core/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules } from '../../src/modules.ts'
+import { createEnterprise, register } from '../identity/support.ts'
+import { NO_FLIPS, replay } from './replay-support.ts'
+
+const AGENTS = ['a', 'b', 'guest'] as const
+
+const policy = fc.record({
+  effect: fc.constantFrom('allow', 'deny'),
+  agents: fc.constantFrom(['a'], ['*'], ['b', 'guest'], ['g*']),
+  actions: fc.constantFrom(['pay.send'], ['pay.*'], ['*'], ['*.send']),
+  resources: fc.constantFrom(['*'], ['*'], ['doc:*'], ['urn:doc:1']),
+  condition: fc.constantFrom(
+    null,
+    'context.amount > 3.0',
+    'has(context.amount) && context.amount > 3.0',
+    'has(resource.type) && resource.type == "urn"',
+    'has(resource.properties.owner) && resource.properties.owner == "ada"',
+    'has(agent.environment) && agent.environment == "prod"',
+    'has(agent.labels) && has(agent.labels.team) && agent.labels.team == "x"',
+    "now > timestamp('2026-11-20T08:01:00Z')",
+  ),
+  enabled: fc.constantFrom(true, true, true, false),
+  expires_at: fc.constantFrom(null, null, '2026-11-20T08:02:00.000Z'),
+})
+
+const request = fc.record(
+  {
+    agent_id: fc.constantFrom(...AGENTS),
+    action: fc.constantFrom('pay.send', 'pay.get', 'mail.send'),
+    resource: fc.constantFrom(
+      '',
+      'doc:1',
+      'urn:doc:1',
+      { type: 'doc', id: '1', properties: { owner: 'ada' } },
+      { type: 'urn:doc', id: '1' },
+      { type: 'urn:doc', id: '1', properties: { owner: 'bob' } },
+    ),
+    context: fc.record(
+      // A thousand is more than the limit, all the others together are less.
+      { amount: fc.constantFrom(1, 4, 1_000, 'much'), flag: fc.boolean() },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: ['agent_id', 'action'] },
+)
+
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ does: fc.constant('ask' as const), request }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      does: fc.constant('change' as const),
+      body: fc.constantFrom({ environment: 'prod' }, { environment: null, labels: { team: 'x' } }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      does: fc.constant('plan' as const),
+      plan: fc.constantFrom('team' as const, 'enterprise' as const),
+    }),
+  },
+)
+
+const effect = fc.constantFrom('allow' as const, 'deny' as const)
+const world = fc.record({
+  own: fc.array(fc.tuple(policy, fc.boolean()), { maxLength: 4 }),
+  added: fc.array(policy, { maxLength: 3 }),
+  effects: fc.tuple(effect, effect),
+  approval: fc.constantFrom(null, null, { actions: ['pay.*'], condition: 'context.amount < 5.0' }),
+  denied: fc.constantFrom(null, null, 'b'),
+  steps: fc.array(fc.tuple(step, fc.constantFrom(0, 1, 40)), { minLength: 5, maxLength: 14 }),
+})
+type World = typeof world extends fc.Arbitrary<infer T> ? T : never
+
+const REGISTERED = { environment: 'test', labels: { team: 'y' } }
+
+describe.skipIf(!hasModules()).each(DIALECTS)('replays on %s', (dialect) => {
+  let all: Api
+  let clock: TestClock
+  const kinds = new Set<string>()
+  beforeAll(async () => {
+    clock = createClock()
+    all = await createEnterprise({ dialect, clock })
+  })
+  afterAll(() => all.remit.close())
+
+  async function organization(one: World, rules: readonly object[], defaultEffect: string) {
+    const api = all.as(await all.remit.organization())
+    const settings = { default_effect: defaultEffect }
+    await api.ok('changeOrganization', { body: { settings } })
+    await register(api, 'a', REGISTERED)
+    await api.ok('setSpendLimit', { params: { id: 'a' }, body: { daily_usd: 500 } })
+    if (one.approval)
+      await api.ok('setApprovalRule', { params: { id: 'some' }, body: one.approval })
+    if (one.denied !== null) {
+      const body = { agent_id: one.denied, effect: 'deny' }
+      await api.ok('grantPermission', { params: { id: 'no' }, body })
+    }
+    const ids: string[] = []
+    for (const body of rules) ids.push((await api.ok('createPolicy', { body })).id)
+    return { api, ids }
+  }
+
+  const perform = async (api: Api, [what]: World['steps'][number]) => {
+    if (what.does === 'plan') return setPlan(api.remit.writer, api.org.id, what.plan)
+    // On the team plan it is refused.
+    if (what.does === 'change')
+      return void (await api.call('changeAgent', { params: { agentID: 'a' }, body: what.body }))
+    return api.ok('authorize', { body: what.request })
+  }
+
+  it('say what authorize would have said under those rules', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (one) => {
+        clock.set('2026-11-20T08:00:00.000Z')
+        const own = one.own.map(([rule]) => rule)
+        const kept = one.own.flatMap(([rule, stays]) => (stays ? [rule] : []))
+        const real = await organization(one, own, one.effects[0])
+        const other = await organization(one, [...kept, ...one.added], one.effects[1])
+        const [asIs, asTried]: { seq: number; said: string }[][] = [[], []]
+        for (const taken of one.steps) {
+          clock.advance(taken[1] * 1_000)
+          for (const [{ api }, answers] of [
+            [real, asIs],
+            [other, asTried],
+          ] as const) {
+            const answer = await perform(api, taken)
+            if (answer && 'decision' in answer)
+              answers?.push({ seq: answer.ledger.seq, said: `${answer.decision} ${answer.reason}` })
+          }
+        }
+        await setPlan(real.api.remit.writer, real.api.org.id, 'enterprise')
+        const remove = real.ids.filter((_, i) => !one.own[i]?.[1])
+
+        const unchanged = await replay(real.api)
+        const overlay = { add: one.added, remove, default_effect: one.effects[1] }
+        const { flips, decisions, not_replayable } = await replay(real.api, { overlay })
+
+        expect(unchanged.flipped).toEqual(NO_FLIPS)
+        expect(decisions).toBe(asIs?.length)
+        expect(Object.values(not_replayable)).toEqual([0, 0, 0, 0])
+        const turned = new Map(flips.map((flip) => [flip.seq, flip]))
+        for (const [i, { seq, said }] of (asIs ?? []).entries()) {
+          const flip = turned.get(seq)
+          if (flip) kinds.add(flip.kind)
+          const would = flip ? `${flip.would_be.decision} ${flip.would_be.reason}` : said
+          const tried = asTried?.[i]?.said ?? ''
+          // Where the decision stays, its reason may be another: policy_allow in place of default_allow.
+          if (flip) expect(would).toBe(tried)
+          else expect(would.split(' ')[0]).toBe(tried.split(' ')[0])
+        }
+      }),
+      { numRuns: dialect === 'sqlite' ? 40 : 10 },
+    )
+    // Not all of them the same.
+    expect(kinds.size).toBeGreaterThan(2)
+  })
+})

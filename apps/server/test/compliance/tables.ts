@@ -1,0 +1,19 @@
+import { dialectOf } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import { sql } from 'kysely'
+
+/** Every row of every table as text, by the name of the table, to see what has changed. */
+export async function tablesOf(db: AnyDatabase): Promise<Record<string, string[]>> {
+  const names =
+    dialectOf(db) === 'postgres'
+      ? sql<{
+          name: string
+        }>`select table_name as name from information_schema.tables where table_schema = 'public'`
+      : sql<{ name: string }>`select name from sqlite_master where type = 'table'`
+  const tables: Record<string, string[]> = {}
+  for (const { name } of (await names.execute(db)).rows) {
+    const { rows } = await sql`select * from ${sql.table(name)}`.execute(db)
+    tables[name] = rows.map((row) => JSON.stringify(row)).toSorted()
+  }
+  return tables
+}
