@@ -4,6 +4,9 @@ import { replay } from './preview/replay.ts'
 import { previewRoutes } from './preview/routes.ts'
 import type { Replays } from './preview/routes.ts'
 import { migrations } from './schema.ts'
+import { verifyRoutes } from './verify/routes.ts'
+import { Watch } from './watch/watch.ts'
+import { createJobs } from './worker/create-jobs.ts'
 
 export default defineModule({
   name: 'compliance',
@@ -12,6 +15,17 @@ export default defineModule({
     const here: Replays = {
       replay: (orgId, task) => replay(deps.db, orgId, task, () => setImmediate()),
     }
-    return { routes: [...previewRoutes(deps, here)] }
+    const jobs = createJobs(deps)
+    const watch = new Watch(deps)
+    return {
+      routes: [...previewRoutes(deps, here), ...verifyRoutes(deps, jobs)],
+      start() {
+        watch.start()
+      },
+      async close() {
+        await watch.close()
+        await jobs.close()
+      },
+    }
   },
 })

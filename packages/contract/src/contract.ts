@@ -16,6 +16,7 @@ import { policies } from './policies.ts'
 import { spendLimits } from './spend-limits.ts'
 import { token } from './token.ts'
 import { trust } from './trust.ts'
+import { verifyLedger } from './verify-ledger.ts'
 import { webhooks } from './webhooks.ts'
 
 /** The whole API: every endpoint of every edition, by name. */
@@ -38,6 +39,7 @@ export const contract = {
   ...evaluation,
   ...compliance,
   ...dryRun,
+  ...verifyLedger,
 }
 
 export type Contract = typeof contract

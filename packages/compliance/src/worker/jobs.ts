@@ -4,8 +4,7 @@ import type { Question } from '../facts/question.ts'
 
 /**
  * Long reading of one ledger, away from the event loop where that can be: each job sees one snapshot of
- * the organization's rows. A job that finds no place in the queue rejects with `verification_busy`
- * (429, `Retry-After`), one whose thread dies with an error that says so.
+ * the organization's rows. A job that finds no place in the queue rejects with `jobs_busy` (429, `Retry-After`), one whose thread dies with an error that says so.
  */
 export interface Jobs {
   /** Checks the ledger and the reports that are stored about it. Never rejects because of what it finds. */
@@ -51,7 +50,7 @@ export interface ReportsCheck {
 }
 
 export interface ReportError {
-  /** The entry that recorded the report; of an unrecorded one, where it says that it was recorded. */
+  /** The entry that recorded the report, or should have; of a checkpoint, the entry that it names. */
   readonly seq: number
   readonly code: ReportErrorCode
   readonly reportId: string

@@ -1,0 +1,49 @@
+import { verifyDatabase } from '@remit/core'
+import type { Database, LedgerEntryRow } from '@remit/core'
+import type { RecordedReport } from '../facts/index.ts'
+import type { Tables } from '../schema.ts'
+import type { LedgerCheck, VerifyOptions } from '../worker/jobs.ts'
+import { RecordedReports } from './recorded-reports.ts'
+
+/** What is known of a ledger from outside its database. */
+export interface Trust {
+  /** The server's own verifier key. */
+  readonly vkeys: readonly string[]
+  /** Notes of the folder of checkpoints. */
+  readonly anchors: readonly string[]
+  /** Sentences about what of that folder could not be read. */
+  readonly unread: readonly string[]
+}
+
+export interface CheckHooks {
+  readonly onEntry?: (row: LedgerEntryRow) => void
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+/** Verifies a ledger and the reports about it, in one pass over the entries. */
+export async function checkLedger(
+  db: Database<Tables>,
+  orgId: string,
+  { fromSeq, toSeq, checkpoints = [] }: VerifyOptions,
+  { vkeys, anchors, unread }: Trust,
+  { onEntry, onProgress }: CheckHooks,
+): Promise<{ check: LedgerCheck; recorded: RecordedReport[] }> {
+  const started = performance.now()
+  const stored = await RecordedReports.of(db, orgId)
+  const report = await verifyDatabase(db, orgId, {
+    vkeys,
+    checkpoints: [...anchors, ...checkpoints],
+    ...(fromSeq !== undefined && { from_seq: fromSeq }),
+    ...(toSeq !== undefined && { to_seq: toSeq }),
+    ...(onProgress && { onProgress }),
+    onEntry(row) {
+      stored.entry(row)
+      onEntry?.(row)
+    },
+  })
+  const { from_seq: from } = report.checked
+  const { check: reports, recorded } = await stored.end({ from, to: toSeq ?? Infinity })
+  const durationMs = Math.round(performance.now() - started)
+  const ledger = { ...report, not_checked: [...report.not_checked, ...unread] }
+  return { check: { ledger, reports, anchors: anchors.length, durationMs }, recorded }
+}

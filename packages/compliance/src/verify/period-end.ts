@@ -1,0 +1,32 @@
+import type { LedgerEntryRow } from '@remit/core'
+
+/** Follows the entries up to the end of a period: where it ends in the ledger, and what its order was. */
+export class PeriodEnd {
+  readonly #to: string
+  /** The last entry before the end of the period; -1 and null without one. */
+  lastSeq = -1
+  hashAtLast: string | null = null
+  gaps = 0
+  regressions = 0
+  /** An entry of after the end was seen, so nothing can be missing of the period behind the last one. */
+  isClosed = false
+  #next: number | null = null
+  #time = ''
+
+  constructor(to: number) {
+    this.#to = new Date(to).toISOString()
+  }
+
+  entry({ seq, recorded_at: time, hash }: LedgerEntryRow): void {
+    if (time >= this.#to) {
+      this.isClosed = true
+      return
+    }
+    if (this.#next !== null && seq !== this.#next) this.gaps += 1
+    if (time < this.#time) this.regressions += 1
+    this.#next = seq + 1
+    this.#time = time
+    this.lastSeq = seq
+    this.hashAtLast = hash
+  }
+}

@@ -1,0 +1,180 @@
+import { hash } from 'node:crypto'
+import { on } from '@remit/core'
+import type { AnyDatabase, LedgerEntryRow } from '@remit/core'
+import type { RecordedReport } from '../facts/index.ts'
+import type { ReportRow } from '../report/schema.ts'
+import type { Tables } from '../schema.ts'
+import type { ReportError, ReportErrorCode, ReportsCheck } from '../worker/jobs.ts'
+import { readRecord } from './report-record.ts'
+import type { KeptEnd, ReportRecord } from './report-record.ts'
+
+const KIND = 'report.generated'
+const KEPT_ERRORS = 100
+const PAGE = 20
+
+/** What of the ledger was read, from the first to the last sequence number. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** A stored report, and the end of the ledger as it was found when the report was made. */
+interface Stored extends Pick<ReportRow, 'id' | 'record_seq'> {
+  readonly end: KeptEnd | null
+}
+
+/**
+ * The stored reports against the entries that tell of them. What is stored is noted before the ledger is
+ * read, so that a report that comes meanwhile is in neither.
+ */
+export class RecordedReports {
+  readonly #db: AnyDatabase
+  readonly #orgId: string
+  readonly #stored: readonly Stored[]
+  readonly #records: ReportRecord[] = []
+  /** Entries about reports that can no longer be read. */
+  readonly #erased = new Set<number>()
+  readonly #errors: ReportError[] = []
+  readonly #mismatched = new Set<string>()
+
+  private constructor(db: AnyDatabase, orgId: string, stored: readonly Stored[]) {
+    this.#db = db
+    this.#orgId = orgId
+    this.#stored = stored
+  }
+
+  static async of(db: AnyDatabase, orgId: string): Promise<RecordedReports> {
+    const rows = await on<Tables>(db)
+      .selectFrom('compliance_report')
+      .select(['id', 'record_seq', 'head'])
+      .where('org_id', '=', orgId)
+      .where('status', '=', 'ready')
+      .orderBy('id')
+      .execute()
+    const stored = rows.map(({ id, record_seq, head }) => ({ id, record_seq, end: endIn(head) }))
+    return new RecordedReports(db, orgId, stored)
+  }
+
+  /** The next entry of the ledger. */
+  entry({ kind, seq, recorded_at, payload }: LedgerEntryRow): void {
+    if (kind !== KIND) return
+    const record = payload === null ? null : readRecord(payload)
+    if (record === null) this.#erased.add(seq)
+    else this.#records.push({ ...record, seq, time: Date.parse(recorded_at) })
+  }
+
+  /** Compares both, once the ledger was read. */
+  async end(span: Span): Promise<{ check: ReportsCheck; recorded: RecordedReport[] }> {
+    const broken = new Set<string>()
+    for (let at = 0; at < this.#records.length; at += PAGE) {
+      const records = this.#records.slice(at, at + PAGE)
+      const rows = await this.#read(records.map(({ reportId }) => reportId))
+      for (const record of records) {
+        const fault = faultOf(record, rows.get(record.reportId))
+        if (fault === null) continue
+        broken.add(record.reportId)
+        this.#add(record.seq, fault, record.reportId)
+      }
+    }
+    this.#findUnrecorded(span)
+    await this.#compareEnds(span)
+    const checked = new Set(this.#records.map(({ reportId }) => reportId))
+    for (const { id, record_seq } of this.#stored) if (isIn(record_seq, span)) checked.add(id)
+    const check = {
+      checked: checked.size,
+      mismatched: this.#mismatched.size,
+      errors: this.#errors.toSorted((a, b) => a.seq - b.seq),
+    }
+    const recorded = this.#records.map(({ seq, time, reportId }) => ({
+      seq,
+      time,
+      reportId,
+      intact: !broken.has(reportId),
+    }))
+    return { check, recorded }
+  }
+
+  #findUnrecorded(span: Span): void {
+    const bySeq = new Map(this.#records.map(({ seq, reportId }) => [seq, reportId]))
+    for (const { id, record_seq: seq } of this.#stored) {
+      if (!isIn(seq, span) || this.#erased.has(seq) || bySeq.get(seq) === id) continue
+      this.#add(seq, 'report_unrecorded', id)
+    }
+  }
+
+  /** The ends of the ledger that reports name must still be there, with the same hash. */
+  async #compareEnds(span: Span): Promise<void> {
+    const kept = [
+      ...this.#records.map(({ reportId, end }) => ({ id: reportId, end })),
+      ...this.#stored,
+    ].flatMap(({ id, end }) => (end !== null && isIn(end.seq, span) ? [{ id, ...end }] : []))
+    const seqs = [...new Set(kept.map(({ seq }) => seq))]
+    const hashes = new Map<number, string>()
+    for (let at = 0; at < seqs.length; at += 500) {
+      const rows = await on<Tables>(this.#db)
+        .selectFrom('ledger_entry')
+        .select(['seq', 'hash'])
+        .where('org_id', '=', this.#orgId)
+        .where('seq', 'in', seqs.slice(at, at + 500))
+        .execute()
+      for (const { seq, hash: found } of rows) hashes.set(seq, found)
+    }
+    const wrong = new Set<string>()
+    for (const { id, seq, hash: wanted } of kept) {
+      if (hashes.get(seq) === wanted || wrong.has(id)) continue
+      wrong.add(id)
+      this.#add(seq, 'report_checkpoint', id)
+    }
+  }
+
+  async #read(ids: readonly string[]): Promise<Map<string, ReportRow>> {
+    const rows = await on<Tables>(this.#db)
+      .selectFrom('compliance_report')
+      .selectAll()
+      .where('org_id', '=', this.#orgId)
+      .where('id', 'in', ids)
+      .execute()
+    return new Map(rows.map((row) => [row.id, row]))
+  }
+
+  #add(seq: number, code: ReportErrorCode, reportId: string): void {
+    this.#mismatched.add(reportId)
+    if (this.#errors.length < KEPT_ERRORS) this.#errors.push({ seq, code, reportId })
+  }
+}
+
+const isIn = (seq: number | null, { from, to }: Span): seq is number =>
+  seq !== null && seq >= from && seq <= to
+
+function faultOf(
+  { said, seq }: ReportRecord,
+  row: ReportRow | undefined,
+): 'report_missing' | 'report_changed' | null {
+  if (!row || row.status !== 'ready' || row.content === null || row.csv === null)
+    return 'report_missing'
+  const found = {
+    framework: row.framework,
+    from: row.period_from,
+    to: row.period_to,
+    content_sha256: row.content_sha256,
+    csv_sha256: row.csv_sha256,
+  }
+  const isSame =
+    row.record_seq === seq &&
+    hash('sha256', row.content, 'hex') === row.content_sha256 &&
+    hash('sha256', row.csv, 'hex') === row.csv_sha256 &&
+    Object.entries(found).every(([name, value]) => said[name] === value)
+  return isSame ? null : 'report_changed'
+}
+
+/** The end that the row's own copy of the head names; null where it names none. */
+function endIn(text: string | null): KeptEnd | null {
+  try {
+    const { size, hash: at } = JSON.parse(text ?? 'null') as { size?: unknown; hash?: unknown }
+    return Number.isSafeInteger(size) && typeof at === 'string'
+      ? { seq: Number(size) - 1, hash: at }
+      : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,24 @@
+import { readNotes } from './checkpoint-files.ts'
+
+export interface Anchors {
+  readonly anchors: readonly string[]
+  /** Sentences about what could not be read. */
+  readonly unread: readonly string[]
+}
+
+/** What the folder of checkpoints holds of a ledger. One that cannot be read is said to be so. */
+export async function readAnchors(folder: string | undefined, orgId: string): Promise<Anchors> {
+  if (folder === undefined) return { anchors: [], unread: [] }
+  try {
+    const { notes, damaged } = await readNotes(folder, orgId)
+    return { anchors: notes, unread: damaged ? [DAMAGED] : [] }
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException
+    return {
+      anchors: [],
+      unread: [`The checkpoints of REMIT_CHECKPOINT_DIR: reading gave ${code}.`],
+    }
+  }
+}
+
+const DAMAGED = 'A part of the file in REMIT_CHECKPOINT_DIR: it is no checkpoint.'

@@ -1,0 +1,49 @@
+import { listOrganizations } from '@remit/core'
+import type { Deps } from '@remit/core'
+import { appendNote, readNotes, sizeOf } from './checkpoint-files.ts'
+
+const EVERY_MS = 60 * 60 * 1000
+
+type KeeperDeps = Pick<Deps, 'db' | 'ledger' | 'clock' | 'log'>
+
+/** Keeps the newest checkpoint of every ledger in a folder, once an hour where something was recorded. */
+export class CheckpointKeeper {
+  readonly #deps: KeeperDeps
+  readonly #folder: string
+  #next = -Infinity
+
+  constructor(deps: KeeperDeps, folder: string) {
+    this.#deps = deps
+    this.#folder = folder
+  }
+
+  /** `mayGoOn` is asked before each ledger. */
+  async keep(mayGoOn: () => Promise<boolean>): Promise<void> {
+    const { db, clock, log } = this.#deps
+    const now = clock.now()
+    if (now < this.#next) return
+    for (const { id, plan } of await listOrganizations(db)) {
+      if (plan === 'free') continue
+      if (!(await mayGoOn())) return
+      try {
+        await this.#keepOne(id, now)
+      } catch (error) {
+        log.error({ err: error, orgId: id }, 'a checkpoint could not be kept outside the database')
+      }
+    }
+    this.#next = now + EVERY_MS
+  }
+
+  async #keepOne(orgId: string, now: number): Promise<void> {
+    const { ledger, log } = this.#deps
+    const { note } = await ledger.head(orgId)
+    const { notes } = await readNotes(this.#folder, orgId)
+    const size = sizeOf(note)
+    if (size === null) throw new Error('the head holds no checkpoint')
+    if (note === notes.at(-1)) return
+    const kept = notes.reduce((most, one) => Math.max(most, sizeOf(one) ?? 0), 0)
+    if (size < kept)
+      log.error({ orgId, size, kept }, 'the ledger ends before a checkpoint of it: verify it')
+    await appendNote(this.#folder, orgId, note, now)
+  }
+}

@@ -1,0 +1,44 @@
+import type { Database } from '@remit/core'
+import { sql } from 'kysely'
+import type { WatchTables } from './schema.ts'
+
+type Db = Database<WatchTables>
+
+/**
+ * A claim to do something alone among the processes of an installation, for a while. Clocks of machines
+ * may differ, so that two may hold it for a moment: what must not happen twice is kept from it where it
+ * is written.
+ */
+export class Lease {
+  readonly #db: Db
+  readonly #name: string
+  readonly #holder: string
+  readonly #ms: number
+
+  constructor(db: Db, name: string, holder: string, ms: number) {
+    this.#db = db
+    this.#name = name
+    this.#holder = holder
+    this.#ms = ms
+  }
+
+  /** Takes or renews it; false while another process has it. */
+  async hold(now: number): Promise<boolean> {
+    const { rows } = await sql<{ holder: string }>`
+      insert into process_lease (name, holder, expires_at)
+      values (${this.#name}, ${this.#holder}, ${now + this.#ms})
+      on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
+      where process_lease.holder = excluded.holder or process_lease.expires_at <= ${now}
+      returning holder`.execute(this.#db)
+    return rows.length > 0
+  }
+
+  /** Gives it back, so that another need not wait for its end. */
+  async release(): Promise<void> {
+    await this.#db
+      .deleteFrom('process_lease')
+      .where('name', '=', this.#name)
+      .where('holder', '=', this.#holder)
+      .execute()
+  }
+}

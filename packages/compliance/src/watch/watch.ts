@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { Contribution, Deps } from '@remit/core'
+import { CheckpointKeeper } from './checkpoint-keeper.ts'
+import { beat, findSilent } from './heartbeat.ts'
+import { Lease } from './lease.ts'
+
+type WatchDeps = Pick<Deps, 'db' | 'writer' | 'ledger' | 'clock' | 'log' | 'settings'>
+
+const EVERY_MS = 60_000
+/** How many looks of the holder may fail before another process takes over. */
+const MISSED = 3
+const PIECE = 100
+
+/**
+ * Looks after all ledgers from time to time: a heartbeat a day, and checkpoints in a folder outside. One
+ * process of the installation does it, the one that holds the lease.
+ */
+export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
+  readonly #deps: WatchDeps
+  readonly #everyMs: number
+  readonly #lease: Lease
+  readonly #checkpoints: CheckpointKeeper | null
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | null = null
+  #heldUntil = -Infinity
+  #closed = false
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps
+    const { watchEveryMs = EVERY_MS, checkpointDir } = deps.settings
+    this.#everyMs = watchEveryMs
+    this.#lease = new Lease(deps.db as never, 'ledger-watch', randomUUID(), MISSED * watchEveryMs)
+    this.#checkpoints =
+      checkpointDir === undefined ? null : new CheckpointKeeper(deps, checkpointDir)
+  }
+
+  start(): void {
+    // The first look is not at once: whoever starts and stops a server leaves no trace.
+    this.#timer = setInterval(() => void this.look(), this.#everyMs).unref()
+  }
+
+  /** One look, if this process may; for the timer and tests. */
+  look(): Promise<void> {
+    this.#running ??= this.#look()
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'the ledgers could not be looked after'),
+      )
+      .finally(() => (this.#running = null))
+    return this.#running
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    await this.#running
+    if (this.#heldUntil === -Infinity) return
+    await this.#lease
+      .release()
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'the lease stays until it ends'),
+      )
+  }
+
+  async #look(): Promise<void> {
+    this.#heldUntil = Math.min(this.#heldUntil, this.#deps.clock.now())
+    if (!(await this.#holds())) return
+    await this.#beat()
+    await this.#checkpoints?.keep(() => this.#holds())
+  }
+
+  /** Whether to go on; renews the lease from time to time, so that long work keeps it. */
+  async #holds(): Promise<boolean> {
+    const now = this.#deps.clock.now()
+    if (this.#closed) return false
+    if (now < this.#heldUntil) return true
+    const isMine = await this.#lease.hold(now)
+    if (isMine) this.#heldUntil = now + this.#everyMs
+    return isMine
+  }
+
+  async #beat(): Promise<void> {
+    const { db, clock, writer, log } = this.#deps
+    let after = ''
+    for (;;) {
+      const silent = await findSilent(db, clock.now(), after, PIECE)
+      for (const orgId of silent) {
+        if (!(await this.#holds())) return
+        try {
+          await beat(writer, orgId)
+        } catch (error) {
+          // One organization whose ledger cannot be written must not keep the others waiting.
+          log.warn({ err: error, orgId }, 'the ledger has no heartbeat yet')
+        }
+      }
+      if (silent.length < PIECE) return
+      after = silent.at(-1) ?? after
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { Failure, NoteError } from '@remit/core'
+import type { Deps } from '@remit/core'
+import type { Trust } from '../verify/check-ledger.ts'
+import { readAnchors } from '../watch/anchors.ts'
+import type { EvidencePage, Jobs, JobWatch, LedgerCheck, ReportFacts } from './jobs.ts'
+import type { Task } from './messages.ts'
+import { JobPool } from './pool.ts'
+import { LocalRunner, ThreadRunner } from './runner.ts'
+
+type JobDeps = Pick<Deps, 'db' | 'databaseUrl' | 'ledger' | 'settings' | 'verifierKey'>
+
+type Asked<T> = T extends Task ? Omit<T, 'orgId' | 'trust'> : never
+
+/** The long jobs: in threads, or on the event loop where nobody else can open the database. */
+export function createJobs(deps: JobDeps): Jobs {
+  const { databaseUrl } = deps
+  const pool =
+    databaseUrl === null
+      ? new JobPool({
+          start: () => new LocalRunner(deps.db),
+          size: 1,
+        })
+      : new JobPool({ start: () => new ThreadRunner(databaseUrl) })
+  const run = async (orgId: string, asked: Asked<Task>, watch?: JobWatch): Promise<unknown> => {
+    const trust = await trustIn(deps, orgId)
+    return pool.run({ ...asked, orgId, trust }, watch)
+  }
+  return {
+    verify: (orgId, options = {}, watch) =>
+      run(orgId, { kind: 'verify', options }, watch) as Promise<LedgerCheck>,
+    report: (orgId, question, watch) =>
+      run(orgId, { kind: 'report', question }, watch) as Promise<ReportFacts>,
+    evidence: (orgId, query, watch) =>
+      run(orgId, { kind: 'evidence', query }, watch) as Promise<EvidencePage>,
+    close: () => pool.close(),
+  }
+}
+
+/** What is known from outside. Read before the ledger is, so that no checkpoint is newer than what is read. */
+async function trustIn(deps: JobDeps, orgId: string): Promise<Trust> {
+  const outside = await readAnchors(deps.settings.checkpointDir, orgId)
+  try {
+    const { origin } = await deps.ledger.head(orgId)
+    return { ...outside, vkeys: [deps.verifierKey(origin)] }
+  } catch (error) {
+    // Without a head, or with an origin that none can be, no key can be named; the verification says so.
+    const isNone =
+      error instanceof Failure ? error.code === 'not_found' : error instanceof NoteError
+    if (isNone) return { ...outside, vkeys: [] }
+    throw error
+  }
+}

@@ -1,0 +1,114 @@
+import type { Database } from '@remit/core'
+import { createFold, SeqPage } from '../facts/index.ts'
+import type { EvidenceKind, Outside, Question } from '../facts/index.ts'
+import type { Tables } from '../schema.ts'
+import { chainFactsOf } from '../verify/chain-facts.ts'
+import { checkLedger } from '../verify/check-ledger.ts'
+import type { CheckHooks, Trust } from '../verify/check-ledger.ts'
+import { PeriodEnd } from '../verify/period-end.ts'
+import { carriedRows } from './carried-rows.ts'
+import type { EvidencePage, EvidenceQuery, LedgerCheck, ReportFacts } from './jobs.ts'
+import type { Task } from './messages.ts'
+
+type Db = Database<Tables>
+type OnProgress = NonNullable<CheckHooks['onProgress']>
+
+/** Does one job over one reading of the database, wherever that runs. */
+export async function runTask(
+  db: Db,
+  task: Task,
+  onProgress: OnProgress,
+): Promise<LedgerCheck | ReportFacts | EvidencePage> {
+  const { orgId, trust } = task
+  if (task.kind === 'verify')
+    return (await checkLedger(db, orgId, task.options, trust, { onProgress })).check
+  if (task.kind === 'report') return report(db, orgId, task.question, trust, onProgress)
+  return evidence(db, orgId, task.query, trust, onProgress)
+}
+
+async function report(
+  db: Db,
+  orgId: string,
+  question: Question,
+  trust: Trust,
+  onProgress: OnProgress,
+): Promise<ReportFacts> {
+  const fold = createFold(question)
+  for (const row of await carriedRows(db, orgId)) fold.carry(row)
+  const { check, outside } = await readAll(db, orgId, question, trust, {
+    onProgress,
+    onEntry: (row) => fold.entry(row),
+  })
+  const { ledger, reports } = check
+  const { first_invalid, head, checkpoints } = ledger
+  return {
+    facts: fold.end(outside),
+    head: {
+      size: head.seq + 1,
+      hash: head.hash,
+      verified: ledger.status === 'ok' && reports.mismatched === 0,
+      first_bad_seq: first_invalid?.seq ?? reports.errors[0]?.seq ?? null,
+      anchors_checked: checkpoints.checked + reports.checked,
+    },
+    check,
+  }
+}
+
+/** Evidence is paged from the same reading as the report: what does not verify shows there too. */
+async function evidence(
+  db: Db,
+  orgId: string,
+  { question, of, afterSeq, limit }: EvidenceQuery,
+  trust: Trust,
+  onProgress: OnProgress,
+): Promise<EvidencePage> {
+  const into = new SeqPage(afterSeq, limit)
+  const collect =
+    'check' in of ? { check: of.check, into } : { kind: of.kind as EvidenceKind, into }
+  const fold = createFold(question, { collect })
+  for (const row of await carriedRows(db, orgId)) fold.carry(row)
+  const { outside } = await readAll(db, orgId, question, trust, {
+    onProgress,
+    onEntry: (row) => fold.entry(row),
+  })
+  fold.end(outside)
+  return { ...into.page, count: into.count }
+}
+
+/** One pass over the whole ledger, with what it says of the period of a question. */
+async function readAll(
+  db: Db,
+  orgId: string,
+  question: Question,
+  trust: Trust,
+  { onEntry, onProgress }: Required<CheckHooks>,
+): Promise<{ check: LedgerCheck; outside: Outside }> {
+  const end = new PeriodEnd(question.to)
+  const { check, recorded } = await checkLedger(db, orgId, {}, trust, {
+    onProgress,
+    onEntry(row) {
+      end.entry(row)
+      onEntry(row)
+    },
+  })
+  const before = recorded.filter(({ time }) => time < question.to)
+  const kept = await countCheckpoints(db, orgId, check.ledger.checked.from_seq, end.lastSeq + 1)
+  const chain = chainFactsOf(check.ledger, check.reports, end, kept + before.length)
+  return { check, outside: { chain, reports: before } }
+}
+
+async function countCheckpoints(
+  db: Db,
+  orgId: string,
+  from: number,
+  upTo: number,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('ledger_checkpoint')
+    .select((row) => row.fn.countAll().as('count'))
+    .where('org_id', '=', orgId)
+    .where('size', '>', from)
+    .where('size', '<=', upTo)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

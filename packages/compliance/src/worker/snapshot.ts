@@ -1,0 +1,30 @@
+import { dialectOf, openDatabase } from '@remit/core'
+import type { Database } from '@remit/core'
+import { sql } from 'kysely'
+import type { Tables } from '../schema.ts'
+
+type Db = Database<Tables>
+
+/** Opens the database with one connection that cannot write, and gives `read` one snapshot of it. */
+export async function readSnapshot<T>(url: string, read: (db: Db) => Promise<T>): Promise<T> {
+  const db: Db = openDatabase(url, { readonly: true, poolSize: 1 })
+  try {
+    if (dialectOf(db) === 'postgres') {
+      const snapshot = db.transaction().setIsolationLevel('repeatable read')
+      return await snapshot.setAccessMode('read only').execute(read)
+    }
+    return await db.connection().execute((one) => inOne(one, read))
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** `begin` alone: our transactions on SQLite take the right to write, which this connection lacks. */
+async function inOne<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
+  await sql`begin`.execute(db)
+  try {
+    return await read(db)
+  } finally {
+    await sql`rollback`.execute(db)
+  }
+}
