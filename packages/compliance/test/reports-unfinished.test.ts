@@ -1,0 +1,270 @@
+import { fail, isoTime } from '@remit/core'
+import { DIALECTS } from '@remit/core/testing'
+import type { Api } from '@remit/core/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { HOLD_MS } from '../src/report/generator.ts'
+import type { Jobs } from '../src/worker/jobs.ts'
+import { createPlayed, createReports, QUARTER } from './support/reports.ts'
+import type { ReportsApi, ReportsOptions } from './support/reports.ts'
+
+const body = { framework: 'soc2', ...QUARTER }
+
+/** Jobs that do not answer before they are told to. */
+function held() {
+  const gates: ((go: boolean) => void)[] = []
+  const jobs = (inline: Jobs): Jobs => ({
+    ...inline,
+    report: async (orgId, question, watch) => {
+      const ended = new Promise<boolean>((resolve) => {
+        watch?.signal?.addEventListener('abort', () => resolve(false))
+      })
+      const told = new Promise<boolean>((resolve) => gates.push(resolve))
+      if (!(await Promise.race([told, ended]))) throw new Error('the process ended')
+      return inline.report(orgId, question, watch)
+    },
+  })
+  return { jobs, release: () => gates.splice(0).forEach((go) => go(true)) }
+}
+
+const opened = async (
+  create: typeof createReports,
+  options: ReportsOptions,
+): Promise<ReportsApi> => {
+  const api = await create(options)
+  onTestFinished(() => api.remit.close())
+  return api
+}
+
+const generatedEntries = async ({ remit, org }: Api): Promise<unknown[]> => {
+  const filters = { kind: 'report.generated', limit: 100, order: 'asc' } as const
+  const { data: entries } = await remit.ledger.list(org.id, filters)
+  // The quarter that is played holds one of its own.
+  return entries.flatMap(({ data }) => data?.['report_id'] ?? []).filter((id) => id !== 'rpt_1')
+}
+
+const statusOf = async (api: Api, id: string): Promise<string> =>
+  (await api.ok('getReport', { params: { id } })).status
+
+/** Waits until something holds: what goes on is real work in the background. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error('it never held')
+}
+
+describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
+  test('is answered 202, can be looked at, and is there when it is done', async () => {
+    const { jobs, release } = held()
+    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const response = await api.call('createReport', { body })
+    const asked = (await response.json()) as { id: string }
+    const { id } = asked
+
+    expect(response.status).toBe(202)
+    expect(response.headers.get('location')).toBe(`/v1/compliance/reports/${id}`)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(asked).toEqual({
+      id,
+      framework: 'soc2',
+      period: { from: '2026-01-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' },
+      status: 'generating',
+      requested_at: '2026-04-02T08:00:00.000Z',
+    })
+    expect(await api.ok('getReport', { params: { id } })).toEqual(asked)
+    expect((await api.ok('listReports')).data[0]).toMatchObject({ id, summary: null })
+    const csv = { params: { id }, query: { format: 'csv' } }
+    expect((await api.refusal('getReport', csv)).code).toBe('report_not_ready')
+    const evidence = { params: { id }, query: { check: 'DEC-1' } }
+    expect((await api.refusal('listReportEvidence', evidence)).code).toBe('report_not_ready')
+
+    release()
+    await until(async () => (await statusOf(api, id)) === 'ready')
+
+    expect(await generatedEntries(api)).toEqual([id])
+    expect((await api.call('getReport', csv)).status).toBe(200)
+  })
+
+  test('belongs to its Idempotency-Key while it is generated and when its process has died', async () => {
+    const first = held()
+    const begun = await opened(createPlayed, { dialect, jobs: first.jobs, patienceMs: 20 })
+    const headers = { 'idempotency-key': 'once' }
+    const { id } = await begun.ok('createReport', { body, headers })
+    // As if the process had died before it kept its answer.
+    await begun.remit.db.deleteFrom('idempotency_key').execute()
+
+    const again = await opened(createReports, {
+      url: begun.remit.url,
+      signingKey: begun.remit.signingKey,
+      clock: begun.clock,
+      patienceMs: 20,
+    })
+    const other = { ...again, ...again.as(begun.org) }
+
+    expect((await other.ok('createReport', { body, headers })).id).toBe(id)
+    const changed = { body: { ...body, framework: 'nist_ai_rmf' }, headers }
+    expect((await other.refusal('createReport', changed)).code).toBe('idempotency_mismatch')
+
+    begun.clock.advance(HOLD_MS + 1)
+    await again.generator.sweep()
+    await begun.remit.db.deleteFrom('idempotency_key').execute()
+    const ready = await other.call('createReport', { body, headers })
+
+    expect(ready.status).toBe(201)
+    expect(await ready.json()).toMatchObject({ id, status: 'ready' })
+    expect(await generatedEntries(other)).toEqual([id])
+    // The first process was only slow: it finds that the report is there, and writes nothing.
+    const slow = begun.generator.running({ org_id: begun.org.id, id })
+    first.release()
+    await slow
+    expect(slow).toBeDefined()
+    expect(await generatedEntries(other)).toEqual([id])
+  })
+
+  test('is left alone while its process vouches for it', async () => {
+    const { jobs, release } = held()
+    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const { id } = await api.ok('createReport', { body })
+    const again = await opened(createReports, {
+      url: api.remit.url,
+      signingKey: api.remit.signingKey,
+      clock: api.clock,
+    })
+
+    await again.generator.sweep()
+    expect(await statusOf(api, id)).toBe('generating')
+
+    release()
+    await until(async () => (await statusOf(api, id)) === 'ready')
+  })
+
+  test('goes on at the next start when the server was stopped in an orderly way', async () => {
+    const { jobs } = held()
+    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const { id } = await api.ok('createReport', { body })
+    await api.generator.close()
+    const again = await opened(createReports, {
+      url: api.remit.url,
+      signingKey: api.remit.signingKey,
+      clock: api.clock,
+    })
+    await again.generator.sweep()
+
+    expect(await statusOf(again.as(api.org), id)).toBe('ready')
+  })
+
+  test('is given up after three processes have died over it', async () => {
+    const { jobs } = held()
+    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const { id } = await api.ok('createReport', { body, headers: { 'idempotency-key': 'x' } })
+    await api.remit.db
+      .updateTable('compliance_report' as never)
+      .set({ attempts: 3, held_until: 0 } as never)
+      .execute()
+    await api.generator.sweep()
+
+    expect(await api.ok('getReport', { params: { id } })).toMatchObject({
+      status: 'failed',
+      detail: 'It was begun three times, and its process ended each time.',
+    })
+    const csv = { params: { id }, query: { format: 'csv' } }
+    expect((await api.refusal('getReport', csv)).code).toBe('report_not_ready')
+    expect(await generatedEntries(api)).toEqual([])
+  })
+})
+
+describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => {
+  test('fails as a whole: no entry without a report, no report without an entry', async () => {
+    const jobs = (inline: Jobs): Jobs => ({
+      ...inline,
+      report: () => Promise.reject(new Error('secret cause')),
+    })
+    const api = await opened(createPlayed, { dialect, jobs })
+    const problem = await api.refusal('createReport', { body })
+    const [listed] = (await api.ok('listReports')).data
+
+    expect(problem.code).toBe('internal_error')
+    expect(listed).toMatchObject({ status: 'failed', summary: null })
+    const answer = await api.call('getReport', { params: { id: listed!.id } })
+    expect(await answer.text()).not.toContain('secret cause')
+    expect(await generatedEntries(api)).toEqual([])
+  })
+
+  test('leaves nothing behind where there was no room to begin it', async () => {
+    const busy = fail('overloaded', 'Too many', { headers: { 'Retry-After': '7' } })
+    Object.defineProperty(busy, 'status', { value: 429 })
+    const jobs = (inline: Jobs): Jobs => ({ ...inline, report: () => Promise.reject(busy) })
+    const api = await opened(createPlayed, { dialect, jobs })
+
+    const headers = { 'idempotency-key': 'later' }
+    const response = await api.call('createReport', { body, headers })
+    expect(response.headers.get('retry-after')).toBe('7')
+    expect((await api.ok('listReports')).data).toEqual([])
+  })
+
+  test('is not recorded where its entry cannot be written', async () => {
+    const api = await opened(createPlayed, { dialect })
+    api.remit.writer.use([
+      {
+        observe: (entries) =>
+          entries.some(({ row }) => row.kind === 'report.generated')
+            ? Promise.reject(new Error('the disk is full'))
+            : Promise.resolve(),
+      },
+    ])
+    const { status } = await api.call('createReport', { body })
+
+    expect(status).toBe(500)
+    expect((await api.ok('listReports')).data[0]).toMatchObject({
+      status: 'failed',
+      generated_at: null,
+      content_sha256: null,
+    })
+    expect(await generatedEntries(api)).toEqual([])
+  })
+})
+
+describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
+  test('are in the report, or the report is read again', async () => {
+    let late: (() => Promise<void>) | null = null
+    const jobs = (inline: Jobs): Jobs => ({
+      ...inline,
+      report: async (...asked) => {
+        const facts = await inline.report(...asked)
+        await late?.()
+        late = null
+        return facts
+      },
+    })
+    const api = await opened(createPlayed, { dialect, jobs })
+    const to = isoTime(api.clock.now())
+    // Another process whose clock is behind: its entry is of the period, and was not read.
+    late = async () => {
+      api.clock.advance(-1000)
+      await api.remit.key(api.org.id, 'read')
+      api.clock.advance(1000)
+    }
+    const report = await api.ok('createReport', { body: { framework: 'soc2', to } })
+    if (report.status !== 'ready') throw new Error(report.status)
+
+    expect(report.content.ledger.last_seq).toBe(report.record_seq - 1)
+  })
+
+  test('cannot come any more once it is recorded: a clock that steps back is refused', async () => {
+    const jobs = (inline: Jobs): Jobs => ({
+      ...inline,
+      report: async (...asked) => {
+        const facts = await inline.report(...asked)
+        api.clock.advance(-60_000)
+        return facts
+      },
+    })
+    const api = await opened(createPlayed, { dialect, jobs })
+    const to = isoTime(api.clock.now())
+
+    const { code } = await api.refusal('createReport', { body: { framework: 'soc2', to } })
+    expect(code).toBe('invalid_request')
+    expect(await generatedEntries(api)).toEqual([])
+  })
+})

@@ -1,0 +1,91 @@
+import type { EntryDraft } from '@remit/core'
+import { defineModule, OPERATOR } from '@remit/core'
+import { createApi, createClock } from '@remit/core/testing'
+import type { Api, TestClock, TestRemitOptions } from '@remit/core/testing'
+import { Generator } from '../../src/report/generator.ts'
+import { reportRoutes } from '../../src/report/routes.ts'
+import { migrations } from '../../src/schema.ts'
+import type { Jobs } from '../../src/worker/jobs.ts'
+import type { Said } from './by-hand.ts'
+import { ms, SYSTEM } from './by-hand.ts'
+import { goodLedger } from './good-ledger.ts'
+import { inlineJobs } from './jobs.ts'
+
+/** The quarter that the tests report on. */
+export const QUARTER = { from: '2026-01-01', to: '2026-03-31' } as const
+const BEGIN = '2025-06-01T00:00:00.000Z'
+const AFTER = '2026-04-02T08:00:00.000Z'
+
+export interface ReportsOptions extends Omit<TestRemitOptions, 'clock' | 'modules'> {
+  readonly clock?: TestClock
+  readonly patienceMs?: number
+  /** In place of jobs that run at once. */
+  readonly jobs?: (inline: Jobs) => Jobs
+}
+
+export interface ReportsApi extends Api {
+  readonly clock: TestClock
+  readonly generator: Generator
+}
+
+/** The product with reports, and an organization that was made long before the quarter. */
+export async function createReports(options: ReportsOptions = {}): Promise<ReportsApi> {
+  const { clock = createClock(BEGIN), patienceMs, jobs = (inline) => inline, ...rest } = options
+  let generator: Generator | undefined
+  const module = defineModule({
+    name: 'compliance',
+    migrations,
+    setup: (deps) => {
+      const given = jobs(inlineJobs(deps))
+      generator = new Generator(deps, given)
+      const routes = reportRoutes({
+        ...deps,
+        jobs: given,
+        generator,
+        ...(patienceMs !== undefined && { patienceMs }),
+      })
+      return { routes, close: () => generator?.close() ?? Promise.resolve() }
+    },
+  })
+  const api = await createApi({ ...rest, clock, modules: [module] })
+  if (!generator) throw new Error('the module was not set up')
+  return { ...api, clock, generator }
+}
+
+/** Writes entries as the server would have, at their times; the clock stands at the last one then. */
+export async function play(
+  { remit, org, clock }: Pick<ReportsApi, 'remit' | 'org' | 'clock'>,
+  said: readonly Said[],
+): Promise<void> {
+  const byTime = Map.groupBy(
+    said.filter(({ kind }) => kind !== 'ledger.genesis'),
+    ({ at }) => ms(at),
+  )
+  for (const [at, together] of [...byTime].toSorted(([a], [b]) => a - b)) {
+    if (at > clock.now()) clock.set(new Date(at).toISOString())
+    const entries = together.map(draftOf)
+    await remit.writer.work(org.id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+  }
+}
+
+const draftOf = ({
+  at: _,
+  erased: _erased,
+  data = {},
+  actor = SYSTEM,
+  ...said
+}: Said): EntryDraft => ({
+  ...said,
+  actor,
+  data,
+})
+
+/** An organization with a good quarter behind it, some days after its end. */
+export async function createPlayed(options: ReportsOptions = {}): Promise<ReportsApi> {
+  const api = await createReports(options)
+  await play(api, goodLedger())
+  api.clock.set(AFTER)
+  return api
+}
