@@ -95,6 +95,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
       credentials_per_agent: 10,
       keyless_exchange: false,
       consequential_actions: [],
+      retention_days: 400,
     }
     expect(changed).toEqual({ organization: { ...organization, settings } })
     expect(kind).toBe('organization.updated')
@@ -122,6 +123,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
       credentials_per_agent: 10,
       keyless_exchange: false,
       consequential_actions: ['payments.*', 'db.drop'],
+      retention_days: 400,
     })
     expect(await set('consequential_actions=["a,b"]')).toMatchObject({
       consequential_actions: ['a,b'],
@@ -135,7 +137,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
   })
 
   const NAMES =
-    'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions'
+    'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions, retention_days'
 
   test.each([
     ['default_efect=deny', `default_efect: is not a setting; there are ${NAMES}`],

@@ -32,7 +32,16 @@ export const SETTINGS = {
     .max(100, 'must be at most 100 patterns')
     .default([])
     .describe('patterns of actions that reports count as consequential'),
+  retention_days: z
+    .int('must be a whole number')
+    .min(1)
+    .max(36_500)
+    .default(400)
+    .describe('days for which entries of the ledger may not be pruned'),
 } as const
+
+/** Six months of 30.5 days: what Articles 19(1) and 26(6) of the EU AI Act ask for at the least. */
+export const LEAST_RETENTION_DAYS = 183
 
 export const OrganizationSettings = z.object(SETTINGS).meta({ id: 'OrganizationSettings' })
 export type OrganizationSettings = z.infer<typeof OrganizationSettings>
@@ -49,10 +58,16 @@ const SettingsChange = z.strictObject({
   credentials_per_agent: S.credentials_per_agent.unwrap().nullable().optional(),
   keyless_exchange: S.keyless_exchange.unwrap().nullable().optional(),
   consequential_actions: S.consequential_actions.unwrap().nullable().optional(),
+  retention_days: S.retention_days.unwrap().nullable().optional(),
 })
 
 export const OrganizationChange = z
-  .strictObject({ settings: SettingsChange })
+  .strictObject({
+    settings: SettingsChange,
+    acknowledge_short_retention: Flag.optional().describe(
+      `needed for retention_days below ${LEAST_RETENTION_DAYS}`,
+    ),
+  })
   .meta({ id: 'OrganizationChange' })
 export type OrganizationChange = z.infer<typeof OrganizationChange>
 
@@ -63,6 +78,7 @@ export const Organization = z
     plan: Plan,
     settings: OrganizationSettings,
     created_at: Timestamp,
+    warnings: z.array(z.string()).optional().describe('Settings that may break a law'),
     ledger: Receipt.optional(),
   })
   .meta({ id: 'Organization' })

@@ -57,6 +57,7 @@ export default defineModule({
       scorerRuns: scorers.scorerRuns,
       guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
+      erasers: approvals.erasers,
       start() {
         approvals.start()
         webhooks.start()

@@ -14,6 +14,7 @@ const DEFAULTS = {
   credentials_per_agent: 10,
   keyless_exchange: false,
   consequential_actions: [],
+  retention_days: 400,
 }
 
 describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
@@ -104,6 +105,13 @@ describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
       { settings: { consequential_actions: [''] } },
       'settings.consequential_actions.0',
     ],
+    ['no retention', { settings: { retention_days: 0 } }, 'settings.retention_days'],
+    ['a short retention', { settings: { retention_days: 182 } }, 'settings.retention_days'],
+    [
+      'a short retention that is not acknowledged',
+      { settings: { retention_days: 182 }, acknowledge_short_retention: false },
+      'settings.retention_days',
+    ],
     ['a name', { settings: {}, name: 'other' }, 'name'],
     ['a plan', { settings: {}, plan: 'enterprise' }, 'plan'],
   ])('400 for %s, and nothing changes', async (_, body, path) => {
@@ -113,6 +121,38 @@ describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
 
     expect(problem.errors?.map((error) => error.path)).toEqual([path])
     expect(await api.ok('getOrganization')).toEqual(before)
+  })
+
+  it('takes a retention below 183 days on the caller’s word only, and then warns with the articles', async () => {
+    const other = api.as(await api.remit.organization())
+    const set = (retention_days: number, acknowledge_short_retention?: boolean) =>
+      other.ok('changeOrganization', {
+        body: {
+          settings: { retention_days },
+          ...(acknowledge_short_retention && { acknowledge_short_retention }),
+        },
+      })
+    const refused = await other.refusal('changeOrganization', {
+      body: { settings: { retention_days: 90 } },
+    })
+    const floor = await set(183)
+    const short = await set(90, true)
+
+    for (const text of ['19(1)', '26(6)', '183']) {
+      expect(refused.detail).toContain(text)
+      expect(short.warnings?.join()).toContain(text)
+    }
+    expect(floor).not.toHaveProperty('warnings')
+    expect(await other.ok('getOrganization')).toMatchObject({
+      settings: { retention_days: 90 },
+      warnings: short.warnings,
+    })
+    const entry = await other.ok('getEntry', { params: { seq: short.ledger?.seq ?? -1 } })
+    expect(entry.data).toMatchObject({
+      acknowledge_short_retention: true,
+      organization: { settings: { retention_days: 90 } },
+    })
+    expect(entry.data?.['organization']).not.toHaveProperty('warnings')
   })
 
   it('403 for every role but admin where it changes, and for ingest where it reads', async () => {

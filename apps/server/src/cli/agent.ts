@@ -6,11 +6,18 @@ import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
+import { readEmail, readReason } from './words.ts'
 
-interface SuspendOptions {
+interface ResumeOptions {
   readonly org?: string
+  readonly person?: string
+}
+
+interface SuspendOptions extends ResumeOptions {
   readonly reason: string
 }
+
+const PERSON = ['--person <e-mail>', 'By whose word, for the ledger'] as const
 
 export function agentCommands(program: Command, session: Session): void {
   const agent = program.command('agent').description('The emergency stop of single agents')
@@ -18,14 +25,14 @@ export function agentCommands(program: Command, session: Session): void {
   subcommand(agent, 'suspend <agent>', 'Deny everything to an agent from its next request on')
     .addOption(orgOption())
     .requiredOption('--reason <text>', 'Why, for the ledger and for whoever is refused')
-    .action((text: string, { org, reason }: SuspendOptions) =>
+    .option(...PERSON)
+    .action((text: string, { org, reason, person }: SuspendOptions) =>
       session.product(async (booted) => {
         const agent_id = readAgent(text)
-        if (!/^[^\p{Cc}]{1,500}$/u.test(reason)) {
-          throw new CliError('--reason must be one line of 1 to 500 characters')
-        }
+        readReason(reason)
+        const by = readPerson(person)
         const { id: org_id } = await organizationOf(booted.db, org)
-        await agentSwitch(booted).suspend(org_id, agent_id, reason)
+        await agentSwitch(booted).suspend(org_id, agent_id, reason, by)
         session.print(
           { org_id, agent_id, status: 'suspended', reason },
           `${agent_id} is suspended.\n`,
@@ -35,15 +42,20 @@ export function agentCommands(program: Command, session: Session): void {
 
   subcommand(agent, 'resume <agent>', 'Let a suspended agent act again')
     .addOption(orgOption())
-    .action((text: string, { org }: { org?: string }) =>
+    .option(...PERSON)
+    .action((text: string, { org, person }: ResumeOptions) =>
       session.product(async (booted) => {
         const agent_id = readAgent(text)
+        const by = readPerson(person)
         const { id: org_id } = await organizationOf(booted.db, org)
-        await agentSwitch(booted).resume(org_id, agent_id)
+        await agentSwitch(booted).resume(org_id, agent_id, by)
         session.print({ org_id, agent_id, status: 'active' }, `${agent_id} may act again.\n`)
       }),
     )
 }
+
+const readPerson = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : readEmail(text)
 
 function readAgent(text: string): string {
   const { error, data } = AgentId.safeParse(text)

@@ -9,12 +9,12 @@ import {
 } from '@remit/core'
 import type { CoreTables, Database } from '@remit/core'
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { choice, orgOption, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts, table } from './table.ts'
+import { readEmail } from './words.ts'
 
 interface CreateOptions {
   readonly org?: string
@@ -104,11 +104,6 @@ async function holderOf(db: Database<CoreTables>, id: string): Promise<string> {
   const orgId = await findKeyOrganization(db, id)
   if (orgId === undefined) throw new CliError(`There is no live key ${id}`, EXIT.failed)
   return orgId
-}
-
-function readEmail(text: string): string {
-  if (z.email().max(254).safeParse(text).success) return text
-  throw new CliError(`--person must be an e-mail address; given: ${text}`)
 }
 
 function readName(text: string): string {

@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { Ledger } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
-import { CliError } from './errors.ts'
 import { createProgress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
+import { readCount } from './words.ts'
 
 interface ExportOptions {
   readonly org?: string
@@ -25,7 +25,7 @@ export function exportCommand(ledger: Command, session: Session): void {
     .action(({ org, out, afterSeq: after }: ExportOptions) =>
       session.database(async (db) => {
         const { id } = await organizationOf(db, org)
-        const afterSeq = after === undefined ? undefined : readSeq(after)
+        const afterSeq = after === undefined ? undefined : readCount('--after-seq', after)
         const count = { lines: 0 }
         const chunks = counted(await new Ledger(db).export(id, { afterSeq }), session, count)
         await (out === undefined ? toStream(chunks, session.io.stdout) : toFile(chunks, out))
@@ -36,11 +36,6 @@ export function exportCommand(ledger: Command, session: Session): void {
         }
       }),
     )
-}
-
-function readSeq(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new CliError(`--after-seq must be a whole number; given: ${text}`)
 }
 
 async function* counted(

@@ -2,9 +2,9 @@ import { recoverLedger } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpoint } from './checkpoint-file.ts'
-import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
+import { readReason } from './words.ts'
 
 interface RecoverOptions {
   readonly org?: string
@@ -21,9 +21,7 @@ export function recoverCommand(ledger: Command, session: Session): void {
     .option('--vkey <vkey>', 'Key of that checkpoint, if it is not the ledger’s own')
     .action(({ org, checkpoint: file, reason, vkey }: RecoverOptions) =>
       session.product(async ({ db, remit }) => {
-        if (!/^[^\p{Cc}]{1,500}$/u.test(reason)) {
-          throw new CliError('--reason must be one line of 1 to 500 characters')
-        }
+        readReason(reason)
         const { id } = await organizationOf(db, org)
         const recovery = await recoverLedger(remit.writer, id, {
           checkpoint: readCheckpoint(file),

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { checkpointCommand } from './ledger-checkpoint.ts'
+import { eraseCommand } from './ledger-erase.ts'
 import { exportCommand } from './ledger-export.ts'
 import { ledgerKeyCommands } from './ledger-keys.ts'
+import { pruneCommand } from './ledger-prune.ts'
 import { recoverCommand } from './ledger-recover.ts'
 import { verifyCommand } from './ledger-verify.ts'
 import { watchCommand } from './ledger-watch.ts'
@@ -16,6 +18,8 @@ export function ledgerCommands(program: Command, session: Session): void {
     watchCommand,
     ledgerKeyCommands,
     recoverCommand,
+    eraseCommand,
+    pruneCommand,
   ]) {
     add(ledger, session)
   }

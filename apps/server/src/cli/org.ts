@@ -6,8 +6,9 @@ import {
   setSettings,
   SETTING_NAMES,
   settingFromText,
+  settingsWarnings,
 } from '@remit/core'
-import type { OrganizationRecord } from '@remit/core'
+import type { OrganizationRecord, SettingsOptions } from '@remit/core'
 import { Argument } from 'commander'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
@@ -60,11 +61,15 @@ export function orgCommands(program: Command, session: Session): void {
     'set <org> <setting=value...>',
     'Change settings; an empty value puts a setting back to its default',
   )
+    .option('--acknowledge-short-retention', 'Take a retention_days below 183 upon yourself')
     .addHelpText('after', `\nSettings: ${SETTING_NAMES.join(', ')}`)
-    .action((idOrName: string, assignments: readonly string[]) =>
+    .action((idOrName: string, assignments: readonly string[], options: SettingsOptions) =>
       session.product(async ({ db, remit }) => {
         const { id } = await organizationOf(db, idOrName)
-        const organization = await setSettings(remit.writer, id, readAssignments(assignments))
+        const change = readAssignments(assignments)
+        const organization = await setSettings(remit.writer, id, change, options)
+        const { warnings = [] } = settingsWarnings(organization.settings)
+        for (const warning of warnings) session.warn(warning)
         session.print({ organization }, described(organization))
       }),
     )

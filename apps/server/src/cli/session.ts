@@ -30,6 +30,11 @@ export class Session {
     this.io.stdout.write(this.json ? `${JSON.stringify(value)}\n` : text)
   }
 
+  /** Says what the operator should know, beside the result. */
+  warn(text: string): void {
+    this.io.stderr.write(`remit: warning: ${text}\n`)
+  }
+
   /**
    * Work on the product, booted as the server boots it: the same licence, tables and writer. The log
    * is silent unless asked for, since whatever fails is told in the end.

@@ -4,11 +4,14 @@ import { fail } from '../errors.ts'
 import type { Claim, StoredAnswer } from './claim.ts'
 
 type Db = Database<CoreTables>
-const KEPT_MS = 24 * 60 * 60 * 1000
+export const KEPT_MS = 24 * 60 * 60 * 1000
+
+/** Status of an answer that was erased; nothing else that is kept has it. */
+const ERASED = 410
 
 /**
  * The stored answer of a claim's key, or null when the key is free (also after 24 hours).
- * Throws `idempotency_mismatch` when the key belongs to another request.
+ * Throws `idempotency_mismatch` when the key belongs to another request, and `answer_erased`.
  */
 export async function findAnswer(
   db: Db,
@@ -25,6 +28,7 @@ export async function findAnswer(
     .executeTakeFirst()
   if (!row) return null
   if (row.request_hash !== claim.requestHash) throw fail('idempotency_mismatch')
+  if (row.status === ERASED) throw fail('answer_erased')
   return {
     status: row.status,
     headers: JSON.parse(row.headers) as Record<string, string>,
@@ -52,6 +56,21 @@ export async function keepAnswer(
     .values({ org_id: orgId, key: claim.key, ...kept })
     .onConflict((conflict) => conflict.columns(['org_id', 'key']).doUpdateSet(kept))
     .execute()
+}
+
+/**
+ * Erases the kept answers that hold one of these texts, such as the hash of an entry. Their keys stay
+ * taken: what was done once must not be done again.
+ */
+export async function eraseAnswers(db: Db, orgId: string, texts: readonly string[]): Promise<void> {
+  for (const text of texts) {
+    await db
+      .updateTable('idempotency_key')
+      .set({ status: ERASED, headers: '{}', body: '' })
+      .where('org_id', '=', orgId)
+      .where('body', 'like', `%${text}%`)
+      .execute()
+  }
 }
 
 /** Removes what is older than 24 hours; returns how many rows. */

@@ -47,6 +47,7 @@ export async function openExport(
     vkey: end.vkey,
     from_seq: from,
     ...(from > 0 && from <= end.size && { start: await startAt(db, orgId, from, cut) }),
+    ...(end.size < head.size && { partial: true as const }),
   })
   return linesOf(db, orgId, from, end, header)
 }
@@ -91,7 +92,11 @@ async function startAt(db: Db, orgId: string, size: number, cut: LedgerCutRow | 
 }
 
 /** Genesis names the ledger, and so does each record of a pruning. */
-async function ledgerIdOf(db: Db, orgId: string, cut: LedgerCutRow | undefined): Promise<string> {
+export async function ledgerIdOf(
+  db: Db,
+  orgId: string,
+  cut: LedgerCutRow | undefined,
+): Promise<string> {
   const kind = cut ? 'ledger.pruned' : GENESIS_KIND
   const [entry] = await ownEntries(db, orgId, kind, { last: 1 })
   return String(parsePayload(entry?.payload ?? '')?.data['ledger_id'])

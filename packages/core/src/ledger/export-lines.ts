@@ -14,6 +14,8 @@ export interface ExportHeader {
   readonly from_seq: number
   /** The state before the first entry, if that is not genesis; without it no root is comparable. */
   readonly start?: ExportStart
+  /** It ends before the ledger did: what explains missing payloads may be in entries that follow. */
+  readonly partial?: true
 }
 
 export interface ExportStart {
@@ -33,12 +35,15 @@ type ExportLine =
 
 /** First line of an export, with its newline. */
 export function formatHeaderLine(header: Omit<ExportHeader, 'type'>): string {
-  const { org_id, ledger_id, origin, vkey, from_seq, start } = header
+  const { org_id, ledger_id, origin, vkey, from_seq, start, partial } = header
   const line = { type: 'header', format: EXPORT_FORMAT, org_id, ledger_id, origin, vkey, from_seq }
-  if (start === undefined) return `${JSON.stringify(line)}\n`
-  const { hash, recorded_at, frontier, vkey: key } = start
-  const state = { hash, recorded_at, frontier, ...(key !== undefined && { vkey: key }) }
-  return `${JSON.stringify({ ...line, start: state })}\n`
+  const more = { ...(start && { start: stateOf(start) }), ...(partial && { partial }) }
+  return `${JSON.stringify({ ...line, ...more })}\n`
+}
+
+/** Its members in their order. */
+function stateOf({ hash, recorded_at, frontier, vkey }: ExportStart): ExportStart {
+  return { hash, recorded_at, frontier, ...(vkey !== undefined && { vkey }) }
 }
 
 /** The line of an entry, with its newline. The payload travels as a string: its bytes count. */
@@ -82,12 +87,13 @@ function parseObject(text: string): Members | null {
 }
 
 function isHeader(line: Members): line is ExportHeader & Members {
-  const { type, from_seq: from, start } = line
+  const { type, from_seq: from, start, partial } = line
   return (
     type === 'header' &&
     areStrings(line, ['org_id', 'ledger_id', 'origin', 'vkey']) &&
     isSeq(from) &&
-    (start === undefined || isStart(from, start))
+    (start === undefined || isStart(from, start)) &&
+    (partial === undefined || partial === true)
   )
 }
 

@@ -79,11 +79,12 @@ class Reading {
   }
 
   finish(): ChainReport {
-    const { from_seq: from = 0, start } = this.#header ?? {}
+    const { from_seq: from = 0, start, partial = false } = this.#header ?? {}
     // Without the state before its first entry, nothing leads from the entries to the signed root.
     const detached = from > 0 && start === undefined
     return this.#verifier.finish({
       incomplete: !this.#ended || detached,
+      continues: partial,
       ...(this.#header ? { vkey: this.#header.vkey } : {}),
     })
   }

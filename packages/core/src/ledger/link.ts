@@ -1,4 +1,5 @@
 import type { LedgerEntryRow, LedgerHeadRow } from '../db/schema.ts'
+import { CARRIED_KIND } from './carried.ts'
 import type { EntryDraft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
 import type { EntryPayload } from './entry.ts'
@@ -6,7 +7,10 @@ import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
 /** Bytes of a payload's text at most: two free-form objects of 64 KiB and what the server adds. */
-const MAX_PAYLOAD_BYTES = 256 * 1024
+const MAX_PAYLOAD_BYTES = 255 * 1024
+
+/** Any other payload must fit into the one that carries it over. */
+const MAX_CARRIED_BYTES = 256 * 1024
 
 /** What linking some drafts to the end of a chain gives; nothing is written yet. */
 export interface Linked {
@@ -86,9 +90,10 @@ type Place = Pick<LedgerEntryRow, 'org_id' | 'seq' | 'prev_hash' | 'recorded_at'
 function linkOne(place: Place, kind: string, salt: string, content: EntryPayload): LedgerEntryRow {
   const { org_id, seq, prev_hash, recorded_at } = place
   const payload = payloadText(content)
+  const most = kind === CARRIED_KIND ? MAX_CARRIED_BYTES : MAX_PAYLOAD_BYTES
   // A character is three bytes at most, so that only long texts need counting.
-  if (payload.length * 3 > MAX_PAYLOAD_BYTES && Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
-    throw new RangeError(`The payload of ${kind} is larger than ${MAX_PAYLOAD_BYTES} bytes`)
+  if (payload.length * 3 > most && Buffer.byteLength(payload) > most) {
+    throw new RangeError(`The payload of ${kind} is larger than ${most} bytes`)
   }
   const commitment = commitmentOf(salt, payload)
   return {

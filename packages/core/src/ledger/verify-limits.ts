@@ -8,6 +8,7 @@ interface Facts {
   readonly recovered: readonly Recovery[]
   readonly size: number
   readonly partial: boolean
+  readonly continues: boolean
   readonly incomplete: boolean
   readonly deep: boolean
   readonly pinned: boolean
@@ -45,6 +46,7 @@ export function notChecked(facts: Facts): string[] {
   }
   say(facts.incomplete, `What follows seq ${size - 1}: the source ended there, before its end.`)
   say(facts.partial, `What follows seq ${size - 1}: it was not asked for.`)
+  say(facts.continues, `What follows seq ${size - 1}: it was left out on purpose.`)
   say(
     !facts.pinned,
     'Who signed: no trusted key was given, and a rewritten ledger would name a key of its own.',

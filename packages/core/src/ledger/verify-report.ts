@@ -57,6 +57,8 @@ export interface ChainReport {
   readonly truncation_checked: boolean
   /** Payloads that are gone and named by a later `ledger.erased` entry. */
   readonly redacted: number
+  /** Payloads that are gone and may be named by an entry that follows what was read. */
+  readonly unexplained: number
   /** The newest hundred entries `ledger.pruned`, and the first sequence number that each one left. */
   readonly pruned: readonly { readonly seq: number; readonly cut: number }[]
   /** The newest hundred entries `ledger.recovered`, and what each says was lost of an earlier history. */

@@ -49,6 +49,8 @@ export interface ChainEnd {
   readonly vkey?: string
   /** The walk stopped before the end on purpose: nothing is said about later entries. */
   readonly partial?: boolean
+  /** Entries follow elsewhere, and may explain why payloads are missing. */
+  readonly continues?: boolean
   /** The source stopped before its end. */
   readonly incomplete?: boolean
 }

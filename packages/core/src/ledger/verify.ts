@@ -100,14 +100,15 @@ class Walk implements ChainVerifier {
     this.#findings.add(this.#next, 'malformed_line', detail)
   }
 
-  finish({ head, vkey, partial = false, incomplete = false }: ChainEnd = {}): ChainReport {
+  finish(end: ChainEnd = {}): ChainReport {
+    const { head, vkey, partial = false, continues = false, incomplete = false } = end
     const size = this.#next
     const open = partial || incomplete
     const checkpoints = this.#checkpoints
     if (!open) this.#checkEnd(head, vkey)
     checkpoints.end(size, open)
     // What explains a missing payload may be among entries that are not here.
-    const cut = open || this.#findings.hasTruncation
+    const cut = open || continues || this.#findings.hasTruncation
     if (!cut) {
       this.#payloads.end()
       this.#history.end()
@@ -115,14 +116,16 @@ class Walk implements ChainVerifier {
     checkpoints.settle(this.#history.recovered)
     const signedSize = Math.max(checkpoints.trustedSize, checkpoints.externalSize)
     const { missing, redacted } = this.#payloads
+    const unexplained = cut ? missing.size : 0
     return {
       status: this.#findings.status(incomplete),
       checked: { from_seq: this.#from, to_seq: size - 1, entries: this.#entries },
       head: { seq: size - 1, hash: this.#prev ?? ZERO_HASH },
       root: this.#root().root,
       anchored_by: checkpoints.anchor,
-      truncation_checked: !open && signedSize === size,
+      truncation_checked: !open && !continues && signedSize === size,
       redacted,
+      unexplained,
       pruned: this.#history.pruned,
       recovered: this.#history.recovered,
       ...this.#findings.summary(),
@@ -135,11 +138,12 @@ class Walk implements ChainVerifier {
         recovered: this.#history.recovered,
         size,
         partial,
+        continues,
         incomplete,
         deep: this.#options.deep ?? false,
         pinned: this.#keys.hasPinned,
         redacted,
-        unexplained: cut ? missing.size : 0,
+        unexplained,
         checkpoints,
       }),
     }

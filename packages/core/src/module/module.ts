@@ -10,6 +10,7 @@ import type { Signals } from '../db/signals.ts'
 import type { Ids } from '../ids.ts'
 import type { GuardChecks } from '../guard/checked.ts'
 import type { SecondModel } from '../guard/second-opinion.ts'
+import type { Eraser } from '../ledger/eraser.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
@@ -42,6 +43,8 @@ export interface Contribution {
   readonly guardChecks?: GuardChecks
   /** Told of every entry in the transaction that writes it. */
   readonly observers?: readonly EntryObserver[]
+  /** Clear the module's copies of what entries say whose payloads are erased. */
+  readonly erasers?: readonly Eraser[]
   readonly provides?: Partial<Ports>
   /** Begins what runs beside the requests (deliveries, expiry); after migrations, once. */
   readonly start?: () => void

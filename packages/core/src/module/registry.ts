@@ -3,6 +3,7 @@ import { SLOTS } from '../authorize/slots.ts'
 import type { Slot } from '../authorize/slots.ts'
 import type { Stage } from '../authorize/stage.ts'
 import type { GuardChecks } from '../guard/checked.ts'
+import type { Eraser } from '../ledger/eraser.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
@@ -26,6 +27,7 @@ export interface Assembled {
   readonly scorerRuns: readonly ScorerRuns[]
   readonly guardChecks: readonly GuardChecks[]
   readonly observers: readonly EntryObserver[]
+  readonly erasers: readonly Eraser[]
   readonly ports: Partial<Ports>
   start(): void
   settle(): Promise<void>
@@ -69,6 +71,7 @@ export function assemble(
     scorerRuns: parts.flatMap(({ contribution }) => contribution.scorerRuns ?? []),
     guardChecks: parts.flatMap(({ contribution }) => contribution.guardChecks ?? []),
     observers: parts.flatMap(({ contribution }) => contribution.observers ?? []),
+    erasers: parts.flatMap(({ contribution }) => contribution.erasers ?? []),
     ports,
     stages: fill(parts),
     start: () => parts.forEach(({ contribution }) => contribution.start?.()),

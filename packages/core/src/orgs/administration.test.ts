@@ -127,6 +127,7 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
       credentials_per_agent: 10,
       keyless_exchange: false,
       consequential_actions: [],
+      retention_days: 400,
     }
     expect(changed.settings).toEqual({
       default_effect: 'deny',

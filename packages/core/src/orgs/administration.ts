@@ -9,6 +9,7 @@ import type { Writer } from '../ledger/writer.ts'
 import { actorOf, personOf } from '../ledger/actor.ts'
 import { organizationRecord } from './record.ts'
 import type { OrganizationRecord } from './record.ts'
+import { checkRetention } from './retention.ts'
 import { changeSettings } from './settings.ts'
 
 /** Work that the operator of the server asks for, not a caller of the API. */
@@ -58,31 +59,47 @@ export const setPlan = async (
 ): Promise<OrganizationRecord> =>
   (await updateOrganization(writer, orgId, OPERATOR, (row) => ({ ...row, plan }))).organization
 
+/** How settings may be changed. */
+export interface SettingsOptions {
+  /** Whoever asks knows that a retention below the floor may break a law; the entry says so. */
+  readonly acknowledgeShortRetention?: boolean | undefined
+}
+
 /** `updateSettings` by the operator. */
 export const setSettings = async (
   writer: Writer,
   orgId: string,
   change: Readonly<Record<string, unknown>>,
+  options: SettingsOptions = {},
 ): Promise<OrganizationRecord> =>
-  (await updateSettings(writer, orgId, OPERATOR, change)).organization
+  (await updateSettings(writer, orgId, OPERATOR, change, options)).organization
 
-/** Changes settings, `null` putting one back to its default; see `changeSettings` for what it refuses. */
-export const updateSettings = (
+/**
+ * Changes settings, `null` putting one back to its default; see `changeSettings` and `checkRetention`
+ * for what it refuses.
+ */
+export async function updateSettings(
   writer: Writer,
   orgId: string,
   requester: Requester,
   change: Readonly<Record<string, unknown>>,
-): Promise<OrganizationUpdate> =>
-  updateOrganization(writer, orgId, requester, (row) => ({
+  { acknowledgeShortRetention = false }: SettingsOptions = {},
+): Promise<OrganizationUpdate> {
+  checkRetention(change['retention_days'], acknowledgeShortRetention)
+  const update = (row: OrganizationRow) => ({
     ...row,
     settings: changeSettings(row.settings, change),
-  }))
+  })
+  const noted = acknowledgeShortRetention ? { acknowledge_short_retention: true } : {}
+  return updateOrganization(writer, orgId, requester, update, noted)
+}
 
 function updateOrganization(
   writer: Writer,
   orgId: string,
   requester: Requester,
   update: (row: OrganizationRow) => OrganizationRow,
+  noted: Readonly<Record<string, unknown>> = {},
 ): Promise<OrganizationUpdate> {
   return writer.change(orgId, requester, async ({ tx }, caller) => {
     const row = update(await findOrganizationById(tx, orgId))
@@ -94,7 +111,7 @@ function updateOrganization(
         {
           kind: 'organization.updated',
           actor: actorOf(caller),
-          data: { organization, ...personOf(caller) },
+          data: { organization, ...noted, ...personOf(caller) },
         },
       ],
       reply: (recorded) => ({ organization, receipt: firstOf(recorded).receipt }),

@@ -1,4 +1,5 @@
 import type { Contribution, Deps } from '@remit/core'
+import { approvalEraser } from './erase.ts'
 import { Places } from './places.ts'
 import { approvalRoutes } from './routes.ts'
 import { approvalStage } from './stage.ts'
@@ -8,7 +9,7 @@ import { Waits } from './waits.ts'
 
 /** Approvals as the module contributes them: rules, requests, the slot, and what waits for people. */
 export function approvalsOf(deps: Deps): Required<
-  Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>
+  Pick<Contribution, 'routes' | 'observers' | 'erasers' | 'start' | 'close'>
 > & {
   stage: ReturnType<typeof approvalStage>
 } {
@@ -18,6 +19,7 @@ export function approvalsOf(deps: Deps): Required<
     routes: approvalRoutes(deps, waits, new Places()),
     stage: approvalStage(deps),
     observers: [approvalObserver],
+    erasers: [approvalEraser],
     start() {
       waits.start()
       sweeper.start()

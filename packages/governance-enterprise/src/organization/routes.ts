@@ -1,11 +1,17 @@
 import { organization as endpoints } from '@remit/contract'
-import { findOrganizationById, implement, organizationRecord, updateSettings } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import {
+  findOrganizationById,
+  implement,
+  organizationRecord,
+  settingsWarnings,
+  updateSettings,
+} from '@remit/core'
+import type { Deps, OrganizationRecord, Route } from '@remit/core'
 
 export const organizationRoutes = ({ db, writer }: Deps): Route[] =>
   implement(endpoints, {
     getOrganization: async (_, { orgId }) =>
-      organizationRecord(await findOrganizationById(db, orgId)),
+      shown(organizationRecord(await findOrganizationById(db, orgId))),
 
     changeOrganization: async ({ body }, caller, request) => {
       const requester = { ...request, caller }
@@ -14,7 +20,13 @@ export const organizationRoutes = ({ db, writer }: Deps): Route[] =>
         caller.orgId,
         requester,
         body.settings,
+        { acknowledgeShortRetention: body.acknowledge_short_retention },
       )
-      return { ...organization, ledger: receipt }
+      return { ...shown(organization), ledger: receipt }
     },
   })
+
+const shown = (organization: OrganizationRecord) => ({
+  ...organization,
+  ...settingsWarnings(organization.settings),
+})

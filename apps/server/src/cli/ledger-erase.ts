@@ -1,0 +1,41 @@
+import { eraseEntries } from '@remit/core'
+import type { Erasure } from '@remit/core'
+import type { Command } from 'commander'
+import { orgOption, subcommand } from './command.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+import { readCount, readEmail, readReason } from './words.ts'
+
+interface EraseOptions {
+  readonly org?: string
+  readonly seq: readonly string[]
+  readonly reason: string
+  readonly person?: string
+}
+
+export function eraseCommand(ledger: Command, session: Session): void {
+  subcommand(ledger, 'erase', 'Erase what entries say for good; that there were such entries stays')
+    .addOption(orgOption())
+    .requiredOption('--seq <seq...>', 'Sequence numbers of the entries')
+    .requiredOption('--reason <text>', 'Why, for the ledger')
+    .option('--person <e-mail>', 'By whose word, for the ledger')
+    .action(({ org, seq, reason, person }: EraseOptions) =>
+      session.product(async ({ db, remit }) => {
+        const { id } = await organizationOf(db, org)
+        const erasure = await eraseEntries({ ...remit, db }, id, {
+          seqs: seq.map((text) => readCount('--seq', text)),
+          reason: readReason(reason),
+          person: person === undefined ? undefined : readEmail(person),
+        })
+        if (!erasure.log_emptied) session.warn(FULL_LOG)
+        session.print({ org_id: id, ...erasure }, described(erasure))
+      }),
+    )
+}
+
+/** Told too after a pruning. */
+export const FULL_LOG =
+  'another process reads the database all the time, so its write-ahead log still holds the pages as they were: restart the server to empty it'
+
+const described = ({ seq, seqs }: Erasure): string =>
+  `Erased: ${seqs.join(', ')}. Recorded as entry ${seq}. Backups hold them until these expire.\n`

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { CliError } from './errors.ts'
+
+/** What `--person` takes. Throws `CliError`. */
+export function readEmail(text: string): string {
+  if (z.email().max(254).safeParse(text).success) return text
+  throw new CliError(`--person must be an e-mail address; given: ${text}`)
+}
+
+/** What `--reason` takes: it goes into the ledger. Throws `CliError`. */
+export function readReason(text: string): string {
+  if (/^[^\p{Cc}]{1,500}$/u.test(text)) return text
+  throw new CliError('--reason must be one line of 1 to 500 characters')
+}
+
+/** A whole number, as of entries and days. Throws `CliError`. */
+export function readCount(option: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new CliError(`${option} must be a whole number; given: ${text}`)
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/
+
+/** A time in milliseconds; a date stands for its beginning in UTC. Throws `CliError`. */
+export function readTime(option: string, text: string): number {
+  const time = DATE.test(text) || TIME.test(text) ? Date.parse(text) : NaN
+  if (!Number.isNaN(time)) return time
+  throw new CliError(`${option} must be a date, or a time in RFC 3339; given: ${text}`)
+}

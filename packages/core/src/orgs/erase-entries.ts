@@ -1,0 +1,120 @@
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
+import { emptyLog, overwriteDeleted } from '../db/scrub.ts'
+import { fail } from '../errors.ts'
+import type { Failure } from '../errors.ts'
+import { eraseAnswers, KEPT_MS } from '../idempotency/store.ts'
+import { SYSTEM } from '../ledger/actor.ts'
+import { findCut } from '../ledger/cut.ts'
+import type { StoredEntry } from '../ledger/entry.ts'
+import type { Eraser } from '../ledger/eraser.ts'
+import { clearPayloads, readSome, sameContent } from '../ledger/erasure-store.ts'
+import { firstOf } from '../ledger/work.ts'
+import type { Scope } from '../ledger/work.ts'
+import type { Writer } from '../ledger/writer.ts'
+import { OPERATOR } from './administration.ts'
+
+/** Entries in one erasure at most. */
+export const MAX_ERASED = 1_000
+
+export interface EraseOptions {
+  readonly seqs: readonly number[]
+  readonly reason: string
+  /** The person by whose word it is done. */
+  readonly person?: string | undefined
+}
+
+export interface Erasure {
+  /** Where the entry stands that tells of it. */
+  readonly seq: number
+  /** All that were erased, also those that said the same as the ones that were named. */
+  readonly seqs: readonly number[]
+  /** False while SQLite's write-ahead log still holds pages as they were before. */
+  readonly log_emptied: boolean
+}
+
+export interface EraseDeps {
+  readonly db: Database<CoreTables>
+  readonly writer: Writer
+  readonly erasers: readonly Eraser[]
+}
+
+/**
+ * Takes the payloads out of entries, with all that Remit keeps of what they say: the copies in columns
+ * beside them, what pruning carried of them, answers kept for repeats, and what the erasers of modules
+ * know. The entry `ledger.erased` that explains it is written in the same transaction. Throws a failure
+ * that names every entry that is not there, was erased before or is the ledger's own, and then nothing
+ * is erased.
+ */
+export async function eraseEntries(
+  { db, writer, erasers }: EraseDeps,
+  orgId: string,
+  { seqs, reason, person }: EraseOptions,
+): Promise<Erasure> {
+  const named = [...new Set(seqs)].toSorted((a, b) => a - b)
+  if (named.length === 0 || named.length > MAX_ERASED) {
+    throw fail('invalid_request', `One erasure is of 1 to ${MAX_ERASED} entries`)
+  }
+  const done = await writer.work(orgId, OPERATOR, async (scope) => {
+    const all = await erasable(scope, named)
+    for (const eraser of erasers) await eraser.erase(all, scope)
+    const erased = all.map(({ seq }) => seq)
+    await overwriteDeleted(scope.tx)
+    await eraseAnswers(scope.tx, orgId, hashesInAnswers(all, scope.now))
+    await clearPayloads(scope.tx, orgId, erased)
+    const data = { seqs: erased, reason, ...(person !== undefined && { person }) }
+    return {
+      entries: [{ kind: 'ledger.erased', actor: SYSTEM, data }],
+      reply: (recorded) => ({ seq: firstOf(recorded).row.seq, seqs: erased }),
+    }
+  })
+  return { ...done, log_emptied: await emptyLog(db) }
+}
+
+/** The named entries, and those that say the same, in order. */
+async function erasable(scope: Scope, seqs: readonly number[]): Promise<StoredEntry[]> {
+  const { tx, orgId } = scope
+  const named = await namedEntries(scope, seqs)
+  const same = await sameContent(tx, orgId, named)
+  const others = same.length === 0 ? [] : await readSome(tx, orgId, same)
+  return [...named, ...others.filter(({ payload }) => payload !== null)].toSorted(
+    (one, other) => one.seq - other.seq,
+  )
+}
+
+async function namedEntries({ tx, orgId }: Scope, seqs: readonly number[]): Promise<StoredEntry[]> {
+  const found = new Map((await readSome(tx, orgId, seqs)).map((entry) => [entry.seq, entry]))
+  const begin = (await findCut(tx, orgId))?.size ?? 0
+  const entries: StoredEntry[] = []
+  const faults: string[] = []
+  for (const seq of seqs) {
+    const entry = found.get(seq)
+    const fault = seq < begin ? `was pruned, with all below ${begin}` : faultOf(entry)
+    if (entry !== undefined && fault === null) entries.push(entry)
+    else faults.push(`${seq} ${fault}`)
+  }
+  if (faults.length > 0) throw refusal(faults)
+  return entries
+}
+
+function faultOf(entry: StoredEntry | undefined): string | null {
+  if (!entry) return 'is not in the ledger'
+  if (entry.kind.startsWith('ledger.')) {
+    return `is ${entry.kind}: what the ledger says of itself is never erased`
+  }
+  return entry.payload === null ? 'was erased before' : null
+}
+
+const SHOWN = 10
+
+function refusal(faults: readonly string[]): Failure {
+  const shown = faults.slice(0, SHOWN).map((fault) => `entry ${fault}`)
+  const more = faults.length > SHOWN ? `, and ${faults.length - SHOWN} more` : ''
+  return fail('invalid_request', `Nothing was erased: ${shown.join('; ')}${more}`)
+}
+
+/** Answers are kept for a day, and name the entry that they are about by its hash. */
+const hashesInAnswers = (entries: readonly StoredEntry[], now: number): string[] =>
+  entries.flatMap(({ hash, recorded_at }) =>
+    Date.parse(recorded_at) > now - KEPT_MS ? [hash] : [],
+  )

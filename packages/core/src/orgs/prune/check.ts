@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import type { Database } from '../../db/open.ts'
+import type { CoreTables } from '../../db/schema.ts'
+import { fail } from '../../errors.ts'
+import type { Failure } from '../../errors.ts'
+import { exportLines } from '../../ledger/export-lines.ts'
+import { verifyExport } from '../../ledger/export.ts'
+import { decodeFrontier, rootOf } from '../../ledger/merkle.ts'
+import { verifyDatabase } from '../../ledger/verify-database.ts'
+import type { VerifyReport } from '../../ledger/verify-database-report.ts'
+import type { ChainReport } from '../../ledger/verify-report.ts'
+import type { Archive } from './archive.ts'
+import type { PrunePlan } from './plan.ts'
+
+/** The Merkle root of what is to go. */
+export const rootOfPlan = ({ cut, point }: PrunePlan): string =>
+  rootOf(decodeFrontier(cut, point.frontier).nodes)
+
+/**
+ * Reads the archive back as an auditor would: the bytes that were written, sound from the first entry
+ * that goes to the last, up to the signed root. Gives how many payloads were erased before.
+ */
+export async function checkArchive(
+  archive: Archive,
+  sha256: string,
+  plan: PrunePlan,
+): Promise<number> {
+  const read = createHash('sha256')
+  const lines = exportLines(hashed(archive.read(), read))
+  const report = await verifyExport(lines, { vkey: plan.point.vkey, deep: true })
+  if (read.digest('hex') !== sha256) {
+    throw fail('internal_error', 'The export was not read back as it was written')
+  }
+  const { from_seq, to_seq } = report.checked
+  const isWhole = from_seq === plan.from_seq && to_seq === plan.cut - 1
+  if (report.status !== 'ok' || !isWhole || report.root !== rootOfPlan(plan)) {
+    throw unsound('The export', report)
+  }
+  return report.redacted + report.unexplained
+}
+
+async function* hashed(
+  chunks: AsyncIterable<Uint8Array>,
+  into: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    into.update(chunk)
+    yield chunk
+  }
+}
+
+/** The whole ledger must be sound: a pruning must not be what hides that it was not. */
+export async function checkLedger(
+  db: Database<CoreTables>,
+  orgId: string,
+  vkey: string,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  const report = await verifyDatabase(db, orgId, { vkeys: [vkey], onProgress })
+  if (report.status !== 'ok') throw unsound('The ledger', report)
+}
+
+function unsound(
+  what: string,
+  { status, first_invalid: first }: ChainReport | VerifyReport,
+): Failure {
+  const where = first === null ? '' : `, first at seq ${first.seq}: ${first.code}`
+  return fail('invalid_request', `${what} does not verify (${status}${where}); nothing was pruned`)
+}

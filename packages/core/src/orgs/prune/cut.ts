@@ -1,0 +1,101 @@
+import type { CoreTables } from '../../db/schema.ts'
+import type { Database } from '../../db/open.ts'
+import { fail } from '../../errors.ts'
+import { SYSTEM } from '../../ledger/actor.ts'
+import { findCut, ownEntries } from '../../ledger/cut.ts'
+import { parsePayload } from '../../ledger/entry.ts'
+import { ledgerIdOf } from '../../ledger/export-entries.ts'
+import { findHead } from '../../ledger/store.ts'
+import { hasErasureSince } from '../../ledger/verify-database-store.ts'
+import { firstOf } from '../../ledger/work.ts'
+import type { Scope } from '../../ledger/work.ts'
+import type { Writer } from '../../ledger/writer.ts'
+import { OPERATOR } from '../administration.ts'
+import { rootOfPlan } from './check.ts'
+import type { PrunePlan } from './plan.ts'
+
+/** What the record of a pruning says beside what the plan says. */
+export interface CutFacts {
+  readonly export_sha256: string
+  readonly redacted: number
+  readonly carried: number
+  readonly reason: string
+  readonly person?: string | undefined
+}
+
+/**
+ * Makes the cut: where the ledger begins and the entry `ledger.pruned` that records it, in one
+ * transaction. From then on nobody reads below it. Throws, and nothing has happened, if the ledger was
+ * pruned or something was erased since it was exported: the export would hold what must be gone.
+ */
+export function cutLedger(writer: Writer, plan: PrunePlan, facts: CutFacts): Promise<number> {
+  const { org_id, cut, point } = plan
+  return writer.work(org_id, OPERATOR, async (scope) => {
+    await checkUnchanged(scope, plan)
+    const { hash, recorded_at, frontier, vkey } = point
+    const row = { size: cut, hash, recorded_at, frontier, vkey }
+    const data = await recordOf(scope, plan, facts)
+    await scope.tx
+      .insertInto('ledger_cut')
+      .values({ org_id, ...row })
+      .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
+      .execute()
+    return {
+      entries: [{ kind: 'ledger.pruned', actor: SYSTEM, data }],
+      reply: (recorded) => firstOf(recorded).row.seq,
+    }
+  })
+}
+
+async function checkUnchanged({ tx, orgId }: Scope, plan: PrunePlan): Promise<void> {
+  const isPruned = (await findCut(tx, orgId))?.size !== plan.now?.size
+  if (!isPruned && !(await hasErasureSince(tx, orgId, plan.size))) return
+  const what = isPruned ? 'The ledger was pruned' : 'Entries were erased'
+  throw fail(
+    'invalid_request',
+    `${what} meanwhile: destroy the export that was just made, and prune again`,
+  )
+}
+
+/** `data` of the entry, as docs/ledger-format.md section 9 lists it. */
+async function recordOf(
+  { tx, orgId, recordedAt }: Scope,
+  plan: PrunePlan,
+  facts: CutFacts,
+): Promise<Record<string, unknown>> {
+  const { from_seq, cut, cutoff, retention_days, short, point, now } = plan
+  const head = await findHead(tx, orgId)
+  const { export_sha256, redacted, carried, reason, person } = facts
+  return {
+    cut,
+    hash: point.hash,
+    recorded_at: point.recorded_at,
+    root: rootOfPlan(plan),
+    vkey: point.vkey,
+    origin: head?.origin ?? '',
+    ledger_id: await ledgerIdOf(tx, orgId, now),
+    from_seq,
+    entries: cut - from_seq,
+    cutoff,
+    pruned_at: recordedAt,
+    retention_days,
+    short,
+    export_sha256,
+    redacted,
+    carried,
+    earlier: await earlierOf(tx, orgId),
+    reason,
+    ...(person !== undefined && { person }),
+  }
+}
+
+const KEPT_RECORDS = 1_000
+
+/** The last record and those that it names, since it may be pruned itself one day. */
+async function earlierOf(db: Database<CoreTables>, orgId: string): Promise<unknown[]> {
+  const [last] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
+  if (!last) return []
+  const { cut, cutoff, pruned_at, earlier } = parsePayload(last.payload ?? '')?.data ?? {}
+  const older = Array.isArray(earlier) ? (earlier as unknown[]) : []
+  return [...older, { seq: last.seq, cut, cutoff, pruned_at }].slice(-KEPT_RECORDS)
+}

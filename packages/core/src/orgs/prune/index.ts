@@ -1,0 +1,114 @@
+import type { Clock } from '../../clock.ts'
+import type { Database } from '../../db/open.ts'
+import type { CoreTables } from '../../db/schema.ts'
+import { emptyLog, overwriteDeleted } from '../../db/scrub.ts'
+import { fail } from '../../errors.ts'
+import { openExport } from '../../ledger/export-entries.ts'
+import type { LedgerSigner } from '../../ledger/signing-key.ts'
+import { findHead } from '../../ledger/store.ts'
+import type { Writer } from '../../ledger/writer.ts'
+import type { Archive } from './archive.ts'
+import { carryOver } from './carry.ts'
+import { checkArchive, checkLedger } from './check.ts'
+import { cutLedger } from './cut.ts'
+import { planPruning } from './plan.ts'
+import type { PrunePlan, PruneQuestion } from './plan.ts'
+import { removePruned } from './remove.ts'
+
+export { fileArchive } from './archive.ts'
+export type { Archive } from './archive.ts'
+export { planPruning } from './plan.ts'
+export type { PrunePlan, PruneQuestion, PruneUpTo } from './plan.ts'
+
+export interface PruneDeps {
+  readonly db: Database<CoreTables>
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly signer: LedgerSigner
+}
+
+/** What is being done; `done` counts entries. */
+export type PruneStep = 'verified' | 'exported' | 'carried over' | 'removed'
+export type OnPruneStep = (step: PruneStep, done: number) => void
+
+export interface PruneOptions extends PruneQuestion {
+  readonly archive: Archive
+  readonly reason: string
+  /** The person by whose word it is done. */
+  readonly person?: string | undefined
+  readonly onStep?: OnPruneStep
+}
+
+export interface Pruned {
+  readonly plan: PrunePlan
+  /** Where the entry stands that tells of it. */
+  readonly seq: number
+  readonly export_sha256: string
+  readonly carried: number
+  readonly removed: number
+  /** False while SQLite's write-ahead log still holds pages as they were before. */
+  readonly log_emptied: boolean
+}
+
+/**
+ * Removes the oldest entries of a ledger, which must verify, once an export of them is safe and
+ * verifies too. Null when there is nothing that may go. In this order, so that whatever ends it leaves
+ * a ledger that verifies: the export; what is carried over; the cut with its entry; and only then the
+ * rows below it, which `finishPruning` removes if this could not.
+ */
+export async function pruneLedger(
+  deps: PruneDeps,
+  orgId: string,
+  options: PruneOptions,
+): Promise<Pruned | null> {
+  const { db, writer, clock } = deps
+  const { archive, reason, person, onStep = () => undefined } = options
+  const plan = await planPruning(db, orgId, options, clock.now())
+  if (plan === null) return null
+  await checkLedger(db, orgId, await ownKey(deps, orgId), (done) => onStep('verified', done))
+  const text = await openExport(db, orgId, { size: plan.cut })
+  const export_sha256 = await archive.write(counted(text, (done) => onStep('exported', done)))
+  const redacted = await checkArchive(archive, export_sha256, plan)
+  const carried = await carryOver(db, writer, plan, (done) => onStep('carried over', done))
+  const seq = await cutLedger(writer, plan, {
+    export_sha256,
+    redacted,
+    carried,
+    reason,
+    person,
+  })
+  const rest = await finishPruning(db, orgId, onStep)
+  return { plan, seq, export_sha256, carried, ...rest }
+}
+
+/** Removes what lies below the cut, as an interrupted pruning leaves it. */
+export async function finishPruning(
+  db: Database<CoreTables>,
+  orgId: string,
+  onStep: OnPruneStep = () => undefined,
+): Promise<Pick<Pruned, 'removed' | 'log_emptied'>> {
+  await overwriteDeleted(db)
+  const removed = await removePruned(db, orgId, (done) => onStep('removed', done))
+  return { removed, log_emptied: removed === 0 || (await emptyLog(db)) }
+}
+
+/** The key of this installation, from outside the database, which must be the one in force. */
+async function ownKey({ db, signer }: PruneDeps, orgId: string): Promise<string> {
+  const head = await findHead(db, orgId)
+  if (!head) throw fail('not_found', 'The organization has no ledger')
+  const { vkey } = signer.forOrigin(head.origin)
+  if (vkey === head.vkey) return vkey
+  throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')
+}
+
+async function* counted(
+  text: AsyncIterable<string>,
+  onProgress: (done: number) => void,
+): AsyncGenerator<string> {
+  let lines = 0
+  for await (const part of text) {
+    lines += part.split('\n').length - 1
+    onProgress(lines)
+    yield part
+  }
+}

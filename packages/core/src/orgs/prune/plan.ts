@@ -1,0 +1,117 @@
+import { LEAST_RETENTION_DAYS } from '@remit/contract'
+import { isoTime } from '../../clock.ts'
+import type { Database } from '../../db/open.ts'
+import type { CoreTables, LedgerCutRow } from '../../db/schema.ts'
+import { fail } from '../../errors.ts'
+import { findCut, pointAt } from '../../ledger/cut.ts'
+import type { LedgerPoint } from '../../ledger/cut.ts'
+import { seqAtTime } from '../../ledger/list.ts'
+import { findHead } from '../../ledger/store.ts'
+import { findOrganizationById } from '../administration.ts'
+import { shortRetentionWarning } from '../retention.ts'
+import { settingsOf } from '../settings.ts'
+
+type Db = Database<CoreTables>
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** What may go: entries that were recorded before a time (milliseconds), or older than some days. */
+export type PruneUpTo = { readonly before: number } | { readonly keepDays: number }
+
+export interface PruneQuestion {
+  readonly upTo: PruneUpTo
+  /** Whoever asks knows that less than 183 days may break a law; the entry says so. */
+  readonly acknowledgeShortRetention: boolean
+}
+
+/** What a pruning would do. */
+export interface PrunePlan {
+  readonly org_id: string
+  /** The first entry that would go, and the first one that would stay. */
+  readonly from_seq: number
+  readonly cut: number
+  /** Every entry that would go was recorded before. */
+  readonly cutoff: string
+  readonly retention_days: number
+  readonly short: boolean
+  readonly warnings: readonly string[]
+  /** The state at the cut, and where the ledger begins now. */
+  readonly point: LedgerPoint & { readonly vkey: string }
+  readonly now: LedgerCutRow | undefined
+  /** Entries when it was planned. */
+  readonly size: number
+}
+
+/**
+ * Where a ledger may be cut: at the largest kept checkpoint below all entries that must stay. Null where
+ * there is none, so that nothing can go. Throws `invalid_request` for entries that must be kept.
+ */
+export async function planPruning(
+  db: Db,
+  orgId: string,
+  { upTo, acknowledgeShortRetention }: PruneQuestion,
+  nowMs: number,
+): Promise<PrunePlan | null> {
+  const { retention_days } = settingsOf(await findOrganizationById(db, orgId))
+  const before = 'before' in upTo ? upTo.before : nowMs - upTo.keepDays * DAY_MS
+  const short = before > nowMs - LEAST_RETENTION_DAYS * DAY_MS
+  checkAge(before, nowMs, retention_days, short && !acknowledgeShortRetention)
+  const head = await findHead(db, orgId)
+  if (!head) throw fail('not_found', 'The organization has no ledger')
+  const now = await findCut(db, orgId)
+  const cutoff = isoTime(before)
+  const from_seq = now?.size ?? 0
+  const wanted = await seqAtTime(db, orgId, { from: from_seq, to: head.size }, cutoff)
+  const found = await findPlace(db, orgId, now, wanted)
+  if (!found) return null
+  const days = Math.floor((nowMs - before) / DAY_MS)
+  const warnings = short ? [shortRetentionWarning(days)] : []
+  const { cut, point } = found
+  const plan = { org_id: orgId, from_seq, cut, cutoff, retention_days, short, warnings }
+  return { ...plan, point, now, size: head.size }
+}
+
+function checkAge(before: number, now: number, retentionDays: number, isShort: boolean): void {
+  if (before > now - retentionDays * DAY_MS) {
+    const end = isoTime(now - retentionDays * DAY_MS)
+    throw fail(
+      'invalid_request',
+      `Entries are kept for ${retentionDays} days, as the setting retention_days says: only those from before ${end} may be pruned`,
+    )
+  }
+  if (isShort) {
+    const days = Math.floor((now - before) / DAY_MS)
+    throw fail(
+      'invalid_request',
+      `${shortRetentionWarning(days)} Pruning them needs --acknowledge-short-retention`,
+    )
+  }
+}
+
+/**
+ * The largest kept checkpoint up to a size. Not one that ends with a rotation: there two keys sign, and
+ * a cut has one.
+ */
+async function findPlace(
+  db: Db,
+  orgId: string,
+  now: LedgerCutRow | undefined,
+  wanted: number,
+): Promise<{ cut: number; point: PrunePlan['point'] } | null> {
+  let below = wanted + 1
+  for (;;) {
+    const kept = await db
+      .selectFrom('ledger_checkpoint')
+      .select('size')
+      .where('org_id', '=', orgId)
+      .where('size', '>', now?.size ?? 0)
+      .where('size', '<', below)
+      .orderBy('size', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    if (!kept) return null
+    const point = await pointAt(db, orgId, kept.size, now)
+    if (point.vkey !== null) return { cut: kept.size, point: { ...point, vkey: point.vkey } }
+    below = kept.size
+  }
+}

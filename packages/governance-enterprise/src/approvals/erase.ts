@@ -1,0 +1,55 @@
+import { fail, isoTime, on } from '@remit/core'
+import type { Eraser, Scope, StoredEntry } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import { isCoolingDown, statusAt } from './lifecycle.ts'
+import { votesOf } from './request.ts'
+import type { ApprovalRequestRow } from './schema.ts'
+import { findRequest } from './store.ts'
+
+/**
+ * A request for approval holds what the decision was about, and what people said of it. When an entry
+ * that is about it is erased, that goes too. A request that is still open needs it, so then nothing is
+ * erased: whoever wants that closes it first.
+ */
+export const approvalEraser: Eraser = {
+  async erase(entries, scope) {
+    const ids = new Set(entries.flatMap((entry) => approvalIn(entry) ?? []))
+    for (const id of ids) {
+      const row = await findRequest(scope.tx, scope.orgId, id)
+      if (row) await clear(row, scope)
+    }
+  },
+}
+
+function approvalIn({ kind, payload }: StoredEntry): string | null {
+  if (payload === null) return null
+  if (kind !== 'authorization.decided' && !kind.startsWith('approval.')) return null
+  const { data } = JSON.parse(payload) as { data: { approval?: { id?: unknown } } }
+  const id = data.approval?.id
+  return typeof id === 'string' ? id : null
+}
+
+async function clear(row: ApprovalRequestRow, { tx, now, orgId }: Scope): Promise<void> {
+  const status = statusAt(row, now)
+  if (status === 'pending' || status === 'approved' || isCoolingDown(row, now)) {
+    const end = row.counts_until ?? isoTime(now)
+    throw fail(
+      'invalid_request',
+      `Nothing was erased: the request ${row.id} is ${status} and counts until ${end}. Close it first, or wait`,
+    )
+  }
+  const votes = votesOf(row).map((vote) => ({ ...vote, comment: null }))
+  await on<Tables>(tx)
+    .updateTable('approval_request')
+    .set({
+      context: '{}',
+      resource: null,
+      acting_for: null,
+      binding: '',
+      binding_hash: '',
+      votes: JSON.stringify(votes),
+    })
+    .where('org_id', '=', orgId)
+    .where('id', '=', row.id)
+    .execute()
+}
