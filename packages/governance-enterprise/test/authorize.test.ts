@@ -138,8 +138,10 @@ describe.each(DIALECTS)('POST /v1/authorize on %s', (dialect) => {
         message: expect.stringContaining('it sends too much mail'),
         matched: [{ kind: 'agent', id: 'rogue' }],
       })
-      await agentSwitch?.resume(api.org.id, 'rogue')
+      await agentSwitch?.resume(api.org.id, 'rogue', 'ada@example.org')
       expect(await api.ok('authorize', { body })).toMatchObject({ decision: 'allow' })
+      const { data } = await api.ok('listEntries', { query: { kind: 'agent.resumed' } })
+      expect(data).toMatchObject([{ agent_id: 'rogue', data: { person: 'ada@example.org' } }])
     })
 
     it('leaves the agents of another organization alone', async () => {

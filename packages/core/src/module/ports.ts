@@ -36,10 +36,10 @@ export interface SpendSource {
   spent(query: SpendQuery, signal: AbortSignal): Promise<number>
 }
 
-/** The operator's emergency stop of an agent. */
+/** The operator's emergency stop of an agent; `person`: by whose word, for the entry of it. */
 export interface AgentSwitch {
-  suspend(orgId: string, agentId: string, reason: string): Promise<void>
-  resume(orgId: string, agentId: string): Promise<void>
+  suspend(orgId: string, agentId: string, reason: string, person?: string): Promise<void>
+  resume(orgId: string, agentId: string, person?: string): Promise<void>
   /** Hands the stop of an agent over to the registry, within a change; the reason, or null for none. */
   release(scope: WorkScope, agentId: string): Promise<string | null>
 }

@@ -8,25 +8,28 @@ import { actorOf } from '../actor.ts'
  * agent, its status says it; the table of stops is for agents that were never registered.
  */
 export const agentSwitch = ({ writer, offered }: Deps): AgentSwitch => ({
-  suspend: (orgId, agentId, reason) =>
+  suspend: (orgId, agentId, reason, person) =>
     writer.change(orgId, OPERATOR, async (scope) => {
       const registered = await offered('agentRegistry')?.suspend(scope, agentId, reason)
-      return done(registered ?? (await stop(scope, agentId, reason)))
+      return done(registered ?? (await stop(scope, agentId, reason)), person)
     }),
 
-  resume: (orgId, agentId) =>
+  resume: (orgId, agentId, person) =>
     writer.change(orgId, OPERATOR, async (scope) => {
       const registered = await offered('agentRegistry')?.resume(scope, agentId)
-      if (registered) return done(registered)
+      if (registered) return done(registered, person)
       if ((await release(scope, agentId)) === null)
         throw fail('not_found', `${agentId} is not suspended`)
-      return done(entryOf('agent.resumed', agentId, {}))
+      return done(entryOf('agent.resumed', agentId, {}), person)
     }),
 
   release,
 })
 
-const done = (entry: EntryDraft) => ({ entries: [entry], reply: () => undefined })
+const done = (entry: EntryDraft, person?: string) => ({
+  entries: [person === undefined ? entry : { ...entry, data: { ...entry.data, person } }],
+  reply: () => undefined,
+})
 
 const entryOf = (kind: string, agentId: string, more: EntryDraft['data']): EntryDraft => ({
   kind,
