@@ -1,8 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import { defineModule } from '@remit/core'
-import { replay } from './preview/replay.ts'
 import { previewRoutes } from './preview/routes.ts'
-import type { Replays } from './preview/routes.ts'
+import { reportsOf } from './report/index.ts'
 import { migrations } from './schema.ts'
 import { verifyRoutes } from './verify/routes.ts'
 import { Watch } from './watch/watch.ts'
@@ -12,18 +10,18 @@ export default defineModule({
   name: 'compliance',
   migrations,
   setup: (deps) => {
-    const here: Replays = {
-      replay: (orgId, task) => replay(deps.db, orgId, task, () => setImmediate()),
-    }
     const jobs = createJobs(deps)
+    const reports = reportsOf(deps, jobs)
     const watch = new Watch(deps)
     return {
-      routes: [...previewRoutes(deps, here), ...verifyRoutes(deps, jobs)],
+      routes: [...previewRoutes(deps, jobs), ...verifyRoutes(deps, jobs), ...reports.routes],
       start() {
         watch.start()
+        reports.start()
       },
       async close() {
         await watch.close()
+        await reports.close()
         await jobs.close()
       },
     }

@@ -12,13 +12,15 @@ export const AGENT_KINDS = [
   'agent.removed',
 ] as const
 
-/** An entry of one of these kinds; its payload is null once erased. */
+/** An entry as it stands, or as a pruning carried it over. Its payload is null once erased. */
 export interface AgentEntry {
   readonly seq: number
-  readonly agent_id: string | null
+  readonly kind: string
+  readonly agent_id?: string | null
   readonly payload: string | null
 }
 
+const KINDS: ReadonlySet<string> = new Set(AGENT_KINDS)
 const NONE: Attributes = {}
 
 /**
@@ -30,15 +32,12 @@ export class AgentsThen {
     string,
     { readonly seq: number; readonly facts: Attributes | null }
   >()
-  /** Nothing is known that was said before this number: it was erased or pruned. */
-  #doubtedBefore: number
+  /** What was said before this number may have been changed by an entry that was erased. */
+  #doubtedBefore = 0
 
-  /** `firstSeq`: the first entry that is kept. */
-  constructor(firstSeq: number) {
-    this.#doubtedBefore = firstSeq
-  }
-
-  entry({ seq, agent_id: agentId, payload }: AgentEntry): void {
+  /** Entries of other kinds say nothing here. */
+  entry({ seq, kind, agent_id: agentId = null, payload }: AgentEntry): void {
+    if (!KINDS.has(kind)) return
     const said = payload === null ? null : agentIn(payload)
     if (said === null) {
       if (agentId === null) this.#doubtedBefore = seq + 1

@@ -1,11 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { recordedDecision, seqAtTime } from '@remit/core'
-import type { CoreTables, Database, OpenTrial, Overlay, RuleTrial } from '@remit/core'
+import type { Database, OpenTrial, Overlay, RuleTrial } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import { carriedRows } from '../worker/carried-rows.ts'
 import { AGENT_KINDS, AgentsThen } from './agents-then.ts'
 import { judgeAnew } from './judge.ts'
 import { Tally } from './tally.ts'
 import type { Counts } from './tally.ts'
 
-type Db = Database<CoreTables>
+type Db = Database<Tables>
 
 /** What a replay is about; plain data, for a thread of its own. */
 export interface ReplayTask {
@@ -50,13 +53,14 @@ const DECIDED = 'authorization.decided'
 /**
  * Judges the recorded decisions of a period anew. Reads page by page, so that it needs the same memory
  * for every period, and ends after so many decisions or so much time, with what is left of the period.
- * Null where the rules are not those of the earlier part. `turn` is awaited after every page.
+ * Null where the rules are not those of the earlier part. Whoever else shares the thread has a turn
+ * after every page, and `onProgress` hears of it: of so many sequence numbers so many are done.
  */
 export async function replay(
   db: Db,
   orgId: string,
   task: ReplayTask,
-  turn: () => Promise<void> | void = () => undefined,
+  onProgress: (done: number, total: number) => void,
 ): Promise<ReplayResult | null> {
   const started = performance.now()
   const isLate = () => performance.now() - started > task.maxMs
@@ -73,7 +77,8 @@ export async function replay(
       Math.min(PAGE, task.maxDecisions - judge.decisions),
       isLate,
     )
-    await turn()
+    onProgress(at - span.fromSeq, span.endSeq - span.fromSeq)
+    await setImmediate()
   }
   const { policies, approvalRules, defaultEffect, digest } = trial
   return {
@@ -165,8 +170,9 @@ class Replayer {
   }
 
   async #agentsBefore(seq: number): Promise<AgentsThen> {
+    const agents = new AgentsThen()
+    for (const row of await carriedRows(this.#db, this.#orgId)) agents.entry(row)
     const { from: first } = await keptRange(this.#db, this.#orgId)
-    const agents = new AgentsThen(first)
     for (let from = first; from < seq;) {
       const to = Math.min(seq, from + WINDOW)
       const rows = await this.#read(AGENT_KINDS, from, to, PAGE)

@@ -5,16 +5,11 @@ import type { Deps, Preview, Route } from '@remit/core'
 import { cursorOf, readCursor } from './cursor.ts'
 import { dryRunEntry } from './entry.ts'
 import { admitOverlay, theTrials } from './overlay.ts'
-import type { ReplayResult, ReplayTask } from './replay.ts'
+import type { Jobs } from '../worker/jobs.ts'
 
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
 /** Milliseconds that a replay may compute. */
 const REPLAY_MS = 10_000
-
-/** Runs replays away from the event loop. */
-export interface Replays {
-  replay(orgId: string, task: ReplayTask): Promise<ReplayResult | null>
-}
 
 /** How to read the numbers of a replay. */
 const NOTES = [
@@ -22,7 +17,7 @@ const NOTES = [
   'Where the policies would now let through what they denied, the approval rules of now say whether an approval would be needed.',
 ]
 
-export const previewRoutes = (deps: Deps, replays: Replays): Route[] => {
+export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
   const { clock, decider, writer, offered } = deps
   return implement(dryRun, {
     dryRunPolicies: async ({ body }, caller, request) => {
@@ -61,7 +56,7 @@ export const previewRoutes = (deps: Deps, replays: Replays): Route[] => {
       const continued = readCursor(body)
       const [from, to] = [body.from, body.to].map((time) => isoTime(Date.parse(time)))
       const rules = await admitOverlay(offered('ruleTrials'), orgId, overlay)
-      const result = await replays.replay(orgId, {
+      const result = await jobs.replay(orgId, {
         module: theTrials(offered('ruleTrials')).module,
         overlay: overlay ?? null,
         span: continued?.span ?? { from: from ?? '', to: to ?? '' },

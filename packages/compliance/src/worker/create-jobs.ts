@@ -5,6 +5,7 @@ import { readAnchors } from '../watch/anchors.ts'
 import type { EvidencePage, Jobs, JobWatch, LedgerCheck, ReportFacts } from './jobs.ts'
 import type { Task } from './messages.ts'
 import { JobPool } from './pool.ts'
+import type { ReplayResult } from '../preview/replay.ts'
 import { LocalRunner, ThreadRunner } from './runner.ts'
 
 type JobDeps = Pick<Deps, 'db' | 'databaseUrl' | 'ledger' | 'settings' | 'verifierKey'>
@@ -32,6 +33,8 @@ export function createJobs(deps: JobDeps): Jobs {
       run(orgId, { kind: 'report', question }, watch) as Promise<ReportFacts>,
     evidence: (orgId, query, watch) =>
       run(orgId, { kind: 'evidence', query }, watch) as Promise<EvidencePage>,
+    replay: (orgId, task, watch) =>
+      run(orgId, { kind: 'replay', replay: task }, watch) as Promise<ReplayResult | null>,
     close: () => pool.close(),
   }
 }

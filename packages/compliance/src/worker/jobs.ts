@@ -1,6 +1,7 @@
 import type { VerifyReport } from '@remit/core'
 import type { Facts } from '../facts/index.ts'
 import type { Question } from '../facts/question.ts'
+import type { ReplayResult, ReplayTask } from '../preview/replay.ts'
 
 /**
  * Long reading of one ledger, away from the event loop where that can be: each job sees one snapshot of
@@ -13,6 +14,8 @@ export interface Jobs {
   report(orgId: string, question: Question, watch?: JobWatch): Promise<ReportFacts>
   /** Sequence numbers of the entries behind one check, or of one kind of evidence, a page at a time. */
   evidence(orgId: string, query: EvidenceQuery, watch?: JobWatch): Promise<EvidencePage>
+  /** Judges recorded decisions by other policy rules; null where these are not those of an earlier part. */
+  replay(orgId: string, task: ReplayTask, watch?: JobWatch): Promise<ReplayResult | null>
   /** Ends what is under way. */
   close(): Promise<void>
 }

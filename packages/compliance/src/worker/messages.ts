@@ -1,5 +1,6 @@
 import type { Failure } from '@remit/core'
 import type { Trust } from '../verify/check-ledger.ts'
+import type { ReplayTask } from '../preview/replay.ts'
 import type { EvidenceQuery, VerifyOptions } from './jobs.ts'
 import type { Question } from '../facts/index.ts'
 
@@ -8,6 +9,7 @@ export type Task = { readonly orgId: string; readonly trust: Trust } & (
   | { readonly kind: 'verify'; readonly options: VerifyOptions }
   | { readonly kind: 'report'; readonly question: Question }
   | { readonly kind: 'evidence'; readonly query: EvidenceQuery }
+  | { readonly kind: 'replay'; readonly replay: ReplayTask }
 )
 
 /** What a thread says: that it has loaded; how far it is; what came of the job, or why nothing did. */

@@ -5,6 +5,8 @@ import type { Tables } from '../schema.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
 import type { CheckHooks, Trust } from '../verify/check-ledger.ts'
+import { replay } from '../preview/replay.ts'
+import type { ReplayResult } from '../preview/replay.ts'
 import { PeriodEnd } from '../verify/period-end.ts'
 import { carriedRows } from './carried-rows.ts'
 import type { EvidencePage, EvidenceQuery, LedgerCheck, ReportFacts } from './jobs.ts'
@@ -18,10 +20,11 @@ export async function runTask(
   db: Db,
   task: Task,
   onProgress: OnProgress,
-): Promise<LedgerCheck | ReportFacts | EvidencePage> {
+): Promise<LedgerCheck | ReportFacts | EvidencePage | ReplayResult | null> {
   const { orgId, trust } = task
   if (task.kind === 'verify')
     return (await checkLedger(db, orgId, task.options, trust, { onProgress })).check
+  if (task.kind === 'replay') return replay(db, orgId, task.replay, onProgress)
   if (task.kind === 'report') return report(db, orgId, task.question, trust, onProgress)
   return evidence(db, orgId, task.query, trust, onProgress)
 }

@@ -1,15 +1,7 @@
 /* Imported by threads of other packages: see `RuleTrials`. */
 import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
-import type {
-  AnyDatabase,
-  Ask,
-  OpenTrial,
-  Overlay,
-  RuleTrial,
-  TrialVerdict,
-  Verdict,
-} from '@remit/core'
+import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, Verdict } from '@remit/core'
 import { introduceOne } from '../agents/attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { ApprovalRule } from '../approvals/rule.ts'
@@ -27,7 +19,7 @@ export const openTrial: OpenTrial = async (db, orgId, overlay) => {
   const stage = policyStage()
   const own = await stage.load(orgId, db as never)
   const policies = overlay && stage.overlay ? stage.overlay(own, overlay) : own
-  const approvals = await listRules(db as AnyDatabase, orgId)
+  const approvals = await listRules(db, orgId)
   const digest = digestOf({
     policies: own.rules.map(({ id }) => id).toSorted(),
     overlay,

@@ -1,0 +1,133 @@
+import { Reason } from '@remit/contract'
+import type { Decision, Match, Plan } from '@remit/contract'
+import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
+import { describe, expect, it } from 'vitest'
+import { judgeAnew } from './judge.ts'
+
+const DENIED: TrialVerdict = { says: 'deny', reason: 'policy_deny', policy: 'new' }
+const PASSED: TrialVerdict = { says: 'pass', reason: null, policy: null }
+
+const recordedAs = (
+  decision: Decision,
+  reason: Reason,
+  matched: readonly Match[] = [],
+  plan: Plan = 'enterprise',
+): RecordedDecision => ({
+  ask: {
+    orgId: 'org',
+    plan,
+    decisionId: 'dec',
+    caller: null,
+    request: { agent_id: 'a', action: 'b', context: {} },
+    claims: {},
+    resource: null,
+    now: 0,
+  },
+  decision,
+  reason,
+  matched,
+})
+
+const trialOf = (verdict: TrialVerdict, approvalRules: readonly string[] = []): RuleTrial => ({
+  policies: 1,
+  approvalRules: approvalRules.length,
+  defaultEffect: 'allow',
+  digest: '',
+  judge: () => verdict,
+  approvalRulesFor: () => approvalRules,
+})
+
+/** `unchanged why`, `not_replayable why`, or the kind of the flip with its cause and reason. */
+function said(recorded: RecordedDecision, trial: RuleTrial): string {
+  const judged = judgeAnew(recorded, trial, {})
+  if (judged.is !== 'flip') return `${judged.is} ${judged.why}`
+  return `${judged.kind} by ${judged.cause ?? 'default'}: ${judged.wouldBe.reason}`
+}
+
+const OLD: Match[] = [{ kind: 'policy', id: 'old' }]
+const decisionOf = (reason: Reason): Decision => {
+  if (['default_allow', 'policy_allow', 'approved', 'permission_grant'].includes(reason))
+    return 'allow'
+  return reason === 'approval_required' ? 'needs_approval' : 'deny'
+}
+
+describe('a recorded decision judged anew', () => {
+  const byReason: Record<Reason, readonly [ifDenied: string, ifPassed: string]> = {
+    default_allow: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
+    policy_allow: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
+    approved: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
+    permission_grant: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
+    approval_required: ['needs_approval_to_deny by new: policy_deny', 'unchanged judged'],
+    default_deny: ['unchanged judged', 'deny_to_allow by default: default_allow'],
+    policy_deny: ['unchanged judged', 'deny_to_allow by old: default_allow'],
+    policy_error: ['unchanged judged', 'deny_to_allow by old: default_allow'],
+    agent_denied: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    agent_suspended: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    agent_removed: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    no_permission: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    spend_limit_daily: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    spend_limit_monthly: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    spend_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    amount_invalid: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    approval_rejected: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    approval_backlog: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+    stage_unavailable: ['unchanged denied_elsewhere', 'unchanged denied_elsewhere'],
+  }
+
+  it.each(Reason.options)('for the reason %s', (reason) => {
+    const matched = reason.startsWith('policy_') ? OLD : []
+    const recorded = recordedAs(decisionOf(reason), reason, matched)
+
+    expect([said(recorded, trialOf(DENIED)), said(recorded, trialOf(PASSED))]).toEqual(
+      byReason[reason],
+    )
+  })
+
+  it('needs an approval where the approval rules of now match', () => {
+    const recorded = recordedAs('deny', 'policy_deny', OLD)
+
+    expect(said(recorded, trialOf(PASSED, ['large']))).toBe(
+      'deny_to_needs_approval by old: approval_required',
+    )
+    expect(said(recordedAs('allow', 'approved'), trialOf(PASSED, ['large']))).toBe(
+      'unchanged judged',
+    )
+  })
+
+  it('gives the reason that would have been the last', () => {
+    const granted = [...OLD, { kind: 'permission', id: 'grant' }]
+    const allowed: TrialVerdict = { says: 'pass', reason: 'policy_allow', policy: 'new' }
+
+    expect(said(recordedAs('deny', 'policy_deny', granted), trialOf(PASSED))).toContain(
+      ': permission_grant',
+    )
+    expect(said(recordedAs('deny', 'policy_deny', granted), trialOf(allowed))).toContain(
+      ': policy_allow',
+    )
+  })
+
+  it('names the rule that denies, else the one that allows, else the default effect', () => {
+    const allowed: TrialVerdict = { says: 'pass', reason: 'policy_allow', policy: 'new' }
+    const byDefault: TrialVerdict = { says: 'deny', reason: 'default_deny', policy: null }
+
+    expect(said(recordedAs('deny', 'default_deny'), trialOf(allowed))).toContain(' by new:')
+    expect(said(recordedAs('deny', 'policy_deny', OLD), trialOf(allowed))).toContain(' by old:')
+    expect(said(recordedAs('allow', 'policy_allow', OLD), trialOf(byDefault))).toContain(' by old:')
+    expect(said(recordedAs('allow', 'default_allow'), trialOf(byDefault))).toContain(' by default:')
+  })
+
+  it('stays as it was on a plan without policies', () => {
+    const recorded = recordedAs('allow', 'default_allow', [], 'team')
+
+    expect(said(recorded, trialOf(DENIED))).toBe('unchanged not_in_plan')
+  })
+
+  it('is not judged where the policies had failed, or nobody knows what they read', () => {
+    expect(said(recordedAs('deny', 'policy_error'), trialOf(PASSED))).toBe(
+      'not_replayable policies_failed',
+    )
+    expect(said(recordedAs('allow', 'default_allow'), trialOf({ says: 'unknown' }))).toBe(
+      'not_replayable agent_unknown',
+    )
+  })
+})
