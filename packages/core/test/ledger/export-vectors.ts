@@ -3,6 +3,7 @@ import type { StoredEntry } from '../../src/ledger/entry.ts'
 import { formatHeaderLine } from '../../src/ledger/export.ts'
 import { exportOf, seal, testSigner } from './chain.ts'
 import type { TestChain } from './chain.ts'
+import { pruningVectors, startOf } from './pruning-vectors.ts'
 
 /** One export with what a verifier must say about it. */
 export interface ExportVector {
@@ -53,11 +54,7 @@ export function exportVectors(chain: TestChain, rotated: TestChain): ExportVecto
     const commitment = commitmentOf(rows[6]!.salt!, payload)
     return exportOf(chain, rows.with(6, seal({ ...rows[6]!, commitment, ...change })))
   }
-  const start = {
-    hash: chain.rows[3]!.hash,
-    recorded_at: chain.rows[3]!.recorded_at,
-    frontier: chain.frontiers[4]!,
-  }
+  const start = startOf(chain, 4)
   const tail = sound.slice(5)
   const forged = testSigner(chain.origin, 'forger').sign(
     `${chain.head.checkpoint.split('\n\n')[0]}\n`,
@@ -76,6 +73,16 @@ export function exportVectors(chain: TestChain, rotated: TestChain): ExportVecto
       'sound, from seq 4',
       [formatHeaderLine({ ...chain, from_seq: 4, start }), ...tail],
       ['ok', 'signature'],
+    ),
+    vector(
+      'sound, from seq 4 with the key there',
+      [formatHeaderLine({ ...chain, from_seq: 4, start: { ...start, vkey } }), ...tail],
+      ['ok', 'signature'],
+    ),
+    vector(
+      'from seq 4 with another key there',
+      [formatHeaderLine({ ...chain, from_seq: 4, start: { ...start, vkey: two } }), ...tail],
+      ['tampered', 'none', 6, 'checkpoint_signature'],
     ),
     vector('sound, new signing key pinned', turned, ['ok', 'signature'], { vkey: two }),
     vector('key rotation without the old key’s checkpoint', turned, [
@@ -233,5 +240,6 @@ export function exportVectors(chain: TestChain, rotated: TestChain): ExportVecto
       [formatHeaderLine({ ...chain, from_seq: 4 }), ...tail],
       ['incomplete', 'none'],
     ),
+    ...pruningVectors(),
   ]
 }

@@ -46,7 +46,8 @@ def check(good, seq, code):
 def read(line):  # 8: a line has one spelling
     try:
         value = json.loads(line)
-        names = ["type", *MEMBERS[value["type"]], *(["start"] if "start" in value else [])]
+        more = [name for name in ("start", "partial") if name in value]
+        names = ["type", *MEMBERS[value["type"]], *(more if value["type"] == "header" else [])]
         spelled = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         return value if spelled == line and list(value) == names else None
     except (ValueError, KeyError, TypeError):
@@ -76,9 +77,12 @@ class Chain:
         start = header.get("start", {})
         self.header, self.size = header, header["from_seq"]
         self.pinned, self.trusted = pinned, set(pinned)
+        self.start, self.lost, self.disputed = start, [], []
         self.prev, self.time = start.get("hash", "0" * 64), start.get("recorded_at", "")
         self.nodes = [bytes.fromhex(node) for node in re.findall(".{64}", start.get("frontier", ""))]
-        self.keys, self.missing, self.signer, self.external = [], set(), None, False
+        self.begin, self.cut_root = self.size, root_of(self.nodes)
+        self.keys = [(0, start["vkey"])] if "vkey" in start else []
+        self.missing, self.signer, self.external = set(), None, False
         self.waiting = [(note, int(note.split("\n")[1]), True) for note in checkpoints]
 
     def entry(self, e):
@@ -120,6 +124,16 @@ class Chain:
             self.keys.append((seq + 2, data["new_vkey"]))
         elif kind == "ledger.erased":  # 9
             self.missing -= set(data["seqs"])
+        elif kind == "ledger.pruned":  # 9
+            cut = data["cut"]
+            check(type(cut) is int and 0 < cut <= seq, seq, "bad_cut")
+            if cut == self.begin:
+                wanted = {**self.start, **self.header, "root": unbase64(self.cut_root).hex()}
+                wanted["vkey"] = self.start.get("vkey", data["vkey"])
+                names = ("hash", "recorded_at", "root", "vkey", "origin", "ledger_id")
+                check(all(data[name] == wanted[name] for name in names), seq, "bad_cut")
+        elif kind == "ledger.recovered":  # 10
+            self.lost.append(data["lost"])
 
     def compare(self, note, size, external):
         last, (origin, _, root) = min(size, self.size) - 1, note.split("\n")[:3]
@@ -129,6 +143,8 @@ class Chain:
         check(signer or not keys, last, "checkpoint_signature")
         check(origin == self.header["origin"], last, "checkpoint_origin")
         check(size <= self.size, self.size, "truncated")
+        if external and root != root_of(self.nodes):
+            return self.disputed.append(size)
         check(root == root_of(self.nodes), last, "checkpoint_root")
         self.signer, self.external = signer, self.external or external
         if signer in self.trusted:
@@ -142,8 +158,16 @@ class Chain:
         check(not self.pinned or self.signer in self.trusted, self.size - 1, "untrusted_key")
         for given in self.waiting:
             check(given[1] <= self.size, self.size, "truncated")
-        check(not self.missing, min(self.missing, default=0), "payload_missing")
+        partial = "partial" in self.header  # 8
+        check(partial or not self.missing, min(self.missing, default=0), "payload_missing")
         check(not self.keys or self.keys[-1][1] == self.header["vkey"], self.size - 1, "head_mismatch")
+
+
+    def settle(self):  # 10: checkpoints from outside that disagree
+        for size in self.disputed:
+            lost = [one for one in self.lost if one["from_seq"] < size <= one["to_seq"] + 1]
+            check(not lost, lost and lost[0]["from_seq"], "truncated")
+            check(False, size - 1, "checkpoint_root")
 
 
 def verify(lines, pinned=(), checkpoints=()):
@@ -165,6 +189,7 @@ def verify(lines, pinned=(), checkpoints=()):
                     status = "ok"
                 else:
                     chain.entry(line)
+        chain.settle()
     except Stop as stop:
         status, *error = stop.args
     trusted = chain and chain.signer in chain.trusted
