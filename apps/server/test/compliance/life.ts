@@ -10,6 +10,7 @@ import { createEnterprise, OWNERS } from '../identity/support.ts'
 /** An organization that does nearly everything once, and the entries that this leaves. */
 export interface Life {
   readonly api: Api
+  readonly clock: TestClock
   readonly entries: readonly Entry[]
   close(): Promise<void>
 }
@@ -28,7 +29,7 @@ export async function live(): Promise<Life> {
   await approvalsOf(api, clock)
   await federationOf(api, clock)
   await restOf(api)
-  return { api, entries: await entriesOf(api), close: () => api.remit.close() }
+  return { api, clock, entries: await entriesOf(api), close: () => api.remit.close() }
 }
 
 const personal = async (api: Api, person: string, role: 'admin' | 'approver'): Promise<string> =>

@@ -1,0 +1,52 @@
+import type { ReadyReport } from '@remit/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules } from '../../src/modules.ts'
+import { live } from './life.ts'
+import type { Life } from './life.ts'
+
+describe.skipIf(!hasModules())('a report reads what the other packages write', () => {
+  let life: Life
+  let report: ReadyReport
+  beforeAll(async () => {
+    life = await live()
+    life.clock.advance(1000)
+    const to = new Date(life.clock.now()).toISOString()
+    const body = { framework: 'soc2', from: '2026-11-20', to }
+    const made = await life.api.ok('createReport', { body })
+    if (made.status !== 'ready') throw new Error(`the report is ${made.status}`)
+    report = made
+  }, 60_000)
+  afterAll(() => life.close())
+
+  it.each([
+    ['M26: one agent of two was removed', 'M26', { active: 1, registered: 2, removed: 1 }],
+    ['M27: a person owns the other', 'M27', 0],
+    // The first was rotated without overlap, the second revoked, the third ended with its issuer.
+    ['M29: of credentials', 'M29', { alive: 0, issued: 3, revoked: 2, expired: 1 }],
+    ['M32: no credential outlives its agent', 'M32', { orphaned: 0 }],
+    ['M33: agents are registered first', 'M33', 0],
+    ['M34: grants', 'M34', { grants: 0 }],
+    ['M35: by author', 'M35', { by_actor: { 'ada@example.org': 24, 'system:remit': 2 } }],
+    ['M36: the operator gave no name', 'M36', 2],
+    ['M43: trust', 'M43', { allow: 1, deny: 0, rules: 0 }],
+    ['M44: exchanges', 'M44', { issuers: 0, untrusted: 0, unlimited: 0 }],
+    ['M45: the guard', 'M45', { checks: 1, by_verdict: { redact: 1 } }],
+    ['M46: a flag that names nothing', 'M46', { flagged: 1, followed: 0, unlinked: 1 }],
+    ['M47: runs', 'M47', { runs: 1, by_scorer: { exact_match: { runs: 1, items: 1, scored: 1 } } }],
+    ['M48: what failed', 'M48', { exact_match: { share: { numerator: 0, denominator: 1 } } }],
+    ['M09: verifications', 'M09', { sound: 1 }],
+    ['M50: what callers wrote', 'M50', { numerator: 1 }],
+  ])('%s', (_, id, value) => {
+    const metric = report.content.metrics.find((one) => one.id === id)
+    // Values can be numbers, which match only as such.
+    expect({ value: metric?.value }).toMatchObject({ value })
+  })
+
+  it('whose findings lead to entries that are there', () => {
+    const seqs = new Set(life.entries.map(({ seq }) => seq))
+    const led = report.content.findings.flatMap((finding) => finding.seqs)
+
+    expect(led.length).toBeGreaterThan(0)
+    expect(led.filter((seq) => !seqs.has(seq))).toEqual([])
+  })
+})
