@@ -108,7 +108,7 @@ export class Chain {
     }
     checkpoints.end(size, open)
     // What explains a missing payload may be among entries that are not here.
-    if (!open && this.#faults.truncations === 0)
+    if (!open && this.#header.partial !== true && this.#faults.truncations === 0)
       for (const seq of this.unexplained) this.#faults.add(seq, 'payload_missing')
     checkpoints.settle(this.history)
   }

@@ -1,20 +1,62 @@
-const DECISIONS = ['authorization.decided', 'approval.decided']
+const DECIDED = 'authorization.decided'
+const RULES = [
+  'policy.created',
+  'policy.deleted',
+  'approval_rule.',
+  'spend_limit.',
+  'trust_policy.',
+]
+const ACCESS = ['permission.', 'agent_mode.', 'agent.', 'credential.']
 
 /**
- * Which kinds of entries can be evidence of what: each is a kind, or the beginning of some. A kind of
- * evidence that is not here is not judged.
+ * Which kinds of entries can be evidence of what; one that ends in a dot is the beginning of kinds.
+ * `also before`: what was set up before the period and stood in it is evidence too.
  */
-const KINDS: Readonly<Record<string, readonly string[]>> = {
-  ledger_integrity: DECISIONS,
-  ledger_continuity: DECISIONS,
+const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?: true }>> = {
+  // These three are about the record as a whole, whatever is in it.
+  ledger_integrity: { kinds: [''] },
+  ledger_continuity: { kinds: [''] },
+  log_retention: { kinds: [''] },
+  authorization_decisions: { kinds: [DECIDED] },
+  approval_rules: { kinds: ['approval_rule.'], alsoBefore: true },
+  approval_decisions: { kinds: ['approval.'] },
+  policy_rules: { kinds: ['policy.created', 'policy.deleted'], alsoBefore: true },
+  policy_changes: { kinds: RULES },
+  policy_dry_runs: { kinds: ['policy.dry_run'] },
+  agent_permissions: { kinds: ['permission.'], alsoBefore: true },
+  spend_limits: { kinds: ['spend_limit.', DECIDED], alsoBefore: true },
+  agent_registry: { kinds: ['agent.'], alsoBefore: true },
+  credential_lifecycle: { kinds: ['credential.', 'token.exchanged'], alsoBefore: true },
+  trust_policies: { kinds: ['trust_policy.', 'trust.evaluated'], alsoBefore: true },
+  trusted_issuers: { kinds: ['issuer.', 'token.exchanged'], alsoBefore: true },
+  guard_checks: { kinds: ['guard.'] },
+  scorer_runs: { kinds: ['scorer.ran'] },
+  admin_actions: { kinds: [...RULES, ...ACCESS, 'issuer.', 'key.', 'organization.', 'webhook.'] },
+  agent_interventions: { kinds: [...ACCESS, 'approval.'] },
+  report_history: { kinds: ['report.generated', 'ledger.verified'] },
 }
 
-/** Whether an entry of this kind can be evidence of that. What a caller wrote never is. */
-export function isOfKind(evidence: string, kind: string): boolean {
-  if (kind === 'entry.appended') return false
-  const kinds = Object.hasOwn(KINDS, evidence) ? KINDS[evidence] : undefined
-  return (
-    kinds === undefined ||
-    kinds.some((one) => (one.endsWith('.') ? kind.startsWith(one) : kind === one))
+interface Told {
+  readonly kind: string
+  readonly recorded_at: string
+}
+
+export const isKnown = (evidence: string): boolean => Object.hasOwn(EVIDENCE, evidence)
+
+/**
+ * Whether an entry can be evidence of some kind in a period; of a kind that is not known here, any
+ * entry can. What a caller wrote is evidence of the record, and of nothing else that is known.
+ */
+export function isEvidence(
+  evidence: string,
+  { kind, recorded_at }: Told,
+  { from, to }: { readonly from: string; readonly to: string },
+): boolean {
+  const known = isKnown(evidence) ? EVIDENCE[evidence] : undefined
+  const { kinds, alsoBefore } = known ?? { kinds: [''], alsoBefore: true }
+  const isCarried = alsoBefore === true && kind === 'state.carried'
+  const isOfKind = kinds.some(
+    (one) => kind === one || ((one === '' || one.endsWith('.')) && kind.startsWith(one)),
   )
+  return (isOfKind || isCarried) && recorded_at < to && (alsoBefore === true || recorded_at >= from)
 }

@@ -105,7 +105,7 @@ function noExport(faults: Faults, options: ExportOptions): ExportVerdict {
 }
 
 function verdictOf(
-  { org_id, ledger_id, from_seq }: Header,
+  { org_id, ledger_id, from_seq, partial = false }: Header,
   chain: Chain,
   faults: Faults,
   isOpen: boolean,
@@ -124,7 +124,8 @@ function verdictOf(
     root,
     anchored_by:
       checkpoints.outside >= 0 ? 'external' : checkpoints.trusted >= 0 ? 'signature' : 'none',
-    truncation_checked: !isOpen && Math.max(checkpoints.trusted, checkpoints.outside) === size,
+    truncation_checked:
+      !isOpen && !partial && Math.max(checkpoints.trusted, checkpoints.outside) === size,
     redacted: erased,
     pruned: history.pruned,
     recovered: history.recovered,
@@ -133,6 +134,6 @@ function verdictOf(
     error_count: faults.count,
     gaps,
     checkpoints: { checked: checkpoints.checked, mismatched: checkpoints.wrong },
-    not_checked: limitsOf(chain, from_seq, isOpen, (options.keys ?? []).length > 0),
+    not_checked: limitsOf(chain, from_seq, { isOpen, partial }, (options.keys ?? []).length > 0),
   }
 }

@@ -1,7 +1,12 @@
 import type { Chain } from './chain.ts'
 
 /** What a verdict does not say, in plain sentences: without them it would promise too much. */
-export function limitsOf(chain: Chain, from: number, isOpen: boolean, hasKey: boolean): string[] {
+export function limitsOf(
+  chain: Chain,
+  from: number,
+  { isOpen, partial }: { readonly isOpen: boolean; readonly partial: boolean },
+  hasKey: boolean,
+): string[] {
   const { size, erased, unexplained, checkpoints, history } = chain
   const { record, recovered } = history
   const { outside } = checkpoints
@@ -26,6 +31,7 @@ export function limitsOf(chain: Chain, from: number, isOpen: boolean, hasKey: bo
         ] as const,
     ),
     [isOpen, `What follows seq ${size - 1}: the export does not lead to its signed end.`],
+    [partial, `What follows seq ${size - 1}: the export says that it is a part.`],
     [
       !hasKey,
       'Who signed: no key was given with --vkey, and a rewritten ledger would name a key of its own.',
@@ -44,7 +50,7 @@ export function limitsOf(chain: Chain, from: number, isOpen: boolean, hasKey: bo
     ],
     [erased > 0, `The content of ${erased} erased payloads: only their commitments remain.`],
     [
-      isOpen && unexplained.size > 0,
+      (isOpen || partial) && unexplained.size > 0,
       `Why ${unexplained.size} payloads are missing: an entry that explains it may follow.`,
     ],
   ]

@@ -17,6 +17,8 @@ export interface Header {
     /** The key that signs from this size on. */
     readonly vkey?: string
   }
+  /** It ends before the ledger does: what explains missing payloads may follow elsewhere. */
+  readonly partial?: true
 }
 
 export interface Entry {
@@ -58,6 +60,13 @@ export function readLine(text: string): Header | Entry | LastLine | null {
  */
 
 function header(line: Members): Header | undefined {
+  const { partial } = line
+  const begun = beginning(line)
+  if (begun === undefined || partial === undefined) return begun
+  return partial === true ? { ...begun, partial } : undefined
+}
+
+function beginning(line: Members): Header | undefined {
   const { org_id, ledger_id, origin, vkey, from_seq, start } = line
   if (!isText(org_id) || !isText(ledger_id) || !isText(origin) || !isText(vkey)) return undefined
   if (!isCount(from_seq)) return undefined

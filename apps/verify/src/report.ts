@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isOfKind } from './evidence-kinds.ts'
+import { isEvidence, isKnown } from './evidence-kinds.ts'
 import { canonical, isObject, parseJson } from './jcs.ts'
 import type { Entry } from './lines.ts'
 import { readReport } from './report-document.ts'
@@ -123,6 +123,10 @@ export class ReportCheck {
       for (const detail of differences) this.#wrong({ code: 'period_differs', detail })
     }
     this.#checkLeft(from, notChecked)
+    const kinds = content.controls.flatMap(({ evidence }) => evidence.map(({ kind }) => kind))
+    const unknown = [...new Set(kinds.filter((kind) => !isKnown(kind)))]
+    if (unknown.length > 0)
+      notChecked.push(`What is evidence of ${unknown.join(', ')}: it is not known here.`)
     if (this.#unrecorded.length > 0) {
       notChecked.push(`${this.#unrecorded.join(', ')}: no hash and no entry covers them.`)
     }
@@ -168,13 +172,9 @@ export class ReportCheck {
     return { code: 'record_differs', detail: `seq ${entry.seq}: ${differing.join(', ')}` }
   }
 
-  #evidence(
-    control: string,
-    evidence: string,
-    { seq, kind, recorded_at }: Entry,
-  ): ReportError | null {
-    const { from, to } = this.#report.content.period
-    if (recorded_at >= from && recorded_at < to && isOfKind(evidence, kind)) return null
+  #evidence(control: string, evidence: string, entry: Entry): ReportError | null {
+    if (isEvidence(evidence, entry, this.#report.content.period)) return null
+    const { seq, kind, recorded_at } = entry
     const detail = `${control}: seq ${seq}, ${kind} of ${recorded_at}, is no evidence of ${evidence}`
     return { code: 'evidence_differs', detail }
   }

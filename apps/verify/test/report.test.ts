@@ -97,6 +97,28 @@ describe('a report that does not fit its ledger', () => {
   })
 
   test.each([
+    ['a rule that stood before', { kind: 'policy_rules', sample: [2] }, ''],
+    [
+      'anything of the period, for the record as a whole',
+      { kind: 'ledger_integrity', sample: [5] },
+      '',
+    ],
+    [
+      'a kind that is not known',
+      { kind: 'something_new', sample: [5] },
+      'What is evidence of something_new',
+    ],
+  ])('may call on %s', async (_name, change, said) => {
+    const made = reportAndExport(
+      contentOf(withEvidence({ first_seq: null, last_seq: null, ...change })),
+    )
+    const verdict = await check(JSON.stringify(made.report), made.lines)
+
+    expect(verdict).toMatchObject({ status: 'ok' })
+    expect(verdict.not_checked.some((one) => one.startsWith(said))).toBe(true)
+  })
+
+  test.each([
     ['of another ledger', sound.lines],
     ['that ends before it', lines.slice(0, -2)],
   ])('is not confirmed by an export %s', async (_name, entries) => {
