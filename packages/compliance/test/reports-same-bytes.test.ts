@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { ReadyReport } from '@remit/contract'
+import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import type { Api, TestClock, TestRemit } from '@remit/core/testing'
+import { afterEach, describe, expect, test } from 'vitest'
+import compliance from '../src/index.ts'
+import type { Said } from './support/by-hand.ts'
+import { agent, decision, policy, scorerRun } from './support/entries.ts'
+import { goodLedger } from './support/good-ledger.ts'
+import { play, QUARTER } from './support/reports.ts'
+
+const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
+const NOW = '2026-04-02T08:00:00.000Z'
+
+type Installation = Api & { readonly clock: TestClock }
+
+const modules = [compliance]
+const run = promisify(execFile)
+const open: (() => Promise<void>)[] = []
+afterEach(async () => {
+  // In reverse: who made the database drops it.
+  for (const close of open.splice(0).toReversed()) await close()
+})
+
+async function installation(options: Parameters<typeof createTestRemit>[0]): Promise<TestRemit> {
+  const remit = await createTestRemit({ modules, ...options })
+  open.push(() => remit.close())
+  return remit
+}
+
+/** An organization with a quarter behind it, in a product with its own threads. */
+async function played(dialect: (typeof DIALECTS)[number]): Promise<Installation> {
+  const clock = createClock('2025-06-01T00:00:00.000Z')
+  const remit = await installation({ dialect, clock })
+  const api = { ...apiOf(remit, await remit.organization()), clock }
+  await play(api, goodLedger())
+  clock.set(NOW)
+  return api
+}
+
+async function report(api: Api, framework: string): Promise<ReadyReport> {
+  let made = await api.ok('createReport', { body: { framework, ...QUARTER } })
+  // The first thread of a process may take its time to start.
+  while (made.status === 'generating') {
+    await setTimeout(100)
+    made = await api.ok('getReport', { params: { id: made.id } })
+  }
+  if (made.status !== 'ready') throw new Error(made.detail)
+  return made
+}
+
+/** What is hashed of each framework's report. */
+async function hashes(api: Api): Promise<string[]> {
+  const found: string[] = []
+  for (const framework of FRAMEWORKS) {
+    const { content_sha256, csv_sha256 } = await report(api, framework)
+    found.push(`${framework} ${content_sha256} ${csv_sha256}`)
+  }
+  return found
+}
+
+const LATER: Said[] = [
+  agent('2026-04-02T09:00:00.000Z', 'late'),
+  decision('2026-04-02T09:01:00.000Z', {
+    agent_id: 'late',
+    decision: 'deny',
+    reason: 'default_deny',
+  }),
+  policy('2026-04-02T09:02:00.000Z', 'pol_late'),
+  scorerRun('2026-04-02T09:03:00.000Z', 900),
+  { at: '2026-04-02T09:04:00.000Z', kind: 'ledger.verified', data: { status: 'tampered' } },
+]
+
+describe.each(DIALECTS)('the same period on %s', (dialect) => {
+  test('gives the same bytes after later activity, and after reports about it', async () => {
+    const api = await played(dialect)
+    const before = await hashes(api)
+    await play(api, LATER)
+    await api.remit.db.updateTable('organization').set({ name: 'Renamed', plan: 'team' }).execute()
+    api.clock.advance(400 * 24 * 3600 * 1000)
+    await api.remit.key(api.org.id, 'read')
+
+    expect(await hashes(api)).toEqual(before)
+  })
+
+  test('gives the same bytes after a restart', async () => {
+    const api = await played(dialect)
+    const before = await hashes(api)
+    const { url, signingKey } = api.remit
+    const again = await installation({
+      url,
+      signingKey,
+      clock: createClock('2027-01-01T00:00:00.000Z'),
+    })
+
+    expect(await hashes(apiOf(again, api.org))).toEqual(before)
+  })
+
+  test('gives the same bytes whatever the time zone and the language of the process', async () => {
+    const api = await played(dialect)
+    const { content_sha256, csv_sha256 } = await report(api, 'soc2')
+    const body = JSON.stringify({ framework: 'soc2', ...QUARTER })
+    const pem = api.remit.signingKey.export({ type: 'pkcs8', format: 'pem' }) as string
+    const script = join(import.meta.dirname, 'support/report-in-process.ts')
+    for (const env of [
+      { TZ: 'Pacific/Kiritimati', LC_ALL: 'C' },
+      { TZ: 'America/St_Johns', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' },
+    ]) {
+      const args = [
+        '--conditions=@remit/source',
+        script,
+        api.remit.url,
+        api.org.key,
+        pem,
+        body,
+        NOW,
+      ]
+      const { stdout } = await run(process.execPath, args, {
+        env: { PATH: process.env['PATH'], ...env },
+      })
+      const made = JSON.parse(stdout) as {
+        content_sha256: string
+        csv: string
+        environment: object
+      }
+
+      expect(made.environment).not.toMatchObject({ zone: 0 })
+      expect(made.content_sha256).toBe(content_sha256)
+      expect(hash('sha256', made.csv, 'hex')).toBe(csv_sha256)
+    }
+  })
+})
+
+test('a ledger gives the same bytes on SQLite and on PostgreSQL', async () => {
+  const api = await played('sqlite')
+  const { signingKey } = api.remit
+  const other = await installation({ dialect: 'postgres', signingKey, clock: createClock(NOW) })
+  for (const table of [
+    'organization',
+    'ingest_key',
+    'ledger_head',
+    'ledger_entry',
+    'ledger_checkpoint',
+    'ledger_node',
+  ] as const) {
+    const rows = await api.remit.db.selectFrom(table).selectAll().execute()
+    for (const row of rows)
+      await other.db
+        .insertInto(table)
+        .values(row as never)
+        .execute()
+  }
+  expect(await hashes(apiOf(other, api.org))).toEqual(await hashes(api))
+})
