@@ -105,13 +105,14 @@ function noExport(faults: Faults, options: ExportOptions): ExportVerdict {
 }
 
 function verdictOf(
-  { org_id, ledger_id, from_seq, partial = false }: Header,
+  { org_id, ledger_id, from_seq, ...header }: Header,
   chain: Chain,
   faults: Faults,
   isOpen: boolean,
   options: ExportOptions,
 ): ExportVerdict {
   const { size, entries, erased, gaps, checkpoints, history, lastHash, root } = chain
+  const partial = header.partial === true
   const ends = isOpen ? 'incomplete' : 'ok'
   const behind = faults.truncations > 0 ? 'behind_checkpoint' : ends
   const first = faults.first
