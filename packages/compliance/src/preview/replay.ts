@@ -62,22 +62,20 @@ export async function replay(
   task: ReplayTask,
   onProgress: (done: number, total: number) => void,
 ): Promise<ReplayResult | null> {
-  const started = performance.now()
-  const isLate = () => performance.now() - started > task.maxMs
   const { openTrial } = (await import(task.module)) as { openTrial: OpenTrial }
   const trial = await openTrial(db, orgId, task.overlay)
   if (task.digest !== null && !trial.digest.startsWith(task.digest)) return null
   const span = 'fromSeq' in task.span ? task.span : await spanOf(db, orgId, task.span)
   const judge = new Replayer(db, orgId, trial, task.limit)
+  const started = performance.now()
+  const isLate = () => performance.now() - started > task.maxMs
   let at = span.fromSeq
-  while (at < span.endSeq && judge.decisions < task.maxDecisions && !isLate()) {
-    at = await judge.page(
-      at,
-      span.endSeq,
-      Math.min(PAGE, task.maxDecisions - judge.decisions),
-      isLate,
-    )
+  // Late or not, every part gets a little further.
+  while (at < span.endSeq && judge.decisions < task.maxDecisions) {
+    const most = Math.min(PAGE, task.maxDecisions - judge.decisions)
+    at = await judge.page(at, span.endSeq, most, isLate)
     onProgress(at - span.fromSeq, span.endSeq - span.fromSeq)
+    if (isLate()) break
     await setImmediate()
   }
   const { policies, approvalRules, defaultEffect, digest } = trial

@@ -1,0 +1,118 @@
+import { OPERATOR, on } from '@remit/core'
+import type { EntryDraft } from '@remit/core'
+import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import type { TestRemit } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Tables } from '../schema.ts'
+import { replay } from './replay.ts'
+import type { ReplayTask } from './replay.ts'
+
+/** Denies every agent whose name ends in an odd digit, and takes its time for it. */
+const TRIAL = `export const openTrial = async () => ({
+  policies: 1, approvalRules: 0, defaultEffect: 'allow', digest: 'd1g357',
+  judge({ request }) {
+    const until = performance.now() + 0.2
+    while (performance.now() < until);
+    return /[13579]$/.test(request.agent_id)
+      ? { says: 'deny', reason: 'policy_deny', policy: 'odd' }
+      : { says: 'pass', reason: null, policy: null }
+  },
+  approvalRulesFor: () => [],
+})`
+
+const TASK: ReplayTask = {
+  module: `data:text/javascript,${encodeURIComponent(TRIAL)}`,
+  overlay: null,
+  span: { from: '2020-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z' },
+  maxDecisions: 100_000,
+  limit: 1_000,
+  maxMs: 10_000,
+  digest: null,
+}
+
+const DECISIONS = 600
+
+const decision = (i: number): EntryDraft => ({
+  kind: 'authorization.decided',
+  actor: { type: 'key', id: 'key' },
+  agent_id: `agent-${i}`,
+  action: 'a',
+  decision: 'allow',
+  reason: 'default_allow',
+  data: { context: {}, decision_id: `dec_${i}`, matched: [], plan: 'enterprise' },
+})
+const other: EntryDraft = {
+  kind: 'entry.appended',
+  actor: { type: 'agent', id: 'x' },
+  action: 'authorization.decided',
+  decision: 'allow',
+  data: {},
+}
+
+describe.each(DIALECTS)('a replay on %s', (dialect) => {
+  let remit: TestRemit
+  let orgId: string
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect })
+    orgId = (await remit.organization()).id
+    const entries = Array.from({ length: DECISIONS }, (_, i) => [decision(i), other]).flat()
+    await remit.writer.work(orgId, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+  })
+  afterAll(() => remit.close())
+
+  const run = (
+    task: Partial<ReplayTask> = {},
+    progress: (done: number) => void = () => undefined,
+  ) => replay(on<Tables>(remit.db), orgId, { ...TASK, ...task }, progress)
+
+  it('ends after its time, a little further each time, and its parts are the whole', async () => {
+    const seqs: number[] = []
+    let parts = 0
+    for (let span: ReplayTask['span'] | null = TASK.span; span; parts++) {
+      const part = await run({ span, maxMs: parts % 2 === 0 ? 20 : -1 })
+      expect(part?.counts.decisions).toBeGreaterThan(0)
+      seqs.push(...(part?.counts.flips.map(({ seq }) => seq) ?? []))
+      span = part?.rest ?? null
+    }
+
+    expect(parts).toBeGreaterThan(3)
+    const whole = await run()
+    expect(whole?.counts).toMatchObject({ decisions: DECISIONS, unchanged: { judged: 300 } })
+    expect(whole?.rest).toBeNull()
+    expect(seqs).toEqual(whole?.counts.flips.map(({ seq }) => seq))
+  })
+
+  it('takes nothing for a decision that a caller wrote', async () => {
+    const whole = await run()
+
+    expect(whole?.counts.decisions).toBe(DECISIONS)
+  })
+
+  it('lets others have their turns, and says how far it is', async () => {
+    const seen: number[] = []
+    let turns = 0
+    const turning = setInterval(() => turns++)
+
+    await run({}, (done) => seen.push(done))
+    clearInterval(turning)
+
+    expect(seen.length).toBeGreaterThan(2)
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+    expect(turns).toBeGreaterThan(1)
+  })
+
+  it('ends where somebody ends it', async () => {
+    const stopping = run({}, () => {
+      throw new Error('enough')
+    })
+
+    await expect(stopping).rejects.toThrow('enough')
+  })
+
+  it('is nothing where the rules are not those of an earlier part', async () => {
+    expect(await run({ digest: 'd1g35' })).not.toBeNull()
+    expect(await run({ digest: 'other' })).toBeNull()
+  })
+})
