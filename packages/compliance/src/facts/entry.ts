@@ -17,7 +17,7 @@ export interface FactEntry {
   /** Milliseconds. */
   readonly time: number
   readonly kind: string
-  /** Nothing of the payload can be known: it was erased, or is none. The rest is null or empty then. */
+  /** The payload is gone: the rest is null or empty then, as it is where the payload is none. */
   readonly erased: boolean
   readonly actor: Actor | null
   readonly agent_id: string | null

@@ -35,7 +35,7 @@ interface Gathered {
 }
 
 /** What an entry of some kind is looked at for. */
-interface Looks {
+export interface Looks {
   readonly counts: readonly Gathered[]
   readonly works: readonly Gathered[]
 }
@@ -44,7 +44,6 @@ interface Looks {
 export class EvidenceMeter {
   readonly #question: Question
   readonly #gathered: readonly Gathered[]
-  readonly #looks = new Map<string, Looks>()
   #oldestDecision: number | null = null
   #isBegun = false
 
@@ -65,19 +64,20 @@ export class EvidenceMeter {
   }
 
   /** An entry with the state before it. */
-  entry(entry: FactEntry, state: State, inPeriod: boolean): void {
+  entry(entry: FactEntry, state: State, inPeriod: boolean, { counts, works }: Looks): void {
     const { kind, seq } = entry
     if (kind === DECIDED) this.#oldestDecision ??= entry.time
     if (!inPeriod) return
     this.#begin(state)
-    const { counts, works } = this.#looksOf(kind)
     for (const { source, sample, into } of counts) {
       if (source.counts?.(entry, state) === false) continue
       sample.add(seq)
       into?.add(seq)
     }
-    for (const one of works)
-      one.isAtWork ||= (one.source.works ?? one.source.counts)?.(entry, state) ?? true
+    for (const one of works) {
+      if (one.isAtWork) continue
+      one.isAtWork = (one.source.works ?? one.source.counts)?.(entry, state) ?? true
+    }
   }
 
   end(state: State): Evidence[] {
@@ -140,19 +140,16 @@ export class EvidenceMeter {
     }
   }
 
-  #looksOf(kind: string): Looks {
-    const known = this.#looks.get(kind)
-    if (known) return known
+  /** What entries of a kind are looked at for. */
+  looksFor(kind: string): Looks {
     const reading = (reads: readonly string[]) => reads.some((one) => coversKind(one, kind))
     const counting = this.#gathered.filter(({ source }) => reading(source.reads))
-    const looks: Looks = {
+    return {
       // The ledger's sample is there three times.
       counts: counting.filter(
         ({ sample, into }, i) => into || counting.findIndex((one) => one.sample === sample) === i,
       ),
       works: this.#gathered.filter(({ source }) => reading(source.worksIn ?? source.reads)),
     }
-    if (this.#looks.size < 1000) this.#looks.set(kind, looks)
-    return looks
   }
 }

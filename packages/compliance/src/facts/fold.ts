@@ -1,7 +1,9 @@
 import type { FactRow } from './entry.ts'
 import { EvidenceMeter } from './evidence.ts'
+import type { Looks } from './evidence.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
 import type { FactFold, Facts } from './facts.ts'
+import { Interner } from './interner.ts'
 import { coversKind } from './kinds.ts'
 import { DECIDED, LazyEntry } from './lazy-entry.ts'
 import type { Meter } from './meter.ts'
@@ -9,6 +11,7 @@ import { METERS } from './meters.ts'
 import { MomentReader } from './moment.ts'
 import type { Outside } from './outside.ts'
 import type { Question } from './question.ts'
+import { DecisionEntry } from './decision-entry.ts'
 import { LowestSeqs } from './seqs.ts'
 import type { SeqPage } from './seqs.ts'
 import { State } from './state/state.ts'
@@ -28,15 +31,24 @@ interface Reader {
   readonly since: number
 }
 
+/** What is done with entries of a kind, and how many the period has of them. */
+interface Kind {
+  readonly readers: readonly Reader[]
+  readonly looks: Looks
+  readonly isFolded: boolean
+  readonly isDecision: boolean
+  count: number
+}
+
 /** One pass over the entries: each goes to the meters that read its kind, and then into the state. */
 export class Fold implements FactFold {
   readonly state: State
   readonly #question: Question
   readonly #meters: readonly Meter[]
   readonly #evidence: EvidenceMeter
+  readonly #names = new Interner()
   readonly #moments = new MomentReader()
-  readonly #readers = new Map<string, readonly Reader[]>()
-  readonly #byKind = new Map<string, number>()
+  readonly #kinds = new Map<string, Kind>()
   #entries = 0
   #firstSeq: number | null = null
   #lastSeq: number | null = null
@@ -68,20 +80,22 @@ export class Fold implements FactFold {
     const { from, to } = this.#question
     // Also what has no time that could be read.
     if (!(time < to)) return
-    const { kind, seq } = row
+    const { seq } = row
+    const kind = this.#kindOf(row.kind)
     const inPeriod = time >= from
     this.#lastSeqBeforeEnd = seq
     if (inPeriod) {
       this.#firstSeq ??= seq
       this.#lastSeq = seq
       this.#entries += 1
-      this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + 1)
+      kind.count += 1
     }
-    const entry = new LazyEntry(row, time)
-    for (const { meter, since } of this.#readersOf(kind))
+    const entry =
+      (kind.isDecision && DecisionEntry.of(row, time, this.#names)) || new LazyEntry(row, time)
+    for (const { meter, since } of kind.readers)
       if (time >= since) meter.entry(entry, this.state, inPeriod)
-    this.#evidence.entry(entry, this.state, inPeriod)
-    if (kind !== DECIDED) this.state.apply(entry)
+    this.#evidence.entry(entry, this.state, inPeriod, kind.looks)
+    if (kind.isFolded) this.state.apply(entry)
   }
 
   end(outside: Outside): Facts {
@@ -100,7 +114,7 @@ export class Fold implements FactFold {
         entries: this.#entries,
         firstSeq: this.#firstSeq,
         lastSeq: this.#lastSeq,
-        byKind: Object.fromEntries([...this.#byKind].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+        byKind: Object.fromEntries(this.#counts()),
         lastSeqBeforeEnd: this.#lastSeqBeforeEnd,
       },
       metrics: measured.flatMap(({ metrics }) => metrics).toSorted(byId),
@@ -110,15 +124,27 @@ export class Fold implements FactFold {
     }
   }
 
-  #readersOf(kind: string): readonly Reader[] {
-    const known = this.#readers.get(kind)
+  /** How many entries of each kind the period has, by kind. */
+  #counts(): [string, number][] {
+    return [...this.#kinds]
+      .flatMap(([kind, { count }]): [string, number][] => (count > 0 ? [[kind, count]] : []))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  #kindOf(kind: string): Kind {
+    const known = this.#kinds.get(kind)
     if (known) return known
-    const readers = this.#meters
-      .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
-      .map((meter) => ({ meter, since: meter.since ?? this.#question.from }))
-    // Kinds are the server's own, so there are few; only a tampered ledger has others.
-    if (this.#readers.size < 1000) this.#readers.set(kind, readers)
-    return readers
+    const made: Kind = {
+      readers: this.#meters
+        .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
+        .map((meter) => ({ meter, since: meter.since ?? this.#question.from })),
+      looks: this.#evidence.looksFor(kind),
+      isFolded: State.reads(kind),
+      isDecision: kind === DECIDED,
+      count: 0,
+    }
+    this.#kinds.set(kind, made)
+    return made
   }
 }
 

@@ -3,38 +3,30 @@ import type { DecisionFacts } from './decision.ts'
 import type { FactEntry, FactRow } from './entry.ts'
 import { isRecord, recordIn, textIn } from './read.ts'
 import type { Recorded } from './read.ts'
-import { scanDecision } from './scan-decision.ts'
-import type { ScannedDecision } from './scan-decision.ts'
 import { decisionOf } from './slow-decision.ts'
 
 const NOTHING: Recorded = {}
 export const DECIDED = 'authorization.decided'
 
-/** An entry whose payload is read when somebody asks, and of a decision no more than is asked for. */
+/** An entry whose payload is parsed when somebody asks for something of it. */
 export class LazyEntry implements FactEntry {
   readonly seq: number
   readonly time: number
   readonly kind: string
+  readonly erased: boolean
   readonly #text: string | null
   #payload: Recorded | null | undefined
-  #scanned: ScannedDecision | null | undefined
 
   constructor({ seq, kind, payload }: FactRow, time: number) {
     this.seq = seq
     this.time = time
     this.kind = kind
+    this.erased = payload === null
     this.#text = payload
   }
 
-  get erased(): boolean {
-    return this.#fast === null && this.#slow === null
-  }
-
   get actor(): Actor | null {
-    const actor = this.#slow && recordIn(this.#slow, 'actor')
-    const id = actor && textIn(actor, 'id')
-    const type = actor && textIn(actor, 'type')
-    return id !== null && type !== null ? { id, type } : null
+    return actorIn(this.#parsed)
   }
 
   get agent_id(): string | null {
@@ -58,35 +50,25 @@ export class LazyEntry implements FactEntry {
   }
 
   get data(): Recorded {
-    return (this.#slow && recordIn(this.#slow, 'data')) ?? NOTHING
+    return dataIn(this.#parsed)
   }
 
   get decided(): DecisionFacts | null {
-    if (this.kind !== DECIDED) return null
-    return this.#fast ?? (this.#slow && decisionOf(this.data))
+    return this.kind === DECIDED && this.#parsed ? decisionOf(this.data) : null
   }
 
-  #member(name: 'agent_id' | 'action' | 'resource' | 'decision' | 'reason'): string | null {
-    const fast = this.#fast
-    if (fast) return fast[name]
-    return this.#slow && textIn(this.#slow, name)
+  #member(name: string): string | null {
+    return this.#parsed && textIn(this.#parsed, name)
   }
 
-  /** A decision by its scan; null for other kinds, and for a text that is not as the writer writes it. */
-  get #fast(): ScannedDecision | null {
-    if (this.#scanned !== undefined) return this.#scanned
-    return (this.#scanned =
-      this.kind === DECIDED && this.#text !== null ? scanDecision(this.#text) : null)
-  }
-
-  /** The whole payload. */
-  get #slow(): Recorded | null {
-    if (this.#payload !== undefined) return this.#payload
-    return (this.#payload = parse(this.#text))
+  get #parsed(): Recorded | null {
+    if (this.#payload === undefined) this.#payload = parsePayload(this.#text)
+    return this.#payload
   }
 }
 
-function parse(text: string | null): Recorded | null {
+/** The object that a payload is; null where it is none. */
+export function parsePayload(text: string | null): Recorded | null {
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
@@ -95,3 +77,13 @@ function parse(text: string | null): Recorded | null {
     return null
   }
 }
+
+export function actorIn(payload: Recorded | null): Actor | null {
+  const actor = payload && recordIn(payload, 'actor')
+  const id = actor && textIn(actor, 'id')
+  const type = actor && textIn(actor, 'type')
+  return id !== null && type !== null ? { id, type } : null
+}
+
+export const dataIn = (payload: Recorded | null): Recorded =>
+  (payload && recordIn(payload, 'data')) ?? NOTHING

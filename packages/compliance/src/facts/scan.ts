@@ -1,3 +1,5 @@
+import { toMicroUsd } from '@remit/contract'
+
 const QUOTE = 34
 const BACKSLASH = 92
 const OPEN_BRACE = 123
@@ -6,6 +8,7 @@ const OPEN_BRACKET = 91
 const CLOSE_BRACKET = 93
 const COMMA = 44
 const N = 110
+const POINT = 46
 
 /**
  * Walks over canonical JSON (RFC 8785) without making objects of it: no white space, and names in
@@ -16,19 +19,36 @@ export class Scan {
   readonly text: string
   at: number
   failed = false
+  /** One look over the whole text saves one over every string in it. */
+  readonly #hasEscapes: boolean
 
   constructor(text: string, at = 0) {
     this.text = text
     this.at = at
+    this.#hasEscapes = text.includes('\\')
+  }
+
+  /** The character after this many. */
+  char(after = 0): number {
+    return this.text.charCodeAt(this.at + after)
+  }
+
+  /** Goes over a text if it is here. */
+  takes(literal: string): boolean {
+    if (!this.text.startsWith(literal, this.at)) return false
+    this.at += literal.length
+    return true
   }
 
   /** Goes over a text that must be here. */
   expect(literal: string): void {
-    if (this.text.startsWith(literal, this.at)) this.at += literal.length
-    else this.failed = true
+    if (!this.takes(literal)) this.failed = true
   }
 
-  /** A string or null. */
+  get isAtString(): boolean {
+    return this.text.charCodeAt(this.at) === QUOTE
+  }
+
   textOrNull(): string | null {
     if (this.text.charCodeAt(this.at) !== N) return this.string()
     this.expect('null')
@@ -40,7 +60,7 @@ export class Scan {
     this.skipString()
     if (this.failed) return ''
     const raw = this.text.slice(start, this.at - 1)
-    return raw.includes('\\') ? this.#unescape(raw) : raw
+    return this.#hasEscapes && raw.includes('\\') ? this.#unescape(raw) : raw
   }
 
   #unescape(raw: string): string {
@@ -61,6 +81,42 @@ export class Scan {
     return value
   }
 
+  /** US dollars as integer micro-USD, read digit by digit where they are written out. */
+  micro(): number {
+    const start = this.at
+    let whole = this.#digits()
+    for (let place = 0; place < 6; place++) whole *= 10
+    if (this.char() === POINT) {
+      this.at += 1
+      const from = this.at
+      const decimals = this.#digits()
+      const places = this.at - from
+      if (places > 6) return this.#otherMicro(start)
+      let scaled = decimals
+      for (let place = places; place < 6; place++) scaled *= 10
+      whole += scaled
+    }
+    const end = this.char()
+    return this.at - start <= 16 && this.at > start && (end === COMMA || end === CLOSE_BRACE)
+      ? whole
+      : this.#otherMicro(start)
+  }
+
+  #otherMicro(start: number): number {
+    this.at = start
+    return toMicroUsd(this.number())
+  }
+
+  #digits(): number {
+    const { text } = this
+    let value = 0
+    for (let char = text.charCodeAt(this.at); char >= 48 && char <= 57;) {
+      value = value * 10 + (char - 48)
+      char = text.charCodeAt(++this.at)
+    }
+    return value
+  }
+
   /** Goes over a value, whatever it is. */
   skip(): void {
     const char = this.text.charCodeAt(this.at)
@@ -69,13 +125,10 @@ export class Scan {
     else this.#skipPlain()
   }
 
-  /** The name of the next member of an object, just after `{` or `,`; null at the end of the object. */
+  /** The name of the next member of an object, just after `{` or a member; null at the end of it. */
   name(): string | null {
-    if (this.text.charCodeAt(this.at) === CLOSE_BRACE) {
-      this.at += 1
-      return null
-    }
     if (this.text.charCodeAt(this.at) === COMMA) this.at += 1
+    else if (this.takes('}')) return null
     const name = this.string()
     this.expect(':')
     return this.failed ? null : name
@@ -83,13 +136,10 @@ export class Scan {
 
   skipString(): void {
     const { text } = this
-    if (text.charCodeAt(this.at) !== QUOTE) {
-      this.failed = true
-      return
-    }
     let end = text.indexOf('"', this.at + 1)
-    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-    if (end === -1) this.failed = true
+    if (this.#hasEscapes)
+      while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+    if (end === -1 || text.charCodeAt(this.at) !== QUOTE) this.failed = true
     else this.at = end + 1
   }
 

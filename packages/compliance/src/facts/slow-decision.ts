@@ -1,30 +1,32 @@
 import { toMicroUsd } from '@remit/contract'
+import { GOVERNING } from './decision.ts'
 import type { DecisionFacts, RecordedSpend, RecordedWindow } from './decision.ts'
 import { numberIn, recordIn, recordsIn, textIn } from './read.ts'
 import type { Recorded } from './read.ts'
 
-/** What the data of a decision says, once it is parsed. `scan-decision.ts` must say the same. */
+/** What the data of a decision says, once it is parsed. `DecisionEntry` must say the same. */
 export function decisionOf(data: Recorded): DecisionFacts {
   const approval = recordIn(data, 'approval')
   const id = approval && textIn(approval, 'id')
   const version = numberIn(data, 'config_version')
+  const matched = recordsIn(data, 'matched').map((one) => ({
+    kind: textIn(one, 'kind') ?? '',
+    id: textIn(one, 'id') ?? '',
+  }))
   return {
-    decisionId: textIn(data, 'decision_id'),
     configVersion: Number.isSafeInteger(version) ? version : null,
     plan: textIn(data, 'plan'),
-    matched: Array.isArray(data['matched'])
-      ? recordsIn(data, 'matched').map((one) => ({
-          kind: textIn(one, 'kind') ?? '',
-          id: textIn(one, 'id') ?? '',
-        }))
-      : null,
+    matches: Array.isArray(data['matched']) ? matched.length : null,
+    isGoverned: matched.some(({ kind }) => GOVERNING.has(kind)),
+    matched,
     approval: approval && id !== null ? { id, status: textIn(approval, 'status') ?? '' } : null,
     spend: spendOf(recordIn(data, 'spend')),
     heldMicro: holdOf(recordIn(data, 'hold')),
+    contextText: (name) => textIn(recordIn(data, 'context') ?? {}, name),
   }
 }
 
-export function spendOf(spend: Recorded | null): RecordedSpend | null {
+function spendOf(spend: Recorded | null): RecordedSpend | null {
   if (!spend) return null
   return {
     amountMicro: microIn(spend, 'amount_usd'),
@@ -33,7 +35,7 @@ export function spendOf(spend: Recorded | null): RecordedSpend | null {
   }
 }
 
-export const holdOf = (hold: Recorded | null): number => (hold && microIn(hold, 'usd')) ?? 0
+const holdOf = (hold: Recorded | null): number => (hold && microIn(hold, 'usd')) ?? 0
 
 function windowOf(window: Recorded | null): RecordedWindow | null {
   const limitMicro = window && microIn(window, 'limit_usd')

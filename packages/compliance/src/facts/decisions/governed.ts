@@ -4,8 +4,6 @@ import { failing, outcome } from '../outcome.ts'
 import { isAtMostPercent, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approval_rule'])
-
 /** M14: allows about which no rule and no grant says anything. */
 export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const ungoverned = seqsOf('DEC-4')
@@ -16,7 +14,7 @@ export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf })
     entry({ seq, decision, decided }) {
       if (decision !== 'allow' || !decided) return
       allows += 1
-      if (!decided.matched?.some(({ kind }) => GOVERNING.has(kind))) ungoverned.add(seq)
+      if (!decided.isGoverned) ungoverned.add(seq)
     },
     end({ organization }) {
       const { count } = ungoverned

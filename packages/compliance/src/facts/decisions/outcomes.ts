@@ -19,12 +19,12 @@ const MATCHLESS: ReadonlySet<string> = new Set([
  * version of the configuration. That stands for a digest of the rules: every change of them moves it
  * and is in the ledger whole, so that it leads to the rules that decided.
  */
-const isExplained = (reason: string | null, { matched, configVersion }: DecisionFacts): boolean =>
+const isExplained = (reason: string | null, { matches, configVersion }: DecisionFacts): boolean =>
   reason !== null &&
   reason !== '' &&
   configVersion !== null &&
-  matched !== null &&
-  (matched.length > 0 || MATCHLESS.has(reason))
+  matches !== null &&
+  (matches > 0 || MATCHLESS.has(reason))
 
 /** M10, M11, M12: decisions by outcome and reason, and whether each says why. */
 export const outcomesMeter: CreateMeter = ({ seqsOf }) => {

@@ -27,16 +27,17 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
 
   return {
     reads: ['guard.checked', 'guard.counted', 'authorization.decided'],
-    entry({ kind, seq, agent_id, data, erased }) {
-      if (erased) return
+    entry(entry) {
+      if (entry.erased) return
+      const { kind, seq, agent_id } = entry
       if (kind === 'authorization.decided') {
         if (agent_id !== null && !deciding.has(agent_id)) deciding.set(agent_id, seq)
       } else if (kind === 'guard.checked') {
-        add(textIn(data, 'action'), 1)
+        add(textIn(entry.data, 'action'), 1)
         if (agent_id !== null) checked.add(agent_id)
       } else {
-        add('allow', numberIn(data, 'checks') ?? 0)
-        for (const one of recordsIn(data, 'agents')) {
+        add('allow', numberIn(entry.data, 'checks') ?? 0)
+        for (const one of recordsIn(entry.data, 'agents')) {
           const agent = textIn(one, 'agent_id')
           if (agent !== null) checked.add(agent)
         }

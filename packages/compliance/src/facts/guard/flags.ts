@@ -1,7 +1,7 @@
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { isTrueIn, recordIn, textIn } from '../read.ts'
+import { isTrueIn, textIn } from '../read.ts'
 
 interface Flag {
   readonly seq: number
@@ -38,10 +38,8 @@ export const flagsMeter: CreateMeter = ({ seqsOf }) => {
 
   function allow(entry: FactEntry): void {
     if (waiting.session_id.size === 0 && waiting.request_id.size === 0) return
-    const context = recordIn(entry.data, 'context')
-    if (!context) return
     for (const name of names) {
-      const id = textIn(context, name)
+      const id = entry.decided?.contextText(name) ?? null
       if (id === null) continue
       for (const one of waiting[name].get(id) ?? []) {
         if (!one.isFollowed) followed.add(one.seq)

@@ -64,7 +64,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
   /** What a decision matched, for the request that it opened or found open. */
   function note({ decision, decided }: FactEntry): void {
     if (decision !== 'needs_approval' || !decided?.approval) return
-    const matched = (decided.matched ?? []).filter(({ kind }) => kind === 'policy')
+    const matched = decided.matched.filter(({ kind }) => kind === 'policy')
     if (matched.length > 0)
       policies.set(
         decided.approval.id,
