@@ -1,0 +1,141 @@
+import type { Framework, ReportContent } from '@remit/contract'
+import { describe, expect, test } from 'vitest'
+import { CATALOGUES, catalogue } from '../src/catalogue/catalogue.ts'
+import { SOUND } from '../src/facts/outside.ts'
+import { contentOf } from '../src/report/document.ts'
+import type { Said } from './support/by-hand.ts'
+import {
+  agent,
+  approvalRule,
+  credential,
+  day,
+  decision,
+  organization,
+  policy,
+} from './support/entries.ts'
+import { factsOf } from './support/facts.ts'
+import { goodLedger } from './support/good-ledger.ts'
+
+const FRAMEWORKS = [...CATALOGUES.keys()]
+const SOUND_CHAIN = { chain: { ...SOUND, checkpoints: 3 }, reports: [] }
+
+/** What a report on the first quarter says of an organization with these entries. */
+function contentFor(framework: Framework, said: readonly Said[]): ReportContent {
+  const of = catalogue(framework)
+  const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
+  return contentOf(of, scope, factsOf(said, SOUND_CHAIN))
+}
+
+const controlsWith = (status: string, said: readonly Said[]) =>
+  FRAMEWORKS.flatMap((framework) => contentFor(framework, said).controls).filter(
+    (control) => control.status === status,
+  )
+
+const satisfied = (said: readonly Said[]): string[] =>
+  controlsWith('satisfied', said).map(({ id }) => id)
+
+const born = (at: string): Said => organization('organization.created', at)
+/** An installation that runs, day after day. */
+const alive: Said[] = [
+  born('2025-06-01'),
+  ...Array.from({ length: 120 }, (_, i) => ({
+    at: day(i - 25, 0.5),
+    kind: i % 20 === 0 ? 'ledger.verified' : 'ledger.heartbeat',
+    data: i % 20 === 0 ? { status: 'ok' } : {},
+  })),
+]
+
+describe('nothing is satisfied', () => {
+  test('for an organization that has just begun: what can be computed is not evidenced', () => {
+    const said = [born(day(80))]
+    for (const framework of FRAMEWORKS) {
+      const { controls, summary } = contentFor(framework, said)
+      const manual = controls.filter(({ coverage }) => coverage === 'manual').length
+      expect(summary).toMatchObject({ satisfied: 0, attention: 0, manual })
+      expect(summary.not_evidenced).toBe(controls.length - manual)
+    }
+  })
+
+  test('for a period without data, before the organization or within its life', () => {
+    expect(satisfied([])).toEqual([])
+    expect(satisfied([born('2026-05-01')])).toEqual([])
+    expect(satisfied([born('2025-06-01')])).toEqual([])
+  })
+
+  test('for an installation that only runs: heartbeats and reports are no use of it', () => {
+    const reports = [10, 40, 70].map((at) => ({
+      at: day(at),
+      kind: 'report.generated',
+      data: { report_id: `rpt_${at}` },
+    }))
+    expect(satisfied([...alive, ...reports])).toEqual([])
+  })
+
+  test('by what callers write, whatever it looks like', () => {
+    const alike = goodLedger().map((one): Said => ({ ...one, kind: 'entry.appended' }))
+    expect(satisfied([...alive, ...alike])).toEqual(satisfied(alive))
+    expect(controlsWith('satisfied', [born('2025-06-01'), ...alike])).toEqual([])
+  })
+
+  test('by dry-runs: they are previews of rules, and no decisions', () => {
+    const runs = Array.from({ length: 60 }, (_, i) => ({
+      ...decision(day(i)),
+      kind: 'policy.dry_run',
+    }))
+    expect(satisfied([...alive, ...runs])).toEqual(satisfied(alive))
+  })
+
+  test('by rules that nobody was held to', () => {
+    const configured = [
+      ...alive,
+      policy('2025-06-03', 'pol'),
+      approvalRule('2025-06-03', 'gate'),
+      credential(day(-5), 'cred'),
+    ]
+    const reasons = (kind: string) =>
+      FRAMEWORKS.flatMap((framework) => contentFor(framework, configured).controls)
+        .filter(({ evidence }) => evidence[0]?.kind === kind)
+        .map(({ status, reason }) => [status, reason])
+
+    expect(satisfied(configured)).toEqual(satisfied(alive))
+    expect(reasons('policy_rules')).toContainEqual(['not_evidenced', 'not_exercised'])
+    expect(reasons('approval_rules')).toContainEqual(['not_evidenced', 'not_exercised'])
+    expect(reasons('approval_decisions')).toContainEqual(['not_evidenced', 'not_exercised'])
+    expect(reasons('trust_policies')).toContainEqual(['not_evidenced', 'not_configured'])
+  })
+})
+
+describe('an organization that uses it', () => {
+  test('with agents that have owners, has evidence of its registry alone', () => {
+    const found = controlsWith('satisfied', [...alive, agent('2025-06-02', 'payer')])
+    expect(new Set(found.map(({ evidence }) => evidence[0]?.kind))).toEqual(
+      new Set(['agent_registry']),
+    )
+  })
+
+  test('in every way, and well, has evidence of everything that is computed', () => {
+    const counts = FRAMEWORKS.map((id) => contentFor(id, goodLedger()).summary.satisfied)
+    expect(counts).toEqual([21, 31, 29])
+  })
+
+  test('without the enterprise plan, has none of what that plan opens, and is told so', () => {
+    const team = goodLedger().map((one): Said =>
+      one.kind === 'organization.created'
+        ? {
+            ...one,
+            data: { organization: { ...(one.data?.['organization'] as object), plan: 'team' } },
+          }
+        : one,
+    )
+    const counts = FRAMEWORKS.map((id) => contentFor(id, team).summary.satisfied)
+    expect(counts).toEqual([11, 20, 15])
+    const reasons = controlsWith('not_evidenced', team).map(({ reason }) => reason)
+    expect(new Set(reasons)).toEqual(new Set(['not_in_plan']))
+  })
+
+  test('sees that a control is manual whatever its ledger holds', () => {
+    const manual = (said: readonly Said[]) => controlsWith('manual', said).map(({ id }) => id)
+    expect(manual(goodLedger())).toEqual(manual([]))
+    expect(manual([])).toHaveLength(128)
+  })
+})
