@@ -33,3 +33,6 @@ function decimalOf(numerator: bigint, denominator: bigint, places: number): stri
 /** Whether a share is at most so many percent; 0 of 0 is. */
 export const isAtMostPercent = (part: number, whole: number, percent: number): boolean =>
   BigInt(part) * 100n <= BigInt(percent) * BigInt(whole)
+
+/** A threshold of so many hundredths, as shares are printed. */
+export const shareText = (percent: number): string => decimal(percent, 100, 2)

@@ -2,7 +2,7 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
 import { SECOND } from '../question.ts'
-import { isAtMostPercent, ratioOf } from '../ratio.ts'
+import { isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
 import { approvalOf } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { voteIn, VOTING } from './votes.ts'
@@ -58,7 +58,7 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
             check: 'APR-5',
             population: approvals >= thresholds.min_approvals ? approvals : 0,
             value: { rapid_share: share, refusal_share: refusals },
-            threshold: `rapid <= ${thresholds.rapid_percent}%, and not ${thresholds.unrefused_decisions} decisions without a refusal with a median below ${thresholds.unrefused_median_seconds} s`,
+            threshold: `rapid <= ${shareText(thresholds.rapid_percent)}, and not ${thresholds.unrefused_decisions} decisions without a refusal with a median below ${thresholds.unrefused_median_seconds} s`,
             relaxed: isRelaxed(
               thresholds,
               'rapid_percent',

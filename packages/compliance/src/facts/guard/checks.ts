@@ -1,6 +1,6 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { isAtMostPercent, ratioOf } from '../ratio.ts'
+import { isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
 import { numberIn, recordsIn, textIn } from '../read.ts'
 import { isRelaxed } from '../thresholds.ts'
 
@@ -61,7 +61,7 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'GRD-1',
             population: deciding.size,
             value: { share },
-            threshold: `share >= ${percent}%`,
+            threshold: `share >= ${shareText(percent)}`,
             relaxed: isRelaxed(question.thresholds, 'guarded_percent'),
             failures: failing(unchecked, { share: share?.text ?? '' }),
           }),

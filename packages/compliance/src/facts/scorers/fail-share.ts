@@ -1,7 +1,7 @@
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter, Failure } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { difference, isAtMostPercent, ratioOf } from '../ratio.ts'
+import { difference, isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
 import { numberIn, textIn } from '../read.ts'
 import { LowestSeqs } from '../seqs.ts'
 import { isRelaxed } from '../thresholds.ts'
@@ -69,7 +69,7 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
             value: Object.fromEntries(
               [...now].map(([name, one]) => [name, ratioOf(one.failed, one.scored)]),
             ),
-            threshold: `fail share <= ${percent}% for each scorer`,
+            threshold: `fail share <= ${shareText(percent)} for each scorer`,
             relaxed: isRelaxed(thresholds, 'scorer_fail_percent'),
             failures: failures.toSorted((a, b) => (scorerOf(a) < scorerOf(b) ? -1 : 1)),
           }),
