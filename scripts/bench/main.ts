@@ -1,7 +1,7 @@
 /**
  * `pnpm bench [suite …]`: ratios against a baseline measured in the same run, medians of the rounds.
  * Ends with 1 when a goal is missed. `--rounds N` (5), `--seconds N` (4) a round of load,
- * `--entries N` (1000000) for the large ledger.
+ * `--entries N` (1000000) for the large ledgers.
  */
 import { parseArgs } from 'node:util'
 import { appendSuite } from './append.ts'
@@ -36,7 +36,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
   million: () => millionSuite(Number(values.entries), rounds),
   guard: () => guardSuite(rounds),
   scorers: () => scorersSuite(rounds, seconds),
-  ...(await packageSuites(rounds, seconds)),
+  ...(await packageSuites({ rounds, seconds, entries: Number(values.entries) })),
 }
 
 const wanted = positionals.length > 0 ? positionals : Object.keys(suites)

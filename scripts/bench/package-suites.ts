@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
+import type { Dialect, Module } from '@remit/core'
+import { loadModules } from '../../apps/server/src/modules.ts'
 import { createInstallation } from './installation.ts'
-import { alternate, median, ratio } from './report.ts'
+import { alternate, median, quantile, ratio } from './report.ts'
 import type { Result } from './report.ts'
 import { startServer } from './servers.ts'
 import { traffic } from './traffic.ts'
@@ -8,10 +10,20 @@ import type { Traffic } from './traffic.ts'
 
 type Suite = () => Promise<Result[]>
 
-const toolsOf = (rounds: number, seconds: number) => ({
+/** `seconds` a round of load, `entries` in a large ledger. */
+export interface Sizes {
+  readonly rounds: number
+  readonly seconds: number
+  readonly entries: number
+}
+
+const toolsOf = ({ rounds, seconds, entries }: Sizes) => ({
   rounds,
+  seconds,
+  entries,
   alternate,
   median,
+  quantile,
   ratio,
   startRemit,
   traffic: (load: Omit<Traffic, 'seconds'>) => traffic({ ...load, seconds }),
@@ -20,10 +32,7 @@ const toolsOf = (rounds: number, seconds: number) => ({
 const packages = new URL('../../packages/', import.meta.url)
 
 /** Suites that packages bring in `bench/suites.ts`; an edition without a package has fewer. */
-export async function packageSuites(
-  rounds: number,
-  seconds: number,
-): Promise<Record<string, Suite>> {
+export async function packageSuites(sizes: Sizes): Promise<Record<string, Suite>> {
   const found: Record<string, Suite> = {}
   for (const name of readdirSync(packages)) {
     const file = new URL(`${name}/bench/suites.ts`, packages)
@@ -31,18 +40,37 @@ export async function packageSuites(
     const { suites } = (await import(file.href)) as {
       suites: Record<string, (tools: ReturnType<typeof toolsOf>) => Promise<Result[]>>
     }
-    for (const [suite, run] of Object.entries(suites))
-      found[suite] = () => run(toolsOf(rounds, seconds))
+    for (const [suite, run] of Object.entries(suites)) found[suite] = () => run(toolsOf(sizes))
   }
   return found
 }
 
-async function startRemit() {
-  const installation = await createInstallation('sqlite')
-  const server = await startServer({ kind: 'remit', ...installation })
+/** A database before its server starts. */
+export interface Unstarted {
+  readonly databaseUrl: string
+  /** PKCS #8 PEM of the ledger's key. */
+  readonly signingKey: string
+  readonly modules: readonly Module[]
+}
+
+interface StartOptions {
+  readonly dialect?: Dialect
+  /** Makes an organization with what the suite needs, past the API's limits. */
+  readonly fill?: (database: Unstarted) => Promise<{ readonly key: string; readonly orgId: string }>
+}
+
+async function startRemit({ dialect = 'sqlite', fill }: StartOptions = {}) {
+  const installation = await createInstallation(dialect)
+  const organization = fill && (await fill({ ...installation, modules: await loadModules() }))
+  const server = await startServer({
+    kind: 'remit',
+    ...installation,
+    ...(organization && { organization }),
+  })
   return {
     url: server.url,
     headers: { authorization: `Bearer ${server.organization.key}` },
+    usage: () => server.usage(),
     async stop() {
       await server.stop()
       await installation.remove()

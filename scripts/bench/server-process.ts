@@ -31,6 +31,7 @@ async function remit(): Promise<{ app: Hono; key: string; orgId: string }> {
   const signer = createLedgerSigner(createPrivateKey(spec.signingKey ?? ''))
   const server = await createRemit({
     db,
+    databaseUrl: spec.databaseUrl ?? '',
     modules: await loadModules(),
     signer,
     clock: systemClock,
