@@ -119,30 +119,46 @@ class DatabaseWalk {
     const { checkpoints = [], onProgress } = this.#options
     const { from, to } = this.#part
     for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
+    const read = (after: number | null) =>
+      readRows(this.#db, this.#orgId, { after, below: to }, PAGE)
     let after = from === 0 ? null : from - 1
-    let rows: readonly LedgerEntryRow[]
+    let rows = await read(after)
     let done = 0
-    do {
-      rows = await readRows(this.#db, this.#orgId, { after, below: to }, PAGE)
-      await this.#page(rows, done === 0 && after !== null ? after - 1 : after)
+    for (;;) {
+      const kept = await this.#reach(rows, done === 0 && after !== null ? after - 1 : after)
       after = rows.at(-1)?.seq ?? after
+      // PostgreSQL reads the next ones while these are hashed.
+      const next = rows.length < PAGE ? null : read(after)
+      // Whoever ends this meanwhile does not wait for them.
+      next?.catch(() => undefined)
+      for (const row of rows) this.#row(row, kept)
       done += rows.length
       onProgress?.(done, to - from)
       // SQLite answers without giving the event loop a turn.
       await setImmediate()
-    } while (rows.length === PAGE)
-    return this.#end(after)
+      rows = (await next) ?? []
+      await this.#nodes.compare()
+      if (next === null) return this.#end(after)
+    }
   }
 
-  async #page(rows: readonly LedgerEntryRow[], after: number | null): Promise<void> {
-    if (rows.length === 0) return
+  /** Hands on the checkpoints that some entries reach, and tells of which sizes there are. */
+  async #reach(
+    rows: readonly LedgerEntryRow[],
+    after: number | null,
+  ): Promise<ReadonlySet<number>> {
     const kept = new Set<number>()
+    if (rows.length === 0) return kept
     for (const { size, note } of await this.#checkpoints(after, (rows.at(-1)?.seq ?? 0) + 1)) {
       kept.add(size)
       this.#chain.checkpoint(note)
     }
-    for (const row of rows) this.#row(row, kept)
-    await this.#nodes.compare()
+    const { begin } = this.#part
+    // Entries that would tell that it is due are gone, but every cut is at a kept one.
+    if (begin > 0 && after === begin - 2 && !kept.has(begin)) {
+      this.#findings.add(begin, 'checkpoint_missing', 'of the cut')
+    }
+    return kept
   }
 
   #row(given: LedgerEntryRow, kept: ReadonlySet<number>): void {

@@ -8,6 +8,7 @@ import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'
 import { flipped } from '../support/attacks.ts'
 import { append, grow } from '../support/drafts.ts'
 import { verify } from '../support/layers.ts'
+import { prune } from '../support/pruning.ts'
 
 /** Cells whose change is not found, and why nobody is misled by them. */
 const NOT_AUTHORITATIVE: Readonly<Record<string, string>> = {
@@ -21,6 +22,7 @@ const TABLES = {
   ledger_head: ['org_id'],
   ledger_checkpoint: ['org_id', 'size'],
   ledger_node: ['org_id', 'level', 'idx'],
+  ledger_cut: ['org_id'],
 } as const satisfies { [table in keyof CoreTables]?: readonly (keyof CoreTables[table])[] }
 
 type Value = string | number | null
@@ -49,7 +51,15 @@ describe.each(DIALECTS)('every cell of the ledger on %s', (dialect) => {
   let organizations: readonly string[]
   beforeAll(async () => {
     remit = await createTestRemit({ dialect, clock })
-    const [large, small] = [(await remit.organization()).id, (await remit.organization()).id]
+    const [large, small, pruned] = [
+      (await remit.organization()).id,
+      (await remit.organization()).id,
+      (await remit.organization()).id,
+    ]
+    await grow(remit, pruned, 33, clock, 30_000)
+    clock.advance(401 * 24 * 60 * 60 * 1000)
+    await grow(remit, pruned, 53, clock, 30_000)
+    await prune(remit, clock, pruned)
     await grow(remit, large, 280, clock, 4_000)
     const erased = { kind: 'ledger.erased', actor: SYSTEM, data: { seqs: [50] } }
     await append(remit, large, [erased])
@@ -65,7 +75,7 @@ describe.each(DIALECTS)('every cell of the ledger on %s', (dialect) => {
     await grow(remit, large, 310, clock, 4_000)
     await grow(remit, small, 13, clock)
     await dropGuards(remit.db)
-    organizations = [large, small]
+    organizations = [large, small, pruned]
   })
   afterAll(() => remit.close())
 

@@ -8,17 +8,17 @@ import { parseCarried } from '../../src/ledger/carried.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from '../../src/ledger/entry.ts'
 import { verifyExport } from '../../src/ledger/export.ts'
 import { verifyConsistency, verifyInclusion } from '../../src/ledger/proof-check.ts'
-import { createLedgerSigner } from '../../src/ledger/signing-key.ts'
 import { findHead, readEntries } from '../../src/ledger/store.ts'
 import { parseTlogProof } from '../../src/ledger/tlog-proof.ts'
 import { verifyDatabase } from '../../src/ledger/verify-database.ts'
 import { createKey, setSettings } from '../../src/orgs/administration.ts'
 import { eraseEntries } from '../../src/orgs/erase-entries.ts'
-import { fileArchive, planPruning, pruneLedger } from '../../src/orgs/prune/index.ts'
+import { fileArchive, planPruning } from '../../src/orgs/prune/index.ts'
 import type { PruneOptions, Pruned } from '../../src/orgs/prune/index.ts'
 import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { append, decisionDraft, grow } from '../support/drafts.ts'
+import { prune as pruneOf } from '../support/pruning.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -36,13 +36,7 @@ describe.each(DIALECTS)('pruning on %s', (dialect) => {
 
   const file = () => join(folder, `${dialect}-${++files}.ndjson`)
   const prune = (orgId: string, options: Partial<PruneOptions> & { path?: string } = {}) =>
-    pruneLedger({ ...remit, clock, signer: createLedgerSigner(remit.signingKey) }, orgId, {
-      upTo: { keepDays: 400 },
-      acknowledgeShortRetention: false,
-      archive: fileArchive(options.path ?? file()),
-      reason: 'retention',
-      ...options,
-    })
+    pruneOf(remit, clock, orgId, { archive: fileArchive(options.path ?? file()), ...options })
   const vkeyOf = async (orgId: string) => (await remit.ledger.head(orgId)).vkey
   const lines = async (orgId: string, afterSeq?: number) => {
     let text = ''
