@@ -28,6 +28,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
   const allowed = thresholds.silence_hours * HOUR
   const silent = seqsOf('LED-3')
+  const late = seqsOf('LED-5')
   let firstKept: Place | null = null
   let first: Place | null = null
   let last: Place | null = null
@@ -90,6 +91,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       const recordFrom = Math.max(from, firstKept?.time ?? to)
       const covered = ratioOf(Math.max(0, to - recordFrom), Math.max(0, to - begin))
       const isWhole = recordFrom <= begin
+      if (!isWhole && firstKept) late.add(firstKept.seq)
       return {
         metrics: [
           {
@@ -108,13 +110,9 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
             threshold: 'covered share = 1',
             failures: isWhole
               ? []
-              : [
-                  {
-                    params: { first_ts: firstKept ? new Date(recordFrom).toISOString() : NEVER },
-                    count: 1,
-                    seqs: firstKept ? [firstKept.seq] : [],
-                  },
-                ],
+              : failing(late, {
+                  first_ts: firstKept ? new Date(recordFrom).toISOString() : NEVER,
+                }),
           }),
         ],
       }

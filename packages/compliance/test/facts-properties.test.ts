@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createFold, questionOf, SeqPage } from '../src/facts/index.ts'
+import type { Facts } from '../src/facts/index.ts'
+import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
+import { ms, rowsOf } from './support/by-hand.ts'
+import type { Said } from './support/by-hand.ts'
+import { factsOf } from './support/facts.ts'
+import { goodLedger } from './support/good-ledger.ts'
+import { HAND_MADE } from './support/hand-made.ts'
+
+const TO = ms('2026-04-01')
+
+const GOOD = { said: goodLedger(), chain: GOOD_CHAIN, report: GOOD_REPORT }
+const ledgers = [HAND_MADE, goodLedger(), ...Object.values(BAD_FACTS).map((bad) => bad(GOOD).said)]
+
+/** Parts of ledgers, as if the rest had never been. */
+const some = fc
+  .tuple(fc.constantFrom(...ledgers), fc.infiniteStream(fc.boolean()))
+  .map(([said, stream]) => said.filter(() => stream.next().value))
+
+/** The same entries once more, later. */
+const later = (said: readonly Said[]): Said[] =>
+  said.map((one) => ({
+    ...one,
+    at: new Date(TO + (ms(one.at) - ms('2025-06-01'))).toISOString(),
+  }))
+
+describe('facts', () => {
+  it('do not change by anything that is dated at the end of the period or later', () => {
+    fc.assert(
+      fc.property(some, some, (said, after) => {
+        const before = said.filter(({ at }) => ms(at) < TO)
+        expect(factsOf([...before, ...later(after)])).toEqual(factsOf(before))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('point at entries that there are, and that tell of the check', () => {
+    fc.assert(
+      fc.property(some, (said) => {
+        const first = 1000
+        const known = new Map(rowsOf(said, first).map((row) => [row.seq, ms(row.recorded_at)]))
+        const { checks, evidence } = factsOf(said, undefined, first)
+        const seqs = [
+          ...checks.flatMap(({ failures }) => failures.flatMap((failure) => failure.seqs)),
+          ...evidence.flatMap(({ sample }) => sample),
+        ]
+        for (const seq of seqs) expect(known.get(seq)).toBeLessThan(TO)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('fail only over a population, and over none there is nothing to point at', () => {
+    fc.assert(
+      fc.property(some, (said) => {
+        for (const { check, population, ok, failures } of factsOf(said).checks) {
+          expect(ok, check).toBe(failures.length === 0)
+          expect(ok || population > 0, check).toBe(true)
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('hold no fraction as a number', () => {
+    const numbersIn = (value: unknown): number[] => {
+      if (typeof value === 'number') return [value]
+      return typeof value === 'object' && value !== null
+        ? Object.values(value).flatMap(numbersIn)
+        : []
+    }
+    for (const said of ledgers) {
+      const { metrics, checks } = factsOf(said)
+      for (const number of numbersIn([metrics, checks])) expect(number).toSatisfy(Number.isInteger)
+    }
+  })
+})
+
+describe('all entries behind', () => {
+  const rows = (said: readonly Said[]) => rowsOf(said)
+
+  function collected(
+    said: readonly Said[],
+    of: { readonly check: string } | { readonly kind: Facts['evidence'][number]['kind'] },
+  ): { seqs: number[]; count: number } {
+    const seqs: number[] = []
+    let after: number | null = null
+    for (;;) {
+      const into: SeqPage = new SeqPage(after, 60)
+      const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: TO }
+      const fold = createFold(questionOf(period), { collect: { ...of, into } })
+      for (const row of rows(said)) fold.entry(row)
+      fold.end({ chain: GOOD_CHAIN, reports: [GOOD_REPORT] })
+      seqs.push(...into.page.seqs)
+      after = into.page.nextAfterSeq
+      if (after === null) return { seqs, count: into.count }
+    }
+  }
+
+  // What these find is no entry: the verification, a setting, or what is stored beside the ledger.
+  const OUTSIDE = new Set(['LED-1', 'LED-2', 'LED-4', 'LED-7', 'REP-1'])
+
+  it.each(Object.keys(BAD_FACTS).filter((check) => !OUTSIDE.has(check)))(
+    '%s are as many as its findings say, page by page',
+    (check) => {
+      const { said } = BAD_FACTS[check]!(GOOD)
+      const failures = factsOf(said).checks.find((one) => one.check === check)?.failures ?? []
+      const { seqs, count } = collected(said, { check })
+
+      const named = failures.flatMap((failure) => failure.seqs)
+      expect(named.length).toBeGreaterThan(0)
+      expect(seqs).toEqual(expect.arrayContaining(named))
+      expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+      expect(count).toBe(seqs.length)
+      expect(failures.reduce((sum, one) => sum + one.count, 0)).toBe(count)
+    },
+  )
+
+  it('a kind of evidence are as many as it says', () => {
+    const { said } = GOOD
+    for (const { kind, count, sample } of factsOf(said).evidence) {
+      const found = collected(said, { kind })
+      expect(found.seqs.length, kind).toBe(count)
+      expect(found.seqs, kind).toEqual(expect.arrayContaining([...sample]))
+    }
+  })
+})

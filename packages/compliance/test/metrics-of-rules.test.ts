@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import type { Said } from './support/by-hand.ts'
+import {
+  BO,
+  approval,
+  approvalRule,
+  change,
+  day,
+  decision,
+  organization,
+  policy,
+  spendOf,
+} from './support/entries.ts'
+import { check, factsOf, metric, value } from './support/facts.ts'
+
+const permissive = { default_effect: 'allow' }
+const born = organization('organization.created', '2025-06-01', permissive)
+
+const count = (said: readonly Said[], id: string) =>
+  check(factsOf([born, ...said]), id)?.failures[0]?.count ?? 0
+
+describe('rules in force', () => {
+  const bare = (...said: readonly Said[]) => count([...said, decision(day(2))], 'CHG-4')
+
+  it.each<[string, Said[], number]>([
+    ['none', [], 1],
+    ['a policy that denies', [policy(day(1), 'p', { effect: 'deny' })], 0],
+    ['one that is switched off', [policy(day(1), 'p', { effect: 'deny', enabled: false })], 1],
+    ['one before its time', [policy(day(1), 'p', { effect: 'deny', not_before: day(3) })], 1],
+    ['one in its time', [policy(day(1), 'p', { effect: 'deny', not_before: day(2) })], 0],
+    ['one after its time', [policy(day(1), 'p', { effect: 'deny', expires_at: day(2) })], 1],
+    ['one that allows', [policy(day(1), 'p')], 1],
+    ['an approval rule', [approvalRule(day(1), 'r')], 0],
+    ['a switched-off approval rule', [approvalRule(day(1), 'r', { enabled: false })], 1],
+    ['a default that denies', [organization('organization.updated', day(1))], 0],
+    // What was erased may have been a rule, or the end of one.
+    ['an erased rule', [{ ...policy(day(1), 'p'), erased: true }], 0],
+    [
+      'one of which an erased entry may be the end',
+      [
+        policy(day(1), 'p', { effect: 'deny' }),
+        { ...change(day(1), 'policy.deleted', {}), erased: true },
+      ],
+      1,
+    ],
+  ])('%s', (_, said, expected) => {
+    expect(bare(...said)).toBe(expected)
+  })
+
+  it('are looked at for every decision, and told of by days', () => {
+    const rule = policy(day(1), 'p', { effect: 'deny', not_before: day(2, 12), expires_at: day(3) })
+    const said = [rule, ...[2, 2.4, 2.5, 2.9, 3, 3.1].map((at) => decision(day(at)))]
+
+    expect(check(factsOf([born, ...said]), 'CHG-4')).toMatchObject({
+      population: 2,
+      value: { days: 2 },
+      failures: [{ params: { days: 2 }, count: 4 }],
+    })
+  })
+
+  it('are no matter for a plan that has none', () => {
+    const team = { organization: { id: 'org_acme', name: 'Acme', plan: 'team' } }
+    const facts = factsOf([change('2025-06-01', 'organization.created', team), decision(day(1))])
+
+    for (const id of ['APR-6', 'CHG-4', 'DEC-1', 'DEC-4'])
+      expect(check(facts, id), id).toMatchObject({ population: 0, ok: true })
+  })
+})
+
+describe('a change of rules', () => {
+  it('is previewed within the day before, also across the beginning of the period', () => {
+    const previewed = (at: string) => change(at, 'policy.dry_run', {})
+
+    expect(value([born, previewed('2025-12-31T01'), policy(day(0, 1), 'p')], 'M37')).toMatchObject({
+      numerator: 0,
+    })
+    const late = [born, previewed('2025-12-31T00:59:59'), policy(day(0, 1), 'p')]
+    expect(value(late, 'M37')).toMatchObject({ numerator: 1, denominator: 1 })
+  })
+
+  it('of a policy that let the request come so far is the approver’s own, too', () => {
+    const matched = [
+      { kind: 'policy', id: 'pol_1' },
+      { kind: 'approval_rule', id: 'large' },
+    ]
+    const [opened, ...rest] = approval(2, 'apr_1')
+    const asked = { ...opened!, data: { ...opened!.data, matched } }
+    const changed = (by: Said['actor'], id: string): Said => ({
+      ...policy(day(1.5), id),
+      actor: by!,
+    })
+
+    expect(count([changed(BO, 'pol_1'), asked, ...rest], 'CHG-3')).toBe(1)
+    expect(count([changed(BO, 'pol_2'), asked, ...rest], 'CHG-3')).toBe(0)
+    expect(count([changed({ type: 'key', id: 'key_x' }, 'pol_1'), asked, ...rest], 'CHG-3')).toBe(0)
+  })
+
+  it('of more than a day ago is none that is fresh', () => {
+    const by = (at: string): Said => ({ ...approvalRule(at, 'large'), actor: BO })
+    // Decided ten minutes after the beginning of the 3rd.
+    expect(count([by(day(1)), ...approval(2, 'apr_1')], 'CHG-3')).toBe(0)
+    expect(count([by(day(1, 0.5)), ...approval(2, 'apr_1')], 'CHG-3')).toBe(1)
+  })
+})
+
+describe('spend', () => {
+  const limit = (at: string, usd: number | null): Said => ({
+    ...change(at, usd === null ? 'spend_limit.removed' : 'spend_limit.set', {
+      ...(usd !== null && {
+        spend_limit: { agent_id: 'payer', daily_usd: usd, monthly_usd: null },
+      }),
+    }),
+    agent_id: 'payer',
+  })
+  const spending = (at: string, amount: number, used: number) =>
+    decision(at, {
+      data: { spend: spendOf(amount, used), hold: { usd: amount, expires_at: null } },
+    })
+  const plain = (at: string, usd: number) =>
+    decision(at, { data: { spend: null, hold: { usd, expires_at: null } } })
+
+  it('fits a cap to the last millionth', () => {
+    const fits = [born, limit(day(1), 100), spending(day(2), 0.000001, 99.999999)]
+    expect(value(fits, 'M41')).toEqual({ agent_days: 0, agent_months: 0 })
+    const over = [born, limit(day(1), 100), spending(day(2), 0.000002, 99.999999)]
+    expect(value(over, 'M41')).toEqual({ agent_days: 1, agent_months: 0 })
+  })
+
+  it('is held against the cap in force, whatever the decision says it was', () => {
+    const lowered = [limit(day(1), 1000), limit(day(2), 10), spending(day(3), 20, 0)]
+    expect(count(lowered, 'SPD-2')).toBe(1)
+  })
+
+  it('counts as capped only where it always was', () => {
+    const capped = [limit(day(1), 100), spending(day(2), 1, 0)]
+
+    expect(value([born, ...capped], 'M40')).toMatchObject({ numerator: 1, denominator: 1 })
+    const uncapped = [...capped, limit(day(3), null), plain(day(4), 1), limit(day(5), 100)]
+    expect(value([born, ...uncapped], 'M40')).toMatchObject({ numerator: 0, denominator: 1 })
+    expect(metric(factsOf([born, ...uncapped]), 'M41')?.population).toBe(1)
+  })
+
+  it('of nothing is none', () => {
+    expect(value([born, limit(day(1), 100), spending(day(2), 0, 0)], 'M40')).toBeNull()
+  })
+})
