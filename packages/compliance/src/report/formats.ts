@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Report, ReportFormat, ReportQuery } from '@remit/contract'
 import { fail, invalid, Reply } from '@remit/core'
+import { pageOf } from '../print/html/page.ts'
 import { csvOf } from './csv/csv.ts'
 import type { Stored } from './view.ts'
 
@@ -38,7 +39,16 @@ const FORMATS: Readonly<Record<ReportFormat, Render>> = {
       disposition: 'attachment',
     }
   },
-  html: notYet,
+  html: ({ report }) => {
+    const { text, policy } = pageOf(report)
+    return {
+      contentType: 'text/html; charset=utf-8',
+      text,
+      extension: 'html',
+      disposition: 'inline',
+      headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
+    }
+  },
   oscal: notYet,
 }
 

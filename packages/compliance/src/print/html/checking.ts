@@ -1,0 +1,63 @@
+import type { ReadyReport } from '@remit/contract'
+import { html } from './markup.ts'
+import type { Markup } from './markup.ts'
+
+/** How whoever holds the paper checks it without trusting the server that printed it. */
+export function checkingSection({
+  id,
+  content,
+  record_seq,
+  content_sha256,
+  ledger_head,
+}: ReadyReport): Markup {
+  return html`<section>
+    <h2>How to check this report offline</h2>
+    <p>
+      The exact record is the JSON document of this report; this page shows it. Ask the organization
+      for the document and for an export of its ledger, and get the ledger’s verifier key from the
+      place where its operator publishes it, not from the export.
+    </p>
+    <ol>
+      <li>
+        The document: <code>GET /v1/compliance/reports/${id}</code>, kept as
+        <code>report.json</code>.
+      </li>
+      <li>
+        The ledger:
+        <code>remit ledger export --org ${content.organization.id} --out ledger.ndjson</code>
+      </li>
+      <li>
+        The check: <code>remit-verify ledger.ndjson --vkey KEY --report report.json</code>. It is a
+        small open program that needs neither the server nor its database.
+      </li>
+      <li>
+        Compare what it prints with this paper: the content’s hash
+        <code class="hash">${content_sha256}</code>, the entry ${record_seq} that records it, and
+        the hash of entry ${ledger_head.size - 1}, <code class="hash">${ledger_head.hash}</code>.
+      </li>
+    </ol>
+    <p>
+      Any sequence number on these pages can be looked up in the export. Draw your own sample from
+      it: what is listed here is a selection by fixed rules.
+    </p>
+    <h3>What this does not show</h3>
+    <ul>
+      <li>
+        The ledger shows whether what was recorded was changed. It cannot show what was never put to
+        it.
+      </li>
+      <li>
+        Whoever holds the signing key can rewrite what no checkpoint outside covers: keep this page.
+      </li>
+      <li>Times are those of the server.</li>
+    </ul>
+    <dl class="facts">
+      <dt>Catalogue</dt>
+      <dd>
+        version ${content.catalog.version}, <code class="hash">${content.catalog.sha256}</code>
+      </dd>
+      <dt>Form of the document</dt>
+      <dd><code>${content.schema}</code></dd>
+    </dl>
+  </section>`
+}

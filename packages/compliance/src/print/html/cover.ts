@@ -1,0 +1,136 @@
+import type { ControlStatus, ReadyReport } from '@remit/contract'
+import { html, outside } from './markup.ts'
+import type { Markup } from './markup.ts'
+import { momentText, periodText, STATUS_MEANINGS, STATUS_WORDS } from './words.ts'
+
+const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
+
+/** The first page: what was looked at, for whom, and how it stands. */
+export function cover(report: ReadyReport): Markup {
+  const { content, ledger_head } = report
+  const { framework, organization, scope, period, ledger } = content
+  return html`<header class="cover">
+      <p class="kind">Evidence report</p>
+      <h1>${framework.name}</h1>
+      <p class="version">${framework.version}</p>
+      <dl>
+        <dt>Organization</dt>
+        <dd>${outside(organization.name)} <code>${organization.id}</code></dd>
+        <dt>Period</dt>
+        <dd>
+          ${periodText(period)}
+          <span class="exact"><code>${period.from}</code> to before <code>${period.to}</code></span>
+        </dd>
+        <dt>Scope</dt>
+        <dd>${scope.statement}</dd>
+        <dt>Plan</dt>
+        <dd>${scope.plan}</dd>
+        <dt>Made</dt>
+        <dd>
+          ${momentText(report.generated_at)}, asked for by ${report.generated_by.type}
+          ${outside(report.generated_by.id)}
+        </dd>
+        <dt>Report</dt>
+        <dd><code>${report.id}</code>, recorded in the ledger as entry ${report.record_seq}</dd>
+        <dt>Content, SHA-256</dt>
+        <dd><code class="hash">${report.content_sha256}</code></dd>
+        <dt>Checkpoint</dt>
+        <dd>entry ${ledger_head.size - 1}, <code class="hash">${ledger_head.hash}</code></dd>
+      </dl>
+      <p class="notice">${content.notice}</p>
+    </header>
+    <section>
+      <h2>Summary</h2>
+      ${ledgerWarning(report)}
+      <table class="summary">
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">Controls</th>
+            <th scope="col">What it says</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${STATUSES.map(
+            (status) =>
+              html`<tr>
+                <th scope="row">${statusMark(status)}</th>
+                <td class="number">${content.summary[status]}</td>
+                <td>${STATUS_MEANINGS[status]}</td>
+              </tr>`,
+          )}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">All</th>
+            <td class="number">${content.summary.total}</td>
+            <td></td>
+          </tr>
+        </tfoot>
+      </table>
+      <dl class="facts">
+        <dt>Entries in the period</dt>
+        <dd>
+          ${ledger.entries}${ledger.first_seq === null ? '' : `, seq ${ledger.first_seq} to ${ledger.last_seq}`}
+        </dd>
+        <dt>Hash of the last one</dt>
+        <dd><code class="hash">${ledger.hash_at_last ?? 'none'}</code></dd>
+        <dt>Ledger verified</dt>
+        <dd>${verifiedText(report)}</dd>
+        <dt>Earlier checkpoints compared</dt>
+        <dd>${ledger_head.anchors_checked}</dd>
+      </dl>
+      ${kindTable(ledger.by_kind)}
+    </section>`
+}
+
+/** A status as its word; the frame around it differs too, for those who print without colours. */
+export const statusMark = (status: ControlStatus): Markup =>
+  html`<span class="status ${status}">${STATUS_WORDS[status]}</span>`
+
+function ledgerWarning({ content: { ledger } }: ReadyReport): Markup | null {
+  if (ledger.verified) return null
+  const where =
+    ledger.first_bad_seq === null ? '' : ` The first wrong entry is seq ${ledger.first_bad_seq}.`
+  const anchors =
+    ledger.anchor_mismatches.length === 0
+      ? ''
+      : ` Earlier checkpoints disagree at seq ${ledger.anchor_mismatches.join(', ')}.`
+  return html`<p class="warning">
+    <strong>The ledger did not verify up to the end of the period.</strong>${where}${anchors} No
+    statement below can be relied on until that is explained.
+  </p>`
+}
+
+function verifiedText({ content: { ledger }, ledger_head }: ReadyReport): string {
+  const period = ledger.verified
+    ? `yes, up to the end of the period${ledger.verified_from_seq === null ? '' : `, from seq ${ledger.verified_from_seq}`}`
+    : 'no'
+  const whole = ledger_head.verified
+    ? 'the whole of it too, when the report was made'
+    : `not the whole of it, when the report was made${ledger_head.first_bad_seq === null ? '' : `: seq ${ledger_head.first_bad_seq}`}`
+  return `${period}; ${whole}`
+}
+
+function kindTable(byKind: Readonly<Record<string, number>>): Markup | null {
+  const kinds = Object.entries(byKind).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  if (kinds.length === 0) return null
+  return html`<h3>Entries by kind</h3>
+    <table class="kinds">
+      <thead>
+        <tr>
+          <th scope="col">Kind</th>
+          <th scope="col" class="number">Entries</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${kinds.map(
+          ([kind, count]) =>
+            html`<tr>
+              <td><code>${kind}</code></td>
+              <td class="number">${count}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>`
+}

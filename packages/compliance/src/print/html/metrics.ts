@@ -1,0 +1,49 @@
+import type { ReportContent } from '@remit/contract'
+import { html, outside } from './markup.ts'
+import type { Markup } from './markup.ts'
+import { figureText } from './words.ts'
+
+/** Every figure of the catalogue, measured or not, and the thresholds that checks compared with. */
+export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
+  html`<section>
+    <h2>Figures</h2>
+    <table class="metrics">
+      <thead>
+        <tr>
+          <th scope="col">Figure</th>
+          <th scope="col">Value</th>
+          <th scope="col">Unit</th>
+          <th scope="col" class="number">Looked at</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${metrics.map(
+          ({ id, name, value, unit, population }) =>
+            html`<tr>
+              <th scope="row"><span class="id">${id}</span> ${name}</th>
+              <td>${outside(figureText(value))}</td>
+              <td>${unit}</td>
+              <td class="number">${population}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <h3>Thresholds, rules version ${rules.version}</h3>
+    <table class="thresholds">
+      <thead>
+        <tr>
+          <th scope="col">Threshold</th>
+          <th scope="col" class="number">Value</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${Object.entries(rules.thresholds).map(
+          ([name, value]) =>
+            html`<tr>
+              <td><code>${name}</code></td>
+              <td class="number">${value}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </section>`

@@ -1,0 +1,21 @@
+/** Names that callers could choose to harm a page, or whoever reads it. */
+export const HOSTILE: readonly string[] = [
+  '<script>window.harmed = 1</script>',
+  '</title><script>window.harmed = 2</script>',
+  '</style><script>window.harmed = 3</script>',
+  '"><img src=https://evil.example/x onerror="window.harmed = 4">',
+  "' onmouseover='window.harmed = 5",
+  '<svg/onload=window.harmed=6>',
+  '<iframe srcdoc="<script>parent.harmed = 7</script>">',
+  '<link rel=stylesheet href=//evil.example/x.css><base href=//evil.example/>',
+  '<meta http-equiv=refresh content="0;url=https://evil.example/">',
+  '<!-- <b>never closed',
+  '&lt;script&gt; &amp;amp; &#60;b&#62;',
+  '${1 + 1} {{1 + 1}} `x`',
+  '\u202Egnihtyreve desrever\u202C',
+  'شركة \u2067Acme\u2069 עברית',
+  'a\u0000b\u0007c\u009Bd\u2028e\uFEFFf\u{E0041}',
+  'W'.repeat(400),
+  '長い名前'.repeat(60),
+  '👩‍👩‍👧‍👦 Müller & Söhne',
+]
