@@ -117,7 +117,7 @@ class DatabaseWalk {
 
   async run(): Promise<VerifyReport> {
     const { checkpoints = [], onProgress } = this.#options
-    const { from, to } = this.#part
+    const { begin, from, to } = this.#part
     for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
     const read = (after: number | null) =>
       readRows(this.#db, this.#orgId, { after, below: to }, PAGE)
@@ -125,7 +125,9 @@ class DatabaseWalk {
     let rows = await read(after)
     let done = 0
     for (;;) {
-      const kept = await this.#reach(rows, done === 0 && after !== null ? after - 1 : after)
+      // The checkpoint at the cut comes along; one where a part begins may be of another key.
+      const isCut = done === 0 && after !== null && from === begin
+      const kept = await this.#reach(rows, isCut ? from - 2 : after)
       after = rows.at(-1)?.seq ?? after
       // PostgreSQL reads the next ones while these are hashed.
       const next = rows.length < PAGE ? null : read(after)
