@@ -294,6 +294,22 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a replay on %s', (dialect) => {
     })
   })
 
+  it('computes in a thread of its own, so that nobody waits for it', async () => {
+    const api = await anew()
+    const context = { items: Array.from({ length: 300 }, (_, i) => i) }
+    for (let i = 0; i < 60; i++) await ask(api, { ...MAIL, context })
+    const condition = 'context.items.exists(item, item == -1.0 || item == -2.0)'
+    const add = Array.from({ length: 20 }, () => ({ effect: 'deny', condition }))
+    await replay(api, { overlay: { add } })
+    const before = { all: process.cpuUsage(), here: process.threadCpuUsage() }
+
+    await replay(api, { overlay: { add } })
+
+    const { user, system } = process.cpuUsage(before.all)
+    const here = process.threadCpuUsage(before.here)
+    expect((here.user + here.system) / (user + system)).toBeLessThan(0.5)
+  })
+
   it('is refused with the path of its fault', async () => {
     const api = await anew()
     const faults: [object, string][] = [

@@ -20,8 +20,19 @@ const TRIAL = `export const openTrial = async () => ({
   approvalRulesFor: () => [],
 })`
 
+/** Denies agents of the environment `test`, if it is known who the agent was. */
+const BY_AGENT = `export const openTrial = async () => ({
+  policies: 1, approvalRules: 0, defaultEffect: 'allow', digest: 'd1g357',
+  judge: (_ask, agent) => agent === null ? { says: 'unknown' }
+    : agent.environment === 'test' ? { says: 'deny', reason: 'policy_deny', policy: 'test' }
+    : { says: 'pass', reason: null, policy: null },
+  approvalRulesFor: () => [],
+})`
+
+const moduleOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`
+
 const TASK: ReplayTask = {
-  module: `data:text/javascript,${encodeURIComponent(TRIAL)}`,
+  module: moduleOf(TRIAL),
   overlay: null,
   span: { from: '2020-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z' },
   maxDecisions: 100_000,
@@ -109,6 +120,32 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     })
 
     await expect(stopping).rejects.toThrow('enough')
+  })
+
+  it('knows agents whose registration was pruned, since pruning carries it over', async () => {
+    const { id } = await remit.organization()
+    const agent = { agent_id: 'agent-1', environment: 'test', labels: {}, owners: [] }
+    const payload = { data: { agent, agent_id: 'agent-1' } }
+    const carried = {
+      seq: 0,
+      recorded_at: '2020-01-01T00:00:00.000Z',
+      kind: 'agent.registered',
+      payload,
+    }
+    const entries: EntryDraft[] = [
+      decision(1),
+      decision(3),
+      { kind: 'state.carried', actor: { type: 'system', id: 'remit' }, data: { entry: carried } },
+    ]
+    await remit.writer.work(id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+
+    const task = { ...TASK, module: moduleOf(BY_AGENT) }
+    const answer = await replay(on<Tables>(remit.db), id, task, () => undefined)
+
+    expect(answer?.counts.flips.map(({ agent_id }) => agent_id)).toEqual(['agent-1'])
+    expect(answer?.counts.not_replayable.agent_unknown).toBe(0)
   })
 
   it('is nothing where the rules are not those of an earlier part', async () => {
