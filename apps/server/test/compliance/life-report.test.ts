@@ -19,6 +19,24 @@ describe.skipIf(!hasModules())('a report reads what the other packages write', (
   afterAll(() => life.close())
 
   it.each([
+    ['M10: decisions', 'M10', { allow: 2, deny: 1, needs_approval: 4, erased: 0 }],
+    ['M11: why they were denied', 'M11', { policy_deny: 1 }],
+    ['M12: each says why', 'M12', { numerator: 7, denominator: 7 }],
+    ['M13: an agent that was registered later', 'M13', { callers: 1, decisions: 2, allows: 1 }],
+    // One of them was taken back before it was used.
+    ['M16: two people approved two requests', 'M16', { numerator: 2, denominator: 2 }],
+    ['M18: nobody refused', 'M18', { numerator: 0, denominator: 2 }],
+    ['M19: one ran out', 'M19', { pending: 0, expired: 1 }],
+    ['M21: the approvers', 'M21', { approvers: 2, max_per_hour: 2 }],
+    ['M22: they are named by their keys', 'M22', { count: 0, unproven: 0 }],
+    ['M23: no allow without an approval', 'M23', 0],
+    ['M24: people stepped in', 'M24', { suspensions: 1, removals: 1, permissions_revoked: 1 }],
+    ['M25: stops held', 'M25', { allows_after_stop: 0 }],
+    ['M37: a rule came before its preview', 'M37', { numerator: 1, denominator: 1 }],
+    ['M38: no author approved', 'M38', 0],
+    ['M39: nothing is left', 'M39', { policies: 0, deny_rules: 0, approval_rules: 0 }],
+    ['M40: what was spent was capped', 'M40', { numerator: 1, denominator: 1 }],
+    ['M41: and fitted', 'M41', { agent_days: 0, agent_months: 0 }],
     ['M26: one agent of two was removed', 'M26', { active: 1, registered: 2, removed: 1 }],
     ['M27: a person owns the other', 'M27', 0],
     // The first was rotated without overlap, the second revoked, the third ended with its issuer.

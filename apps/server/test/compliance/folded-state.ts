@@ -1,0 +1,166 @@
+import type { Api } from '@remit/core/testing'
+
+/** An entry as the fold is given it. */
+interface Row {
+  readonly seq: number
+  readonly recorded_at: string
+  readonly kind: string
+  readonly payload: string | null
+}
+
+interface Kept {
+  readonly object: Readonly<Record<string, unknown>>
+}
+
+/** As much of the fold's state as is compared here. */
+interface State {
+  readonly organization: { readonly plan: string; readonly settings: object } | null
+  readonly keys: ReadonlyMap<string, { readonly id: string; readonly revoked: object | null }>
+  readonly agents: ReadonlyMap<string, Kept & { readonly removed: object | null }>
+  readonly stops: ReadonlyMap<string, { readonly cause: string }>
+  readonly credentials: ReadonlyMap<
+    string,
+    Kept & { readonly id: string; readonly expiresAt: number | null }
+  >
+  readonly policies: ReadonlyMap<string, Kept>
+  readonly permissions: ReadonlyMap<string, Kept>
+  readonly approvalRules: ReadonlyMap<string, Kept>
+  readonly spendLimits: ReadonlyMap<string, Kept>
+  readonly trustPolicies: ReadonlyMap<string, Kept>
+  readonly issuers: ReadonlyMap<string, Kept>
+  readonly approvals: ReadonlyMap<string, object>
+}
+
+interface Facts {
+  readonly createFold: (question: object) => { entry(row: Row): void; readonly state: State }
+  readonly questionOf: (period: object) => object
+}
+interface Approvals {
+  readonly approvalAt: (approval: object, time: number) => string
+}
+interface Scanning {
+  readonly DecisionEntry: { of(row: Row, time: number, names: object): object | null }
+}
+interface Names {
+  readonly Interner: new () => object
+}
+
+/** The package may be absent, so it is found when the test runs. */
+const load = async (file: string): Promise<unknown> =>
+  import(new URL(`../../../../packages/compliance/src/facts/${file}`, import.meta.url).href)
+
+type Objects = readonly Readonly<Record<string, unknown>>[]
+
+/** Everything that is set up, by what it is; lists in the order of their ids. */
+export type Setup = Readonly<Record<string, unknown>>
+
+/** Members that are made of other objects, or that time alone changes. */
+const DERIVED: ReadonlySet<string> = new Set(
+  'chain depth effective keys last_used_at ledger spent status warnings'.split(' '),
+)
+
+function plain(objects: Objects): Objects {
+  const keep = ([name]: [string, unknown]) => !DERIVED.has(name)
+  return objects
+    .map((one) => Object.fromEntries(Object.entries(one).filter(keep)))
+    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+const nameOf = (one: Readonly<Record<string, unknown>>) => String(one['id'] ?? one['agent_id'])
+
+/** All rows of an organization's ledger. */
+export const rowsOf = ({ remit, org }: Api): Promise<Row[]> =>
+  remit.db
+    .selectFrom('ledger_entry')
+    .select(['seq', 'recorded_at', 'kind', 'payload'])
+    .where('org_id', '=', org.id)
+    .orderBy('seq')
+    .execute()
+
+/** How many of the decisions the fast way of reading them understands, and how many there are. */
+export async function scanned(rows: readonly Row[]): Promise<{ known: number; of: number }> {
+  const { DecisionEntry } = (await load('decision-entry.ts')) as Scanning
+  const { Interner } = (await load('interner.ts')) as Names
+  const decisions = rows.filter(({ kind }) => kind === 'authorization.decided')
+  const names = new Interner()
+  const known = decisions.filter((row) => DecisionEntry.of(row, 0, names) !== null)
+  return { known: known.length, of: decisions.length }
+}
+
+/** What the entries before `to` set up. */
+export async function folded(rows: readonly Row[], orgId: string, to: number): Promise<Setup> {
+  const { createFold, questionOf } = (await load('index.ts')) as Facts
+  const { approvalAt } = (await load('state/approvals.ts')) as Approvals
+  const fold = createFold(questionOf({ orgId, from: 0, to }))
+  for (const row of rows) fold.entry(row)
+  const { state } = fold
+  const objects = (kept: ReadonlyMap<string, Kept>) =>
+    plain([...kept.values()].map(({ object }) => object))
+  return {
+    plan: state.organization?.plan,
+    settings: state.organization?.settings,
+    keys: [...state.keys.values()]
+      .filter(({ revoked }) => revoked === null)
+      .map(({ id }) => id)
+      .toSorted(),
+    agents: plain(
+      [...state.agents.values()].flatMap((one) => (one.removed === null ? [one.object] : [])),
+    ),
+    suspended: [...state.stops]
+      .filter(([id, { cause }]) => cause === 'suspended' && state.agents.has(id))
+      .map(([id]) => id)
+      .toSorted(),
+    credentials: [...state.credentials.values()]
+      .filter(({ expiresAt }) => expiresAt !== null && to < expiresAt)
+      .map(({ id, expiresAt }) => `${id} ${expiresAt}`)
+      .toSorted(),
+    policies: objects(state.policies),
+    permissions: objects(state.permissions),
+    approvalRules: objects(state.approvalRules),
+    spendLimits: objects(state.spendLimits),
+    trustPolicies: objects(state.trustPolicies),
+    issuers: objects(state.issuers),
+    approvals: [...state.approvals]
+      .map(([id, approval]) => `${id} ${approvalAt(approval, to)}`)
+      .toSorted(),
+  }
+}
+
+/** What the API lists now. */
+export async function listed(api: Api): Promise<Setup> {
+  const all = { query: { limit: 1000 } }
+  const organization = await api.ok('getOrganization')
+  const { data: agents } = await api.ok('listAgents', all)
+  const credentials = []
+  for (const { agent_id: agentID } of agents) {
+    const query = { limit: 1000, status: 'active' }
+    credentials.push(...(await api.ok('listCredentials', { params: { agentID }, query })).data)
+  }
+  const { permissions } = await api.ok('getDelegation', all)
+  const data = async (
+    name: 'listPolicies' | 'listApprovalRules' | 'listSpendLimits' | 'listTrustPolicies',
+  ) => plain((await api.ok(name, all)).data)
+  return {
+    plan: organization.plan,
+    settings: organization.settings,
+    keys: (await api.ok('listKeys', all)).data
+      .flatMap(({ id, revoked_at: at }) => (at === null ? [id] : []))
+      .toSorted(),
+    agents: plain(agents),
+    suspended: agents
+      .flatMap(({ agent_id: id, status }) => (status === 'suspended' ? [id] : []))
+      .toSorted(),
+    credentials: credentials
+      .map(({ id, expires_at: end }) => `${id} ${Date.parse(end)}`)
+      .toSorted(),
+    policies: await data('listPolicies'),
+    permissions: plain(permissions.filter(({ revoked_at: at }) => at === null)),
+    approvalRules: await data('listApprovalRules'),
+    spendLimits: await data('listSpendLimits'),
+    trustPolicies: await data('listTrustPolicies'),
+    issuers: plain((await api.ok('listIssuers', all)).data),
+    approvals: (await api.ok('listApprovals', all)).data
+      .map(({ id, status }) => `${id} ${status}`)
+      .toSorted(),
+  }
+}
