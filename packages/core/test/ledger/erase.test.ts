@@ -1,0 +1,308 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fail } from '../../src/errors.ts'
+import { verifyExport } from '../../src/ledger/export.ts'
+import type { Eraser } from '../../src/ledger/eraser.ts'
+import type { EntryDraft } from '../../src/ledger/draft.ts'
+import { verifyDatabase } from '../../src/ledger/verify-database.ts'
+import { eraseEntries } from '../../src/orgs/erase-entries.ts'
+import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
+import type { TestRemit } from '../../src/testing/index.ts'
+import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'
+import { append, decisionDraft, grow } from '../support/drafts.ts'
+import { prune } from '../support/pruning.ts'
+
+const REASON = 'request of the person concerned'
+
+/** What must be gone afterwards: in the payload, and in the copies beside it. */
+const SECRET = 'Erika-Mustermann-1964'
+
+const personal = (n: number): EntryDraft => ({
+  ...decisionDraft(n),
+  agent_id: `agent-of-${SECRET}`,
+  action: `call.${SECRET}`,
+  actor: { type: 'agent', id: `agent-of-${SECRET}` },
+  data: { context: { name: SECRET, filling: `${SECRET} `.repeat(n) } },
+})
+
+describe.each(DIALECTS)('erasure on %s', (dialect) => {
+  const clock = createClock()
+  let remit: TestRemit
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect, clock })
+    await dropGuards(remit.db)
+  })
+  afterAll(() => remit.close())
+
+  const erase = (orgId: string, seqs: number[], more: { person?: string } = {}) =>
+    eraseEntries(remit, orgId, { seqs, reason: REASON, ...more })
+  const makeLedger = async (size = 23): Promise<string> => {
+    const { id } = await remit.organization()
+    await grow(remit, id, size, clock)
+    return id
+  }
+  const rowOf = (orgId: string, seq: number) =>
+    remit.db
+      .selectFrom('ledger_entry')
+      .selectAll()
+      .where('org_id', '=', orgId)
+      .where('seq', '=', seq)
+      .executeTakeFirstOrThrow()
+
+  describe('of two entries', () => {
+    let orgId: string
+    let before: Awaited<ReturnType<typeof rowOf>>
+    let erasedAt: number
+    beforeAll(async () => {
+      orgId = await makeLedger()
+      before = await rowOf(orgId, 10)
+      const { seq, seqs, log_emptied } = await erase(orgId, [12, 10, 10], {
+        person: 'ada@example.org',
+      })
+      erasedAt = seq
+      expect({ seqs, log_emptied }).toEqual({ seqs: [10, 12], log_emptied: true })
+    })
+
+    test('takes payload, salt and copies, and nothing of the header', async () => {
+      expect(await rowOf(orgId, 10)).toEqual({
+        ...before,
+        salt: null,
+        payload: null,
+        agent_id: null,
+        actor_id: null,
+        action: null,
+        decision: null,
+      })
+      expect((await rowOf(orgId, 11)).payload).not.toBeNull()
+    })
+
+    test('is an entry itself, with actor, person and reason', async () => {
+      expect(await remit.ledger.entry(orgId, erasedAt)).toMatchObject({
+        kind: 'ledger.erased',
+        actor: { type: 'system', id: 'remit' },
+        data: { seqs: [10, 12], reason: REASON, person: 'ada@example.org' },
+      })
+    })
+
+    test('the ledger verifies as before, deeply, and counts them', async () => {
+      const { vkey } = await remit.ledger.head(orgId)
+      const report = await verifyDatabase(remit.db, orgId, { vkeys: [vkey], deep: true })
+
+      expect(report).toMatchObject({ status: 'ok', redacted: 2, errors: [] })
+      expect(report.anchored_by).toBe('signature')
+    })
+
+    test('readers see that there was something, and filters find it no more', async () => {
+      const entry = await remit.ledger.entry(orgId, 10)
+      const query = { order: 'asc' as const, limit: 100 }
+      const all = await remit.ledger.list(orgId, query)
+      const ofAgent = await remit.ledger.list(orgId, { ...query, agent_id: before.agent_id! })
+
+      expect(entry).toEqual({
+        seq: 10,
+        kind: before.kind,
+        recorded_at: before.recorded_at,
+        commitment: before.commitment,
+        prev_hash: before.prev_hash,
+        hash: before.hash,
+        salt: null,
+        actor: null,
+        agent_id: null,
+        action: null,
+        resource: null,
+        decision: null,
+        reason: null,
+        data: null,
+      })
+      expect(all.data.map(({ seq }) => seq)).toContain(10)
+      expect(ofAgent.data.map(({ seq }) => seq)).not.toContain(10)
+      expect(await remit.ledger.proof(orgId, 10)).toMatch(/^c2sp\.org\/tlog-proof/)
+    })
+
+    test('exports have it as null and verify, whole and in parts', async () => {
+      const { vkey } = await remit.ledger.head(orgId)
+      for (const afterSeq of [undefined, 9]) {
+        let text = ''
+        for await (const part of await remit.ledger.export(orgId, { afterSeq })) text += part
+        expect(text).toContain('"salt":null,"payload":null')
+        const report = await verifyExport(text.trimEnd().split('\n'), { vkey, deep: true })
+        expect(report).toMatchObject({ status: 'ok', redacted: 2 })
+      }
+    })
+
+    test('a restart changes nothing, and writing goes on', async () => {
+      const again = await createTestRemit({ url: remit.url, signingKey: remit.signingKey, clock })
+      await append(again, orgId, [decisionDraft(1)])
+      expect((await verifyDatabase(again.db, orgId)).status).toBe('ok')
+      await again.close()
+    })
+  })
+
+  test.each([
+    ['an entry that is not there', [5, 900], /entry 900 is not in the ledger$/],
+    ['an entry of the ledger itself', [0], /entry 0 is ledger\.genesis: .+ never erased$/],
+    ['an entry that was erased before', [7], /entry 7 was erased before$/],
+    ['no entry', [], /1 to 1000 entries/],
+    ['several faults at once', [0, 5, 7, 901], /entry 0 is .+; entry 7 was .+; entry 901 is not/],
+  ])('refuses %s, and then erases nothing', async (_, seqs, message) => {
+    const orgId = await makeLedger()
+    await erase(orgId, [7])
+    const { size } = await remit.ledger.head(orgId)
+
+    await expect(async () => erase(orgId, seqs)).rejects.toThrow(message)
+
+    expect((await rowOf(orgId, 5)).payload).not.toBeNull()
+    expect((await remit.ledger.head(orgId)).size).toBe(size)
+  })
+
+  test('touches no other organization', async () => {
+    const [mine, other] = [await makeLedger(), await makeLedger()]
+    await erase(mine, [10])
+
+    expect((await rowOf(other, 10)).payload).not.toBeNull()
+  })
+
+  test('modules clear what they know in the same transaction, or refuse all of it', async () => {
+    const orgId = await makeLedger()
+    const seen: (string | null)[] = []
+    const eraser: Eraser = {
+      erase: async (entries, { tx }) => {
+        seen.push(...entries.map(({ payload }) => payload))
+        await tx
+          .updateTable('organization')
+          .set({ settings: '{"x":1}' })
+          .where('id', '=', orgId)
+          .execute()
+      },
+    }
+    const refusing: Eraser = {
+      erase: () => Promise.reject(fail('invalid_request', 'still needed')),
+    }
+    const settings = () =>
+      remit.db
+        .selectFrom('organization')
+        .select('settings')
+        .where('id', '=', orgId)
+        .executeTakeFirstOrThrow()
+    const options = { seqs: [10], reason: REASON }
+
+    await expect(
+      eraseEntries({ ...remit, erasers: [eraser, refusing] }, orgId, options),
+    ).rejects.toThrow('still needed')
+    expect(await settings()).toEqual({ settings: '{}' })
+    expect((await rowOf(orgId, 10)).payload).not.toBeNull()
+    await eraseEntries({ ...remit, erasers: [eraser] }, orgId, options)
+
+    expect(await settings()).toEqual({ settings: '{"x":1}' })
+    expect(seen.at(-1)).toContain('"agent_id":"agent-0"')
+  })
+
+  describe('without its entry, or only half, is found', () => {
+    const nothing = { salt: null, payload: null }
+    const copies = { agent_id: null, actor_id: null, action: null, decision: null }
+
+    test.each([
+      ['all of it, and no entry', { ...nothing, ...copies }, '10 payload_missing'],
+      ['the payload only', { ...copies, payload: null }, '10 commitment_mismatch'],
+      ['the salt only', { ...copies, salt: null }, '10 commitment_mismatch'],
+      ['the copies only', copies, '10 copy_mismatch'],
+    ])('%s', async (_, change, first) => {
+      const orgId = await makeLedger()
+
+      const report = await afterAttack(
+        remit.db,
+        (tx) => setEntry(tx, orgId, 10, change),
+        (tx) => verifyDatabase(tx, orgId),
+      )
+
+      const { seq, code } = report.first_invalid!
+      expect([report.status, `${seq} ${code}`]).toEqual(['tampered', first])
+    })
+
+    test.each([
+      ['a copy that stays', { actor_id: 'key_3' }, '10 copy_mismatch'],
+      ['a payload that comes back without its salt', { payload: '{}' }, '10 commitment_mismatch'],
+    ])('%s, though the entry is there', async (_, change, first) => {
+      const orgId = await makeLedger()
+      await erase(orgId, [10])
+
+      const report = await afterAttack(
+        remit.db,
+        (tx) => setEntry(tx, orgId, 10, change),
+        (tx) => verifyDatabase(tx, orgId),
+      )
+
+      const { seq, code } = report.first_invalid!
+      expect([report.status, `${seq} ${code}`]).toEqual(['tampered', first])
+    })
+  })
+
+  test('what pruning carried over can be erased; what was erased is not carried', async () => {
+    const id = await makeLedger(3)
+    await append(remit, id, [
+      { ...personal(1), kind: 'agent.registered' },
+      { ...personal(2), kind: 'agent.registered' },
+    ])
+    clock.advance(120_000)
+    await append(remit, id, [decisionDraft(1)])
+    clock.advance(401 * 24 * 60 * 60 * 1000)
+    await erase(id, [3])
+    await prune(remit, clock, id)
+    const carried = await remit.ledger.list(id, { kind: 'state.carried', order: 'asc', limit: 9 })
+    const copy = carried.data.at(-1)!
+
+    expect(carried.data.map(({ data }) => (data?.['entry'] as { seq: number }).seq)).toEqual([
+      1, 2, 4,
+    ])
+    await expect(erase(id, [4])).rejects.toThrow(/entry 4 was pruned/)
+    expect((await erase(id, [copy.seq])).seqs).toEqual([copy.seq])
+    expect(await verifyDatabase(remit.db, id, { deep: true })).toMatchObject({ status: 'ok' })
+  })
+
+  test('an entry goes with what an interrupted pruning carried over of it, whichever is named', async () => {
+    for (const named of [4, -1]) {
+      const id = await makeLedger(4)
+      await append(remit, id, [{ ...personal(1), kind: 'agent.registered' }])
+      const { payload, ...header } = await remit.db
+        .selectFrom('ledger_entry')
+        .select(['seq', 'recorded_at', 'kind', 'prev_hash', 'hash', 'salt', 'payload'])
+        .where('org_id', '=', id)
+        .where('seq', '=', 4)
+        .executeTakeFirstOrThrow()
+      const entry = { ...header, payload: JSON.parse(payload!) as object }
+      const actor = { type: 'system', id: 'remit' }
+      const [receipt] = await append(remit, id, [{ kind: 'state.carried', actor, data: { entry } }])
+
+      const { seqs } = await erase(id, [named < 0 ? receipt!.seq : named])
+
+      expect(seqs).toEqual([4, receipt!.seq])
+    }
+  })
+
+  test.runIf(dialect === 'sqlite')(
+    'leaves no trace in the file or its log, among neighbours and in indexes',
+    async () => {
+      const path = remit.url.slice('sqlite:'.length)
+      const bytes = () =>
+        ['', '-wal']
+          .map((suffix) => path + suffix)
+          .filter((file) => existsSync(file))
+          .map((file) => readFileSync(file, 'latin1'))
+          .join()
+      const id = await makeLedger(203)
+      const seqs: number[] = []
+      // Short ones, and some that need pages of their own.
+      for (const n of [1, 40, 700, 3_000]) {
+        const [receipt] = await append(remit, id, [personal(n)])
+        seqs.push(receipt!.seq)
+        await grow(remit, id, receipt!.seq + 40, clock)
+      }
+      expect(bytes()).toContain(SECRET)
+
+      const { log_emptied } = await erase(id, seqs)
+
+      expect(log_emptied).toBe(true)
+      expect(bytes()).not.toContain(SECRET)
+    },
+  )
+})
