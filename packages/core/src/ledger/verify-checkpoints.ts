@@ -3,10 +3,24 @@ import type { Checkpoint } from './checkpoint.ts'
 import type { ChainKeys } from './verify-keys.ts'
 import type { Anchor, ChainErrorCode, Findings, Recovery } from './verify-report.ts'
 
-interface Given extends Checkpoint {
+interface Given extends Checkpoint, Source {
   readonly note: string
-  readonly external: boolean
 }
+
+/** Where a checkpoint comes from. */
+interface Source {
+  /** It was kept outside the ledger's database. */
+  readonly external: boolean
+  /** It is that of the head, and so says what the others only confirm. */
+  readonly newest?: boolean
+}
+
+/**
+ * A signature takes longer than twenty entries, and the newest one vouches for what the older ones say.
+ * So beyond the first ones, whose root agrees has his signature looked at now and then.
+ */
+const ALL_SIGNATURES = 1_024
+const NOW_AND_THEN = 64
 
 /** The root of the chain at the moment: null if it cannot be known, and why. */
 export type RootNow = { readonly root: string } | { readonly root: null; readonly lost: boolean }
@@ -22,6 +36,9 @@ export class ChainCheckpoints {
   mismatched = 0
   /** Sizes whose root could not be compared, because the chain had passed them or began later. */
   readonly uncompared: number[] = []
+  /** Those whose root agrees and whose signature was left alone. */
+  unsigned = 0
+  #seen = 0
   /** The largest external checkpoint that agreed. */
   externalSize = -1
   /** The largest size whose root agreed before any other did not; 0 before there is one. */
@@ -45,14 +62,14 @@ export class ChainCheckpoints {
     return this.checked > 0 || this.#waiting.size > 0 || this.uncompared.length > 0
   }
 
-  add(note: string, external: boolean, size: number, now: () => RootNow): void {
+  add(note: string, source: Source, size: number, now: () => RootNow): void {
     const checkpoint = readCheckpoint(note)
     if (checkpoint === null) {
       this.checked++
       this.#mismatch(size, 'malformed_checkpoint')
       return
     }
-    const given = { ...checkpoint, note, external }
+    const given = { ...checkpoint, ...source, note }
     if (given.size === size) this.#compare(given, now())
     else if (given.size < size) this.#leaveOut(given.size)
     else this.#waiting.set(given.size, [...(this.#waiting.get(given.size) ?? []), given])
@@ -130,6 +147,11 @@ export class ChainCheckpoints {
     }
     this.#reached = Math.max(this.#reached, size)
     this.checked++
+    if (given.root === now.root && given.origin === this.origin && !this.#isLookedAt(given)) {
+      this.unsigned++
+      this.#agree(size)
+      return
+    }
     const signature = this.#keys.check(note, size)
     if (signature.state === 'invalid') {
       this.#mismatch(size, 'checkpoint_signature', signature.detail)
@@ -141,12 +163,23 @@ export class ChainCheckpoints {
       this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
     } else {
       if (external) this.externalSize = Math.max(this.externalSize, size)
-      if (this.mismatched === 0 && this.#disputed.length === 0) this.agreedSize = size
+      this.#agree(size)
       if (signature.state === 'valid') {
         this.#keys.endorse(signature.vkey, size)
         if (size >= (this.#newest?.size ?? 0)) this.#newest = { size, vkey: signature.vkey }
       }
     }
+  }
+
+  /** Whether the signature of this one is looked at. */
+  #isLookedAt({ size, external, newest }: Given): boolean {
+    this.#seen++
+    if (external || newest === true || this.#keys.isLastOfKey(size)) return true
+    return this.#seen <= ALL_SIGNATURES || this.#seen % NOW_AND_THEN === 0
+  }
+
+  #agree(size: number): void {
+    if (this.mismatched === 0 && this.#disputed.length === 0) this.agreedSize = size
   }
 
   #leaveOut(size: number): void {

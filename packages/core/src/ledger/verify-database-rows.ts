@@ -85,10 +85,10 @@ function pass(text: string, at: number, label: string, value: string | null): nu
   if (at < 0 || !text.startsWith(label, at)) return -1
   const from = at + label.length
   if (value === null) return text.startsWith('null', from) ? from + 4 : -1
+  const isSame = text.startsWith(value, from + 1) && text.startsWith('"', from)
   const to = from + 1 + value.length
-  // A value that is escaped in the text has another form there.
-  const isSame = !value.includes('"') && !value.includes('\\') && text.startsWith(value, from + 1)
-  return isSame && text[from] === '"' && text[to] === '"' ? to + 1 : -1
+  // The text ends at its first quote; one with an escape in it stands for another value.
+  return isSame && text.indexOf('"', from + 1) === to && !value.includes('\\') ? to + 1 : -1
 }
 
 function copiesIn(payload: string): Copies {

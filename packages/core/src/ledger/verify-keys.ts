@@ -66,6 +66,11 @@ export class ChainKeys {
     return this.#add(newVkey, seq + 2)
   }
 
+  /** Whether the checkpoint of this size is the one by which a key vouches for the next. */
+  isLastOfKey(size: number): boolean {
+    return this.#declared.length > 1 && this.#declared.some(({ from }) => from === size + 1)
+  }
+
   /** Judges the signature of a checkpoint note of this size. */
   check(note: string, size: number): Signature {
     const declared = this.keyAt(size)

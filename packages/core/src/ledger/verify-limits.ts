@@ -67,6 +67,10 @@ export function notChecked(facts: Facts): string[] {
     uncompared.length > 0,
     `The roots of ${uncompared.length} checkpoints: the tree at their size was not known.`,
   )
+  say(
+    checkpoints.unsigned > 0,
+    `The signatures of ${checkpoints.unsigned} older checkpoints: their roots are those of the entries, and newer checkpoints cover them.`,
+  )
   say(redacted > 0, `The content of ${redacted} erased payloads: only their commitments remain.`)
   say(
     unexplained > 0,

@@ -93,7 +93,8 @@ class Walk implements ChainVerifier {
   }
 
   checkpoint(note: string, options: { readonly external?: boolean } = {}): void {
-    this.#checkpoints.add(note, options.external ?? false, this.#next, () => this.#root())
+    const { external = false } = options
+    this.#checkpoints.add(note, { external }, this.#next, () => this.#root())
   }
 
   malformed(detail: string): void {
@@ -192,7 +193,10 @@ class Walk implements ChainVerifier {
       } else if (frontier !== null && head.frontier !== frontier) {
         this.#findings.add(last, 'head_mismatch', 'frontier')
       }
-      if (head.checkpoint !== null) this.checkpoint(head.checkpoint)
+      if (head.checkpoint !== null) {
+        const source = { external: false, newest: true }
+        this.#checkpoints.add(head.checkpoint, source, size, () => this.#root())
+      }
     }
     const current = this.#keys.current
     if (vkey !== undefined && current !== null && current !== vkey) {
