@@ -36,7 +36,7 @@ export const recordedOverlay = (overlay: PolicyOverlay) => ({
  * SHA-256 in hex over the canonical JSON of what a policy rule does. The rule that is created later has
  * the same one in its entry `policy.created`, whatever it is called and however it is described.
  */
-export function ruleDigest(rule: Omit<PolicyInput, 'description'>): string {
+function ruleDigest(rule: Omit<PolicyInput, 'description'>): string {
   const { effect, agents, actions, resources, condition, enabled } = rule
   const [not_before, expires_at] = [rule.not_before, rule.expires_at].map(
     (time) => time && isoTime(Date.parse(time)),
