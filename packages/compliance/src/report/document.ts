@@ -58,7 +58,9 @@ function wellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed() as T
   if (Array.isArray(value)) return value.map(wellFormed) as T
   if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).map(([name, one]) => [name.toWellFormed(), wellFormed(one)])
+  const members = Object.entries(value as Record<string, unknown>).map(
+    ([name, one]): [string, unknown] => [name.toWellFormed(), wellFormed(one)],
+  )
   return Object.fromEntries(members) as T
 }
 

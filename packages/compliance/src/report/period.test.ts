@@ -1,4 +1,5 @@
-import { Failure, isoTime } from '@remit/core'
+import { isoTime } from '@remit/core'
+import type { Failure } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { periodOf } from './period.ts'
 

@@ -53,7 +53,7 @@ export function formulasIn(cell: string): string[] {
   const pieces = cell.split(/[;\t\r\n]/)
   return pieces.filter((piece, i) => {
     const seen = piece.replace(
-      /^(?:[\s"\p{Cc}\p{Cf}\u00AD\u034F\u115F\u1160\u180E\u2800\u3164\uFE00-\uFE0F\uFFA0\uFFFD])+/u,
+      /^(?:[\s"\p{Cc}\p{Cf}\u2800\uFFFD]|\u034F|\u115F|\u1160|\u3164|\uFFA0|[\uFE00-\uFE0F])+/u,
       '',
     )
     const starters = i === 0 ? /^[=+\-@|%＝＋－＠﹦﹢﹣﹫−｜％]/ : /^[=+\-@＝＋－＠﹦﹢﹣﹫−]/

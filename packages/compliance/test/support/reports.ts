@@ -71,7 +71,7 @@ export async function play(
 }
 
 const draftOf = ({
-  at: _,
+  at: _at,
   erased: _erased,
   data = {},
   actor = SYSTEM,

@@ -1,0 +1,99 @@
+import type { ReadyReport } from '@remit/contract'
+import { createClock, DIALECTS } from '@remit/core/testing'
+import type { Api, TestClock } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules } from '../../src/modules.ts'
+import { createEnterprise } from '../identity/support.ts'
+
+const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
+const LOOK_ALIKES = [
+  { action: 'authorization.decided', outcome: 'allow', agent_id: 'payer' },
+  { action: 'approval.decided', metadata: { kind: 'approval.decided', decision: 'approved' } },
+  { action: 'agent.registered', metadata: { agent: { agent_id: 'payer', owners: ['ada'] } } },
+  { action: 'ledger.verified', metadata: { status: 'ok' } },
+  { action: 'scorer.ran', metadata: { passed: 1000, failed: 0 } },
+]
+
+describe.skipIf(!hasModules()).each(DIALECTS)(
+  'a report over the whole product on %s',
+  (dialect) => {
+    let all: Api
+    let clock: TestClock
+    beforeAll(async () => {
+      clock = createClock()
+      all = await createEnterprise({ dialect, clock })
+    })
+    afterAll(() => all.remit.close())
+
+    const anew = async () => {
+      const api = all.as(await all.remit.organization())
+      clock.advance(1000)
+      return api
+    }
+    const report = async (api: Api, framework: string): Promise<ReadyReport> => {
+      clock.advance(1000)
+      const to = new Date(clock.now()).toISOString()
+      const body = { framework, from: '2026-11-20', to }
+      let made = await api.ok('createReport', { body })
+      while (made.status === 'generating')
+        made = await api.ok('getReport', { params: { id: made.id } })
+      if (made.status !== 'ready') throw new Error(made.detail)
+      return made
+    }
+    const statuses = async (api: Api) => {
+      const found: string[] = []
+      for (const framework of FRAMEWORKS) {
+        const { content } = await report(api, framework)
+        found.push(...content.controls.map(({ id, status, reason }) => `${id} ${status} ${reason}`))
+      }
+      return found
+    }
+
+    it('finds nothing satisfied, and nothing amiss, where nothing was done', async () => {
+      for (const framework of FRAMEWORKS) {
+        const { content } = await report(await anew(), framework)
+        expect(content.ledger.verified).toBe(true)
+        expect(content.summary).toMatchObject({ satisfied: 0, attention: 0 })
+      }
+    })
+
+    it('counts nothing that a caller writes, whatever it looks like', async () => {
+      const api = await anew()
+      for (const body of LOOK_ALIKES) await api.ok('appendEntry', { body })
+
+      expect(await statuses(api)).toEqual(await statuses(await anew()))
+      const { content } = await report(api, 'soc2')
+      expect(content.ledger.by_kind).toMatchObject({ 'entry.appended': LOOK_ALIKES.length })
+    })
+
+    it('counts a dry-run as no decision', async () => {
+      const api = await anew()
+      const body = { agent_id: 'payer', action: 'payments.transfer' }
+      for (let i = 0; i < 3; i++) await api.ok('dryRunPolicies', { body })
+      const { content } = await report(api, 'soc2')
+      const control = content.controls.find(({ id }) => id === 'CC7.2')
+
+      expect(content.ledger.by_kind).toMatchObject({ 'policy.dry_run': 3 })
+      expect(control).toMatchObject({ status: 'not_evidenced', reason: 'not_exercised' })
+    })
+
+    it('sees what was decided, and that the agents were in nobody’s registry', async () => {
+      const api = await anew()
+      const body = { agent_id: 'payer', action: 'payments.transfer' }
+      for (let i = 0; i < 3; i++) await api.ok('authorize', { body })
+      const made = await report(api, 'soc2')
+      const finding = made.content.findings.find(({ check }) => check === 'DEC-1')
+      const query = { check: 'DEC-1' }
+      const { data } = await api.ok('listReportEvidence', { params: { id: made.id }, query })
+
+      expect(finding).toMatchObject({ count: 3, text: '1 unregistered callers with 3 allows.' })
+      expect(data.map(({ seq, kind }) => [seq, kind])).toEqual(
+        finding?.seqs.map((seq) => [seq, 'authorization.decided']),
+      )
+      expect(made.content.controls.find(({ id }) => id === 'CC7.2')).toMatchObject({
+        status: 'attention',
+        findings: expect.arrayContaining([finding?.id]) as string[],
+      })
+    })
+  },
+)
