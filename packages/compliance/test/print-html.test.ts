@@ -3,11 +3,13 @@ import type { Figure, ReadyReport } from '@remit/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import { html, outside } from '../src/print/html/markup.ts'
 import { pageOf } from '../src/print/html/page.ts'
-import { figureText, periodText } from '../src/print/html/words.ts'
+import { figureText, periodText } from '../src/print/words.ts'
 import { HOSTILE } from './support/hostile.ts'
 import { FRAMEWORKS, named, quarter, reportOn } from './support/print.ts'
 
-const facts = quarter('ACC-5', 'APR-3', 'DEC-3', 'GRD-1')
+// What the plan does not have is not evidenced.
+const used = quarter('ACC-5', 'APR-3', 'DEC-3', 'GRD-1')
+const facts = { ...used, organization: { ...used.organization, plan: 'team' as const } }
 const reports = FRAMEWORKS.map((framework) => [framework, reportOn(framework, facts)] as const)
 const [[, soc2]] = reports as [(typeof reports)[number]]
 

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Report, ReportFormat, ReportQuery } from '@remit/contract'
-import { fail, invalid, Reply } from '@remit/core'
+import { invalid, Reply } from '@remit/core'
 import { pageOf } from '../print/html/page.ts'
+import { oscalOf } from '../print/oscal/assessment-results.ts'
 import { csvOf } from './csv/csv.ts'
 import type { Stored } from './view.ts'
 
@@ -17,10 +18,6 @@ export interface Rendering {
 }
 
 export type Render = (stored: Stored, query: ReportQuery) => Rendering
-
-const notYet: Render = () => {
-  throw fail('not_found', 'This server does not write that format')
-}
 
 const FORMATS: Readonly<Record<ReportFormat, Render>> = {
   json: ({ report, content }) => ({
@@ -49,11 +46,19 @@ const FORMATS: Readonly<Record<ReportFormat, Render>> = {
       headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
     }
   },
-  oscal: notYet,
+  oscal: ({ report }) => ({
+    contentType: 'application/json',
+    text: oscalOf(report),
+    extension: 'oscal.json',
+    disposition: 'attachment',
+  }),
 }
 
 /** The document with the very bytes of its content that were hashed. */
-function withContent({ content: _, ...envelope }: Stored['report'], content: string): string {
+function withContent(
+  { content: _content, ...envelope }: Stored['report'],
+  content: string,
+): string {
   return `${JSON.stringify(envelope).slice(0, -1)},"content":${content}}`
 }
 

@@ -10,7 +10,7 @@ import {
   RESULT_WORDS,
   seqText,
   titleOf,
-} from './words.ts'
+} from '../words.ts'
 
 /** All controls in the framework's order, then what is behind each, then what the organization supplies. */
 export function controlSections({ controls }: ReportContent): Markup {

@@ -1,7 +1,7 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { momentText, periodText, STATUS_MEANINGS, STATUS_WORDS } from './words.ts'
+import { momentText, periodText, STATUS_MEANINGS, STATUS_WORDS } from '../words.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 

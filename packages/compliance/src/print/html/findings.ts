@@ -1,7 +1,7 @@
 import type { ReportContent, ReportFinding } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { seqText } from './words.ts'
+import { seqText } from '../words.ts'
 
 /** Everything that does not hold, the gravest first. */
 export function findingSection({ findings }: ReportContent): Markup {

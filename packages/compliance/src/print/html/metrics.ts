@@ -1,7 +1,7 @@
 import type { ReportContent } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { figureText } from './words.ts'
+import { figureText } from '../words.ts'
 
 /** Every figure of the catalogue, measured or not, and the thresholds that checks compared with. */
 export const metricSection = ({ metrics, rules }: ReportContent): Markup =>

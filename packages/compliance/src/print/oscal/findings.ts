@@ -1,0 +1,45 @@
+import type { ReadyReport, ReportControl } from '@remit/contract'
+import { REASON_WORDS, STATUS_WORDS } from '../words.ts'
+import { controlObservationId, findingObservationId, statusProps } from './observations.ts'
+import { uuidOf } from './uuid.ts'
+import { plain, tokenOf } from './values.ts'
+
+/**
+ * One for each control that was judged. A control that is not evidenced, or manual, has none: there is
+ * no state for it, and either of the two that OSCAL has would be wrong.
+ */
+export const findingsOf = (report: ReadyReport): object[] =>
+  report.content.controls
+    .filter(({ status }) => status === 'satisfied' || status === 'attention')
+    .map((control) => findingOf(report, control))
+
+const findingOf = (report: ReadyReport, control: ReportControl): object => ({
+  uuid: uuidOf(report.content_sha256, 'finding', control.id),
+  title: `${plain(control.id)}: ${plain(control.title)}`,
+  description: describe(control),
+  props: statusProps(control),
+  target: {
+    type: 'objective-id',
+    'target-id': tokenOf(control.id),
+    status: {
+      state: control.status === 'satisfied' ? 'satisfied' : 'not-satisfied',
+      reason: oscalReason(control),
+    },
+  },
+  'related-observations': [
+    { 'observation-uuid': controlObservationId(report, control.id) },
+    ...control.findings.map((id) => ({ 'observation-uuid': findingObservationId(report, id) })),
+  ],
+})
+
+function describe({ status, reason, findings }: ReportControl): string {
+  if (status === 'satisfied')
+    return 'For governed agents, the listed checks passed over the stated populations in the period. It speaks for that part only.'
+  const why = reason === null ? '' : `: ${REASON_WORDS[reason]}`
+  return `${STATUS_WORDS[status]}${why}.${findings.length === 0 ? '' : ` See ${findings.join(', ')}.`}`
+}
+
+function oscalReason({ status, reason }: ReportControl): 'pass' | 'fail' | 'other' {
+  if (status === 'satisfied') return 'pass'
+  return reason === 'check_failed' ? 'fail' : 'other'
+}

@@ -1,0 +1,83 @@
+import type {
+  ReadyReport,
+  ReportCheck,
+  ReportControl,
+  ReportEvidence,
+  ReportFinding,
+} from '@remit/contract'
+import { figureText, seqText, titleOf } from '../words.ts'
+import { uuidOf } from './uuid.ts'
+import { listed, plain, prop, tokenOf } from './values.ts'
+import type { Prop } from './values.ts'
+
+/** Which observation is about a control, and which about a finding of ours. */
+export const controlObservationId = (report: ReadyReport, control: string): string =>
+  uuidOf(report.content_sha256, 'observation', control)
+export const findingObservationId = (report: ReadyReport, finding: string): string =>
+  uuidOf(report.content_sha256, 'observation-of-finding', finding)
+
+/** One for each control with its true status, then one for each of our findings. */
+export const observationsOf = (report: ReadyReport): object[] => [
+  ...report.content.controls.map((control) => ofControl(report, control)),
+  ...report.content.findings.map((finding) => ofFinding(report, finding)),
+]
+
+/** The status as we say it: OSCAL knows satisfied and not-satisfied only. */
+export const statusProps = ({ id, status, reason, coverage }: ReportControl): Prop[] => [
+  prop('control-id', id),
+  prop('status', status),
+  ...(reason === null ? [] : [prop('status-reason', reason)]),
+  prop('coverage', coverage),
+]
+
+const ofControl = (report: ReadyReport, control: ReportControl): object => ({
+  uuid: controlObservationId(report, control.id),
+  title: `${plain(control.id)}: ${plain(control.title)}`,
+  description: `The organization supplies: ${plain(control.organization_must_supply)}`,
+  props: [...statusProps(control), ...control.checks.map(checkProp)],
+  // Where nothing is recorded by design, nothing was looked at.
+  methods: [control.coverage === 'manual' ? 'UNKNOWN' : 'EXAMINE'],
+  types: ['control-objective'],
+  ...listed('relevant-evidence', control.evidence.map(evidenceOf)),
+  collected: report.generated_at,
+})
+
+const checkProp = (check: ReportCheck): Prop =>
+  prop('check', check.result, {
+    class: check.id,
+    remarks: plain(
+      `${check.title}, ${check.severity}: ${figureText(check.value)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; looked at: ${check.population}`,
+    ),
+  })
+
+const evidenceOf = (evidence: ReportEvidence): object => ({
+  description: `${titleOf(evidence.kind)}: ${evidence.count} entries of the ledger`,
+  props: [
+    prop('evidence-kind', evidence.kind),
+    prop('operated', evidence.operated),
+    ...(evidence.reason === null ? [] : [prop('reason', evidence.reason)]),
+    prop('count', evidence.count),
+    ...(evidence.first_seq === null ? [] : [prop('first-seq', evidence.first_seq)]),
+    ...(evidence.last_seq === null ? [] : [prop('last-seq', evidence.last_seq)]),
+    ...(evidence.sample.length === 0 ? [] : [prop('sample-seqs', seqText(evidence.sample))]),
+  ],
+})
+
+const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
+  uuid: findingObservationId(report, finding.id),
+  title: `${finding.id}: ${finding.check}`,
+  description: plain(finding.text),
+  props: [
+    prop('finding-id', finding.id),
+    prop('check-id', finding.check),
+    prop('severity', finding.severity),
+    prop('count', finding.count),
+    ...(finding.seqs.length === 0 ? [] : [prop('seqs', seqText(finding.seqs))]),
+    ...finding.controls.map((control) =>
+      prop('about-control', control, { class: tokenOf(control) }),
+    ),
+  ],
+  methods: ['EXAMINE'],
+  types: ['finding'],
+  collected: report.generated_at,
+})

@@ -1,0 +1,42 @@
+import { visible } from '../visible.ts'
+
+/** What qualifies the names of our own properties; nothing is fetched from there. */
+export const NS = 'urn:remit:ns:report'
+
+export interface Prop {
+  readonly name: string
+  readonly ns: string
+  readonly value: string
+  readonly class?: string
+  readonly remarks?: string
+}
+
+type More = Pick<Prop, 'class' | 'remarks'>
+
+export const prop = (name: string, value: string | number | boolean, more: More = {}): Prop => ({
+  name,
+  ns: NS,
+  value: oneLine(String(value)),
+  ...more,
+})
+
+/** OSCAL's string: one line, not empty, no blanks around it. */
+export const oneLine = (text: string): string => visible(text).trim() || '-'
+
+/**
+ * Text from outside where OSCAL reads Markdown: it is shown as it is, and no part of it is markup
+ * (CommonMark, backslash escapes).
+ */
+export const plain = (text: string): string =>
+  oneLine(text).replaceAll(/[\\`*_[\]<>&#!|~]/g, '\\$&')
+
+/** A control's id as the token that OSCAL wants: `CC6.2` is `cc6.2`, `Art. 14(4)(a)` is `art-14.4.a`. */
+export const tokenOf = (controlId: string): string =>
+  controlId.toLowerCase().replaceAll(/\.? /g, '-').replaceAll('(', '.').replaceAll(')', '')
+
+/** A list as a member, or no member: OSCAL has no empty lists. */
+export const listed = <Name extends string, T>(
+  name: Name,
+  list: readonly T[],
+): { readonly [name in Name]?: readonly T[] } =>
+  (list.length === 0 ? {} : { [name]: list }) as { readonly [name in Name]?: readonly T[] }
