@@ -1,5 +1,5 @@
-import type { WebhookEvent } from '@remit/contract'
-import { OutboundError } from '@remit/core'
+import type { Entry, WebhookEvent } from '@remit/contract'
+import { Failure, OutboundError } from '@remit/core'
 import type { Ledger, Outbound } from '@remit/core'
 import { Webhook as Signer } from 'standardwebhooks'
 import { bodyOf, messageIdOf } from './message.ts'
@@ -23,7 +23,8 @@ export async function attempt(
   { url, secret }: WebhookRow,
   nowMs: number,
 ): Promise<Attempted> {
-  const entry = await ledger.entry(org_id, seq)
+  const entry = await read(ledger, org_id, seq)
+  if (entry === null) return { is: 'failed', status: null, error: 'entry_pruned' }
   if (entry.data === null) return { is: 'failed', status: null, error: 'entry_erased' }
   const id = messageIdOf(org_id, seq)
   const body = bodyOf(event as WebhookEvent, entry)
@@ -41,5 +42,15 @@ export async function attempt(
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
     return { is: 'refused', status: null, error: error.code }
+  }
+}
+
+/** The entry, or null when it was pruned. */
+async function read(ledger: Ledger, orgId: string, seq: number): Promise<Entry | null> {
+  try {
+    return await ledger.entry(orgId, seq)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'ledger_pruned') return null
+    throw error
   }
 }
