@@ -66,6 +66,17 @@ describe('createClient', () => {
     ).toBeUndefined()
   })
 
+  it('gives text where another format than JSON was asked for', async () => {
+    const headers = { 'content-type': 'text/csv; charset=utf-8; header=present' }
+    const { client } = clientThatGets(new Response('"a"\r\n', { headers }))
+    const call = { params: { id: 'rpt_1' }, query: { format: 'csv' } } as const
+
+    expect(await client.getReport(call)).toBe('"a"\r\n')
+    expect(await clientThatGets(ok({ id: 'rpt_1' })).client.getReport(call)).toEqual({
+      id: 'rpt_1',
+    })
+  })
+
   it('throws a refusal with its problem document', async () => {
     const problem: Problem = {
       type: 'urn:remit:problem:role_required',

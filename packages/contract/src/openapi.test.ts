@@ -83,6 +83,14 @@ describe('openApi', () => {
     },
   )
 
+  it('names every format of an answer that has several', () => {
+    const report = operations.find(({ operation }) => operation.operationId === 'getReport')
+    const content = report?.operation.responses['200']?.content ?? {}
+
+    expect(Object.keys(content)).toEqual(['application/json', 'text/csv', 'text/html'])
+    expect(content['text/csv']).toEqual({ schema: { type: 'string' } })
+  })
+
   it.each(operations.filter(({ method }) => method === 'post'))(
     '$method $path takes an Idempotency-Key',
     ({ operation }) => {
