@@ -43,6 +43,9 @@ describe('what was released', () => {
   it('by a key that stands for nobody was released without a person', () => {
     const by = { type: 'key', id: BO.id, named: false }
     expect(failing(approval(2, 'apr_1', { by }), 'APR-1')).toEqual([1])
+    // The same where it was approved before the period, and is used in it.
+    const early = approval(-1 / 24, 'apr_0', { by, isUsed: false })
+    expect(failing([...early, resting(day(0, 1), 'apr_0')], 'APR-1')).toEqual([1])
   })
 
   it('is on the list of that time, not of later', () => {

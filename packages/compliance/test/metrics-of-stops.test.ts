@@ -6,8 +6,11 @@ import { check, factsOf, value } from './support/facts.ts'
 const born = organization('organization.created', '2025-06-01')
 const payer = agent('2025-06-02', 'payer')
 
+/** A stop that nothing is about, so that there always is one. */
+const elsewhere: Said = { at: '2025-07-01', kind: 'agent.suspended', agent_id: 'x', data: {} }
+
 const breaches = (...said: readonly Said[]) =>
-  check(factsOf([born, payer, ...said]), 'DEC-3')?.failures.map(({ count }) => count)
+  check(factsOf([born, payer, elsewhere, ...said]), 'DEC-3')?.failures.map(({ count }) => count)
 
 const deny = (at: string, more: object = {}): Said =>
   change(at, 'permission.granted', {

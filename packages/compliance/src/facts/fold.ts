@@ -36,7 +36,8 @@ interface Kind {
   readonly readers: readonly Reader[]
   readonly looks: Looks
   readonly isFolded: boolean
-  readonly isDecision: boolean
+  /** From when on there are readers that look into decisions; never for other kinds. */
+  readonly scanFrom: number
   count: number
 }
 
@@ -91,7 +92,8 @@ export class Fold implements FactFold {
       kind.count += 1
     }
     const entry =
-      (kind.isDecision && DecisionEntry.of(row, time, this.#names)) || new LazyEntry(row, time)
+      (time >= kind.scanFrom && DecisionEntry.of(row, time, this.#names)) ||
+      new LazyEntry(row, time)
     for (const { meter, since } of kind.readers)
       if (time >= since) meter.entry(entry, this.state, inPeriod)
     this.#evidence.entry(entry, this.state, inPeriod, kind.looks)
@@ -134,19 +136,28 @@ export class Fold implements FactFold {
   #kindOf(kind: string): Kind {
     const known = this.#kinds.get(kind)
     if (known) return known
+    const readers = this.#meters
+      .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
+      .map((meter) => ({ meter, since: sinceOf(meter, kind) ?? this.#question.from }))
+    // Whoever reads all kinds looks into none.
+    const looking = readers.filter(({ meter }) => !meter.reads.includes('*'))
     const made: Kind = {
-      readers: this.#meters
-        .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
-        .map((meter) => ({ meter, since: meter.since ?? this.#question.from })),
+      readers,
       looks: this.#evidence.looksFor(kind),
       isFolded: State.reads(kind),
-      isDecision: kind === DECIDED,
+      scanFrom:
+        kind === DECIDED
+          ? Math.min(this.#question.from, ...looking.map(({ since }) => since))
+          : Number.POSITIVE_INFINITY,
       count: 0,
     }
     this.#kinds.set(kind, made)
     return made
   }
 }
+
+const sinceOf = ({ since }: Meter, kind: string): number | undefined =>
+  typeof since === 'function' ? since(kind) : since
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
   a.id < b.id ? -1 : 1

@@ -44,8 +44,11 @@ export interface Measured {
 export interface Meter {
   /** Kinds of entries that it is given: exact ones, `approval.*`, or `*`. */
   readonly reads: readonly string[]
-  /** Entries from this time on are given to it, milliseconds; from the beginning of the period unless set. */
-  readonly since?: number
+  /**
+   * Entries from this time on are given to it, milliseconds, where that may depend on the kind; from the
+   * beginning of the period unless set.
+   */
+  readonly since?: number | ((kind: string) => number)
   /** An entry before the end of the period, with the state that was before it. */
   entry(entry: FactEntry, state: State, inPeriod: boolean): void
   /** The result, with the state at the end of the period. Called once. */

@@ -1,4 +1,5 @@
 import type { FactEntry } from '../entry.ts'
+import { DECIDED } from '../lazy-entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { matchesPattern } from '../pattern.ts'
@@ -71,13 +72,13 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   }
 
   return {
-    reads: ['approval.*', 'authorization.decided'],
-    since: Number.NEGATIVE_INFINITY,
+    reads: ['approval.*', DECIDED],
+    since: (kind) => (kind === DECIDED ? from : -Infinity),
     entry(entry, state, inPeriod) {
       if (inPeriod) begin(state)
-      if (entry.kind !== 'authorization.decided') {
+      if (entry.kind !== DECIDED) {
         if (!entry.erased) move(entry, inPeriod)
-      } else if (inPeriod && entry.decision === 'allow') allow(entry, state)
+      } else if (entry.decision === 'allow') allow(entry, state)
     },
     end(state) {
       begin(state)

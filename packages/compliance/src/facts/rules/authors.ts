@@ -2,6 +2,7 @@ import { foldName } from '@remit/contract'
 import { voteIn, VOTING } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
+import { DECIDED } from '../lazy-entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY, HOUR } from '../question.ts'
@@ -73,19 +74,12 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
   }
 
   return {
-    reads: [
-      'authorization.decided',
-      'policy.created',
-      'policy.deleted',
-      'approval_rule.*',
-      'approval.*',
-    ],
-    since: Number.NEGATIVE_INFINITY,
+    reads: [DECIDED, 'policy.created', 'policy.deleted', 'approval_rule.*', 'approval.*'],
+    since: (kind) => (kind === DECIDED ? from - LOOK_BACK : -Infinity),
     entry(entry, state, inPeriod) {
       const { kind, time } = entry
-      if (kind === 'authorization.decided') {
-        if (time >= from - LOOK_BACK) note(entry)
-      } else if (VOTING.some((one) => one === kind)) {
+      if (kind === DECIDED) note(entry)
+      else if (VOTING.some((one) => one === kind)) {
         if (inPeriod) vote(entry)
         if (kind === 'approval.decided') policies.delete(approvalOf(entry)?.id ?? '')
       } else if (kind === 'approval.expired' || kind === 'approval.cancelled')
