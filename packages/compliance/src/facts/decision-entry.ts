@@ -144,7 +144,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
         return
       }
       if (scan.takes('"config_version":')) {
-        this.configVersion = versionOf(scan.number())
+        this.configVersion = versionOf(scan.whole())
         return
       }
     } else if (letter === A) {

@@ -81,6 +81,17 @@ export class Scan {
     return value
   }
 
+  /** A number that is mostly a whole one. */
+  whole(): number {
+    const start = this.at
+    const value = this.#digits()
+    const end = this.char()
+    if (this.at - start <= 15 && this.at > start && (end === COMMA || end === CLOSE_BRACE))
+      return value
+    this.at = start
+    return this.number()
+  }
+
   /** US dollars as integer micro-USD, read digit by digit where they are written out. */
   micro(): number {
     const start = this.at
