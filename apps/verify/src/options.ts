@@ -27,6 +27,8 @@ export interface Options {
   readonly reports: readonly string[]
   readonly keys: readonly Key[]
   readonly checkpoints: readonly string[]
+  /** Files of checkpoints in which something is none. */
+  readonly damaged: readonly string[]
   readonly requireAnchor: boolean
   readonly json: boolean
 }
@@ -49,11 +51,13 @@ export function readArguments(args: readonly string[]): Options | null {
   const [file, ...more] = positionals
   if (file === undefined || more.length > 0)
     throw new CannotRun('give one export to verify; --help says how')
+  const kept = values.checkpoint.map(keptIn)
   return {
     file,
     reports: values.report,
     keys: values.vkey.map(keyOf),
-    checkpoints: values.checkpoint.flatMap(notesOf),
+    checkpoints: kept.flatMap(({ notes }) => notes),
+    damaged: kept.flatMap(({ damaged }) => damaged),
     requireAnchor: values['require-anchor'],
     json: values.json,
   }
@@ -65,14 +69,27 @@ function keyOf(vkey: string): Key {
   return key
 }
 
-/** The signed notes of a file: one as it is, or one in the member `note` of each line of JSON. */
-function notesOf(path: string): string[] {
+/** What a file of checkpoints holds. */
+interface Kept {
+  readonly notes: readonly string[]
+  /** Something in it is no checkpoint: a line that was cut off, say. */
+  readonly damaged: readonly string[]
+}
+
+// Origin, size, root and whatever lines follow, an empty line, signatures.
+const NOTE = /(?:[^\n]+\n){3,}\n(?:— [^\n]+\n)+/g
+
+/** One note or several after one another; or one in the member `note` of each line of JSON. */
+function keptIn(path: string): Kept {
   const text = readText(path)
-  if (!text.startsWith('{')) return [text]
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => noteOf(line) ?? line)
+  if (text.startsWith('{')) {
+    const lines = text.split('\n').filter((line) => line.trim() !== '')
+    return { notes: lines.map((line) => noteOf(line) ?? line), damaged: [] }
+  }
+  const notes = text.match(NOTE)
+  // A file without any is judged as it is: somebody takes it for one.
+  if (notes === null) return { notes: [text], damaged: [] }
+  return { notes, damaged: text.replaceAll(NOTE, '').trim() === '' ? [] : [path] }
 }
 
 function noteOf(line: string): string | null {

@@ -44,18 +44,20 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 async function verify(
-  { file, reports, keys, checkpoints }: Options,
+  { file, reports, keys, checkpoints, damaged }: Options,
   stdin: Readable,
 ): Promise<Verdict> {
   const checks = reports.map(reportOf)
   const bytes = file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
-  const ledger = await verifyExport(linesOf(bytes), {
+  const verdict = await verifyExport(linesOf(bytes), {
     keys,
     checkpoints,
     onEntry: (entry) => {
       for (const check of checks) check.entry(entry)
     },
   })
+  const unread = damaged.map((path) => `A part of ${path}: it is no checkpoint.`)
+  const ledger = { ...verdict, not_checked: [...verdict.not_checked, ...unread] }
   const { from_seq } = ledger.checked
   const verdicts = checks.map((check) => check.end(ledger.org_id, from_seq))
   const isOk = ledger.status === 'ok' && verdicts.every(({ status }) => status === 'ok')

@@ -105,6 +105,34 @@ describe('a ledger that was pruned', () => {
   })
 })
 
+describe('an export that ends on purpose before the ledger did', () => {
+  const whole = exportOf(decisions(1, 9))
+  const { note } = JSON.parse(exportOf(decisions(1, 6)).at(-1)!) as { note: string }
+  const end = JSON.stringify({ type: 'checkpoint', note })
+  const header = (more: object) => JSON.stringify({ ...(JSON.parse(whole[0]!) as object), ...more })
+  const erased = JSON.stringify({
+    ...(JSON.parse(whole[3]!) as object),
+    salt: null,
+    payload: null,
+  })
+  const part = (more: object) => [header(more), ...whole.slice(1, 7).with(2, erased), end]
+
+  test('leaves open why a payload is missing, and whether it is the end', async () => {
+    const verdict = await judged(part({ partial: true }))
+
+    expect(verdict).toMatchObject({ status: 'ok', truncation_checked: false })
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/^Why 1 payloads are missing/))
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/says that it is a part/))
+  })
+
+  test.each([{}, { partial: false }, { partial: 'true' }, { partial: 1 }, { partial: null }])(
+    'and %j does not',
+    async (more) => {
+      expect((await judged(part(more))).status).toBe('tampered')
+    },
+  )
+})
+
 describe('a ledger that was restored from a backup', () => {
   const lost = exportOf(decisions(1, 6))
   const { note } = JSON.parse(lost.at(-1)!) as { note: string }

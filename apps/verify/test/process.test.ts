@@ -48,6 +48,10 @@ beforeAll(() => {
   writeFileSync(at('kept.note'), kept)
   writeFileSync(at('kept.ndjson'), `${JSON.stringify({ size: 4, note: kept })}\n`)
   writeFileSync(at('other.note'), other)
+  const { note: newest } = JSON.parse(sound.lines.at(-1)!) as { note: string }
+  writeFileSync(at('several.txt'), `${kept}\n${newest}\n`)
+  writeFileSync(at('wrong.txt'), `${kept}\n${other}\n${newest}\n`)
+  writeFileSync(at('cut.txt'), `${kept}\n${newest.slice(0, 90)}\n\n${newest}\n`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -71,6 +75,12 @@ describe('remit-verify', () => {
     ['with its key', 0, ['sound.ndjson', '--require-anchor', '--vkey', sound.vkey!]],
     ['with a checkpoint', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.note']],
     ['with one in JSON', 0, ['sound.ndjson', '--require-anchor', '--checkpoint', 'kept.ndjson']],
+    [
+      'with a file of several',
+      0,
+      ['sound.ndjson', '--require-anchor', '--checkpoint', 'several.txt'],
+    ],
+    ['with a wrong one among several', 1, ['sound.ndjson', '--checkpoint', 'wrong.txt']],
     ['with a checkpoint of another', 1, ['sound.ndjson', '--checkpoint', 'other.note']],
     [
       'with another key',
@@ -98,6 +108,15 @@ describe('remit-verify', () => {
     expect({ code, stdout, stderr }).toMatchObject({ code: expected })
     expect(stderr).toMatch(expected === 2 ? /^remit-verify: .+\n$/ : /^$/)
     expect(stdout === '').toBe(expected === 2)
+  })
+
+  test('says of a file of checkpoints that a part of it is none', async () => {
+    const { code, stdout } = await run(['sound.ndjson', '--checkpoint', 'cut.txt', '--json'])
+    const { ledger } = JSON.parse(stdout) as Verdict
+
+    expect(code).toBe(0)
+    expect(ledger).toMatchObject({ anchored_by: 'external', checkpoints: { checked: 3 } })
+    expect(ledger.not_checked).toContain('A part of cut.txt: it is no checkpoint.')
   })
 
   test('says the same to a person and to a program, and what was not checked', async () => {
