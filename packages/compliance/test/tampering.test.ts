@@ -184,21 +184,30 @@ describe.each(DIALECTS)('somebody with the whole database on %s', (dialect) => {
     expect(errors).toEqual(expect.arrayContaining([...also]))
   })
 
-  test.each(ATTACKS)('$name: found by the next report', async ({ run, unwritable }) => {
-    const api = await played()
-    await run(new Attacker(remit.db, api.org.id), createLedgerSigner(remit.signingKey))
-    if (unwritable) {
-      const response = await api.call('createReport', { body: JANUARY })
-      expect(response.status).toBeGreaterThanOrEqual(400)
-      return
-    }
-    const { controls, ledger, summary } = await reported(api)
+  test.each(ATTACKS.filter(({ unwritable }) => !unwritable))(
+    '$name: found by the next report',
+    async ({ run }) => {
+      const api = await played()
+      await run(new Attacker(remit.db, api.org.id), createLedgerSigner(remit.signingKey))
+      const { controls, ledger, summary } = await reported(api)
+      const computed = controls.filter(({ coverage }) => coverage !== 'manual')
 
-    expect(ledger.verified).toBe(false)
-    expect(summary).toMatchObject({ satisfied: 0, not_evidenced: 0, attention: 17 })
-    for (const { coverage, status, reason } of controls) {
-      if (coverage === 'manual') expect(status).toBe('manual')
-      else expect([status, reason]).toEqual(['attention', 'ledger_not_verified'])
-    }
-  })
+      expect(ledger.verified).toBe(false)
+      expect(summary).toMatchObject({ satisfied: 0, not_evidenced: 0, attention: 17, manual: 16 })
+      expect(new Set(computed.map(({ status, reason }) => `${status} ${reason}`))).toEqual(
+        new Set(['attention ledger_not_verified']),
+      )
+    },
+  )
+
+  test.each(ATTACKS.filter(({ unwritable }) => unwritable))(
+    '$name: the server makes no report of it',
+    async ({ run }) => {
+      const api = await played()
+      await run(new Attacker(remit.db, api.org.id), createLedgerSigner(remit.signingKey))
+      const response = await api.call('createReport', { body: JANUARY })
+
+      expect(response.status).toBeGreaterThanOrEqual(400)
+    },
+  )
 })

@@ -1,18 +1,193 @@
-import { createApi, DIALECTS } from '@remit/core/testing'
+import { OPERATOR, SYSTEM } from '@remit/core'
+import { apiOf, createApi, createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
+import { Attacker } from './support/attacker.ts'
+
+const entries = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    kind: 'key.created',
+    actor: SYSTEM,
+    data: { key: { id: `key_${i}` } },
+  }))
 
 describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => {
   let api: Api
 
   beforeAll(async () => {
     api = await createApi({ dialect, modules: [compliance] })
+    await Attacker.dropGuards(api.remit.db)
   })
   afterAll(() => api.remit.close())
 
-  test('a sound ledger is valid, and the check of it becomes an entry', async () => {
-    const verification = await api.ok('verifyLedger', { body: {} })
-    expect(verification).toMatchObject({ valid: true, status: 'ok', anchored_by: 'signature' })
+  /** An organization of its own with so many entries. */
+  const ledgerOf = async (count: number): Promise<Api> => {
+    const org = await api.remit.organization()
+    if (count > 3)
+      await api.remit.writer.work(org.id, OPERATOR, () =>
+        Promise.resolve({ entries: entries(count - 3), reply: () => undefined }),
+      )
+    return apiOf(api.remit, org)
+  }
+
+  describe('200', () => {
+    test('a sound ledger is valid, and the answer says what it does not say', async () => {
+      const own = await ledgerOf(20)
+      const found = await own.ok('verifyLedger', { body: {} })
+
+      expect(found).toMatchObject({
+        valid: true,
+        status: 'ok',
+        checked: { from_seq: 0, to_seq: 19, entries: 20 },
+        anchored_by: 'signature',
+        truncation_checked: true,
+        first_invalid: null,
+        errors: [],
+        gaps: 0,
+        reports: { checked: 0, mismatched: 0 },
+        recorded: true,
+        not_recorded: null,
+        ledger: { seq: 20 },
+      })
+      expect(found.head.seq).toBe(19)
+      expect(found.not_checked.length).toBeGreaterThan(0)
+    })
+
+    test('it becomes an entry that tells what was found and up to where', async () => {
+      const own = await ledgerOf(5)
+      const { head, ledger } = await own.ok('verifyLedger', { body: {} })
+      const stored = await api.remit.ledger.entry(own.org.id, ledger!.seq)
+
+      expect(stored).toMatchObject({
+        kind: 'ledger.verified',
+        actor: { type: 'key' },
+        data: { valid: true, part: false, status: 'ok', checkpoint: head, first_invalid: null },
+      })
+    })
+
+    test('a part is checked alone, says so, and is no verification of the whole', async () => {
+      const own = await ledgerOf(30)
+      await new Attacker(api.remit.db, own.org.id).set(20, { payload: '{}' })
+      const [before, across] = [
+        await own.ok('verifyLedger', { body: { from_seq: 5, to_seq: 19 } }),
+        await own.ok('verifyLedger', { body: { from_seq: 18 } }),
+      ]
+      const recorded = await api.remit.ledger.entry(own.org.id, before.ledger!.seq)
+
+      expect(before).toMatchObject({
+        valid: true,
+        checked: { from_seq: 5, to_seq: 19, entries: 15 },
+      })
+      expect(before.not_checked.join()).toContain('before seq 5')
+      expect(across).toMatchObject({ valid: false, first_invalid: { seq: 20 } })
+      expect(recorded.data).toMatchObject({ valid: false, part: true, status: 'ok' })
+    })
+
+    test('a checkpoint that was kept elsewhere holds it, or shows that it is another', async () => {
+      const [own, other] = [await ledgerOf(6), await ledgerOf(6)]
+      const { note } = await api.remit.ledger.head(own.org.id)
+      const held = await own.ok('verifyLedger', { body: { checkpoint: note } })
+      const foreign = await other.ok('verifyLedger', { body: { checkpoint: note } })
+
+      expect(held).toMatchObject({ valid: true, anchored_by: 'external' })
+      expect(foreign).toMatchObject({ valid: false, first_invalid: { seq: 5 } })
+    })
+
+    test('errors are counted, and the first hundred told with their places', async () => {
+      const own = await ledgerOf(150)
+      const attacker = new Attacker(api.remit.db, own.org.id)
+      for (let seq = 10; seq < 140; seq++) await attacker.set(seq, { action: 'never said' })
+      const found = await own.ok('verifyLedger', { body: {} })
+
+      expect(found).toMatchObject({
+        error_count: 130,
+        first_invalid: { seq: 10, code: 'copy_mismatch' },
+      })
+      expect(found.errors).toHaveLength(100)
+      expect(found.errors[7]).toMatchObject({ seq: 17, code: 'copy_mismatch', detail: 'action' })
+    })
+
+    test('a repeated request with its key is answered as the first one, with one entry', async () => {
+      const own = await ledgerOf(3)
+      const headers = { 'idempotency-key': 'again' }
+      const [first, second] = [
+        await own.ok('verifyLedger', { body: {}, headers }),
+        await own.ok('verifyLedger', { body: {}, headers }),
+      ]
+
+      expect(second).toEqual(first)
+      expect((await api.remit.ledger.head(own.org.id)).size).toBe(4)
+    })
+
+    test('a ledger that the server cannot write to is answered for all the same', async () => {
+      const own = await ledgerOf(6)
+      await new Attacker(api.remit.db, own.org.id).setHead({ frontier: 'zz' })
+      const found = await own.ok('verifyLedger', { body: {} })
+
+      expect(found).toMatchObject({ valid: false, recorded: false, ledger: null })
+      expect(found.not_recorded).not.toBe('')
+    })
+
+    test('keys that read may ask, and are named in the entry', async () => {
+      const own = await ledgerOf(3)
+      const key = await api.remit.key(own.org.id, 'read')
+
+      expect(await own.ok('verifyLedger', { body: {}, key })).toMatchObject({ valid: true })
+    })
   })
+
+  describe('400', () => {
+    test.each([
+      [{ from_seq: -1 }, 'from_seq'],
+      [{ to_seq: 1.5 }, 'to_seq'],
+      [{ checkpoint: 'words' }, 'checkpoint'],
+      [{ checkpoint: '' }, 'checkpoint'],
+      [{ until: 3 }, 'until'],
+      [{ from_seq: 3, to_seq: 2 }, 'from_seq'],
+      [{ from_seq: 5_000 }, 'from_seq'],
+    ])('%j: %s is named', async (body, path) => {
+      const { code, errors } = await api.refusal('verifyLedger', { body })
+
+      expect(code).toBe('invalid_request')
+      expect(errors?.map((error) => error.path)).toContain(path)
+    })
+  })
+
+  test('401 and 403: without a key, and with one that may not', async () => {
+    const ingest = await api.remit.key(api.org.id, 'ingest')
+
+    expect((await api.refusal('verifyLedger', { body: {}, key: 'none' })).code).toBe('unauthorized')
+    expect((await api.refusal('verifyLedger', { body: {}, key: ingest })).code).toBe(
+      'role_required',
+    )
+  })
+
+  test('a loop of verifications raises no false alarm while entries are written', async () => {
+    const own = await ledgerOf(300)
+    const done = new AbortController()
+    const writing = (async () => {
+      for (let i = 0; !done.signal.aborted; i++) {
+        await api.remit.writer.work(own.org.id, OPERATOR, () =>
+          Promise.resolve({ entries: entries(1 + (i % 40)), reply: () => undefined }),
+        )
+      }
+    })()
+    const found = []
+    for (let i = 0; i < 25; i++) found.push(await own.ok('verifyLedger', { body: {} }))
+    done.abort()
+    await writing
+
+    expect(found.filter(({ valid }) => !valid)).toEqual([])
+    expect(found.at(-1)!.checked.entries).toBeGreaterThan(found[0]!.checked.entries)
+  })
+})
+
+test('a database in memory is verified as well, though no thread can open it', async () => {
+  const remit = await createTestRemit({ url: 'sqlite::memory:', modules: [compliance] })
+  const api = apiOf(remit, await remit.organization())
+  const found = await api.ok('verifyLedger', { body: {} })
+  await remit.close()
+
+  expect(found).toMatchObject({ valid: true, checked: { entries: 3 }, recorded: true })
 })

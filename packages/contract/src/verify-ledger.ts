@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { Seq } from './primitives.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+const SeqBound = z.int('must be a whole number').min(0, 'must not be negative')
 const MAX_NOTE = 10_000
 
 export const VerifyLedgerRequest = z
   .strictObject({
-    from_seq: Seq.optional().describe('The first entry to look at; the beginning unless given'),
-    to_seq: Seq.optional().describe('The last one; the end unless given'),
+    from_seq: SeqBound.optional().describe('The first entry to look at; the beginning unless given'),
+    to_seq: SeqBound.optional().describe('The last one; the end unless given'),
     checkpoint: z
       .string()
       .min(1)

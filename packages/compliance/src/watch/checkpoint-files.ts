@@ -15,7 +15,7 @@ export interface KeptNotes {
 const MAX_BYTES = 2 ** 20
 
 /** Origin, size and root, an empty line, signatures. */
-const NOTE = /^[^\s—][^\n]*\n\d+\n[A-Za-z0-9+/]+=*\n\n(?:— [^\n]+\n)+/gm
+const NOTE = /^[^\s—][^\n]*\n\d+\n[A-Za-z0-9+/]+=*\n\n(?:— \S+ [A-Za-z0-9+/]+=*\n)+/gm
 
 const fileOf = (folder: string, orgId: string): string => join(folder, `${orgId}.txt`)
 
@@ -87,8 +87,8 @@ export async function appendNote(
     }
     const last = Buffer.alloc(1)
     if (size > 0) await file.read(last, 0, 1, size - 1)
-    // A line that was cut off must not run into the next one.
-    const apart = size > 0 && last.toString() !== '\n' ? '\n\n' : ''
+    // What was cut off must neither run into the next line nor pass for a whole one.
+    const apart = size > 0 && last.toString() !== '\n' ? ' (cut off)\n\n' : ''
     await file.appendFile(`${apart}${note}\n`)
     await file.sync()
   } finally {

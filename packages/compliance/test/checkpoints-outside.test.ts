@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
+import { apiOf, createClock, DIALECTS } from '@remit/core/testing'
+import type { Api, TestClock } from '@remit/core/testing'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readNotes } from '../src/watch/checkpoint-files.ts'
+import { Attacker } from './support/attacker.ts'
+import { createWatching } from './support/watching.ts'
+import type { Watching } from './support/watching.ts'
+
+const HOUR = 60 * 60_000
+
+describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) => {
+  const folder = mkdtempSync(join(tmpdir(), 'remit-outside-'))
+  const logged: string[] = []
+  const clock: TestClock = createClock('2026-11-20T08:00:00.000Z')
+  let process: Watching
+  let api: Api
+  let attacker: Attacker
+
+  beforeAll(async () => {
+    const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(line) })
+    process = await createWatching({ dialect, clock, log, settings: { checkpointDir: folder } })
+    await Attacker.dropGuards(process.remit.db)
+  })
+  afterAll(async () => {
+    await process.remit.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    clock.advance(2 * HOUR)
+    api = apiOf(process.remit, await process.remit.organization())
+    attacker = new Attacker(process.remit.db, api.org.id)
+  })
+
+  const append = (count: number) => {
+    const one = { kind: 'key.created', actor: SYSTEM, data: {} }
+    const entries = Array.from({ length: count }, () => one)
+    return process.remit.writer.work(api.org.id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+  }
+  /** Some entries, and what the watch then keeps of them. */
+  const kept = async (count: number) => {
+    await append(count)
+    clock.advance(2 * HOUR)
+    await process.watch.look()
+    const { notes } = await readNotes(folder, api.org.id)
+    return notes.map((note) => Number(note.split('\n')[1]))
+  }
+  const verify = () => api.ok('verifyLedger', { body: {} })
+  const own = () => createLedgerSigner(process.remit.signingKey)
+
+  test('the newest checkpoint is kept once an hour, where something was recorded', async () => {
+    // The heartbeat is the last entry of the first look.
+    const sizes = [await kept(4), await kept(0), await kept(3)]
+    await append(1)
+    clock.advance(HOUR / 2)
+    await process.watch.look()
+
+    expect(sizes).toEqual([[8], [8], [8, 11]])
+    expect((await readNotes(folder, api.org.id)).notes).toHaveLength(2)
+    expect(await verify()).toMatchObject({
+      valid: true,
+      anchored_by: 'external',
+      checkpoints: { outside: 2, mismatched: 0 },
+    })
+  })
+
+  test('a rewrite by somebody who has the signing key is found', async () => {
+    await kept(4)
+    await append(5)
+    await attacker.rewrite(4, own())
+
+    expect(await verify()).toMatchObject({
+      valid: false,
+      status: 'tampered',
+      first_invalid: { seq: 7, code: 'checkpoint_root' },
+      recorded: true,
+    })
+  })
+
+  test('an older state that was put back with all its signatures is found', async () => {
+    await append(2)
+    const rows = await attacker.entries()
+    const head = await attacker.head()
+    clock.advance(HOUR)
+    await kept(6)
+    await attacker.replace(rows)
+    await attacker.setHead(head)
+    await process.remit.db
+      .deleteFrom('ledger_checkpoint')
+      .where('org_id', '=', api.org.id)
+      .where('size', '>', head.size)
+      .execute()
+
+    expect(await verify()).toMatchObject({
+      valid: false,
+      status: 'behind_checkpoint',
+      first_invalid: { seq: 5, code: 'truncated' },
+    })
+    logged.length = 0
+    clock.advance(2 * HOUR)
+    await process.watch.look()
+    expect(logged.join()).toContain('the ledger ends before a checkpoint of it')
+  })
+
+  test('that everything is gone is found, and said though nothing can be recorded', async () => {
+    await kept(4)
+    await attacker.removeAll()
+
+    const found = await verify()
+    expect(found).toMatchObject({ valid: false, recorded: false, ledger: null })
+    expect(found.not_recorded).toMatch(/no ledger/)
+    expect(found.errors.map(({ seq, code }) => `${seq} ${code}`)).toEqual(
+      expect.arrayContaining(['0 bad_genesis', '0 truncated']),
+    )
+  })
+
+  test('a file of checkpoints that cannot be read, or not whole, is told of', async () => {
+    await kept(1)
+    writeFileSync(join(folder, `${api.org.id}.txt`), 'some words\n', { flag: 'a' })
+    expect((await verify()).not_checked.join()).toContain('it is no checkpoint')
+
+    const file = join(folder, 'a file')
+    writeFileSync(file, readFileSync(join(folder, `${api.org.id}.txt`)))
+    const { url, signingKey } = process.remit
+    const astray = await createWatching({
+      url,
+      clock,
+      signingKey,
+      settings: { checkpointDir: file },
+    })
+    const found = await apiOf(astray.remit, api.org).ok('verifyLedger', { body: {} })
+    await astray.remit.close()
+    expect(found).toMatchObject({ valid: true, anchored_by: 'signature' })
+    expect(found.not_checked.join()).toMatch(/REMIT_CHECKPOINT_DIR: reading gave ENOTDIR/)
+  })
+})
