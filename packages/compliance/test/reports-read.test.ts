@@ -167,7 +167,11 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
   })
 
   describe('GET /v1/compliance/reports/{id}/evidence', () => {
-    const all = async (query: { control?: string; check?: string }, limit: number) => {
+    const all = async (
+      query: { control?: string; check?: string },
+      limit: number,
+      id = first().id,
+    ) => {
       const seqs: number[] = []
       let cursor: string | null = null
       do {
@@ -176,7 +180,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
           limit,
           ...(cursor !== null && { cursor }),
         }
-        const params = { id: first().id }
+        const params = { id }
         const page: Ok<'listReportEvidence'> = await api.ok('listReportEvidence', {
           params,
           query: more,
@@ -199,6 +203,17 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
         expect(seqs).toEqual(expect.arrayContaining(sample))
         expect(seqs.length).toBeGreaterThanOrEqual(count)
       }
+    })
+
+    test('has as many entries behind a control as the report counts', async () => {
+      const found = reports.flatMap(({ id: report, content }) =>
+        content.controls
+          .filter(({ evidence }) => evidence.length === 1 && evidence[0]!.count > 4)
+          .map(({ id: control, evidence }) => ({ report, control, count: evidence[0]!.count })),
+      )
+      const { report, control, count } = found[0]!
+
+      expect(await all({ control }, 3, report)).toHaveLength(count)
     })
 
     test('says of each its kind and time', async () => {
