@@ -100,7 +100,41 @@ describe('ledger recover, after a backup was restored', () => {
     expect(await cli(['ledger', 'verify'], env)).toMatchObject({ code: 0 })
   })
 
+  test('verify takes the checkpoint for the loss that is recorded, and not for a change', async () => {
+    const verify = () =>
+      cli(['ledger', 'verify', '--json', '--checkpoint', file('newest.note')], env)
+    const shorter = await verify()
+    await addKey()
+    await addKey()
+    const longer = await verify()
+    const text = await cli(['ledger', 'verify', '--checkpoint', file('newest.note')], env)
+
+    for (const { code, stdout } of [shorter, longer]) {
+      expect(code).toBe(1)
+      expect(JSON.parse(stdout)).toMatchObject({
+        status: 'behind_checkpoint',
+        recovered: [{ seq: 3, lost: { from_seq: 3, to_seq: 4 } }],
+      })
+    }
+    expect(JSON.parse(longer.stdout)).toMatchObject({
+      first_invalid: { seq: 3, code: 'truncated' },
+    })
+    expect(text.stdout).toContain('entry 3 records that 3 to 4 were lost')
+    expect(text.stdout).toContain('lost in a restore from a backup, as entry 3 records')
+  })
+
+  test('a loss is recorded once', async () => {
+    expect(await recover('newest.note')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('recorded already, as entry 3'),
+    })
+  })
+
   test('a ledger that has outgrown the checkpoint in another way is told apart from a cut one', async () => {
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+    copyFileSync(file('backup.db'), path)
+    await addKey()
     await addKey()
     await addKey()
 
@@ -108,6 +142,14 @@ describe('ledger recover, after a backup was restored', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringContaining('it was changed, not cut short'),
+    })
+    const { stdout } = await cli(
+      ['ledger', 'verify', '--json', '--checkpoint', file('newest.note')],
+      env,
+    )
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'tampered',
+      first_invalid: { seq: 4, code: 'checkpoint_root' },
     })
   })
 })

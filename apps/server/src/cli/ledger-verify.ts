@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { exportLines, parseVerifierKey, verifyDatabase, verifyExport } from '@remit/core'
 import type { VerifyReport } from '@remit/core'
+import { Option } from 'commander'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpoint } from './checkpoint-file.ts'
@@ -10,6 +11,7 @@ import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
+import { readCount } from './words.ts'
 
 /** What the reports on a database and on an export have in common. */
 type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {
@@ -27,6 +29,8 @@ interface VerifyOptions {
   readonly checkpoint?: readonly string[]
   readonly requireAnchor?: true
   readonly deep?: true
+  readonly fromSeq?: string
+  readonly toSeq?: string
 }
 
 export function verifyCommand(ledger: Command, session: Session): void {
@@ -37,6 +41,8 @@ export function verifyCommand(ledger: Command, session: Session): void {
     .option('--checkpoint <file...>', 'Checkpoints that were kept elsewhere')
     .option('--require-anchor', 'End with 3 when nothing from outside confirms the ledger')
     .option('--deep', 'Parse every payload too, which takes about three times as long')
+    .addOption(new Option('--from-seq <seq>', 'Only entries from this one on').conflicts('file'))
+    .addOption(new Option('--to-seq <seq>', 'Only entries up to this one').conflicts('file'))
     .action(async (options: VerifyOptions) => {
       const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
       const report = await verify(session, options, progress).finally(() => progress.end())
@@ -69,7 +75,15 @@ function verify(session: Session, options: VerifyOptions, progress: Progress): P
     const { id } = await organizationOf(db, org)
     const onProgress = (done: number) => progress.update(done)
     const vkeys = vkey === undefined ? [] : [vkey]
-    return verifyDatabase(db, id, { vkeys, checkpoints, deep, onProgress })
+    const { fromSeq, toSeq } = options
+    return verifyDatabase(db, id, {
+      vkeys,
+      checkpoints,
+      deep,
+      onProgress,
+      ...(fromSeq !== undefined && { from_seq: readCount('--from-seq', fromSeq) }),
+      ...(toSeq !== undefined && { to_seq: readCount('--to-seq', toSeq) }),
+    })
   })
 }
 

@@ -4,7 +4,8 @@ import { fail } from '../errors.ts'
 import { openCheckpoint } from '../ledger/checkpoint.ts'
 import { parseVerifierKey } from '../ledger/note.ts'
 import { treeRoot } from '../ledger/proof.ts'
-import { cutFrontier, findCut } from '../ledger/cut.ts'
+import { cutFrontier, findCut, ownEntries } from '../ledger/cut.ts'
+import { parsePayload } from '../ledger/entry.ts'
 import { findHead, tilesOf } from '../ledger/store.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { OPERATOR } from './administration.ts'
@@ -66,13 +67,32 @@ async function lostSince(
     )
   }
   const ours = await treeRoot(tilesOf(tx, orgId), size, cutFrontier(cut))
-  throw ours === root
-    ? fail(
-        'invalid_request',
-        `Nothing is lost: the ledger holds all ${size} entries of the checkpoint`,
-      )
+  if (ours === root) {
+    throw fail(
+      'invalid_request',
+      `Nothing is lost: the ledger holds all ${size} entries of the checkpoint`,
+    )
+  }
+  const recorded = await recordOfLoss(tx, orgId, size)
+  throw recorded !== undefined
+    ? fail('invalid_request', `The loss is recorded already, as entry ${recorded}`)
     : fail(
         'invalid_request',
         `The ledger has ${head.size} entries and disagrees with the checkpoint of ${size}: it was changed, not cut short`,
       )
+}
+
+const LOOKED_THROUGH = 100
+
+/** The entry by which it is known that a history with a tree of this size was lost. */
+async function recordOfLoss(
+  tx: Transaction<CoreTables>,
+  orgId: string,
+  size: number,
+): Promise<number | undefined> {
+  const entries = await ownEntries(tx, orgId, 'ledger.recovered', { last: LOOKED_THROUGH })
+  return entries.find(({ payload }) => {
+    const { lost } = parsePayload(payload ?? '')?.data as Pick<LedgerRecovery, 'lost'>
+    return lost.from_seq < size && size <= lost.to_seq + 1
+  })?.seq
 }
