@@ -45,3 +45,27 @@ export function duplicateName(text: string): string | undefined {
   }
   return undefined
 }
+
+/**
+ * Whether `value`, which this text was parsed to, has another name than the text. V8 takes a name such
+ * as `x\n` for the `x\` of an object that it has seen (nodejs/node#63785); what it takes a name for
+ * always ends in a backslash.
+ */
+export function isNameMisread(text: string, value: object): boolean {
+  const read = namesOf(value)
+  if (!read.some((name) => name.endsWith('\\'))) return false
+  const written: string[] = []
+  let last = ''
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === ':') written.push(JSON.parse(last) as string)
+    last = token
+  }
+  const [a, b] = [read.toSorted(), written.toSorted()]
+  return a.length !== b.length || a.some((name, i) => name !== b[i])
+}
+
+function namesOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap(namesOf)
+  return Object.entries(value).flatMap(([name, member]) => [name, ...namesOf(member)])
+}

@@ -137,6 +137,26 @@ describe('names', () => {
   })
 })
 
+describe('names that end in a backslash', () => {
+  // V8 guesses where all objects that it has met with the names before it go on with the same.
+  const textAfter = (name: string) =>
+    String.raw`{"a":{"${name}":0,"x\\":1},"b":{"${name}":0,"x\n":2}}`
+  const probe = textAfter('probe')
+  const isMisread = JSON.stringify(JSON.parse(probe)) !== probe
+
+  test.runIf(isMisread)('another name that the engine takes for one is refused', () => {
+    expect(refusal(textAfter('never seen')).code).toBe('misread_name')
+  })
+
+  test.each([
+    String.raw`{"x\\":1}`,
+    String.raw`[{"x\\":1},{"x\\":{"y":"\\"}}]`,
+    String.raw`{"x\n":"x\\","1":2,"\"":[{"\\\\":0}]}`,
+  ])('is a name like any other: %s', (text) => {
+    expect(JSON.stringify(parseStrictJson(bytesOf(text))).length).toBe(text.length)
+  })
+})
+
 describe('characters', () => {
   test.each(['{"s":"\\ud83d"}', '{"\\udc00":1}', '[["a",{"k":"\\ude00\\ud83d"}]]'])(
     'half a pair is refused: %s',

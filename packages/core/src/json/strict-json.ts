@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { duplicateName, numberSurvives } from './strict-json-checks.ts'
+import { duplicateName, isNameMisread, numberSurvives } from './strict-json-checks.ts'
 
 export interface StrictJsonOptions {
   /** Deepest nesting of arrays and objects that is read. 64 unless given. */
@@ -15,6 +15,7 @@ export type StrictJsonCode =
   | 'not_a_container'
   | 'too_deep'
   | 'duplicate_name'
+  | 'misread_name'
   | 'inexact_number'
   | 'lone_surrogate'
   | 'nul_character'
@@ -58,6 +59,10 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
     const name = JSON.stringify(duplicateName(text))
     throw new StrictJsonError('duplicate_name', `The name ${name} appears twice in one object.`)
   }
+  if (scan.backslashes && isNameMisread(text, value)) {
+    const reason = 'A name is written so that it is read as another, which ends in a backslash.'
+    throw new StrictJsonError('misread_name', reason)
+  }
   if (scan.unicodeEscapes) checkCharacters(value, options.refuseNul ?? false)
   return value
 }
@@ -68,6 +73,8 @@ interface Scan {
   /** A lone surrogate or U+0000 can only come from a \u escape: UTF-8 has no form for the one,
    *  and JSON forbids the other unescaped. */
   unicodeEscapes: boolean
+  /** Something is escaped. */
+  backslashes: boolean
 }
 
 // Index arithmetic on bytes instead of a tokenizer: this runs before every decision. It may see
@@ -77,12 +84,16 @@ function scanSource(source: Buffer, maxDepth: number): Scan {
   let depth = 0
   let names = 0
   let unicodeEscapes = false
+  let backslashes = false
   for (let at = 0; at < end; at++) {
     const byte = source[at] ?? 0
     if (byte === 0x22) {
       let inside = source[++at]
       while (inside !== 0x22 && at < end) {
-        if (inside === 0x5c && source[++at] === 0x75) unicodeEscapes = true
+        if (inside === 0x5c) {
+          backslashes = true
+          if (source[++at] === 0x75) unicodeEscapes = true
+        }
         inside = source[++at]
       }
     } else if (byte === 0x3a) {
@@ -101,7 +112,7 @@ function scanSource(source: Buffer, maxDepth: number): Scan {
       depth--
     }
   }
-  return { names, unicodeEscapes }
+  return { names, unicodeEscapes, backslashes }
 }
 
 function endOfNumber(source: Buffer, start: number): number {
