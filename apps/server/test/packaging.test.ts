@@ -31,10 +31,14 @@ beforeAll(async () => {
 afterAll(() => rmSync(temp, { recursive: true, force: true }))
 
 describe('the open packages as they would be published', () => {
-  test('are the contract and the core', () => {
+  test('are the contract, the core and the verifier', () => {
     const names = packed.map(({ manifest }) => manifest.name)
 
-    expect(names).toEqual(expect.arrayContaining(['@remit/contract', '@remit/core']))
+    expect(names.toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
+      '@remit/contract',
+      '@remit/core',
+      '@remit/verify',
+    ])
   })
 
   test('carry their licence in full', () => {
@@ -72,6 +76,21 @@ describe('the open packages as they would be published', () => {
     const core = packed.find(({ manifest }) => manifest.name === '@remit/core')
 
     expect(core?.files.has('weights/guard.bin')).toBe(true)
+  })
+
+  test('the verifier runs from its package alone', async () => {
+    const verifier = packed.find(({ manifest }) => manifest.name === '@remit/verify')
+    const { bin, dependencies } = JSON.parse(verifier?.manifestText ?? '{}') as {
+      bin: Record<string, string>
+      dependencies?: object
+    }
+    const { stdout } = await run('node', [
+      join(temp, 'remit-verify', bin['remit-verify']!),
+      '--help',
+    ])
+
+    expect(dependencies).toBeUndefined()
+    expect(stdout).toMatch(/^usage: remit-verify EXPORT/)
   })
 
   test('ask for nothing that only this workspace can resolve', () => {
