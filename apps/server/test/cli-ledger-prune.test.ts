@@ -39,7 +39,7 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
         .select((one) => one.fn.min('seq').as('seq'))
         .where('org_id', '=', orgId)
         .executeTakeFirstOrThrow()
-      return Number(seq)
+      return seq
     })
 
   test('without --yes it says what would go, and nothing does', async () => {

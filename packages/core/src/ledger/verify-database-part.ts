@@ -59,14 +59,21 @@ function startOf(cut: LedgerCutRow, findings: DatabaseFindings): ChainStart | un
     wrong('size')
     return undefined
   }
-  const { hash, recorded_at, vkey, frontier } = cut
-  for (const [name, value] of Object.entries({ hash, recorded_at, vkey })) {
-    if (typeof value !== 'string') wrong(name as keyof LedgerCutRow)
+  const text = (column: keyof LedgerCutRow): string => {
+    const value: unknown = cut[column]
+    if (typeof value === 'string') return value
+    wrong(column)
+    return ''
   }
-  const known = { size, hash: `${hash}`, recorded_at: `${recorded_at}`, vkey: `${vkey}` }
+  const known = {
+    size,
+    hash: text('hash'),
+    recorded_at: text('recorded_at'),
+    vkey: text('vkey'),
+  }
   try {
     cutFrontier(cut)
-    return { ...known, frontier, pruned: true }
+    return { ...known, frontier: cut.frontier, pruned: true }
   } catch {
     wrong('frontier')
     return { ...known, pruned: true }

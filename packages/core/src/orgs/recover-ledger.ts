@@ -92,7 +92,7 @@ async function recordOfLoss(
 ): Promise<number | undefined> {
   const entries = await ownEntries(tx, orgId, 'ledger.recovered', { last: LOOKED_THROUGH })
   return entries.find(({ payload }) => {
-    const { lost } = parsePayload(payload ?? '')?.data as Pick<LedgerRecovery, 'lost'>
-    return lost.from_seq < size && size <= lost.to_seq + 1
+    const data = parsePayload(payload ?? '')?.data as Pick<LedgerRecovery, 'lost'> | undefined
+    return data !== undefined && data.lost.from_seq < size && size <= data.lost.to_seq + 1
   })?.seq
 }
