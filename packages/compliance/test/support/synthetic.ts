@@ -23,7 +23,7 @@ export const failed = (check: string, seqs: readonly number[] = [5, 9]): Outcome
   failures: [{ params: { n: seqs.length }, count: seqs.length, seqs }],
 })
 
-export const operated = (kind: string): Evidence => ({
+const operated = (kind: string): Evidence => ({
   kind: kind as Evidence['kind'],
   operated: true,
   reason: null,
