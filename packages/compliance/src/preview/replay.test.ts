@@ -140,6 +140,9 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     await remit.writer.work(id, OPERATOR, () =>
       Promise.resolve({ entries, reply: () => undefined }),
     )
+    const { hash, recorded_at, frontier, vkey } = await remit.ledger.head(id)
+    const cut = { org_id: id, size: 3, hash, recorded_at, frontier, vkey }
+    await remit.db.insertInto('ledger_cut').values(cut).execute()
 
     const task = { ...TASK, module: moduleOf(BY_AGENT) }
     const answer = await replay(on<Tables>(remit.db), id, task, () => undefined)
