@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SYSTEM } from './support/by-hand.ts'
 import type { Said } from './support/by-hand.ts'
 import { at, check, factsOf, metric, value } from './support/facts.ts'
-import { change, credential, decision, exchange } from './support/entries.ts'
+import { change, credential, decision, exchange, organization } from './support/entries.ts'
 
 describe('changes', () => {
   const ofExchange = credential('2026-01-05', 'cred_x', { source: 'exchange' })
@@ -214,6 +214,7 @@ describe('guard', () => {
 describe('scorers', () => {
   const ran = (time: string, scorer: string, data: object) =>
     at(time, 'scorer.ran', { scorer, ...data })
+  const born = organization('organization.created', '2025-06-01')
   const said = [
     ran('2025-09-30', 'judge', { count: 9, scored: 9, failed: 9 }),
     ran('2025-12-01', 'judge', { count: 10, scored: 10, failed: 1 }),
@@ -234,12 +235,14 @@ describe('scorers', () => {
       },
       longest_days: '49.00',
     })
-    expect(check(factsOf(said), 'SCR-1')).toMatchObject({
+    expect(check(factsOf([born, ...said]), 'SCR-1')).toMatchObject({
       population: 5,
       ok: false,
-      failures: [{ params: { days: '49.00' }, count: 1, seqs: [5] }],
+      failures: [{ params: { days: '49.00' }, count: 1, seqs: [6] }],
     })
-    expect(check(factsOf([]), 'SCR-1')).toMatchObject({ ok: false, failures: [{ seqs: [] }] })
+    expect(check(factsOf([born]), 'SCR-1')).toMatchObject({ ok: false, failures: [{ seqs: [] }] })
+    // Nobody could have run anything for an organization that was not there.
+    expect(check(factsOf([]), 'SCR-1')).toMatchObject({ population: 0 })
   })
 
   it('M48: the share below the threshold, and what it was in the 90 days before', () => {

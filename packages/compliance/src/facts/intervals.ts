@@ -41,7 +41,9 @@ export class Intervals {
     readonly failures: readonly Failure[]
   } {
     const { from, to } = this.#question
-    const begin = Math.min(to, Math.max(from, organization?.createdAt ?? from))
+    // Without an organization before the end nothing could happen at all.
+    const made = organization ? organization.createdAt : to
+    const begin = Math.min(to, Math.max(from, made))
     if (this.#first && this.#last) {
       this.#heed(this.#first.time - begin, this.#first.seq)
       this.#heed(to - this.#last.time, this.#last.seq)
