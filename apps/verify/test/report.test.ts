@@ -80,6 +80,11 @@ describe('a report that does not fit its ledger', () => {
     ['calls on an entry that is not there', withEvidence({ sample: [3, 99] }), 'entry_missing'],
     ['calls on what a caller wrote', withEvidence({ sample: [3, 5] }), 'evidence_differs'],
     ['calls on what came before', withEvidence({ sample: [2, 3] }), 'evidence_differs'],
+    [
+      'calls on what came before, of any kind',
+      withEvidence({ kind: 'ledger_integrity', sample: [2, 3] }),
+      'evidence_differs',
+    ],
     ['calls on what came later', withEvidence({ last_seq: 7 }), 'evidence_differs'],
     ['finds what is not there', { findings: [{ id: 'F-0001', seqs: [99] }] }, 'entry_missing'],
     ['finds what came later', { findings: [{ id: 'F-0001', seqs: [7] }] }, 'finding_differs'],
@@ -133,6 +138,17 @@ describe('a report that does not fit its ledger', () => {
     )
 
     expect(await codes(text, erased)).toEqual(['record_differs'])
+  })
+
+  test('that was recorded before its period was over is not confirmed', async () => {
+    const made = reportAndExport(contentOf(), '2026-02-28T23:59:59.999Z')
+
+    const { errors } = await check(JSON.stringify(made.report), made.lines)
+
+    expect(errors).toContainEqual({
+      code: 'record_differs',
+      detail: expect.stringContaining('its time'),
+    })
   })
 
   test('may come with an export that begins inside the period: what is missing is said', async () => {

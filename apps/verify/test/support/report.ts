@@ -56,11 +56,13 @@ export function contentOf(change: Readonly<Record<string, unknown>> = {}) {
 }
 
 /** A report, and an export with the entry that records it. */
-export function reportAndExport(content: Readonly<Record<string, unknown>> = contentOf()) {
+export function reportAndExport(
+  content: Readonly<Record<string, unknown>> = contentOf(),
+  generated_at = '2026-03-02T08:00:00.000Z',
+) {
   const content_sha256 = sha256(canonical(content))
   const head = drafts.length
   const csv_sha256 = sha256('csv')
-  const generated_at = '2026-03-02T08:00:00.000Z'
   const checkpoint = { seq: head, hash: hashAt(exportOf(drafts), head) }
   const data = {
     report_id: 'rpt_1',
