@@ -1,11 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { setPlan } from '@remit/core'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLedgerSigner, fileArchive, pruneLedger, setPlan } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
 import { createEnterprise, OWNERS } from '../identity/support.ts'
-import { folded, listed, rowsOf, scanned } from './folded-state.ts'
+import { carriedOf, folded, listed, rowsOf, scanned } from './folded-state.ts'
 import type { Setup } from './folded-state.ts'
 
 /** The same numbers in every run. */
@@ -155,6 +158,22 @@ const ACTS: readonly Act[] = [
   },
 ]
 
+const DAY_MS = 86_400_000
+
+/** Prunes what is older than 400 days. */
+async function prune({ remit, org }: Api, clock: TestClock): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'remit-folded-'))
+  const signer = createLedgerSigner(remit.signingKey)
+  const pruned = await pruneLedger({ ...remit, clock, signer }, org.id, {
+    upTo: { keepDays: 400 },
+    acknowledgeShortRetention: false,
+    archive: fileArchive(join(folder, 'pruned.ndjson')),
+    reason: 'retention',
+  })
+  rmSync(folder, { recursive: true })
+  return pruned?.plan.cut ?? 0
+}
+
 interface Moment {
   readonly to: number
   readonly live: Setup
@@ -162,9 +181,10 @@ interface Moment {
 
 describe.skipIf(!hasModules()).each(DIALECTS)('state is folded from entries, on %s', (dialect) => {
   let api: Api
+  let clock: TestClock
   const moments: Moment[] = []
   beforeAll(async () => {
-    const clock = createClock()
+    clock = createClock()
     api = await createEnterprise({ dialect, clock })
     const roll = dice(6)
     const look = async () => {
@@ -197,6 +217,27 @@ describe.skipIf(!hasModules()).each(DIALECTS)('state is folded from entries, on 
     for (const name of Object.keys(moments[0]!.live)) {
       const sizes = moments.map(({ live }) => Object.keys(live[name] as object).length)
       expect(Math.max(...sizes), name).toBeGreaterThan(0)
+    }
+  })
+
+  it('and from what is carried over, once they are pruned, twice', async () => {
+    // What is pending or answered is no state that is carried over.
+    const withoutApprovals = ({ approvals: _, ...setup }: Setup): Setup => setup
+    const size = (await rowsOf(api)).length
+    for (const round of [1, 2]) {
+      clock.advance(401 * DAY_MS)
+      await api.call('createPolicy', { body: { effect: 'deny', actions: [`round.${round}`] } })
+      clock.advance(60_000)
+      await api.call('setSpendLimit', { params: { id: 'late' }, body: { daily_usd: round } })
+      const cut = await prune(api, clock)
+      clock.advance(1)
+
+      const rows = await rowsOf(api)
+      const state = await folded(rows, api.org.id, clock.now(), await carriedOf(api))
+
+      expect(cut).toBeGreaterThan(size - 30)
+      expect(rows[0]!.seq).toBe(cut)
+      expect(withoutApprovals(state)).toEqual(withoutApprovals(await listed(api)))
     }
   })
 })

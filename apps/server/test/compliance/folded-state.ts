@@ -32,8 +32,15 @@ interface State {
 }
 
 interface Facts {
-  readonly createFold: (question: object) => { entry(row: Row): void; readonly state: State }
+  readonly createFold: (question: object) => {
+    carry(row: Row): void
+    entry(row: Row): void
+    readonly state: State
+  }
   readonly questionOf: (period: object) => object
+}
+interface Carried {
+  readonly carriedRows: (db: object, orgId: string) => Promise<Row[]>
 }
 interface Approvals {
   readonly approvalAt: (approval: object, time: number) => string
@@ -87,11 +94,23 @@ export async function scanned(rows: readonly Row[]): Promise<{ known: number; of
   return { known: known.length, of: decisions.length }
 }
 
-/** What the entries before `to` set up. */
-export async function folded(rows: readonly Row[], orgId: string, to: number): Promise<Setup> {
+/** What prunings carried over. */
+export async function carriedOf({ remit, org }: Api): Promise<Row[]> {
+  const { carriedRows } = (await load('../worker/carried-rows.ts')) as Carried
+  return carriedRows(remit.db, org.id)
+}
+
+/** What the entries before `to` set up, and what was carried over of pruned ones. */
+export async function folded(
+  rows: readonly Row[],
+  orgId: string,
+  to: number,
+  carried: readonly Row[] = [],
+): Promise<Setup> {
   const { createFold, questionOf } = (await load('index.ts')) as Facts
   const { approvalAt } = (await load('state/approvals.ts')) as Approvals
   const fold = createFold(questionOf({ orgId, from: 0, to }))
+  for (const row of carried) fold.carry(row)
   for (const row of rows) fold.entry(row)
   const { state } = fold
   const objects = (kept: ReadonlyMap<string, Kept>) =>
