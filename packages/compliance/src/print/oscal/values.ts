@@ -1,7 +1,7 @@
 import { visible } from '../visible.ts'
 
 /** What qualifies the names of our own properties; nothing is fetched from there. */
-export const NS = 'urn:remit:ns:report'
+const NS = 'urn:remit:ns:report'
 
 export interface Prop {
   readonly name: string
