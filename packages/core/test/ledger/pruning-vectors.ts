@@ -14,11 +14,7 @@ export const startOf = ({ rows, frontiers }: TestChain, size: number) => ({
 })
 
 /** The record of a pruning of a chain's first entries, with some members changed. */
-export function pruningOf(
-  chain: TestChain,
-  cut: number,
-  change: Record<string, unknown> = {},
-): Draft {
+function pruningOf(chain: TestChain, cut: number, change: Record<string, unknown> = {}): Draft {
   const { hash, recorded_at, frontier } = startOf(chain, cut)
   const root = rootOf(decodeFrontier(cut, frontier).nodes)
   const { vkey, origin, ledger_id } = chain
@@ -32,13 +28,13 @@ const recovery = (from_seq: number, to_seq: number): Draft => ({
 })
 
 /** Five decisions and the record of a pruning that took the first entries. */
-export function prunedChain(change: Record<string, unknown> = {}): TestChain {
+function prunedChain(change: Record<string, unknown> = {}): TestChain {
   const drafts = decisions(5)
   return buildChain([...drafts, pruningOf(buildChain(drafts), CUT, change), decision(6)])
 }
 
 /** What is left of it, with the state it begins with. */
-export function exportAfterCut(chain: TestChain, change: Record<string, string> = {}): string[] {
+function exportAfterCut(chain: TestChain, change: Record<string, string> = {}): string[] {
   const start = { ...startOf(chain, CUT), vkey: chain.vkey, ...change }
   const header = formatHeaderLine({ ...chain, from_seq: CUT, start })
   return [header, ...exportOf(chain).slice(CUT + 1)]

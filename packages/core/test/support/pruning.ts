@@ -6,10 +6,9 @@ import type { Archive, Pruned, PruneOptions } from '../../src/orgs/prune/index.t
 import type { TestClock, TestRemit } from '../../src/testing/remit.ts'
 
 /** An archive in memory. */
-export function memoryArchive(): Archive & { readonly text: () => string } {
+function memoryArchive(): Archive {
   let text = ''
   return {
-    text: () => text,
     async write(parts) {
       for await (const part of parts) text += part
       return sha256(text)
