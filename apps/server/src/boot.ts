@@ -38,6 +38,8 @@ export interface BootOptions {
   readonly background?: boolean
   /** The models that may be asked to judge; a command asks none. */
   readonly judges?: JudgesSource | undefined
+  /** Milliseconds between two looks of the watch over the ledgers; tests have no minute. */
+  readonly watchEveryMs?: number
 }
 
 /** The product as the server and the command line both use it. */
@@ -106,6 +108,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),
+        ...(options.watchEveryMs !== undefined && { watchEveryMs: options.watchEveryMs }),
       },
     })
     return {

@@ -1,4 +1,5 @@
 import { defineModule } from '@remit/core'
+import { operatorOf } from './operator.ts'
 import { previewRoutes } from './preview/routes.ts'
 import { reportsOf } from './report/index.ts'
 import { migrations } from './schema.ts'
@@ -15,6 +16,7 @@ export default defineModule({
     const watch = new Watch(deps)
     return {
       routes: [...previewRoutes(deps, jobs), ...verifyRoutes(deps, jobs), ...reports.routes],
+      provides: { compliance: operatorOf(deps, jobs) },
       start() {
         watch.start()
         reports.start()

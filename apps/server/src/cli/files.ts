@@ -1,7 +1,10 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { CliError } from './errors.ts'
 
 /** The text of a file; throws `CliError` when it cannot be read. */
@@ -25,6 +28,21 @@ export function writeSecret(path: string, text: string): void {
         ? `${path} exists; it is not replaced`
         : `${path} cannot be written: ${code}`,
     )
+  }
+}
+
+/** Through a file beside it: what bears the name is complete. */
+export async function writeWhole(
+  chunks: AsyncIterable<string> | Iterable<string>,
+  path: string,
+): Promise<void> {
+  const partial = `${path}.partial`
+  try {
+    await pipeline(Readable.from(chunks), createWriteStream(partial, { flush: true }))
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
   }
 }
 

@@ -1,11 +1,10 @@
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Ledger } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
+import { writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
@@ -28,7 +27,7 @@ export function exportCommand(ledger: Command, session: Session): void {
         const afterSeq = after === undefined ? undefined : readCount('--after-seq', after)
         const count = { lines: 0 }
         const chunks = counted(await new Ledger(db).export(id, { afterSeq }), session, count)
-        await (out === undefined ? toStream(chunks, session.io.stdout) : toFile(chunks, out))
+        await (out === undefined ? toStream(chunks, session.io.stdout) : writeWhole(chunks, out))
         // All but the header and the checkpoint are entries.
         const entries = count.lines - 2
         if (out !== undefined) {
@@ -54,15 +53,3 @@ async function* counted(
 
 const toStream = (chunks: AsyncIterable<string>, stream: Writable): Promise<void> =>
   pipeline(Readable.from(chunks), stream, { end: false })
-
-/** Through a file beside it: what bears the name is complete. */
-async function toFile(chunks: AsyncIterable<string>, path: string): Promise<void> {
-  const partial = `${path}.partial`
-  try {
-    await pipeline(Readable.from(chunks), createWriteStream(partial, { flush: true }))
-    await rename(partial, path)
-  } catch (error) {
-    await rm(partial, { force: true })
-    throw error
-  }
-}

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.ts'
 import { agentCommands } from './agent.ts'
+import { complianceCommands } from './compliance.ts'
 import { judge } from './errors.ts'
 import { guardCommand } from './guard.ts'
 import type { Io } from './io.ts'
@@ -33,6 +34,7 @@ export function createProgram(session: Session): Command {
   licenseCommands(program, session)
   ledgerCommands(program, session)
   agentCommands(program, session)
+  complianceCommands(program, session)
   guardCommand(program, session)
   scoreCommand(program, session)
   return program

@@ -17,6 +17,12 @@ export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids'> {
   readonly patienceMs: number
 }
 
+/** For whom a report is made; without a caller, for the operator. */
+export interface Asker {
+  readonly orgId: string
+  readonly caller: Caller | null
+}
+
 const CLAIM_MS = 24 * 60 * 60 * 1000
 
 /**
@@ -25,32 +31,33 @@ const CLAIM_MS = 24 * 60 * 60 * 1000
  */
 export async function askForReport(
   deps: AskDeps,
-  caller: Caller,
+  asker: Asker,
   request: ReportRequest,
   claim: RequestInfo['claim'],
 ): Promise<ReportRow> {
   const { db, generator } = deps
-  const asked = rowOf(deps, caller, request, claim)
-  if (claim) await forgetClaim(db, caller.orgId, claim.key, isoTime(deps.clock.now() - CLAIM_MS))
-  const known = (await insertReport(db, asked)) ? null : await claimed(deps, caller, asked)
+  const { orgId } = asker
+  const asked = rowOf(deps, asker, request, claim)
+  if (claim) await forgetClaim(db, orgId, claim.key, isoTime(deps.clock.now() - CLAIM_MS))
+  const known = (await insertReport(db, asked)) ? null : await claimed(deps, orgId, asked)
   const row: ReportHead = known ?? asked
   const running = known ? generator.running(known) : generator.run(asked)
   if (running) await patiently(deps, running, row)
-  const found = await findReport(db, caller.orgId, row.id)
+  const found = await findReport(db, orgId, row.id)
   if (!found) throw fail('report_not_found')
   return found
 }
 
 function rowOf(
   { clock, ids }: AskDeps,
-  caller: Caller,
+  { orgId, caller }: Asker,
   request: ReportRequest,
   claim: RequestInfo['claim'],
 ): ReportRow {
   const now = clock.now()
   const { from, to } = periodOf(request, now)
   return {
-    org_id: caller.orgId,
+    org_id: orgId,
     id: ids.next('rpt_', now),
     status: 'generating',
     framework: request.framework,
@@ -80,7 +87,7 @@ function rowOf(
 /** The report that was asked for with the same key, if it was the same request. */
 async function claimed(
   { db }: AskDeps,
-  { orgId }: Caller,
+  orgId: string,
   { claim_key, claim_hash }: ReportRow,
 ): Promise<ReportHead> {
   const row = await findClaimed(db, orgId, claim_key ?? '')

@@ -28,7 +28,12 @@ export const reportRoutes = (deps: ReportDeps): Route[] => {
   }
   return implement(compliance, {
     createReport: async ({ body }, caller, { claim }) => {
-      const row = await askForReport({ ...deps, patienceMs }, caller, body, claim)
+      const row = await askForReport(
+        { ...deps, patienceMs },
+        { orgId: caller.orgId, caller },
+        body,
+        claim,
+      )
       const Location = `/v1/compliance/reports/${row.id}`
       const stored = storedOf(row)
       if (stored) return answerIn(stored, AS_JSON, { status: 201, headers: { Location } })

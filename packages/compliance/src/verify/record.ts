@@ -7,7 +7,7 @@ import type { Verification } from './answer.ts'
  * The entry that tells of a verification. What looked at a part only is not `valid` there: it is no
  * verification of the ledger.
  */
-export function verifiedEntry(
+function verifiedEntry(
   found: Verification,
   isWhole: boolean,
   caller: Caller | null,

@@ -1,4 +1,14 @@
-import type { Owner, Plan, Reason, Scope } from '@remit/contract'
+import type {
+  LedgerVerification,
+  Owner,
+  Plan,
+  ReadyReport,
+  Reason,
+  ReportQuery,
+  ReportRequest,
+  Scope,
+  VerifyLedgerRequest,
+} from '@remit/contract'
 import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
@@ -21,6 +31,8 @@ export interface Ports {
   readonly conditions: Conditions
   /** Policy rules before they count. */
   readonly ruleTrials: RuleTrials
+  /** Verification and reports, for the operator. */
+  readonly compliance: Compliance
 }
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
@@ -148,3 +160,23 @@ export type TrialVerdict =
   | { readonly says: 'unknown' }
   | { readonly says: 'pass'; readonly reason: Reason | null; readonly policy: string | null }
   | { readonly says: 'deny'; readonly reason: Reason; readonly policy: string | null }
+
+/** What the endpoints of compliance do, asked for by the operator and not by a key. */
+export interface Compliance {
+  /** `checkpoints` are signed notes that were kept elsewhere; throws `invalid_request` for what is none. */
+  verify(
+    orgId: string,
+    request: Omit<VerifyLedgerRequest, 'checkpoint'> & { readonly checkpoints?: readonly string[] },
+    onProgress: OnProgress,
+  ): Promise<LedgerVerification>
+  /** Makes and records a report; the text is in the format of the query. */
+  report(
+    orgId: string,
+    request: ReportRequest,
+    query: ReportQuery,
+    onProgress: OnProgress,
+  ): Promise<{ readonly report: ReadyReport; readonly text: string }>
+}
+
+/** Told from time to time how many of how many entries have been read. */
+export type OnProgress = (done: number, total: number) => void

@@ -1,0 +1,75 @@
+import type { LedgerVerification } from '@remit/contract'
+import type { Compliance } from '@remit/core'
+import type { Command } from 'commander'
+import type { Booted } from '../boot.ts'
+import { readCheckpoint } from './checkpoint-file.ts'
+import { orgOption, subcommand } from './command.ts'
+import { EXIT } from './errors.ts'
+import { createProgress } from './progress.ts'
+import { organizationOf } from './session.ts'
+import type { Session } from './session.ts'
+import { facts } from './table.ts'
+import { readCount } from './words.ts'
+
+interface VerifyOptions {
+  readonly org?: string
+  readonly fromSeq?: string
+  readonly toSeq?: string
+  readonly checkpoint?: readonly string[]
+}
+
+export function complianceVerifyCommand(
+  compliance: Command,
+  session: Session,
+  offered: (booted: Booted) => Compliance,
+): void {
+  subcommand(compliance, 'verify', 'Verify the ledger and the reports about it, and record that')
+    .addOption(orgOption())
+    .option('--from-seq <seq>', 'The first entry to look at')
+    .option('--to-seq <seq>', 'The last entry to look at')
+    .option('--checkpoint <file...>', 'Checkpoints that were kept elsewhere')
+    .action(({ org, fromSeq, toSeq, checkpoint = [] }: VerifyOptions) =>
+      session.product(async (booted) => {
+        const { id } = await organizationOf(booted.db, org)
+        const request = {
+          checkpoints: checkpoint.map(readCheckpoint),
+          ...(fromSeq !== undefined && { from_seq: readCount('--from-seq', fromSeq) }),
+          ...(toSeq !== undefined && { to_seq: readCount('--to-seq', toSeq) }),
+        }
+        const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
+        const found = await offered(booted)
+          .verify(id, request, (done) => progress.update(done))
+          .finally(() => progress.end())
+        session.print(found, describe(found))
+        if (!found.valid) session.exitCode = EXIT.failed
+      }),
+    )
+}
+
+const SHOWN_ERRORS = 10
+
+/** The verdict for a person; it never ends without saying what was not checked. */
+function describe(found: LedgerVerification): string {
+  const { valid, status, checked, head, anchored_by, checkpoints, reports } = found
+  const { errors, error_count, not_checked, ledger, not_recorded } = found
+  const shown = errors.slice(0, SHOWN_ERRORS)
+  return [
+    `${valid ? 'VALID' : status.toUpperCase().replaceAll('_', ' ')}\n`,
+    facts({
+      entries: `${checked.entries}, seq ${checked.from_seq} to ${checked.to_seq}`,
+      head: head.hash,
+      'anchored by': anchored_by,
+      checkpoints: `${checkpoints.checked} compared, ${checkpoints.mismatched} wrong`,
+      reports: `${reports.checked} compared, ${reports.mismatched} wrong`,
+      errors: error_count,
+      recorded: ledger === null ? `no: ${not_recorded ?? ''}` : `as entry ${ledger.seq}`,
+    }),
+    ...shown.map(
+      ({ seq, code, detail }) =>
+        `  seq ${seq}: ${code}${detail === undefined ? '' : `, ${detail}`}\n`,
+    ),
+    error_count > shown.length ? `  and ${error_count - shown.length} more\n` : '',
+    'Not checked:\n',
+    ...not_checked.map((sentence) => `  - ${sentence}\n`),
+  ].join('')
+}

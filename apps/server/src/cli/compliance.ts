@@ -1,0 +1,20 @@
+import type { Compliance } from '@remit/core'
+import type { Command } from 'commander'
+import type { Booted } from '../boot.ts'
+import { complianceReportCommand } from './compliance-report.ts'
+import { complianceVerifyCommand } from './compliance-verify.ts'
+import { CliError } from './errors.ts'
+import type { Session } from './session.ts'
+
+export function complianceCommands(program: Command, session: Session): void {
+  const compliance = program.command('compliance').description('Evidence from the ledger')
+  complianceReportCommand(compliance, session, offered)
+  complianceVerifyCommand(compliance, session, offered)
+}
+
+/** What a module offers for this; the community edition has none. */
+function offered({ remit, entitlement }: Booted): Compliance {
+  const { compliance } = remit.ports
+  if (!compliance) throw new CliError(`Nothing reports on ledgers here. ${entitlement.notice}`)
+  return compliance
+}

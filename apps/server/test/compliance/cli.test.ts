@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LedgerVerification } from '@remit/contract'
+import { DIALECTS } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasModules } from '../../src/modules.ts'
+import { cli, cliJson, createOrg } from '../support/cli.ts'
+import { createInstallation, withoutGuards } from '../support/installation.ts'
+import type { Installation } from '../support/installation.ts'
+
+describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect) => {
+  let installation: Installation
+  let env: Readonly<Record<string, string>>
+  let orgId: string
+
+  beforeAll(async () => {
+    installation = await createInstallation(dialect)
+    env = { ...installation.env, REMIT_CHECKPOINT_DIR: join(installation.folder, 'checkpoints') }
+    orgId = (await createOrg(env)).organization.id
+  })
+  afterAll(() => installation.remove())
+
+  const file = (name: string) => join(installation.folder, name)
+
+  describe('verify', () => {
+    test('says what was found and what was not looked at, and records it', async () => {
+      const text = await cli(['compliance', 'verify'], env)
+      const found = await cliJson<LedgerVerification>(['compliance', 'verify'], env)
+
+      expect(text).toMatchObject({ code: 0, stderr: '' })
+      expect(text.stdout).toMatch(/^VALID\n/)
+      expect(text.stdout).toMatch(/^recorded: +as entry 3$/m)
+      expect(found).toMatchObject({ valid: true, checked: { entries: 4 }, ledger: { seq: 4 } })
+      for (const sentence of found.not_checked) expect(text.stdout).toContain(sentence)
+    })
+
+    test('takes a part and a checkpoint that was kept elsewhere', async () => {
+      const note = await cli(['ledger', 'checkpoint'], env)
+      writeFileSync(file('kept.txt'), note.stdout)
+      const part = await cliJson<LedgerVerification>(
+        ['compliance', 'verify', '--from-seq', '1', '--to-seq', '2'],
+        env,
+      )
+      const held = await cliJson<LedgerVerification>(
+        ['compliance', 'verify', '--checkpoint', file('kept.txt')],
+        env,
+      )
+
+      expect(part.checked).toEqual({ from_seq: 1, to_seq: 2, entries: 2 })
+      expect(held.anchored_by).toBe('external')
+    })
+
+    test('refuses what it cannot use in one line', async () => {
+      const refused = await Promise.all([
+        cli(['compliance', 'verify', '--from-seq', 'one'], env),
+        cli(['compliance', 'verify', '--from-seq', '99999'], env),
+        cli(['compliance', 'verify', '--org', 'nobody'], env),
+      ])
+
+      expect(refused.map(({ code, stdout }) => [code, stdout])).toEqual([
+        [2, ''],
+        [1, ''],
+        [1, ''],
+      ])
+      for (const { stderr } of refused) expect(stderr).toMatch(/^remit: [^\n]+\n$/)
+    })
+
+    test('ends with 1 and the place where it found a change', async () => {
+      const { organization } = await createOrg(env, 'tampered')
+      await installation.database((db) =>
+        withoutGuards(db, (open) =>
+          open
+            .updateTable('ledger_entry')
+            .set({ payload: '{}' })
+            .where('org_id', '=', organization.id)
+            .where('seq', '=', 1)
+            .execute(),
+        ),
+      )
+      const text = await cli(['compliance', 'verify', '--org', 'tampered'], env)
+
+      expect(text.code).toBe(1)
+      expect(text.stdout).toMatch(/^TAMPERED\n/)
+      expect(text.stdout).toContain('  seq 1: commitment_mismatch\n')
+    })
+  })
+
+  describe('report', () => {
+    const report = (...args: string[]) =>
+      cli(['compliance', 'report', '--org', 'acme', '--framework', 'soc2', ...args], env)
+
+    test('writes the document to standard output, in each format', async () => {
+      const [json, csv, html, oscal] = await Promise.all(
+        ['json', 'csv', 'html', 'oscal'].map((format) => report('--format', format)),
+      )
+
+      for (const one of [json, csv, html, oscal]) expect(one).toMatchObject({ code: 0, stderr: '' })
+      expect(JSON.parse(json!.stdout)).toMatchObject({
+        status: 'ready',
+        generated_by: { type: 'system', id: 'remit' },
+        content: { framework: { id: 'soc2' } },
+      })
+      expect(csv!.stdout).toMatch(/^"?framework"?,/)
+      expect(html!.stdout).toMatch(/^<!doctype html>/i)
+      expect(JSON.parse(oscal!.stdout)).toHaveProperty('assessment-results')
+    })
+
+    test('writes a file in one step and prints the summary', async () => {
+      const text = await report('--out', file('soc2.json'))
+      const json = await report('--out', file('again.json'), '--json')
+      const stored = JSON.parse(readFileSync(file('soc2.json'), 'utf8')) as { id: string }
+
+      expect(text).toMatchObject({ code: 0, stderr: '' })
+      expect(text.stdout).toContain(stored.id)
+      expect(text.stdout).toContain('verified up to the end of the period')
+      expect(JSON.parse(json.stdout)).toMatchObject({ verified: true, summary: { total: 33 } })
+      expect(readdirSync(installation.folder).filter((name) => /partial/.test(name))).toEqual([])
+    })
+
+    test('refuses what it cannot use, naming the option', async () => {
+      const refused = await Promise.all([
+        report('--from', 'tomorrow'),
+        report('--role', 'importer'),
+        report('--format', 'pdf'),
+        report('--from', '2030-01-01', '--to', '2030-02-01'),
+        cli(['compliance', 'report'], env),
+      ])
+
+      expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 1, 2])
+      expect(refused[0].stderr).toMatch(/^remit: --from must be a date/)
+      for (const { stderr, stdout } of refused) {
+        expect(stdout).toBe('')
+        expect(stderr).toMatch(/^remit: [^\n]+\n$/)
+      }
+    })
+
+    test('shows how far it is on a terminal', async () => {
+      const { stderr } = await cli(
+        ['compliance', 'report', '--org', 'acme', '--framework', 'nist_ai_rmf'],
+        env,
+        { isTerminal: true },
+      )
+
+      expect(stderr.replaceAll('\r\u001b[K', '')).toMatch(/^(?:read [\d,]+ entries)*$/)
+    })
+  })
+
+  test('a command leaves no heartbeat, no checkpoint and no lease behind', async () => {
+    await cli(['compliance', 'verify', '--org', 'acme'], env)
+    const found = await installation.database(async (db) => ({
+      lease: await db
+        .selectFrom('process_lease' as never)
+        .selectAll()
+        .execute(),
+      heartbeats: await db
+        .selectFrom('ledger_entry')
+        .select('seq')
+        .where('org_id', '=', orgId)
+        .where('kind', '=', 'ledger.heartbeat')
+        .execute(),
+    }))
+
+    expect(found).toEqual({ lease: [], heartbeats: [] })
+    expect(readdirSync(installation.folder)).not.toContain('checkpoints')
+  })
+})
+
+describe('without commercial modules', () => {
+  test('no ledger is reported on, and the reason is said', async () => {
+    const installation = await createInstallation()
+    const env = { ...installation.env, REMIT_EVALUATION: '0' }
+    await createOrg(env)
+    const refused = await Promise.all([
+      cli(['compliance', 'verify'], env),
+      cli(['compliance', 'report', '--framework', 'soc2'], env),
+    ])
+    await installation.remove()
+
+    for (const one of refused) {
+      expect(one).toMatchObject({ code: 2, stdout: '' })
+      expect(one.stderr).toMatch(/^remit: Nothing reports on ledgers here\. .+\n$/)
+    }
+  })
+})

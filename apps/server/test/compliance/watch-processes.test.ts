@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasModules } from '../../src/modules.ts'
+import { cliJson, createOrg } from '../support/cli.ts'
+import { createInstallation } from '../support/installation.ts'
+import type { Installation } from '../support/installation.ts'
+
+const PROGRAM = fileURLToPath(new URL('./watching-server.ts', import.meta.url))
+
+interface Lease {
+  readonly name: string
+  readonly holder: string
+  readonly expires_at: number
+}
+
+describe.skipIf(!hasModules())('two servers of one installation', () => {
+  let installation: Installation
+  let env: Record<string, string>
+  let orgs: string[]
+  let servers: ChildProcess[]
+
+  beforeAll(async () => {
+    installation = await createInstallation('postgres')
+    env = {
+      ...installation.env,
+      REMIT_LOG_LEVEL: 'error',
+      REMIT_CHECKPOINT_DIR: join(installation.folder, 'checkpoints'),
+    }
+    orgs = [(await createOrg(env)).organization.id, (await createOrg(env, 'other')).organization.id]
+    servers = await Promise.all([start(), start()])
+  })
+  afterAll(async () => {
+    for (const server of servers) server.kill('SIGKILL')
+    await installation.remove()
+  })
+
+  const start = async (): Promise<ChildProcess> => {
+    const server = spawn(process.execPath, ['--conditions=@remit/source', PROGRAM], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(server.stdout, 'data')
+    return server
+  }
+  const read = <T>(table: string, orgId?: string): Promise<T[]> =>
+    installation.database(async (db) => {
+      const rows = db.selectFrom(table as never).selectAll()
+      return (await (
+        orgId === undefined ? rows : rows.where('org_id' as never, '=', orgId as never)
+      ).execute()) as T[]
+    })
+  const heartbeats = async (orgId: string) =>
+    (await read<{ kind: string; recorded_at: string }>('ledger_entry', orgId))
+      .filter(({ kind }) => kind === 'ledger.heartbeat')
+      .map(({ recorded_at }) => recorded_at.slice(0, 10))
+  const holder = async () => (await read<Lease>('process_lease'))[0]?.holder
+  const until = async (holds: () => Promise<boolean>) => {
+    while (!(await holds())) await setTimeout(50)
+  }
+  /** As if it were the day after: the watch has done nothing yet today. */
+  const forget = () =>
+    installation.database((db) =>
+      db
+        .updateTable('ledger_watch' as never)
+        .set({ heartbeat_day: '2020-01-01' } as never)
+        .execute(),
+    )
+
+  test('write one heartbeat a day to each ledger, and keep its checkpoint outside', async () => {
+    const kept = () =>
+      orgs.every((id) => existsSync(join(env['REMIT_CHECKPOINT_DIR']!, `${id}.txt`)))
+    await until(() => Promise.resolve(kept()))
+    await setTimeout(1_000)
+    const days = await Promise.all(orgs.map(heartbeats))
+    const note = readFileSync(join(env['REMIT_CHECKPOINT_DIR']!, `${orgs[0]}.txt`), 'utf8')
+
+    expect(days.map(({ length }) => length)).toEqual([1, 1])
+    expect(note.match(/^— /gm)).toHaveLength(1)
+    expect(await cliJson(['compliance', 'verify', '--org', orgs[0]!], env)).toMatchObject({
+      valid: true,
+      anchored_by: 'external',
+    })
+  })
+
+  test('the one that holds the lease keeps it while it lives; when it is killed, the other takes over', async () => {
+    const first = await holder()
+    await setTimeout(700)
+    expect(await holder()).toBe(first)
+
+    // Which of them it is shows when one is gone.
+    servers[0]!.kill('SIGKILL')
+    await once(servers[0]!, 'exit')
+    await forget()
+    await until(async () => (await heartbeats(orgs[1]!)).length === 2)
+    expect((await Promise.all(orgs.map(heartbeats))).map(({ length }) => length)).toEqual([2, 2])
+
+    servers[0] = await start()
+    servers[1]!.kill('SIGTERM')
+    await once(servers[1]!, 'exit')
+    await forget()
+    await until(async () => (await heartbeats(orgs[1]!)).length === 3)
+    await setTimeout(500)
+    expect((await Promise.all(orgs.map(heartbeats))).map(({ length }) => length)).toEqual([3, 3])
+  })
+})
