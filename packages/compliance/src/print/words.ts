@@ -47,12 +47,9 @@ export const RESULT_WORDS = {
 export const evidenceWords = ({ operated, reason }: ReportEvidence): string =>
   operated || reason === null ? (operated ? 'at work' : 'not at work') : REASON_WORDS[reason]
 
-/** `credential_lifecycle` as words. */
-const wordsOf = (id: string): string => id.replaceAll('_', ' ')
-
-/** The same at the beginning of a line. */
+/** `credential_lifecycle` as words at the beginning of a line. */
 export const titleOf = (id: string): string => {
-  const words = wordsOf(id)
+  const words = id.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
@@ -70,7 +67,8 @@ function partText(figure: Figure): string {
     return `${text} (${partText(numerator)} of ${partText(denominator)})`
   const members = Object.entries(figure)
   if (members.length === 0) return 'none'
-  return members.map(([name, one]) => `${wordsOf(name)} ${nested(one)}`).join('; ')
+  // As they are: a name can be that of an agent.
+  return members.map(([name, one]) => `${name}: ${nested(one)}`).join('; ')
 }
 
 /** What is inside a figure: one that would read on into what follows stands in brackets. */
