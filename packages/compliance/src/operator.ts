@@ -1,7 +1,7 @@
 import { fail, invalid, OPERATOR } from '@remit/core'
 import type { Compliance, Deps } from '@remit/core'
 import { askForReport } from './report/ask.ts'
-import { answerIn } from './report/formats.ts'
+import { renderingOf } from './report/formats.ts'
 import { Generator } from './report/generator.ts'
 import { storedOf } from './report/view.ts'
 import { verificationOf } from './verify/answer.ts'
@@ -36,7 +36,6 @@ export const operatorOf = (deps: Deps, jobs: Jobs): Compliance => ({
     const asking = { ...deps, generator, patienceMs: PATIENCE_MS }
     const stored = storedOf(await askForReport(asking, { orgId, caller: null }, request, null))
     if (!stored) throw fail('report_not_ready')
-    const { body } = answerIn(stored, query)
-    return { report: stored.report, text: String(body) }
+    return { report: stored.report, text: renderingOf(stored, query).text }
   },
 })

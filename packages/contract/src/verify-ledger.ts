@@ -8,7 +8,9 @@ const MAX_NOTE = 10_000
 
 export const VerifyLedgerRequest = z
   .strictObject({
-    from_seq: SeqBound.optional().describe('The first entry to look at; the beginning unless given'),
+    from_seq: SeqBound.optional().describe(
+      'The first entry to look at; the beginning unless given',
+    ),
     to_seq: SeqBound.optional().describe('The last one; the end unless given'),
     checkpoint: z
       .string()

@@ -222,7 +222,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('state is folded from entries, on 
 
   it('and from what is carried over, once they are pruned, twice', async () => {
     // What is pending or answered is no state that is carried over.
-    const withoutApprovals = ({ approvals: _, ...setup }: Setup): Setup => setup
+    const withoutApprovals = ({ approvals: _approvals, ...setup }: Setup): Setup => setup
     const size = (await rowsOf(api)).length
     for (const round of [1, 2]) {
       clock.advance(401 * DAY_MS)

@@ -7,14 +7,13 @@ export const createFold = (question: Question, options?: FoldOptions): FactFold 
   new Fold(question, options)
 
 export type { FactFold, Facts } from './facts.ts'
-export type { Evidence, Idle } from './evidence.ts'
-export { EVIDENCE_KINDS } from './evidence-kinds.ts'
+export type { Evidence } from './evidence.ts'
 export type { EvidenceKind } from './evidence-kinds.ts'
-export type { FactEntry, FactRow } from './entry.ts'
+export type { FactRow } from './entry.ts'
 export type { FoldOptions } from './fold.ts'
-export type { Failure, Measured, Meter, Metric, Outcome } from './meter.ts'
+export type { Failure, Metric, Outcome } from './meter.ts'
 export type { ChainFacts, CheckpointMismatch, Outside, RecordedReport } from './outside.ts'
 export { questionOf } from './question.ts'
 export type { Question } from './question.ts'
 export { SeqPage } from './seqs.ts'
-export { RULES_VERSION, THRESHOLDS, isRelaxed } from './thresholds.ts'
+export { RULES_VERSION } from './thresholds.ts'

@@ -62,20 +62,22 @@ function withContent(
   return `${JSON.stringify(envelope).slice(0, -1)},"content":${content}}`
 }
 
+/** A report in the format that was asked for; throws `invalid_request` for what goes with another only. */
+export function renderingOf(stored: Stored, query: ReportQuery): Rendering {
+  for (const name of ['part', 'bom'] as const) {
+    if (query.format !== 'csv' && query[name] !== undefined)
+      throw invalid(name, 'is for format=csv')
+  }
+  return FORMATS[query.format](stored, query)
+}
+
 /** The answer: the bytes of the format, what they hash to, and under which name to keep them. */
 export function answerIn(
   stored: Stored,
   query: ReportQuery,
   options: { status?: number; headers?: Record<string, string> } = {},
 ): Reply<Report> {
-  for (const name of ['part', 'bom'] as const) {
-    if (query.format !== 'csv' && query[name] !== undefined)
-      throw invalid(name, 'is for format=csv')
-  }
-  const { contentType, text, extension, disposition, headers } = FORMATS[query.format](
-    stored,
-    query,
-  )
+  const { contentType, text, extension, disposition, headers } = renderingOf(stored, query)
   const { id, framework, period, content_sha256 } = stored.report
   const days = `${period.from.slice(0, 10)}_${period.to.slice(0, 10)}`
   return new Reply(text as never, {

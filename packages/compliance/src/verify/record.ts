@@ -7,11 +7,7 @@ import type { Verification } from './answer.ts'
  * The entry that tells of a verification. What looked at a part only is not `valid` there: it is no
  * verification of the ledger.
  */
-function verifiedEntry(
-  found: Verification,
-  isWhole: boolean,
-  caller: Caller | null,
-): EntryDraft {
+function verifiedEntry(found: Verification, isWhole: boolean, caller: Caller | null): EntryDraft {
   const { valid, status, checked, first_invalid, error_count, anchored_by, gaps, head } = found
   return {
     kind: 'ledger.verified',

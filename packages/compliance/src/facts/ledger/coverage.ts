@@ -18,7 +18,7 @@ interface Place {
 }
 
 /** When the organization was made, milliseconds; before all time where that was pruned and not carried on. */
-export const createdAt = ({ organization }: State, firstKept: Place | null): number => {
+const createdAt = ({ organization }: State, firstKept: Place | null): number => {
   if (organization) return organization.createdAt
   return firstKept?.seq === 0 ? firstKept.time : -Infinity
 }
