@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS, readyReport } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import type { Given } from './support/bad-facts.ts'
@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(VERIFIER)).each(DIALECTS)('remit-verify on %s', (dia
     api.clock.set(AFTER)
     for (const framework of FRAMEWORKS) {
       const body = { framework, ...QUARTER }
-      const made = await api.ok('createReport', { body })
+      const made = await readyReport(api, body)
       const { key } = api.org
       const path = `/v1/compliance/reports/${made.id}`
       const stored = await api.remit.call('GET', path, { key })

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { ReadyReport } from '@remit/contract'
-import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import { apiOf, createClock, createTestRemit, DIALECTS, readyReport } from '@remit/core/testing'
 import type { Api, TestClock, TestRemit } from '@remit/core/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
@@ -42,16 +41,8 @@ async function played(dialect: (typeof DIALECTS)[number]): Promise<Installation>
   return api
 }
 
-async function report(api: Api, framework: string): Promise<ReadyReport> {
-  let made = await api.ok('createReport', { body: { framework, ...QUARTER } })
-  // The first thread of a process may take its time to start.
-  while (made.status === 'generating') {
-    await setTimeout(100)
-    made = await api.ok('getReport', { params: { id: made.id } })
-  }
-  if (made.status !== 'ready') throw new Error(made.detail)
-  return made
-}
+const report = (api: Api, framework: string): Promise<ReadyReport> =>
+  readyReport(api, { framework, ...QUARTER })
 
 /** What is hashed of each framework's report. */
 async function hashes(api: Api): Promise<string[]> {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { LedgerVerification } from '@remit/contract'
 import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
 import type { LedgerSigner } from '@remit/core'
-import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import { apiOf, createClock, createTestRemit, DIALECTS, readyReport } from '@remit/core/testing'
 import type { Api, TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
@@ -152,11 +152,7 @@ describe.each(DIALECTS)('somebody with the whole database on %s', (dialect) => {
   }
 
   const JANUARY = { framework: 'soc2', from: '2026-01-01', to: '2026-01-31' }
-  async function reported(api: Api) {
-    const report = await api.ok('createReport', { body: JANUARY })
-    if (report.status !== 'ready') throw new Error(report.status)
-    return report.content
-  }
+  const reported = async (api: Api) => (await readyReport(api, JANUARY)).content
 
   test('finds nothing wrong where he did nothing', async () => {
     const api = await played()

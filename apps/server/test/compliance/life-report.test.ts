@@ -1,4 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
+import { readyReport } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
 import { live } from './life.ts'
@@ -12,9 +13,7 @@ describe.skipIf(!hasModules())('a report reads what the other packages write', (
     life.clock.advance(1000)
     const to = new Date(life.clock.now()).toISOString()
     const body = { framework: 'soc2', from: '2026-11-20', to }
-    const made = await life.api.ok('createReport', { body })
-    if (made.status !== 'ready') throw new Error(`the report is ${made.status}`)
-    report = made
+    report = await readyReport(life.api, body)
   }, 60_000)
   afterAll(() => life.close())
 

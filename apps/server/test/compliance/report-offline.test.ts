@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { readyReport } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
 import { live } from './life.ts'
@@ -19,7 +20,7 @@ describe.skipIf(!hasModules())('reports over what every package writes, offline'
     clock.advance(1000)
     const to = new Date(clock.now()).toISOString()
     for (const framework of ['soc2', 'eu_ai_act', 'nist_ai_rmf']) {
-      const made = await api.ok('createReport', { body: { framework, from: '2026-11-20', to } })
+      const made = await readyReport(api, { framework, from: '2026-11-20', to })
       const file = join(folder, `${framework}.json`)
       writeFileSync(file, JSON.stringify(made))
       files.push('--report', file)

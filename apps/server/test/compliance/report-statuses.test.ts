@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, DIALECTS, readyReport } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
@@ -34,11 +34,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
       clock.advance(1000)
       const to = new Date(clock.now()).toISOString()
       const body = { framework, from: '2026-11-20', to }
-      let made = await api.ok('createReport', { body })
-      while (made.status === 'generating')
-        made = await api.ok('getReport', { params: { id: made.id } })
-      if (made.status !== 'ready') throw new Error(made.detail)
-      return made
+      return readyReport(api, body)
     }
     const statuses = async (api: Api) => {
       const found: string[] = []
