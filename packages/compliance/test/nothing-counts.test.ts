@@ -32,7 +32,6 @@ describe('what callers write, and what was erased', () => {
     const facts = factsOf([])
     expect(metric(facts, 'M50')?.value).toBeNull()
     const applying = facts.checks.filter(({ population }) => population > 0)
-    // That nothing was verified or scored for so long is a fact.
-    expect(applying.map((one) => one.check)).toEqual(['LED-6', 'SCR-1'])
+    expect(applying.map((one) => one.check)).toEqual([])
   })
 })
