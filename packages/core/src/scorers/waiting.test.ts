@@ -138,6 +138,7 @@ describe('who is told of runs', () => {
       scorerVersion: '2',
       threshold: 0.5,
       count: 3,
+      failed: 1,
       scored: 2,
       mean: 0.5,
       passRate: 0.5,
