@@ -180,6 +180,18 @@ describe.each(DIALECTS)('somebody with the whole database on %s', (dialect) => {
     expect(errors).toEqual(expect.arrayContaining([...also]))
   })
 
+  test('what he does to later entries changes no byte of a report on before', async () => {
+    const api = await played()
+    const before = await reported(api)
+    const later = await api.ok('verifyLedger', { body: {} })
+    await new Attacker(remit.db, api.org.id).set(later.ledger!.seq, { action: 'never said' })
+    const report = await api.ok('createReport', { body: JANUARY })
+    if (report.status !== 'ready') throw new Error(report.status)
+
+    expect(report.content).toEqual(before)
+    expect(report.ledger_head).toMatchObject({ verified: false, first_bad_seq: later.ledger!.seq })
+  })
+
   test.each(ATTACKS.filter(({ unwritable }) => !unwritable))(
     '$name: found by the next report',
     async ({ run }) => {
