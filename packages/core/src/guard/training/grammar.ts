@@ -25,6 +25,8 @@ type Random = () => number
 
 /** Documents are made with so many attacks, and as many harmless fillers, each. */
 const IN_CARRIERS = 0.8
+/** A longer one is a document of its own. */
+const MAX_CARRIED = 400
 const MAX_DEPTH = 6
 
 /** All texts that the grammars in a folder make, and the digest of the files. */
@@ -56,8 +58,10 @@ function readFile(file: string, grammar: Grammar): void {
       phrases: [],
     }
     list = []
-    if (kind === '@slot') grammar.slots.set(first, list)
-    else if (kind === '@texts') {
+    if (kind === '@slot') {
+      if (grammar.slots.has(first)) throw new Error(`the grammars have two slots ${first}`)
+      grammar.slots.set(first, list)
+    } else if (kind === '@texts') {
       const [label, category = 'benign', contexts = 'user'] = words
       const attack = label === 'attack'
       const group = { ...shared, attack, category, contexts: contextsOf(contexts), phrases: list }
@@ -81,7 +85,7 @@ function rowsOf(grammar: Grammar, seed: number): Row[] {
         texts.add(expand(phrase, grammar, random))
       for (const payload of texts) {
         const ctx = pick(contexts, random)
-        const inCarrier = ctx !== 'user' && random() < IN_CARRIERS
+        const inCarrier = ctx !== 'user' && payload.length <= MAX_CARRIED && random() < IN_CARRIERS
         rows.push({
           text: inCarrier ? carried(payload, ctx, grammar, random) : payload,
           label: attack ? 1 : 0,
@@ -103,6 +107,9 @@ function carried(payload: string, ctx: GuardSource, grammar: Grammar, random: Ra
   return expand(carrier, grammar, random).replace('{payload}', () => payload)
 }
 
+/** `\n` and `\t` are white space, `\\n` is what JSON writes for it, and any sign can be meant as such. */
+const ESCAPED = /\\(n|t|\\n|[^\w\s\\])/g
+const WHITE: Readonly<Record<string, string>> = { n: '\n', t: '\t' }
 const INNERMOST = /(?<!\\)\[((?:\\[[\]]|[^[\]])*)(?<!\\)\]|\{([^{}\s"':,]+)\}/gu
 
 /** A phrase with its choices made and its slots filled. */
@@ -113,7 +120,7 @@ function expand(phrase: string, grammar: Grammar, random: Random, depth = 0): st
     return fillers ? pick(fillers, random) : found
   })
   if (filled !== phrase && depth < MAX_DEPTH) return expand(filled, grammar, random, depth + 1)
-  return filled.replaceAll('\\n', '\n').replaceAll('\\[', '[').replaceAll('\\]', ']')
+  return filled.replace(ESCAPED, (_, what: string) => WHITE[what] ?? what)
 }
 
 const pick = <T>(list: readonly T[], random: Random): T => {

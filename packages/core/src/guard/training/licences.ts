@@ -2,7 +2,8 @@ import type { Row } from './rows.ts'
 
 /**
  * The sources of the project's corpus that the shipped weights may learn from, with the licence
- * that their repository states. Attacks are our own only; what is not listed is left out.
+ * that their repository states: Apache-2.0, MIT, CC0 or CC BY, for the texts and not only for the
+ * collection. Attacks are our own only; what is not listed is left out.
  */
 const OWN = 'own work, Apache-2.0'
 const LICENCES: readonly (readonly [source: RegExp, licence: string])[] = [
@@ -17,8 +18,7 @@ const LICENCES: readonly (readonly [source: RegExp, licence: string])[] = [
   [/^self-instruct$|^T0-P3$/, 'Apache-2.0'],
   [/^PIArena-qasper_long$/, 'CC-BY-4.0'],
   [/^PIArena-gov_report_long$/, 'MIT; works of the US government'],
-  [/^SpamAssassin-/, 'PDDL-1.0'],
-  [/^docs:/, 'Apache-2.0, MIT or public domain'],
+  [/^docs:(?!stdlib-js)/, 'Apache-2.0, MIT or CC0-1.0'],
 ]
 const OUR_ATTACKS = /^(?:ours|grammar)-/
 

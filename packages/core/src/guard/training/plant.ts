@@ -8,6 +8,8 @@ const MIN_REQUEST = 20
 /** A stretch of a document around it. */
 const MAX_STRETCH = 900
 const MIN_DOCUMENT = 60
+// What users send to have it read, not to have something done.
+const SAYS_ONLY = new Set(['grammar-remark', 'ours-docneg'])
 const SEPARATORS = ['\n', '\n\n', ' ', '. ']
 
 /**
@@ -21,8 +23,12 @@ export function plant(rows: readonly Row[], requests: number, seed: number): Row
   )
   if (documents.length === 0) return []
   const asked = rows.filter(
-    ({ label, ctx, text }) =>
-      label === 0 && ctx === 'user' && text.length >= MIN_REQUEST && text.length <= MAX_REQUEST,
+    ({ label, ctx, text, source }) =>
+      label === 0 &&
+      ctx === 'user' &&
+      text.length >= MIN_REQUEST &&
+      text.length <= MAX_REQUEST &&
+      !SAYS_ONLY.has(source),
   )
   const planted: Row[] = []
   for (let i = 0; i < requests && asked.length > 0; i++) {

@@ -22,8 +22,11 @@ const RATE = 0.5
 /** This share of what users say in attacks is shown to the head for documents too. */
 const DIRECT_IN_DOCUMENTS = 0.35
 
-/** So many harmless requests are shown as what they are inside a document: attacks. */
-const PLANTED = 5_000
+/**
+ * So many harmless requests are shown as what they are inside a document: attacks. No more than there
+ * are texts.
+ */
+const PLANTED = 9_000
 
 /** Both heads and the vocabulary, from nothing but the rows, the concepts and the seed. */
 export function train(rows: readonly Row[], concepts: string, seed: number): Trained {
@@ -33,7 +36,9 @@ export function train(rows: readonly Row[], concepts: string, seed: number): Tra
   const make = exampler(new Lexicon(concepts), repair)
   const random = randomOf(seed)
   const settings = { bits: FEATURE_BITS, seed, epochs: EPOCHS, rate: RATE }
-  const learned = [...rows, ...plant(rows, PLANTED, seed)].filter(({ ctx }) => ctx !== 'system')
+  const learned = [...rows, ...plant(rows, Math.min(PLANTED, rows.length), seed)].filter(
+    ({ ctx }) => ctx !== 'system',
+  )
   const direct = learned.filter((row) => !isEmbedded(row)).map((row) => make(row))
   const embedded = learned
     .filter(({ ctx, label }) => isDocument(ctx) || (label === 1 && random() < DIRECT_IN_DOCUMENTS))
