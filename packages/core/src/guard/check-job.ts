@@ -35,9 +35,10 @@ export async function checkAnywhere(
   const { parts, ended } = await computer.run(owner, checkJob, { request, opinions }, limitMs)
   const [answer] = parts
   if (answer) return answer
+  const later = { headers: { 'Retry-After': '1' } }
   throw ended === 'time'
-    ? fail('deadline_exceeded', 'The check took too long; there is no verdict')
-    : fail('overloaded', 'The check needs more memory than one may use; there is no verdict')
+    ? fail('deadline_exceeded', 'The check took too long; there is no verdict', later)
+    : fail('overloaded', 'The check needs more memory than there is; there is no verdict', later)
 }
 
 const lengthOf = ({ content, messages = [] }: GuardRequest): number =>
