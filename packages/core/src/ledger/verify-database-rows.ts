@@ -72,23 +72,39 @@ function saysTheSame(payload: string, copies: Pick<LedgerEntryRow, keyof Copies>
   at = payload.indexOf('"', at + ',"type":"'.length)
   at = pass(payload, at, '"},"agent_id":', copies.agent_id)
   if (at < 0 || !payload.startsWith(',"data":{', at)) return false
-  // The data may hold such a member too, but only the last one can be that of the payload itself.
-  const end = pass(payload, payload.lastIndexOf(',"decision":'), ',"decision":', copies.decision)
-  REASON_AND_RESOURCE.lastIndex = end
-  return end > at && REASON_AND_RESOURCE.test(payload)
+  // The data may hold such members too, but only the last ones are those of the payload itself.
+  let end = payload.length - 1
+  if (payload.charCodeAt(end) !== CLOSED) return false
+  end = passBack(payload, end, ',"resource":')
+  end = passBack(payload, end, ',"reason":')
+  const from = end - ',"decision":'.length - (copies.decision?.length ?? 2) - 2
+  return from > at && pass(payload, from, ',"decision":', copies.decision) === end
 }
 
-const REASON_AND_RESOURCE = /,"reason":(?:null|"[^"\\]*"),"resource":(?:null|"[^"\\]*")\}$/y
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const CLOSED = 0x7d
 
 /** The position behind a label and a value that stand at `at`; -1 if they do not, or may not. */
 function pass(text: string, at: number, label: string, value: string | null): number {
   if (at < 0 || !text.startsWith(label, at)) return -1
   const from = at + label.length
   if (value === null) return text.startsWith('null', from) ? from + 4 : -1
-  const isSame = text.startsWith(value, from + 1) && text.startsWith('"', from)
+  if (text.charCodeAt(from) !== QUOTE || !text.startsWith(value, from + 1)) return -1
   const to = from + 1 + value.length
   // The text ends at its first quote; one with an escape in it stands for another value.
-  return isSame && text.indexOf('"', from + 1) === to && !value.includes('\\') ? to + 1 : -1
+  return text.indexOf('"', from + 1) === to && !value.includes('\\') ? to + 1 : -1
+}
+
+/** Where a label begins whose value, a text without escapes or null, ends before `end`; -1 if none does. */
+function passBack(text: string, end: number, label: string): number {
+  let from = end - 4
+  if (text.charCodeAt(end - 1) === QUOTE) {
+    for (from = end - 2; text.charCodeAt(from) !== QUOTE; from--)
+      if (from < 0 || text.charCodeAt(from) === BACKSLASH) return -1
+  } else if (from < 0 || !text.startsWith('null', from)) return -1
+  from -= label.length
+  return from >= 0 && text.startsWith(label, from) ? from : -1
 }
 
 function copiesIn(payload: string): Copies {
