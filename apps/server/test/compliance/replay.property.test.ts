@@ -159,7 +159,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('replays on %s', (dialect) => {
       }),
       { numRuns: dialect === 'sqlite' ? 40 : 10 },
     )
-    // Not all of them the same, in so many runs.
-    if (dialect === 'sqlite') expect(kinds.size).toBeGreaterThan(2)
+    // Not all of them the same, where there are many runs.
+    expect(kinds.size).toBeGreaterThanOrEqual(dialect === 'sqlite' ? 3 : 1)
   })
 })
