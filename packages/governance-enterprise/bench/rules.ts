@@ -5,6 +5,8 @@ import { workload } from './workload.ts'
 import type { PlainRequest } from './workload.ts'
 
 const SIZES = [10, 100, 1_000, 10_000]
+/** CPU time is counted in steps of milliseconds, so that a measure has to take many of them. */
+const PASSES = 200
 /** Requests that each of the others answers in a round: they take so much longer. */
 const FEWER = { cedar: [500, 200, 40, 4], casbin: [500, 200, 40, 4] } as const
 
@@ -36,8 +38,8 @@ export async function rulesSuite({
     })
     if (differing.length > 0) throw new Error(`${differing.length} of ${size} rules differ`)
     const measures = {
-      limit: async () => microseconds(engines.limit, requests, 20),
-      ours: async () => microseconds(engines.ours, requests, 20),
+      limit: async () => microseconds(engines.limit, requests, PASSES),
+      ours: async () => microseconds(engines.ours, requests, PASSES),
       cedar: async () => microseconds(engines.cedar, some('cedar'), 1),
       casbin: async () => microseconds(engines.casbin, some('casbin'), 1),
     }
