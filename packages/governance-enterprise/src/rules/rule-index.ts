@@ -9,15 +9,18 @@ export interface Candidates<R> {
   readonly certain: number
 }
 
-/** Rules under one key: those that are about what is found there, and those that may be. */
+/**
+ * Rules under one key: those that are about what is found there, and those that may be. Null for none:
+ * among thousands of rules it costs more to look at an empty list than to know that it is.
+ */
 interface List<R> {
-  readonly certain: R[]
-  readonly others: R[]
+  certain: R[] | null
+  others: R[] | null
 }
 
 /** Rules for some actions: those for any agent, and those for one, by the agent's number. */
 interface Node<R> {
-  readonly anyAgent: List<R>
+  anyAgent: List<R> | null
   readonly byAgent: Map<number, List<R>>
 }
 
@@ -58,9 +61,9 @@ export class RuleIndex<R extends Rule> {
         collect(this.#prefixes.get(action.slice(0, dot + 1)), agent, lists)
     }
     collect(this.#anyAction, agent, lists)
-    for (const list of lists) for (const rule of list.certain) rules.push(rule)
+    for (const list of lists) if (list.certain) for (const rule of list.certain) rules.push(rule)
     const certain = rules.length
-    for (const list of lists) for (const rule of list.others) rules.push(rule)
+    for (const list of lists) if (list.others) for (const rule of list.others) rules.push(rule)
     return { rules, certain }
   }
 
@@ -70,8 +73,10 @@ export class RuleIndex<R extends Rule> {
     const anyAgent = isForAnyAgent(agents, actions)
     const kind = isProvenByKeys(rule, agents, actions) ? 'certain' : 'others'
     for (const node of this.#nodesOf(actions)) {
-      if (anyAgent) node.anyAgent[kind].push(rule)
-      else for (const agent of agents) this.#listOf(agent, node)[kind].push(rule)
+      const lists = anyAgent
+        ? [(node.anyAgent ??= emptyList())]
+        : agents.map((agent) => this.#listOf(agent, node))
+      for (const list of lists) (list[kind] ??= []).push(rule)
     }
   }
 
@@ -115,9 +120,9 @@ const isProvenByKeys = (
 
 const isOther = (action: string): boolean => action.includes('*') && !PREFIX.test(action)
 
-const emptyList = <R>(): List<R> => ({ certain: [], others: [] })
+const emptyList = <R>(): List<R> => ({ certain: null, others: null })
 
-const emptyNode = <R>(): Node<R> => ({ anyAgent: emptyList(), byAgent: new Map() })
+const emptyNode = <R>(): Node<R> => ({ anyAgent: null, byAgent: new Map() })
 
 /** The patterns that no other of the list covers: of those, at most one kind of key fits a name. */
 function widest(patterns: readonly string[]): readonly string[] {
@@ -136,7 +141,7 @@ function entryOf<K, T>(map: Map<K, T>, key: K, make: () => T): T {
 
 function collect<R>(node: Node<R> | undefined, agent: number, lists: List<R>[]): void {
   if (!node) return
-  lists.push(node.anyAgent)
+  if (node.anyAgent) lists.push(node.anyAgent)
   const own = node.byAgent.size > 0 ? node.byAgent.get(agent) : undefined
   if (own) lists.push(own)
 }
