@@ -102,6 +102,10 @@ function faultOf(entry: StoredEntry | undefined): string | null {
   if (entry.kind.startsWith('ledger.')) {
     return `is ${entry.kind}: what the ledger says of itself is never erased`
   }
+  // Whoever could take away the hash of a stored report could change the report.
+  if (entry.kind === 'report.generated') {
+    return 'is report.generated: it vouches for a report, which could be changed unseen without it'
+  }
   return entry.payload === null ? 'was erased before' : null
 }
 

@@ -153,6 +153,15 @@ describe.each(DIALECTS)('erasure on %s', (dialect) => {
     expect((await remit.ledger.head(orgId)).size).toBe(size)
   })
 
+  test('refuses the record of a report, without which the report could be changed unseen', async () => {
+    const orgId = await makeLedger()
+    const { size } = await remit.ledger.head(orgId)
+    await append(remit, orgId, [{ ...decisionDraft(1), kind: 'report.generated' }])
+
+    await expect(erase(orgId, [5, size])).rejects.toThrow(/is report\.generated: it vouches/)
+    for (const seq of [5, size]) expect((await rowOf(orgId, seq)).payload).not.toBeNull()
+  })
+
   test('touches no other organization', async () => {
     const [mine, other] = [await makeLedger(), await makeLedger()]
     await erase(mine, [10])
