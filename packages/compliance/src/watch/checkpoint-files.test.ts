@@ -45,7 +45,7 @@ test('text that is no checkpoint is told of, wherever it stands', () => {
   expect(sizeOf('nothing')).toBeNull()
 })
 
-test('a file that has grown large is set aside under its date, and what is read stays bounded', async () => {
+test('a file that has grown large is set aside under its time, and what is read stays bounded', async () => {
   const many = Array.from({ length: 6_000 }, (_, i) => `${note(i + 1)}\n`).join('')
   writeFileSync(path(), many)
   const before = await readNotes(folder, 'org_a')
@@ -54,7 +54,12 @@ test('a file that has grown large is set aside under its date, and what is read 
   expect(before.damaged).toBe(false)
   expect(before.notes.length).toBeLessThan(6_000)
   expect(before.notes.at(-1)).toBe(note(6_000))
-  expect(readdirSync(folder).toSorted()).toEqual(['org_a.2026-11-20.txt', 'org_a.txt'])
-  expect(readFileSync(join(folder, 'org_a.2026-11-20.txt'), 'utf8')).toBe(many)
+  expect(readdirSync(folder).toSorted()).toEqual(['org_a.2026-11-20T080000.000Z.txt', 'org_a.txt'])
+  expect(readFileSync(join(folder, 'org_a.2026-11-20T080000.000Z.txt'), 'utf8')).toBe(many)
   expect((await readNotes(folder, 'org_a')).notes).toEqual([note(7_000)])
+
+  // A second one of the same day takes nothing away from the first.
+  writeFileSync(path(), many)
+  await appendNote(folder, 'org_a', note(7_001), NOW + 1)
+  expect(readdirSync(folder)).toHaveLength(3)
 })

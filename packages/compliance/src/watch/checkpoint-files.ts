@@ -67,7 +67,7 @@ export function sizeOf(note: string): number | null {
 
 /**
  * Adds a checkpoint to the file of its ledger, so that it outlasts the machine. A file that has grown
- * large is set aside under its date first; where it cannot be (storage that only appends), it grows on.
+ * large is set aside under its time first; where it cannot be (storage that only appends), it grows on.
  */
 export async function appendNote(
   folder: string,
@@ -97,9 +97,10 @@ export async function appendNote(
 }
 
 async function setAside(path: string, now: number): Promise<boolean> {
-  const date = new Date(now).toISOString().slice(0, 10)
+  // Down to the millisecond, with no colon for file systems that take none: nothing is replaced.
+  const time = new Date(now).toISOString().replaceAll(':', '')
   try {
-    await rename(path, path.replace(/txt$/, `${date}.txt`))
+    await rename(path, path.replace(/txt$/, `${time}.txt`))
     return true
   } catch {
     return false
