@@ -251,6 +251,28 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
     expect(report.content.ledger.last_seq).toBe(report.record_seq - 1)
   })
 
+  test('again and again: the caller is told which member of his request to change', async () => {
+    const jobs = (inline: Jobs): Jobs => ({
+      ...inline,
+      report: async (...asked) => {
+        const facts = await inline.report(...asked)
+        api.clock.advance(-1000)
+        await api.remit.key(api.org.id, 'read')
+        api.clock.advance(1000)
+        return facts
+      },
+    })
+    const api = await opened(createPlayed, { dialect, jobs })
+    const to = isoTime(api.clock.now())
+
+    const { status, detail } = await api.refusal('createReport', {
+      body: { framework: 'soc2', to },
+    })
+    expect(status).toBe(400)
+    expect(detail).toContain('to: entries of the period are still being written')
+    expect(await generatedEntries(api)).toEqual([])
+  })
+
   test('cannot come any more once it is recorded: a clock that steps back is refused', async () => {
     const jobs = (inline: Jobs): Jobs => ({
       ...inline,

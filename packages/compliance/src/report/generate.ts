@@ -52,7 +52,10 @@ export async function generate(
     })
     if (isRecorded) return
   }
-  throw new Error('entries of the period were still being written')
+  throw fail(
+    'invalid_request',
+    'to: entries of the period are still being written; ask again, or end it a little earlier',
+  )
 }
 
 function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
