@@ -12,7 +12,13 @@ const TELL_EVERY_MS = 50
 
 // Decisions come first where processors are short. On Linux a thread has a priority of its own
 // (setpriority(2)); elsewhere it would be that of the whole server.
-if (process.platform === 'linux') setPriority(10)
+if (process.platform === 'linux') {
+  try {
+    setPriority(10)
+  } catch {
+    // A sandbox may forbid it. The work is the same, only less polite.
+  }
+}
 
 const tell = (report: Report) => parentPort?.postMessage(report)
 
