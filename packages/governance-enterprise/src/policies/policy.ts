@@ -69,13 +69,13 @@ export const ruleOf = (
   id: string,
   condition: Condition | null,
 ): PolicyRule => ({
-  id,
   effect: input.effect,
+  condition,
+  id,
   description: input.description,
   agents: sharedList(input.agents),
   actions: sharedList(input.actions),
   resources: sharedList(input.resources),
-  condition,
   notBefore: time(input.not_before),
   expiresAt: time(input.expires_at),
 })

@@ -7,6 +7,7 @@ import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
 import type { Facts } from './facts.ts'
 import { guardLoops } from './guard-loops.ts'
+import { sharedList, sharedSet } from './pool.ts'
 import type { Reading } from './reading.ts'
 import { parseCondition } from './syntax.ts'
 import type { Expr } from './syntax.ts'
@@ -92,30 +93,33 @@ function compileOrError(text: string, variables: Variables): Condition {
   }
 }
 
-/** What a text was made into: closures, or the library's own evaluation. */
-type Run = (facts: Facts, meter?: Meter) => unknown
+/** What a text was made into: our own tree, or the library's evaluation. */
+interface Run {
+  of(facts: Facts, meter?: Meter): unknown
+}
 
 /** The answer that a run ends in. */
 export const answerOf = (result: unknown): boolean | 'error' =>
   typeof result === 'boolean' ? result : 'error'
 
 class CompiledCondition implements Condition {
+  readonly #run: Run
   readonly text: string
   readonly reads: Condition['reads']
   readonly warnings: readonly string[]
-  readonly #run: Run
 
   constructor(text: string, variables: Variables) {
     const syntax = parseCondition(text)
     const reading = checkCondition(syntax, variables)
     this.text = text
     this.#run = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
-    this.reads = reading.members
-    this.warnings = warningsOf(reading, reading.isConstant ? this.evaluate(makeFacts({})) : null)
+    this.reads = reading.members === 'all' ? 'all' : sharedSet(reading.members)
+    const constant = reading.isConstant ? this.evaluate(makeFacts({})) : null
+    this.warnings = sharedList(warningsOf(reading, constant))
   }
 
   evaluate(facts: Facts, meter?: Meter): boolean | 'error' {
-    return answerOf(this.#run(facts, meter))
+    return answerOf(this.#run.of(facts, meter))
   }
 }
 
@@ -123,7 +127,7 @@ class CompiledCondition implements Condition {
 export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
   const run = plan(environment, expr) as (bindings: Facts['bindings']) => unknown
-  return ({ bindings }, meter) => metered(meter, () => run(bindings))
+  return { of: ({ bindings }, meter) => metered(meter, () => run(bindings)) }
 }
 
 function warningsOf(reading: Reading, constant: boolean | 'error' | null): string[] {

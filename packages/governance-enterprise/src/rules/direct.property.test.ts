@@ -117,9 +117,9 @@ describe('conditions as closures', () => {
               return
             }
             for (const request of requests) {
-              const answer = answerOf(direct(request))
+              const answer = answerOf(direct.of(request))
               seen[`${answer}`]++
-              expect(answer, text).toBe(answerOf(library(request)))
+              expect(answer, text).toBe(answerOf(library.of(request)))
             }
           },
         ),

@@ -28,3 +28,9 @@ const lists = new Pool<readonly string[]>()
 /** The same list, in the one copy of it. */
 export const sharedList = (list: readonly string[]): readonly string[] =>
   lists.get(JSON.stringify(list), () => Object.freeze(list.map(shared)))
+
+const sets = new Pool<ReadonlySet<string>>()
+
+/** A set of the same texts, in the one copy of it. */
+export const sharedSet = (set: ReadonlySet<string>): ReadonlySet<string> =>
+  sets.get(JSON.stringify([...set].toSorted()), () => new Set([...set].map(shared)))

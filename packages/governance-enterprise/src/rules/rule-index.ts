@@ -10,18 +10,20 @@ export interface Candidates<R> {
 }
 
 /**
- * Rules under one key: those that are about what is found there, and those that may be. Null for none:
- * among thousands of rules it costs more to look at an empty list than to know that it is.
+ * The rules under one key, one behind the other: among thousands of rules a decision waits for memory
+ * more than for anything else, and a list would be two places more on the way to a rule.
  */
-interface List<R> {
-  certain: R[] | null
-  others: R[] | null
+interface Link<R> {
+  readonly rule: R
+  /** Whether it is about whatever is found under the key. */
+  readonly certain: boolean
+  readonly next: Link<R> | null
 }
 
 /** Rules for some actions: those for any agent, and those for one, by the agent's number. */
 interface Node<R> {
-  anyAgent: List<R> | null
-  readonly byAgent: Map<number, List<R>>
+  anyAgent: Link<R> | null
+  readonly byAgent: Map<number, Link<R>>
 }
 
 // A rule stands under every pair of its agents and actions; one with more pairs stands under its actions.
@@ -44,7 +46,7 @@ export class RuleIndex<R extends Rule> {
 
   private constructor(rules: readonly R[]) {
     this.size = rules.length
-    for (const rule of rules) this.#add(rule)
+    for (const rule of rules.toReversed()) this.#add(rule)
   }
 
   static of<R extends Rule>(rules: readonly R[]): RuleIndex<R> {
@@ -53,17 +55,17 @@ export class RuleIndex<R extends Rule> {
 
   candidates(agentId: string, action: string): Candidates<R> {
     const rules: R[] = []
-    const lists: List<R>[] = []
+    const found: Link<R>[] = []
     const agent = this.#agents.get(agentId) ?? -1
-    collect(this.#exact.get(action), agent, lists)
+    collect(this.#exact.get(action), agent, found)
     if (this.#prefixes.size > 0) {
       for (let dot = action.indexOf('.'); dot !== -1; dot = action.indexOf('.', dot + 1))
-        collect(this.#prefixes.get(action.slice(0, dot + 1)), agent, lists)
+        collect(this.#prefixes.get(action.slice(0, dot + 1)), agent, found)
     }
-    collect(this.#anyAction, agent, lists)
-    for (const list of lists) if (list.certain) for (const rule of list.certain) rules.push(rule)
+    collect(this.#anyAction, agent, found)
+    pushRules(found, true, rules)
     const certain = rules.length
-    for (const list of lists) if (list.others) for (const rule of list.others) rules.push(rule)
+    pushRules(found, false, rules)
     return { rules, certain }
   }
 
@@ -71,18 +73,16 @@ export class RuleIndex<R extends Rule> {
     const actions = widest(rule.actions)
     const agents = widest(rule.agents)
     const anyAgent = isForAnyAgent(agents, actions)
-    const kind = isProvenByKeys(rule, agents, actions) ? 'certain' : 'others'
+    const certain = isProvenByKeys(rule, agents, actions)
     for (const node of this.#nodesOf(actions)) {
-      const lists = anyAgent
-        ? [(node.anyAgent ??= emptyList())]
-        : agents.map((agent) => this.#listOf(agent, node))
-      for (const list of lists) (list[kind] ??= []).push(rule)
+      if (anyAgent) node.anyAgent = { rule, certain, next: node.anyAgent }
+      else
+        for (const agent of agents) {
+          const number = entryOf(this.#agents, agent, () => this.#agents.size)
+          const next = node.byAgent.get(number) ?? null
+          node.byAgent.set(number, { rule, certain, next })
+        }
     }
-  }
-
-  #listOf(agent: string, node: Node<R>): List<R> {
-    const number = entryOf(this.#agents, agent, () => this.#agents.size)
-    return entryOf(node.byAgent, number, emptyList<R>)
   }
 
   /** Under any action once, whatever else its list has: a rule is a candidate once. */
@@ -120,8 +120,6 @@ const isProvenByKeys = (
 
 const isOther = (action: string): boolean => action.includes('*') && !PREFIX.test(action)
 
-const emptyList = <R>(): List<R> => ({ certain: null, others: null })
-
 const emptyNode = <R>(): Node<R> => ({ anyAgent: null, byAgent: new Map() })
 
 /** The patterns that no other of the list covers: of those, at most one kind of key fits a name. */
@@ -139,9 +137,15 @@ function entryOf<K, T>(map: Map<K, T>, key: K, make: () => T): T {
   return value
 }
 
-function collect<R>(node: Node<R> | undefined, agent: number, lists: List<R>[]): void {
+function collect<R>(node: Node<R> | undefined, agent: number, found: Link<R>[]): void {
   if (!node) return
-  if (node.anyAgent) lists.push(node.anyAgent)
+  if (node.anyAgent) found.push(node.anyAgent)
   const own = node.byAgent.size > 0 ? node.byAgent.get(agent) : undefined
-  if (own) lists.push(own)
+  if (own) found.push(own)
+}
+
+function pushRules<R>(found: readonly Link<R>[], certain: boolean, rules: R[]): void {
+  for (const first of found)
+    for (let link: Link<R> | null = first; link !== null; link = link.next)
+      if (link.certain === certain) rules.push(link.rule)
 }
