@@ -27,6 +27,7 @@ interface Waiting extends Pending {
 }
 
 const MAX_ATTEMPTS = 6
+const MAX_TURNS = 8
 
 /**
  * The one place that writes ledger entries. Work of an organization waits in its queue; while one
@@ -94,8 +95,7 @@ export class Writer {
 
   async #work(orgId: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      // SQLite answers without giving the event loop a turn, so requests that have arrived would not join.
-      await setImmediate()
+      await arrivals(queue)
       const batch = this.#withoutLate(this.#take(queue))
       if (batch.length > 0) await this.#commit(orgId, batch)
     }
@@ -196,5 +196,17 @@ export class Writer {
         .executeTakeFirst()
       return entry?.hash
     })
+  }
+}
+
+/**
+ * SQLite answers without giving the event loop a turn, so requests that have arrived would not join: they
+ * get turns as long as each brings more of them. A commit costs as much as some fifty pieces in it.
+ */
+async function arrivals(queue: readonly unknown[]): Promise<void> {
+  let before = 0
+  for (let turn = 0; turn < MAX_TURNS && queue.length > before; turn++) {
+    before = queue.length
+    await setImmediate()
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -152,6 +153,28 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
       reason: { code: 'overloaded', status: 503, extras: { headers: { 'Retry-After': '1' } } },
     })
     expect((await head()).size).toBe(size + 2)
+  })
+
+  test('pieces that come turn by turn of the event loop share a commit', async () => {
+    const batches: number[] = []
+    const counted: typeof draftLane = {
+      ...draftLane,
+      run(items, scope, memo) {
+        batches.push(items.length)
+        return draftLane.run(items, scope, memo)
+      },
+    }
+    const own = writer({})
+    const answers: Promise<unknown>[] = []
+
+    for (const n of [1, 2, 3, 4]) {
+      const turn = setImmediate()
+      answers.push(own.submit(counted, orgId, [decisionDraft(n)], OPERATOR))
+      await turn
+    }
+    await Promise.all(answers)
+
+    expect(batches).toEqual([4])
   })
 
   test('a piece that waited too long is refused and not carried out', async () => {
