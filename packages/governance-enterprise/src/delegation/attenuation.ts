@@ -1,6 +1,6 @@
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
 import type { FieldError } from '@remit/contract'
-import { covers } from '../rules/pattern.ts'
+import { covers } from '@remit/core'
 import type { Permission } from './permission.ts'
 
 /** What is asked of a permission that is cut from another. Times are milliseconds. */

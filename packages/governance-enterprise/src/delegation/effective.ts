@@ -1,7 +1,6 @@
 import type { EffectivePermissions } from '@remit/contract'
-import { isoTime } from '@remit/core'
+import { isoTime, matchesPattern } from '@remit/core'
 import type { Roster } from '../agents/state.ts'
-import { matchesPattern } from '../rules/pattern.ts'
 import { whyDead } from './chain.ts'
 import type { Chain } from './chain.ts'
 import { listsOverlap, narrowed } from './narrow.ts'

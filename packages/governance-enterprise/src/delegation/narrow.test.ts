@@ -1,6 +1,6 @@
+import { matchesPattern } from '@remit/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesPattern } from '../rules/pattern.ts'
 import { listsOverlap, narrowed, overlap } from './narrow.ts'
 
 const letters = (...alphabet: string[]) =>

@@ -1,4 +1,4 @@
-import { covers } from '../rules/pattern.ts'
+import { covers } from '@remit/core'
 
 /** Patterns that several lists have in common. */
 export interface Narrowed {

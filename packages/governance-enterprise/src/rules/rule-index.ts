@@ -1,4 +1,4 @@
-import { covers, matchesAll } from './pattern.ts'
+import { covers, matchesAll } from '@remit/core'
 import { isForAll } from './rule.ts'
 import type { Rule } from './rule.ts'
 

@@ -1,7 +1,7 @@
+import { matchesAll, matchesPattern } from '@remit/core'
 import type { Ask } from '@remit/core'
 import type { Condition, Meter } from './condition.ts'
 import { factsOf } from './facts.ts'
-import { matchesAll, matchesPattern } from './pattern.ts'
 
 /** What every kind of rule has: whom, what and when it is about. */
 export interface Rule {

@@ -1,6 +1,6 @@
 import type { AgentSelector, TrustQuestion, TrustReason } from '@remit/contract'
+import { matchesPattern } from '@remit/core'
 import type { ConditionFacts, RegisteredAgent } from '@remit/core'
-import { matchesGlob } from './glob.ts'
 import type { TrustRule } from './policy.ts'
 
 /** What is known at one version of an organization's configuration; never changed. */
@@ -80,14 +80,14 @@ function isAbout(
 ): boolean {
   if (expiresAt !== null && now >= expiresAt) return false
   return (
-    actions.some((pattern) => matchesGlob(pattern, action)) &&
+    actions.some((pattern) => matchesPattern(pattern, action)) &&
     sources.some((selector) => selects(selector, source)) &&
     targets.some((selector) => selects(selector, target))
   )
 }
 
 function selects(selector: AgentSelector, { id, agent }: Party): boolean {
-  if (typeof selector === 'string') return matchesGlob(selector, id)
+  if (typeof selector === 'string') return matchesPattern(selector, id)
   const labels = (agent.attributes['labels'] ?? {}) as Readonly<Record<string, unknown>>
   return Object.entries(selector.labels).every(
     ([name, value]) => Object.hasOwn(labels, name) && labels[name] === value,

@@ -1,6 +1,6 @@
+import { matchesAll, matchesPattern } from '@remit/core'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { matchesAll, matchesPattern } from '../pattern.ts'
 import { DAY } from '../question.ts'
 import { isAtMostPercent, shareText } from '../ratio.ts'
 import type { PermissionState } from '../state/permissions.ts'

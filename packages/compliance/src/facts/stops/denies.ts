@@ -1,5 +1,5 @@
+import { matchesAll, matchesPattern } from '@remit/core'
 import type { FactEntry } from '../entry.ts'
-import { matchesAll, matchesPattern } from '../pattern.ts'
 import { ByAgent } from '../state/by-agent.ts'
 import { isOpen } from '../state/permissions.ts'
 import type { PermissionState } from '../state/permissions.ts'

@@ -1,6 +1,6 @@
+import { matchesAll } from '@remit/core'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { matchesAll } from '../pattern.ts'
 import { ratioOf } from '../ratio.ts'
 import { isInForce } from '../state/rules.ts'
 import type { RuleState } from '../state/rules.ts'

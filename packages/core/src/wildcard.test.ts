@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { covers, matchesAll, matchesPattern } from './pattern.ts'
+import { covers, matchesAll, matchesPattern } from './wildcard.ts'
 
 /** The same rule, said with a regular expression. */
 const ruled = (pattern: string, text: string) =>
