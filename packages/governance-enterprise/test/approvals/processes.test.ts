@@ -17,13 +17,16 @@ import {
 import { openEvents } from '../support/events.ts'
 
 describe('approvals on two processes with one PostgreSQL', () => {
+  /** Milliseconds by which both processes are ahead of the real time. */
+  let ahead = 0
+  const clock = { now: () => Date.now() + ahead }
   let first: Api
   let second: Api
   let here: Api
   let there: Api
   beforeAll(async () => {
-    first = await createApi({ dialect: 'postgres' })
-    second = await another(first)
+    first = await createApi({ dialect: 'postgres', clock })
+    second = await another(first, clock)
   })
   afterAll(async () => {
     await second.remit.close()
@@ -140,8 +143,7 @@ describe('approvals on two processes with one PostgreSQL', () => {
     await decide(here, rejected, { decision: 'reject' })
     const pending = await open(here)
     const unused = await approved(there, { ...TRANSFER, context: { other: 1 } })
-    const clock = { now: () => Date.now() + 1100 }
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    ahead += 1_100
 
     const log = pino({ level: 'silent' })
     await Promise.all(

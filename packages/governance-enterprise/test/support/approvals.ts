@@ -1,5 +1,6 @@
 import { createTestRemit } from '@remit/core/testing'
 import { createKey } from '@remit/core'
+import type { Clock } from '@remit/core'
 import type { Role } from '@remit/contract'
 import governance from '../../src/index.ts'
 import { apiOf } from './api.ts'
@@ -45,9 +46,10 @@ export const personKey = async (api: Api, role: Role, person: string): Promise<s
   (await createKey(api.remit.writer, api.org.id, { role, person })).secret
 
 /** A second process on the same PostgreSQL. */
-export async function another(api: Api): Promise<Api> {
+export async function another(api: Api, clock: Clock): Promise<Api> {
   const { url, signingKey } = api.remit
-  return apiOf(await createTestRemit({ modules: [governance], url, signingKey }), api.org)
+  const made = await createTestRemit({ modules: [governance], url, signingKey, clock })
+  return apiOf(made, api.org)
 }
 
 /** Kinds of the entries about approvals, oldest first. */
