@@ -2,30 +2,21 @@ import { askOf, casbin, cedar, closures, remit } from './engines.ts'
 import type { Engine } from './engines.ts'
 import type { BenchTools, Result } from './suites.ts'
 import { workload } from './workload.ts'
-import type { PlainRequest } from './workload.ts'
+import type { PlainRequest, PlainRule } from './workload.ts'
 
-const SIZES = [10, 100, 1_000, 10_000]
+const FEWEST = 10
+const MOST = 10_000
+const SIZES = [FEWEST, 100, 1_000, MOST]
 /** CPU time is counted in steps of milliseconds, so that a measure has to take many of them. */
 const PASSES = 200
 /** Requests that each of the others answers in a round: they take so much longer. */
 const FEWER = { cedar: [500, 200, 40, 4], casbin: [500, 200, 40, 4] } as const
 
-/** The two that are compared with themselves among fewer rules. */
-interface Sized {
-  readonly requests: readonly PlainRequest[]
-  readonly ours: Engine
-  readonly limit: Engine
-}
-
 /** Policies evaluated in process, by CPU time a decision, against a limit and against other engines. */
-export async function rulesSuite({
-  rounds,
-  alternate,
-  median,
-  ratio,
-}: BenchTools): Promise<Result[]> {
-  const results: Result[] = []
-  const sized: Sized[] = []
+export async function rulesSuite(tools: BenchTools): Promise<Result[]> {
+  const { rounds, alternate, median, ratio } = tools
+  // First, while nothing else is in memory: what grows is the waiting for it.
+  const results = [await growth(tools)]
   for (const [i, size] of SIZES.entries()) {
     const { rules, requests } = workload(size)
     const engines = {
@@ -44,8 +35,6 @@ export async function rulesSuite({
       return asked.some((engine) => engine(askOf(request)) !== expected)
     })
     if (differing.length > 0) throw new Error(`${differing.length} of ${size} rules differ`)
-    // Rules of a server have been through collections, which put together what lives long.
-    globalThis.gc?.()
     const measures = {
       limit: async () => microseconds(engines.limit, requests, PASSES),
       ours: async () => microseconds(engines.ours, requests, PASSES),
@@ -54,7 +43,6 @@ export async function rulesSuite({
     }
     for (const measure of Object.values(measures)) await measure()
     const values = await alternate(rounds, measures)
-    sized.push({ requests, ours: engines.ours, limit: engines.limit })
     const detail = `${median(values.ours).toFixed(2)} us, limit ${median(values.limit).toFixed(2)}, cedar ${median(values.cedar).toFixed(0)}, casbin ${median(values.casbin).toFixed(0)}`
     results.push({
       name: `${size} rules: of the closure limit`,
@@ -73,21 +61,35 @@ export async function rulesSuite({
       }
     }
   }
-  const [small, large] = [sized[0], sized.at(-1)]
-  if (!small || !large) throw new Error('there are no sizes')
-  const values = await alternate(rounds, {
-    ours: async () => microseconds(small.ours, small.requests, PASSES),
-    oursLarge: async () => microseconds(large.ours, large.requests, PASSES),
-    limit: async () => microseconds(small.limit, small.requests, PASSES),
-    limitLarge: async () => microseconds(large.limit, large.requests, PASSES),
-  })
-  results.push({
-    name: '10000 rules, of 10',
-    value: ratio(values.oursLarge, values.ours),
-    goal: { below: 2 },
-    detail: `${median(values.oursLarge).toFixed(2)} us of ${median(values.ours).toFixed(2)}; the limit, of its own: ${ratio(values.limitLarge, values.limit).toFixed(2)}`,
-  })
   return results
+}
+
+/** What a decision takes among the most rules, of what it takes among the fewest, in the same rounds. */
+async function growth({ rounds, alternate, median, ratio }: BenchTools): Promise<Result> {
+  const [few, many] = [workload(FEWEST), workload(MOST)]
+  const measure = (
+    make: (rules: readonly PlainRule[]) => Engine,
+    { rules, requests }: typeof few,
+  ) => {
+    const engine = make(rules)
+    return async () => microseconds(engine, requests, PASSES)
+  }
+  const measures = {
+    few: measure(remit, few),
+    many: measure(remit, many),
+    limitFew: measure(closures, few),
+    limitMany: measure(closures, many),
+  }
+  // Rules of a server have been through collections, which put together what lives long.
+  globalThis.gc?.()
+  for (const run of Object.values(measures)) await run()
+  const values = await alternate(rounds, measures)
+  return {
+    name: `${MOST} rules, of ${FEWEST}`,
+    value: ratio(values.many, values.few),
+    goal: { below: 2 },
+    detail: `${median(values.many).toFixed(2)} us of ${median(values.few).toFixed(2)}; the limit, of its own: ${ratio(values.limitMany, values.limitFew).toFixed(2)}`,
+  }
 }
 
 /** CPU time a decision; every pass has requests that nothing knows yet. */
