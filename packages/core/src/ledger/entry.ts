@@ -52,7 +52,11 @@ export interface StoredEntry extends EntryHeader {
  * JSON cannot carry, so it belongs before the queue of the writer, not inside its transaction.
  */
 export function payloadText(payload: EntryPayload): string {
-  return canonicalJson(payload)
+  const text = canonicalJson(payload)
+  // The engine keeps a text as a tree of its pieces until one looks into it. This one is hashed inside
+  // another and then stored: put together now, it is so once and not for each of them.
+  text.at(-1)
+  return text
 }
 
 const PAYLOAD_NAMES = 'action,actor,agent_id,data,decision,reason,resource'
