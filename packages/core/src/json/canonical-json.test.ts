@@ -98,6 +98,23 @@ describe('canonical JSON as a function', () => {
     expect(JSON.stringify(value)).toBe('{"b":[{"d":1,"c":2}],"a":3}')
   })
 
+  test.each([1, 2, 20, 40, 41, 42, 200])(
+    'every character is written as JSON demands, in a text of %i',
+    (length) => {
+      const characters = Array.from({ length: 0x500 }, (_, unit) => String.fromCharCode(unit))
+      characters.push('\u2028', '\uffff', '\ud7ff', '\ue000', '\u{10000}', '\u{1f600}')
+      for (const character of characters) {
+        for (const at of [0, length - 1]) {
+          const text = 'a'.repeat(at) + character + 'a'.repeat(length - 1 - at)
+
+          expect(canonicalJson(text)).toBe(JSON.stringify(text))
+        }
+      }
+      for (const half of ['\ud800', '\udbff', '\udc00', '\udfff'])
+        expect(() => canonicalJson('a'.repeat(length - 1) + half)).toThrow(/surrogate/)
+    },
+  )
+
   const json = fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 6 })
 
   test('agrees with the reference implementation on any JSON value', () => {
