@@ -1,13 +1,16 @@
 const MAX_KEPT = 10_000
+const MAX_KEY_LENGTH = 1_000
 
 /**
  * One copy of what many rules have in common. Among thousands of rules a decision waits for memory
- * more than for anything else, and what is shared is there already.
+ * more than for anything else, and what is shared is there already. What is long is rarely the same
+ * twice and is not kept, so that nobody fills the memory by way of it.
  */
 export class Pool<T> {
   readonly #kept = new Map<string, T>()
 
   get(key: string, make: () => T): T {
+    if (key.length > MAX_KEY_LENGTH) return make()
     let value = this.#kept.get(key)
     if (value === undefined) {
       value = make()

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { Pool, sharedList, sharedSet } from './pool.ts'
+
+it('makes one copy of what is the same', () => {
+  expect(sharedList(['a', 'b'])).toBe(sharedList(['a', 'b']))
+  expect(sharedList(['b', 'a'])).not.toBe(sharedList(['a', 'b']))
+  expect(sharedSet(new Set(['a', 'b']))).toBe(sharedSet(new Set(['b', 'a'])))
+  expect(sharedSet(new Set(['a', 'b']))).toEqual(new Set(['a', 'b']))
+  expect(sharedSet(new Set(['a,b']))).not.toBe(sharedSet(new Set(['a', 'b'])))
+})
+
+it('keeps nothing under a long key', () => {
+  const pool = new Pool<object>()
+  const made = (key: string) => pool.get(key, () => ({}))
+
+  expect(made('k'.repeat(1_000))).toBe(made('k'.repeat(1_000)))
+  expect(made('k'.repeat(1_001))).not.toBe(made('k'.repeat(1_001)))
+})
+
+it('begins anew before it grows beyond its bound', () => {
+  const pool = new Pool<object>()
+  const first = pool.get('0', () => ({}))
+  for (let i = 1; i < 10_000; i++) pool.get(`${i}`, () => ({}))
+
+  expect(pool.get('0', () => ({}))).toBe(first)
+  pool.get('one more', () => ({}))
+  expect(pool.get('0', () => ({}))).not.toBe(first)
+})
