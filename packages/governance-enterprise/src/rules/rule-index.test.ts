@@ -33,6 +33,24 @@ const someRules = fc
   .map((rules) => rules.map((rule, i) => aRule({ ...rule, id: `r${i}` })))
 
 describe('RuleIndex', () => {
+  it('gives the rules of one key in their order, so that the same one is told of every time', () => {
+    const rules = [1, 2, 3].flatMap((n) => [
+      aRule({ id: `any ${n}`, agents: ['*'], actions: ['pay'] }),
+      aRule({ id: `own ${n}`, agents: ['a'], actions: ['pay'] }),
+    ])
+
+    const { rules: found } = RuleIndex.of(rules).candidates('a', 'pay')
+
+    expect(found.map(({ id }) => id)).toEqual([
+      'any 1',
+      'any 2',
+      'any 3',
+      'own 1',
+      'own 2',
+      'own 3',
+    ])
+  })
+
   it('finds every rule that matches, each once, whatever their patterns', () => {
     fc.assert(
       fc.property(
