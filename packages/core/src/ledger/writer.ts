@@ -201,7 +201,7 @@ export class Writer {
 
 /**
  * SQLite answers without giving the event loop a turn, so requests that have arrived would not join: they
- * get turns as long as each brings more of them. A commit costs as much as some fifty pieces in it.
+ * get turns as long as each brings more of them. A commit costs as much as dozens of pieces in it.
  */
 async function arrivals(queue: readonly unknown[]): Promise<void> {
   let before = 0

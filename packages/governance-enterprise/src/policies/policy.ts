@@ -69,6 +69,7 @@ export const ruleOf = (
   id: string,
   condition: Condition | null,
 ): PolicyRule => ({
+  // What decisions read comes first, and so lies together in memory.
   effect: input.effect,
   condition,
   id,

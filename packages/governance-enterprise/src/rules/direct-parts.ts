@@ -11,11 +11,15 @@ export interface Part {
   of(facts: Facts): unknown
 }
 
+/** A literal of a condition that is a JSON scalar. */
 export type Literal = string | number | boolean
+
+/** Of two numbers, two texts or two flags. */
 export type Order = (a: number, b: number) => boolean
 
 type Rec = Readonly<Record<string, unknown>>
 
+/** Whether a JSON value is an object. */
 export const isRecord = (value: unknown): value is Rec =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -29,6 +33,7 @@ export function memberOf(record: Rec, name: string): unknown {
   return value ?? FAILED
 }
 
+/** A literal. */
 export class Constant implements Part {
   readonly #value: Literal
 
@@ -41,6 +46,7 @@ export class Constant implements Part {
   }
 }
 
+/** What a request has under a variable's name. */
 export class Variable implements Part {
   readonly #name: string
 
@@ -53,6 +59,7 @@ export class Variable implements Part {
   }
 }
 
+/** `record.name`. */
 export const selected = (record: Part, name: string): Part =>
   isInherited(name)
     ? new One(record, (found) => (isRecord(found) ? memberOf(found, name) : FAILED))
@@ -91,6 +98,7 @@ export class Tested implements Part {
   }
 }
 
+/** A judgement of one value. */
 export class One implements Part {
   readonly #part: Part
   readonly #judge: (value: unknown) => unknown
@@ -106,6 +114,7 @@ export class One implements Part {
   }
 }
 
+/** A judgement of two values. */
 export class Both implements Part {
   readonly #a: Part
   readonly #b: Part
@@ -124,8 +133,10 @@ export class Both implements Part {
   }
 }
 
+/** `!value`, for `One`. */
 export const negated = (value: unknown): unknown => (typeof value === 'boolean' ? !value : FAILED)
 
+/** A comparison of two values of one kind, for `Both`. */
 export const ordered =
   (order: Order) =>
   (x: unknown, y: unknown): unknown => {
@@ -192,6 +203,7 @@ export class Logical implements Part {
   }
 }
 
+/** `condition ? yes : no`. */
 export class Chosen implements Part {
   readonly #condition: Part
   readonly #yes: Part
