@@ -131,7 +131,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const computer = new ComputePool()
   const deadlines = new Deadlines()
   const closing = new AbortController()
-  const metrics = createMetrics()
+  const metrics = createMetrics(() => deadlines.size)
   const app = createApp({
     ...options,
     edition: settings.edition,

@@ -56,4 +56,26 @@ describe('Deadlines', () => {
 
     expect(await Promise.all([first, second])).toEqual(['late', 'in time'])
   })
+
+  it('forget who is done or too late, in whatever order', async () => {
+    const works = Array.from({ length: 5 }, () => Promise.withResolvers<number>())
+    const guarded = works.map(({ promise }) => deadlines.guard(promise).catch(() => 'late'))
+    expect(deadlines.size).toBe(5)
+
+    works[1]?.resolve(1)
+    works[4]?.reject(new Error('broken'))
+    works[0]?.resolve(0)
+    await Promise.all([guarded[1], guarded[4], guarded[0]])
+    expect(deadlines.size).toBe(2)
+
+    await vi.advanceTimersByTimeAsync(32_000)
+    expect(await Promise.all([guarded[2], guarded[3]])).toEqual(['late', 'late'])
+    expect(deadlines.size).toBe(0)
+    const next = deadlines.guard(new Promise(() => undefined)).catch(() => 'late')
+    works[2]?.resolve(2)
+    await works[2]?.promise
+    expect(deadlines.size).toBe(1)
+    await vi.advanceTimersByTimeAsync(32_000)
+    expect(await next).toBe('late')
+  })
 })

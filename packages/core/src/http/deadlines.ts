@@ -1,8 +1,19 @@
 import { fail } from '../errors.ts'
 
+interface Open {
+  readonly until: number
+  readonly expire: () => void
+  /** Its place among the open ones. */
+  at: number
+}
+
 /** Bounds how long a request may take, without a timer for each. */
 export class Deadlines {
-  readonly #open = new Set<{ until: number; expire: () => void }>()
+  /**
+   * Not a `Set`: whenever one of those grows, the engine leaves a table behind that keeps what was in it
+   * until the next full collection, so that thousands of finished requests outlive the quick ones.
+   */
+  readonly #open: Open[] = []
   readonly #limitMs: number
   readonly #timer: NodeJS.Timeout
 
@@ -11,27 +22,28 @@ export class Deadlines {
     this.#timer = setInterval(() => this.#sweep(), 1_000).unref()
   }
 
+  /** Requests under way. */
+  get size(): number {
+    return this.#open.length
+  }
+
   /** The promise, or `deadline_exceeded` (503) once the limit has passed. */
   guard<T>(work: Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
     return new Promise((resolve, reject) => {
       const entry = {
         until: performance.now() + limitMs,
-        expire: () =>
-          reject(
-            fail(
-              'deadline_exceeded',
-              'The request passed its deadline; whether it was carried out is not known',
-              {
-                headers: { 'Retry-After': '1' },
-              },
-            ),
-          ),
+        expire: () => reject(overdue()),
+        at: this.#open.length,
       }
-      this.#open.add(entry)
+      this.#open.push(entry)
+      const settling =
+        <V>(settle: (value: V) => void) =>
+        (value: V): void => {
+          this.#forget(entry)
+          settle(value)
+        }
       // Not through `finally`, which makes two promises more for every request.
-      const over = () => void this.#open.delete(entry)
-      void work.then(over, over)
-      work.then(resolve, reject)
+      work.then(settling(resolve), settling(reject))
     })
   }
 
@@ -39,13 +51,27 @@ export class Deadlines {
     clearInterval(this.#timer)
   }
 
+  /** The last one takes its place; who has been forgotten already has none. */
+  #forget(entry: Open): void {
+    if (this.#open[entry.at] !== entry) return
+    const last = this.#open.pop()
+    if (!last || last === entry) return
+    this.#open[entry.at] = last
+    last.at = entry.at
+  }
+
   #sweep(): void {
     const now = performance.now()
-    for (const entry of this.#open) {
-      if (entry.until < now) {
-        this.#open.delete(entry)
-        entry.expire()
-      }
+    for (const entry of this.#open.filter(({ until }) => until < now)) {
+      this.#forget(entry)
+      entry.expire()
     }
   }
 }
+
+const overdue = () =>
+  fail(
+    'deadline_exceeded',
+    'The request passed its deadline; whether it was carried out is not known',
+    { headers: { 'Retry-After': '1' } },
+  )

@@ -32,8 +32,11 @@ export class RunningClaims {
   readonly #running = new Map<string, string>()
 
   /** Runs `work` unless a request with the same key is under way: then 409. */
-  async hold<T>(orgId: string, claim: Claim | null, work: () => Promise<T>): Promise<T> {
-    if (!claim) return work()
+  hold<T>(orgId: string, claim: Claim | null, work: () => Promise<T>): Promise<T> {
+    return claim ? this.#hold(orgId, claim, work) : work()
+  }
+
+  async #hold<T>(orgId: string, claim: Claim, work: () => Promise<T>): Promise<T> {
     const name = `${orgId} ${claim.key}`
     const other = this.#running.get(name)
     if (other !== undefined)

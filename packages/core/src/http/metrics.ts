@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** What the server counts, in the Prometheus text format. */
 export interface HttpMetrics {
@@ -7,9 +7,19 @@ export interface HttpMetrics {
   readonly contentType: string
 }
 
-export function createMetrics(): HttpMetrics {
+/** `inFlight` says how many requests are under way. */
+export function createMetrics(inFlight: () => number): HttpMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  const requests = new Gauge({
+    name: 'remit_http_requests_in_flight',
+    help: 'Requests to endpoints that have not been answered yet',
+    registers: [],
+    collect() {
+      this.set(inFlight())
+    },
+  })
+  registry.registerMetric(requests)
   const duration = new Histogram({
     name: 'remit_http_request_duration_seconds',
     help: 'Time from the headers of a request to its answer, by endpoint and status',

@@ -61,14 +61,12 @@ export async function serve(
     deps.claims.hold(caller.orgId, claim, run),
     endpoint.maxSeconds && endpoint.maxSeconds * 1000,
   )
-  return responseOf(await withoutBody(c, rendered), requestId, limits)
-}
-
-/** Nobody reads the body of a HEAD, so a stream would stay open for ever. */
-async function withoutBody(c: Context, rendered: Rendered): Promise<Rendered> {
-  if (c.req.method !== 'HEAD' || !(rendered.body instanceof ReadableStream)) return rendered
-  await rendered.body.cancel()
-  return { ...rendered, body: null }
+  if (c.req.method === 'HEAD' && rendered.body instanceof ReadableStream) {
+    // Nobody reads the body of a HEAD, so a stream would stay open for ever.
+    await rendered.body.cancel()
+    return responseOf({ ...rendered, body: null }, requestId, limits)
+  }
+  return responseOf(rendered, requestId, limits)
 }
 
 /** A request that needs no key: nobody is let in. */

@@ -115,6 +115,19 @@ describe('canonical JSON as a function', () => {
     },
   )
 
+  test.each([2, 31, 32, 33, 34, 200])('orders %i names that come in any order', (count) => {
+    const names = Array.from({ length: count }, (_, at) => `${(at * 7919) % count} ${at}`)
+    for (const order of [
+      names,
+      names.toReversed(),
+      names.toSorted(),
+      names.toSorted().toReversed(),
+    ])
+      expect(canonicalJson(Object.fromEntries(order.map((name) => [name, 1])))).toBe(
+        canonicalize(Object.fromEntries(order.map((name) => [name, 1]))),
+      )
+  })
+
   const json = fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 6 })
 
   test('agrees with the reference implementation on any JSON value', () => {

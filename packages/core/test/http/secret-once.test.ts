@@ -69,7 +69,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       deadlines,
       claims: new RunningClaims(),
       closing: new AbortController().signal,
-      metrics: createMetrics(),
+      metrics: createMetrics(() => 0),
       routes: routes(remit.writer),
       log: pino({ level: 'silent' }),
       version: '0',
