@@ -1,8 +1,10 @@
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import type { Signals } from '../db/signals.ts'
 import { Failure, fail } from '../errors.ts'
+import { Queue } from './queue.ts'
+import type { Waiting } from './queue.ts'
 import { lockHead } from './store.ts'
 import { runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
@@ -20,14 +22,7 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers'> {
   readonly maxWaitMs?: number
 }
 
-interface Waiting extends Pending {
-  readonly since: number
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
 const MAX_ATTEMPTS = 6
-const MAX_TURNS = 8
 
 /**
  * The one place that writes ledger entries. Work of an organization waits in its queue; while one
@@ -35,7 +30,7 @@ const MAX_TURNS = 8
  */
 export class Writer {
   readonly #options: WriterOptions
-  readonly #queues = new Map<string, Waiting[]>()
+  readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
   #observers: readonly EntryObserver[] = []
   #closed = false
@@ -83,7 +78,7 @@ export class Writer {
   }
 
   #enqueue(orgId: string, pending: Pending): Promise<unknown> {
-    const queue = this.#queues.get(orgId) ?? []
+    const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
       return Promise.reject(unavailable('overloaded'))
     this.#queues.set(orgId, queue)
@@ -93,23 +88,19 @@ export class Writer {
     })
   }
 
-  async #work(orgId: string, queue: Waiting[]): Promise<void> {
+  async #work(orgId: string, queue: Queue): Promise<void> {
+    let answered = 0
+    let tookMs = 0
     while (queue.length > 0) {
-      await arrivals(queue)
-      const batch = this.#withoutLate(this.#take(queue))
+      await queue.gather(answered, tookMs)
+      const batch = this.#withoutLate(queue.take())
+      const began = performance.now()
       if (batch.length > 0) await this.#commit(orgId, batch)
+      answered = batch.length
+      tookMs = performance.now() - began
     }
     this.#queues.delete(orgId)
     this.#running.delete(orgId)
-  }
-
-  /** The next pieces that share a transaction: all up to one that is alone, or that one. */
-  #take(queue: Waiting[]): Waiting[] {
-    const firstAlone = queue.findIndex((pending) => pending.alone)
-    const size = firstAlone === 0 ? 1 : firstAlone > 0 ? firstAlone : queue.length
-    const taken = queue.splice(0, Math.min(size, this.#options.maxBatch ?? 512))
-    // One lane runs after the other; the ledger tells things in the order in which they were decided.
-    return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
   }
 
   #withoutLate(batch: Waiting[]): Waiting[] {
@@ -196,17 +187,5 @@ export class Writer {
         .executeTakeFirst()
       return entry?.hash
     })
-  }
-}
-
-/**
- * SQLite answers without giving the event loop a turn, so requests that have arrived would not join: they
- * get turns as long as each brings more of them. A commit costs as much as dozens of pieces in it.
- */
-async function arrivals(queue: readonly unknown[]): Promise<void> {
-  let before = 0
-  for (let turn = 0; turn < MAX_TURNS && queue.length > before; turn++) {
-    before = queue.length
-    await setImmediate()
   }
 }

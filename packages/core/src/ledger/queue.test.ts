@@ -1,0 +1,94 @@
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Queue } from './queue.ts'
+import type { Waiting } from './queue.ts'
+
+const piece = (): Waiting => ({
+  lane: null,
+  job: null,
+  alone: null,
+  requester: { caller: null, claim: null, wantsNote: false },
+  since: 0,
+  resolve: () => undefined,
+  reject: () => undefined,
+})
+
+describe('a queue that gathers', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const queueOf = (length: number, maxBatch = 512) => {
+    const queue = new Queue(maxBatch)
+    for (let i = 0; i < length; i++) queue.push(piece())
+    return queue
+  }
+  /** Whether it has ended, each time that it is asked. */
+  const gathering = (queue: Queue, answered: number, tookMs: number) => {
+    let isOver = false
+    void queue.gather(answered, tookMs).then(() => (isOver = true))
+    return async () => {
+      for (let turn = 0; turn < 20; turn++) await setImmediate()
+      return isOver
+    }
+  }
+
+  it('takes what arrives turn by turn', async () => {
+    const queue = queueOf(1)
+    const gathered = queue.gather(0, 0)
+    for (let turn = 0; turn < 3; turn++) {
+      queue.push(piece())
+      await setImmediate()
+    }
+    await gathered
+
+    expect(queue.take()).toHaveLength(4)
+  })
+
+  it('waits until those are back who have been answered, and no longer', async () => {
+    const queue = queueOf(1)
+    const isOver = gathering(queue, 2, 1_000)
+
+    expect(await isOver()).toBe(false)
+    queue.push(piece())
+    expect(await isOver()).toBe(false)
+    queue.push(piece())
+    expect(await isOver()).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('does not wait when a millisecond brings nobody', async () => {
+    const queue = queueOf(1)
+    const isOver = gathering(queue, 20, 1_000)
+    expect(await isOver()).toBe(false)
+
+    queue.push(piece())
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await isOver()).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await isOver()).toBe(true)
+  })
+
+  it('waits half as long as the last commit took, however many are still coming', async () => {
+    const queue = queueOf(1)
+    const isOver = gathering(queue, 20, 8)
+    for (let ms = 0; ms < 4; ms++) {
+      expect(await isOver()).toBe(false)
+      queue.push(piece())
+      await vi.advanceTimersByTimeAsync(1)
+    }
+
+    expect(await isOver()).toBe(true)
+  })
+
+  it.each([
+    ['nobody was answered', queueOf(1), 0, 1_000],
+    ['the last commit was quick', queueOf(1), 20, 1.9],
+    ['no more would fit', queueOf(2, 2), 20, 1_000],
+  ])('does not wait where %s', async (_, queue, answered, tookMs) => {
+    expect(await gathering(queue, answered, tookMs)()).toBe(true)
+  })
+})
