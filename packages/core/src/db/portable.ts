@@ -1,5 +1,5 @@
 import { CompiledQuery, PostgresAdapter, sql } from 'kysely'
-import type { Kysely, QueryExecutorProvider, QueryResult, RawBuilder } from 'kysely'
+import type { Kysely, QueryExecutorProvider, QueryResult } from 'kysely'
 
 export type Dialect = 'sqlite' | 'postgres'
 
@@ -20,10 +20,6 @@ export const column = (db: AnyDatabase) =>
   dialectOf(db) === 'postgres'
     ? { text: sql`text collate "C"`, integer: sql`bigint`, clustered: sql`` }
     : { text: sql`text`, integer: sql`integer`, clustered: sql`without rowid` }
-
-/** `for update` on PostgreSQL; SQLite's transactions hold the one write lock already. */
-export const forUpdate = (db: AnyDatabase): RawBuilder<unknown> =>
-  dialectOf(db) === 'postgres' ? sql`for update` : sql``
 
 export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
 type Cell = string | number | null

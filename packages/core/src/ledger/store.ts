@@ -1,5 +1,5 @@
 import type { Database } from '../db/open.ts'
-import { forUpdate } from '../db/portable.ts'
+import { dialectOf, statement } from '../db/portable.ts'
 import type { BulkInsert } from '../db/portable.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import type { StoredEntry } from './entry.ts'
@@ -12,14 +12,15 @@ type Db = Database<CoreTables>
 /** Checkpoints are kept for the history: one every so many entries, and the first of a minute. */
 export const CHECKPOINT_EVERY = 256
 
+const HEAD = 'select * from ledger_head where org_id = ?'
+const selectHead = statement<LedgerHeadRow>(HEAD)
+const selectHeadForUpdate = statement<LedgerHeadRow>(`${HEAD} for update`)
+
 /** The head, locked until the transaction ends: whoever holds it is the organization's only writer. */
 export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
-  return tx
-    .selectFrom('ledger_head')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .modifyEnd(forUpdate(tx))
-    .executeTakeFirst()
+  // SQLite's transactions hold the one write lock already.
+  const select = dialectOf(tx) === 'postgres' ? selectHeadForUpdate : selectHead
+  return (await select(tx, [orgId]))[0]
 }
 
 export const findHead = (db: Db, orgId: string): Promise<LedgerHeadRow | undefined> =>
