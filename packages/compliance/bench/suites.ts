@@ -33,7 +33,6 @@ export interface Server {
 /** What the benchmark's main program gives to a suite. */
 export interface BenchTools {
   readonly rounds: number
-  readonly seconds: number
   /** Entries of a large ledger. */
   readonly entries: number
   readonly median: (values: readonly number[]) => number
