@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
 import type { Database } from '../db/open.ts'
-import { dialectOf } from '../db/portable.ts'
 import type {
   CoreTables,
   LedgerCheckpointRow,
@@ -11,7 +10,6 @@ import type {
 } from '../db/schema.ts'
 import { findCut } from './cut.ts'
 import { isSize, TILE_WIDTH } from './tiles.ts'
-import { readPacked } from './verify-database-packed.ts'
 
 type Db = Database<CoreTables>
 
@@ -81,16 +79,12 @@ export interface Keys {
 }
 
 /** Up to `limit` entries in order, with the copies of payload fields that filters use. */
-export async function readRows(
+export function readRows(
   db: Db,
   orgId: string,
   { after, below }: Keys,
   limit: number,
 ): Promise<LedgerEntryRow[]> {
-  if (dialectOf(db) === 'postgres') {
-    const packed = await readPacked(db, orgId, after, below, limit)
-    if (packed) return packed
-  }
   let query = db.selectFrom('ledger_entry').selectAll().where('org_id', '=', orgId)
   if (after !== null) query = query.where('seq', '>', after)
   return query.where('seq', '<', below).orderBy('seq').limit(limit).execute()
