@@ -18,8 +18,9 @@ export const randomIds: Ids = {
   next(prefix, nowMs) {
     if (used === pool.length) {
       // Five bits of each byte, which are as random as the whole.
-      const units = randomBytes(POOL_BYTES).map((byte) => ALPHABET.charCodeAt(byte & 31))
-      pool = Buffer.from(units.buffer).toString('latin1')
+      const units = randomBytes(POOL_BYTES)
+      for (const [at, byte] of units.entries()) units[at] = ALPHABET.charCodeAt(byte & 31)
+      pool = units.toString('latin1')
       used = 0
     }
     used += RANDOM_LENGTH

@@ -84,6 +84,26 @@ describe('a queue that gathers', () => {
     expect(await isOver()).toBe(true)
   })
 
+  it('does not wait long because the database has been slow', async () => {
+    const queue = queueOf(1)
+    const isOver = gathering(queue, 500, 5_000)
+    for (let ms = 0; ms < 20; ms++) {
+      expect(await isOver()).toBe(false)
+      queue.push(piece())
+      await vi.advanceTimersByTimeAsync(1)
+    }
+
+    expect(await isOver()).toBe(true)
+  })
+
+  it('does not let a change wait that is alone in its commit', async () => {
+    const queue = new Queue(512)
+    const change = () => Promise.reject(new Error('not run here'))
+    queue.push({ ...piece(), alone: { run: change, moves: true } })
+
+    expect(await gathering(queue, 20, 1_000)()).toBe(true)
+  })
+
   it.each([
     ['nobody was answered', queueOf(1), 0, 1_000],
     ['the last commit was quick', queueOf(1), 20, 1.9],

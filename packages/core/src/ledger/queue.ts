@@ -12,8 +12,9 @@ export interface Waiting extends Pending {
 const MAX_TURNS = 8
 /** Milliseconds in which at least one request has to come back for the others to be waited for. */
 const STEP_MS = 1
-/** How much longer than the last commit alone the next one may take, because it waits for requests. */
+/** What a commit may wait for requests, of the time that the last one took, and in milliseconds at most. */
 const PATIENCE = 0.5
+const MAX_PATIENCE_MS = 20
 
 /** What waits for the writer of one organization, and how much of it goes into the next commit. */
 export class Queue {
@@ -51,9 +52,11 @@ export class Queue {
    */
   async gather(answered: number, tookMs: number): Promise<void> {
     const all = Math.min(this.length + answered, this.#maxBatch)
-    const end = performance.now() + tookMs * PATIENCE
+    const end = performance.now() + Math.min(tookMs * PATIENCE, MAX_PATIENCE_MS)
     // SQLite answers without giving the event loop a turn: what has arrived has not been read.
     await this.#asLongAs((turn) => turn < MAX_TURNS, setImmediate)
+    // Nobody can join this one.
+    if (this.#pieces[0]?.alone) return
     await this.#asLongAs(
       () => this.length < all && performance.now() + STEP_MS <= end,
       () => this.#reaches(all),
