@@ -71,11 +71,14 @@ describe('Deadlines', () => {
     await vi.advanceTimersByTimeAsync(32_000)
     expect(await Promise.all([guarded[2], guarded[3]])).toEqual(['late', 'late'])
     expect(deadlines.size).toBe(0)
-    const next = deadlines.guard(new Promise(() => undefined)).catch(() => 'late')
+
+    const next = [1, 2].map(() => deadlines.guard(new Promise(() => undefined)).catch(() => 'late'))
     works[2]?.resolve(2)
-    await works[2]?.promise
-    expect(deadlines.size).toBe(1)
+    works[3]?.reject(new Error('broken late'))
+    await Promise.allSettled([works[2]?.promise, works[3]?.promise])
+    expect(deadlines.size).toBe(2)
     await vi.advanceTimersByTimeAsync(32_000)
-    expect(await next).toBe('late')
+    expect(await Promise.all(next)).toEqual(['late', 'late'])
+    expect(deadlines.size).toBe(0)
   })
 })

@@ -13,6 +13,24 @@ const piece = (): Waiting => ({
   reject: () => undefined,
 })
 
+const change = (): Waiting => ({
+  ...piece(),
+  alone: { run: () => Promise.reject(new Error('not run here')), moves: true },
+})
+
+describe('a queue', () => {
+  it('gives what shares a transaction, and a change by itself, in their order', () => {
+    const queue = new Queue(3)
+    const pieces = [piece(), piece(), change(), change(), piece(), piece(), piece(), piece()]
+    for (const one of pieces) queue.push(one)
+    const taken: Waiting[][] = []
+    while (queue.length > 0) taken.push(queue.take())
+
+    expect(taken.map((batch) => batch.length)).toEqual([2, 1, 1, 3, 1])
+    expect(taken.flat()).toEqual(pieces)
+  })
+})
+
 describe('a queue that gathers', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -98,8 +116,7 @@ describe('a queue that gathers', () => {
 
   it('does not let a change wait that is alone in its commit', async () => {
     const queue = new Queue(512)
-    const change = () => Promise.reject(new Error('not run here'))
-    queue.push({ ...piece(), alone: { run: change, moves: true } })
+    queue.push(change())
 
     expect(await gathering(queue, 20, 1_000)()).toBe(true)
   })

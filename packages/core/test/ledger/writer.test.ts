@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -175,6 +175,35 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
     await Promise.all(answers)
 
     expect(batches).toEqual([4])
+  })
+
+  test('a commit waits for those who have just been answered and come again', async () => {
+    const batches: number[] = []
+    const slow: typeof draftLane = {
+      ...draftLane,
+      async run(items, scope, memo) {
+        batches.push(items.length)
+        await setTimeout(20)
+        return draftLane.run(items, scope, memo)
+      },
+    }
+    const own = writer({})
+    const submit = (n: number) => own.submit(slow, orgId, [decisionDraft(n)], OPERATOR)
+    const twice = async (n: number) => {
+      await submit(n)
+      // Later than what is in the queue would be taken, if nobody waited.
+      for (let turn = 0; turn < 4; turn++) await setImmediate()
+      await submit(n)
+    }
+
+    // The machine may have been away for longer than a commit waits.
+    for (let attempt = 0; attempt < 5 && batches.at(-1) !== 3; attempt++) {
+      const both = Promise.all([twice(1), twice(2)])
+      await setTimeout(10)
+      await Promise.all([both, submit(3)])
+    }
+
+    expect(batches.slice(-2)).toEqual([2, 3])
   })
 
   test('a piece that waited too long is refused and not carried out', async () => {
