@@ -10,8 +10,8 @@ interface Open {
 /** Bounds how long a request may take, without a timer for each. */
 export class Deadlines {
   /**
-   * Not a `Set`: whenever one of those grows, the engine leaves a table behind that keeps what was in it
-   * until the next full collection, so that thousands of finished requests outlive the quick ones.
+   * Not a `Set`: with one, most finished requests lived on until the next full garbage collection, by way
+   * of tables that the engine leaves behind when it makes a set anew.
    */
   readonly #open: Open[] = []
   readonly #limitMs: number

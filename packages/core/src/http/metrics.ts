@@ -13,7 +13,7 @@ export function createMetrics(inFlight: () => number): HttpMetrics {
   collectDefaultMetrics({ register: registry })
   const requests = new Gauge({
     name: 'remit_http_requests_in_flight',
-    help: 'Requests to endpoints that have not been answered yet',
+    help: 'Requests that have been read and let in, and are not answered yet',
     registers: [],
     collect() {
       this.set(inFlight())

@@ -90,10 +90,13 @@ describe('a queue that gathers', () => {
     expect(await isOver()).toBe(true)
   })
 
-  it('waits half as long as the last commit took, however many are still coming', async () => {
+  it.each([
+    ['half as long as the last commit took', 8, 4],
+    ['20 ms at most, if the database has been slow', 5_000, 20],
+  ])('waits %s, however many are still coming', async (_, tookMs, most) => {
     const queue = queueOf(1)
-    const isOver = gathering(queue, 20, 8)
-    for (let ms = 0; ms < 4; ms++) {
+    const isOver = gathering(queue, 500, tookMs)
+    for (let ms = 0; ms < most; ms++) {
       expect(await isOver()).toBe(false)
       queue.push(piece())
       await vi.advanceTimersByTimeAsync(1)
@@ -102,20 +105,8 @@ describe('a queue that gathers', () => {
     expect(await isOver()).toBe(true)
   })
 
-  it('does not wait long because the database has been slow', async () => {
-    const queue = queueOf(1)
-    const isOver = gathering(queue, 500, 5_000)
-    for (let ms = 0; ms < 20; ms++) {
-      expect(await isOver()).toBe(false)
-      queue.push(piece())
-      await vi.advanceTimersByTimeAsync(1)
-    }
-
-    expect(await isOver()).toBe(true)
-  })
-
-  it('does not let a change wait that is alone in its commit', async () => {
-    const queue = new Queue(512)
+  it.each([0, 1, 2])('does not wait where a change comes after %i others', async (before) => {
+    const queue = queueOf(before)
     queue.push(change())
 
     expect(await gathering(queue, 20, 1_000)()).toBe(true)

@@ -55,10 +55,10 @@ export class Queue {
     const end = performance.now() + Math.min(tookMs * PATIENCE, MAX_PATIENCE_MS)
     // SQLite answers without giving the event loop a turn: what has arrived has not been read.
     await this.#asLongAs((turn) => turn < MAX_TURNS, setImmediate)
-    // Nobody can join this one.
-    if (this.#pieces[0]?.alone) return
+    // Nobody can overtake a change, so that nobody who comes behind one can join.
+    const isOpen = () => this.length < all && !this.#pieces.some(({ alone }) => alone)
     await this.#asLongAs(
-      () => this.length < all && performance.now() + STEP_MS <= end,
+      () => isOpen() && performance.now() + STEP_MS <= end,
       () => this.#reaches(all),
     )
   }
