@@ -10,8 +10,8 @@ interface Open {
 /** Bounds how long a request may take, without a timer for each. */
 export class Deadlines {
   /**
-   * Not a `Set`: with one, most finished requests lived on until the next full garbage collection, by way
-   * of tables that the engine leaves behind when it makes a set anew.
+   * Not a `Set`: finished requests were seen to live on until the next full garbage collection, held by
+   * tables that the engine leaves behind when a set grows or shrinks.
    */
   readonly #open: Open[] = []
   readonly #limitMs: number

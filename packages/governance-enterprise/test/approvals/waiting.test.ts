@@ -1,6 +1,6 @@
 import { endKey } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApi, refusalOf } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { ask, decide, open, setRule } from '../support/approvals.ts'
@@ -60,6 +60,22 @@ describe.each(DIALECTS)('GET /v1/approvals/{id}?wait= on %s', (dialect) => {
 
     const statuses = await Promise.all(waiting.map(async (one) => statusOf(await one)))
     expect(new Set(statuses)).toEqual(new Set([how === 'reject' ? 'rejected' : 'cancelled']))
+  })
+
+  it('is a request in flight to the metrics, until it is answered', async () => {
+    const id = await open(api)
+    const inFlight = async () =>
+      /^remit_http_requests_in_flight (\d+)$/m.exec(
+        await (await api.remit.call('GET', '/metrics')).text(),
+      )?.[1]
+    expect(await inFlight()).toBe('0')
+    const waiting = wait(id, 30)
+
+    await vi.waitFor(async () => expect(await inFlight()).toBe('1'))
+    await vote(id, 'alice', 'reject')
+    await waiting
+
+    expect(await inFlight()).toBe('0')
   })
 
   it('answers when the time is up', async () => {
