@@ -1,6 +1,6 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createNoteSigner } from './note.ts'
 import type { NoteSigner } from './note.ts'
@@ -34,15 +34,27 @@ export const generateLedgerKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /**
- * Reads the PEM key of a file; with `create`, makes one there (mode 0600) when it is missing.
- * The key belongs outside the database: who has only the database cannot sign.
+ * Reads the PEM key of a file; with `create`, makes one there (mode 0600) when it is missing,
+ * the same one for all processes that start at once. The key belongs outside the database: who
+ * has only the database cannot sign.
  */
 export function loadLedgerKey(path: string, create: boolean): KeyObject {
-  if (create && !existsSync(path)) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, generateLedgerKey(), { mode: 0o600, flag: 'wx' })
-  }
+  if (create && !existsSync(path)) makeLedgerKey(path)
   const key = createPrivateKey(readFileSync(path))
   if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${path} is not an Ed25519 private key`)
   return key
+}
+
+/** Linked, not written, to its name: others see a whole key or none, and the first to come stays. */
+function makeLedgerKey(path: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const partial = `${path}.${randomUUID()}`
+  try {
+    writeFileSync(partial, generateLedgerKey(), { mode: 0o600, flag: 'wx', flush: true })
+    linkSync(partial, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(partial, { force: true })
+  }
 }
