@@ -19,7 +19,7 @@ export const randomIds: Ids = {
     if (used === pool.length) {
       // Five bits of each byte, which are as random as the whole.
       const units = randomBytes(POOL_BYTES)
-      for (const [at, byte] of units.entries()) units[at] = ALPHABET.charCodeAt(byte & 31)
+      for (let at = 0; at < POOL_BYTES; at++) units[at] = ALPHABET.charCodeAt((units[at] ?? 0) & 31)
       pool = units.toString('latin1')
       used = 0
     }

@@ -13,7 +13,7 @@ import { createApp } from './http/app.ts'
 import { Deadlines } from './http/deadlines.ts'
 import { RunningClaims } from './http/idempotency.ts'
 import { createMetrics } from './http/metrics.ts'
-import { createRateLimit, unlimited } from './http/rate-limit.ts'
+import { createRateLimit } from './http/rate-limit.ts'
 import { metricsApp } from './http/status.ts'
 import { forgetAnswers } from './idempotency/store.ts'
 import type { Ids } from './ids.ts'
@@ -140,7 +140,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     migrationSets,
     metrics,
     authenticator,
-    rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : unlimited,
+    rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null,
     deadlines,
     claims: new RunningClaims(),
     closing: closing.signal,

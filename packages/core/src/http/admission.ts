@@ -7,8 +7,10 @@ import type { RateLimit } from './rate-limit.ts'
 
 interface AdmissionDeps {
   readonly authenticator: Authenticator
-  readonly rateLimit: RateLimit
+  readonly rateLimit: RateLimit | null
 }
+
+const NO_LIMITS = {}
 
 /**
  * Lets one request in. Where the writer checks the caller again, the key may come from memory; so
@@ -29,14 +31,14 @@ export class Admission {
   /** The caller and the `RateLimit` headers; throws the first refusal in the documented order. */
   async first(): Promise<{ caller: Caller; limits: Readonly<Record<string, string>> }> {
     const { authenticator, rateLimit } = this.#deps
-    const fromMemory = this.#endpoint.viaWriter === true
-    const caller = await authenticator.authenticate(this.#header, fromMemory)
-    const limits = await rateLimit.take(caller.principal.id)
+    const recalled = this.#endpoint.viaWriter ? authenticator.recall(this.#header) : null
+    const caller = recalled ?? (await authenticator.authenticate(this.#header))
+    const limits = rateLimit ? await rateLimit.take(caller.principal.id) : NO_LIMITS
     try {
       admit(this.#endpoint, caller)
       return { caller, limits }
     } catch (refusal) {
-      if (!fromMemory) throw refusal
+      if (!recalled) throw refusal
       return { caller: await this.#again(), limits }
     }
   }
@@ -59,7 +61,7 @@ export class Admission {
 
   /** The caller as the database has him now. */
   async #again(): Promise<Caller> {
-    const caller = await this.#deps.authenticator.authenticate(this.#header, false)
+    const caller = await this.#deps.authenticator.authenticate(this.#header)
     admit(this.#endpoint, caller)
     return caller
   }

@@ -7,9 +7,6 @@ export interface RateLimit {
   take(keyId: string): Promise<Readonly<Record<string, string>>>
 }
 
-const NO_HEADERS = {}
-export const unlimited: RateLimit = { take: () => Promise.resolve(NO_HEADERS) }
-
 /** `perSecond` requests a key; headers as in draft-ietf-httpapi-ratelimit-headers. */
 export function createRateLimit(perSecond: number): RateLimit {
   const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 })

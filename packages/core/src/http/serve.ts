@@ -23,7 +23,8 @@ export interface ServeDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
   readonly authenticator: Authenticator
-  readonly rateLimit: RateLimit
+  /** Null where requests are not limited. */
+  readonly rateLimit: RateLimit | null
   readonly deadlines: Deadlines
   readonly claims: RunningClaims
   /** Ends when the server closes. */

@@ -21,7 +21,7 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
     const { id } = await remit.organization('team')
     const key = await createKey(remit.writer, id, { role: 'approver', person: 'ada@example.org' })
 
-    expect(await started().authenticate(bearer(key.secret), false)).toEqual({
+    expect(await started().authenticate(bearer(key.secret))).toEqual({
       orgId: id,
       plan: 'team',
       principal: { type: 'key', id: key.id, role: 'approver', person: 'ada@example.org' },
@@ -40,18 +40,22 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
     async (plan, ceiling, expected) => {
       const { key } = await remit.organization(plan)
 
-      expect((await started(ceiling).authenticate(bearer(key), false)).plan).toBe(expected)
+      expect((await started(ceiling).authenticate(bearer(key))).plan).toBe(expected)
     },
   )
 
-  it('answers from memory only where it is allowed to', async () => {
+  it('recalls who was there before, whatever has happened since; authenticating asks again', async () => {
     const { id, key } = await remit.organization()
     const authenticator = started()
-    await authenticator.authenticate(bearer(key), false)
+    const unknown = authenticator.recall(bearer(key))
+    const caller = await authenticator.authenticate(bearer(key))
     await endKey(remit.writer, id, `key_${key.slice(4, 20)}`)
 
-    expect((await authenticator.authenticate(bearer(key), true)).orgId).toBe(id)
-    await expect(authenticator.authenticate(bearer(key), false)).rejects.toMatchObject({
+    expect(unknown).toBeNull()
+    expect(authenticator.recall(bearer(key))).toBe(caller)
+    expect(authenticator.recall(`${bearer(key)}x`)).toBeNull()
+    expect(authenticator.recall(undefined)).toBeNull()
+    await expect(authenticator.authenticate(bearer(key))).rejects.toMatchObject({
       code: 'unauthorized',
     })
   })
@@ -59,20 +63,18 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
   it('forgets a key as soon as it finds it gone', async () => {
     const { id, key } = await remit.organization()
     const authenticator = started()
-    await authenticator.authenticate(bearer(key), true)
+    await authenticator.authenticate(bearer(key))
     await endKey(remit.writer, id, `key_${key.slice(4, 20)}`)
-    await authenticator.authenticate(bearer(key), false).catch(() => undefined)
+    await authenticator.authenticate(bearer(key)).catch(() => undefined)
 
-    await expect(authenticator.authenticate(bearer(key), true)).rejects.toMatchObject({
-      code: 'unauthorized',
-    })
+    expect(authenticator.recall(bearer(key))).toBeNull()
   })
 
   describe('recheck', () => {
     it('believes callers of the same version and looks the others up', async () => {
       const { id, key } = await remit.organization('enterprise')
       const authenticator = started()
-      const before = await authenticator.authenticate(bearer(key), false)
+      const before = await authenticator.authenticate(bearer(key))
       await setPlan(remit.writer, id, 'team')
 
       const same = await authenticator.recheck(remit.db, [before], before.configVersion, 0)
@@ -88,7 +90,7 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
     it('finds null for a key that has ended', async () => {
       const { id, key } = await remit.organization()
       const authenticator = started()
-      const caller = await authenticator.authenticate(bearer(key), false)
+      const caller = await authenticator.authenticate(bearer(key))
       await endKey(remit.writer, id, caller.principal.id)
 
       const checked = await authenticator.recheck(remit.db, [caller], caller.configVersion + 1, 0)
@@ -133,8 +135,8 @@ describe('agent credentials in memory', () => {
   afterAll(() => remit.close())
 
   it('acts as its agent, with the lower plan; a use from memory is told and asks nobody', async () => {
-    const first = await authenticator.authenticate(`Bearer ${text}`, true)
-    const again = await authenticator.authenticate(`Bearer ${text}`, true)
+    const first = await authenticator.authenticate(`Bearer ${text}`)
+    const again = authenticator.recall(`Bearer ${text}`)
 
     expect(again).toBe(first)
     expect(first).toMatchObject({
@@ -145,7 +147,7 @@ describe('agent credentials in memory', () => {
   })
 
   it('is believed at the same version until its time is over, then nowhere', async () => {
-    const caller = await authenticator.authenticate(`Bearer ${text}`, true)
+    const caller = await authenticator.authenticate(`Bearer ${text}`)
     const at = async (now: number, version: number) =>
       (await authenticator.recheck(remit.db, [caller], version, now)).get(caller.principal.id)
     const end = clock.now() + 1000
@@ -155,7 +157,8 @@ describe('agent credentials in memory', () => {
     expect(await at(end - 1, 2)).toMatchObject({ principal: { type: 'credential' } })
     expect(await at(end, 2)).toBeNull()
     clock.advance(1000)
-    await expect(authenticator.authenticate(`Bearer ${text}`, true)).rejects.toMatchObject({
+    expect(authenticator.recall(`Bearer ${text}`)).toBeNull()
+    await expect(authenticator.authenticate(`Bearer ${text}`)).rejects.toMatchObject({
       code: 'unauthorized',
     })
   })

@@ -17,8 +17,8 @@ const NO_HASH = Buffer.alloc(64, '0')
 
 /**
  * Turns what stands after `Bearer` into callers: ingest keys and, where a module brings them, agent
- * credentials. A caller may come from memory only on its way to the organization's writer, which
- * calls `recheck` inside the transaction.
+ * credentials. A caller may be recalled only on its way to the organization's writer, which calls
+ * `recheck` inside the transaction.
  */
 export class Authenticator {
   readonly #db: Database<CoreTables>
@@ -42,12 +42,16 @@ export class Authenticator {
     this.#credentials = credentials ?? null
   }
 
-  /** The caller of an `Authorization` header; throws `unauthorized` for every other one, without a cause. */
-  async authenticate(header: string | undefined, fromMemory: boolean): Promise<Caller> {
-    const text = BEARER.exec(header ?? '')?.[1] ?? ''
+  /** The caller of an `Authorization` header as he was last seen; null where nobody is remembered. */
+  recall(header: string | undefined): Caller | null {
     // What is known has been parsed before, so its hash is all that is needed.
-    const known = fromMemory ? this.#cache.get(hashKey(text)) : undefined
-    if (known && this.#isGood(known.principal)) return known
+    const known = this.#cache.get(hashKey(bearerOf(header)))
+    return known && this.#isGood(known.principal) ? known : null
+  }
+
+  /** The caller of an `Authorization` header; throws `unauthorized` for every other one, without a cause. */
+  async authenticate(header: string | undefined): Promise<Caller> {
+    const text = bearerOf(header)
     const key = parseKey(text)
     if (key === null) return this.#authenticateAgent(text)
     const holder = await findHolder(this.#db, key.id)
@@ -148,6 +152,8 @@ export class Authenticator {
     return caller
   }
 }
+
+const bearerOf = (header: string | undefined): string => BEARER.exec(header ?? '')?.[1] ?? ''
 
 /** One answer, whatever the cause; RFC 6750 has an error only where a token was sent. */
 const refusal = (text: string) =>

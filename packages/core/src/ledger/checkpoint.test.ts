@@ -8,7 +8,7 @@ import {
   parseCheckpoint,
   signCheckpoint,
 } from './checkpoint.ts'
-import { createTree, emptyRoot, leafHash } from './merkle.ts'
+import { MerkleTree, emptyRoot, leafHash } from './merkle.ts'
 import { createNoteSigner, NoteError, parseVerifierKey } from './note.ts'
 
 describeWithData('tlog')('the published checkpoints', () => {
@@ -36,7 +36,7 @@ describeWithData('tlog')('the published checkpoints', () => {
     > &
       Record<'vkey', string>
     const verifier = parseVerifierKey(log.vkey)
-    const tree = createTree()
+    const tree = new MerkleTree()
 
     for (const [size, note] of log.checkpoints.entries()) {
       if (size > 0) tree.append(leafHash(Buffer.from(log.entries[size - 1]!)))

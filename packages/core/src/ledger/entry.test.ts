@@ -10,7 +10,7 @@ import {
   ZERO_HASH,
 } from './entry.ts'
 import type { EntryHeader } from './entry.ts'
-import { createTree } from './merkle.ts'
+import { MerkleTree } from './merkle.ts'
 
 // The worked example of the format: org, payload, kind, time -> commitment and hash.
 const EXAMPLE = [
@@ -39,7 +39,7 @@ const EXAMPLE = [
 ]
 
 test('three entries have the commitments, hashes and root that the format promises', () => {
-  const tree = createTree()
+  const tree = new MerkleTree()
   let prevHash = ZERO_HASH
 
   for (const [seq, entry] of EXAMPLE.entries()) {

@@ -3,7 +3,7 @@ import { CARRIED_KIND } from './carried.ts'
 import type { EntryDraft } from './draft.ts'
 import { commitmentOf, entryHash, headerOf, payloadText } from './entry.ts'
 import type { EntryPayload } from './entry.ts'
-import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
+import { MerkleTree, decodeFrontier, encodeFrontier } from './merkle.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
 /** Bytes of a payload's text at most: two free-form objects of 64 KiB and what the server adds. */
@@ -45,7 +45,7 @@ export function linkEntries(
   newSalt: () => string,
 ): Linked {
   const nodes: TreeNode[] = []
-  const tree = createTree(decodeFrontier(end.size, end.frontier), (level, hash) => {
+  const tree = new MerkleTree(decodeFrontier(end.size, end.frontier), (level, hash) => {
     const earlier = nodes.filter((node) => node.level === level).length
     nodes.push({ level, idx: Math.floor(end.size / TILE_WIDTH ** level) + earlier, hash })
   })

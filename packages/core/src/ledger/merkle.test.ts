@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { memoryLog } from '../../test/ledger/memory-tiles.ts'
 import { describeWithData, readDataJson } from '../../test/shared-data.ts'
 import {
-  createTree,
+  MerkleTree,
   decodeFrontier,
   emptyRoot,
   encodeFrontier,
@@ -22,7 +22,7 @@ describeWithData('tlog')('the published trees', () => {
       root_hashes_hex_by_size: string[]
     }
     const hashes = published.leaf_inputs_hex.map((hex) => leafHash(Buffer.from(hex, 'hex')))
-    const tree = createTree()
+    const tree = new MerkleTree()
 
     const roots = [tree.root(), ...hashes.map((hash) => (tree.append(hash), tree.root()))]
 
@@ -32,7 +32,7 @@ describeWithData('tlog')('the published trees', () => {
 
   test('the roots of one-byte leaves agree up to 256', () => {
     const published = readDataJson('tlog/roots-byte-leaves.json') as { root_hex_by_size: string[] }
-    const tree = createTree()
+    const tree = new MerkleTree()
 
     const roots = [tree.root()]
     for (let value = 0; value < 256; value++) {
@@ -46,10 +46,10 @@ describeWithData('tlog')('the published trees', () => {
 
 describe('the tree', () => {
   test('without leaves has the hash of nothing as its root', () => {
-    expect(createTree().root()).toBe(
+    expect(new MerkleTree().root()).toBe(
       'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     )
-    expect(createTree().root()).toBe(emptyRoot)
+    expect(new MerkleTree().root()).toBe(emptyRoot)
   })
 
   test('goes on from a stored frontier as if it had never stopped', () => {
@@ -60,7 +60,7 @@ describe('the tree', () => {
         const first = memoryLog(hashes.slice(0, before)).tree
         const text = encodeFrontier(first.frontier())
 
-        const second = createTree(decodeFrontier(before, text))
+        const second = new MerkleTree(decodeFrontier(before, text))
         for (const hash of hashes.slice(before)) second.append(hash)
 
         expect(second.frontier()).toEqual(whole.frontier())
@@ -81,7 +81,7 @@ describe('the tree', () => {
 
   test('reports each full tile once, as it closes', () => {
     const { tree, levels } = memoryLog(leaves(256 * 256 + 257))
-    const firstTile = createTree()
+    const firstTile = new MerkleTree()
     for (const hash of leaves(256)) firstTile.append(hash)
 
     expect(levels.map((level) => level.length)).toEqual([65_793, 257, 1])
@@ -92,7 +92,7 @@ describe('the tree', () => {
   test('counts beyond 32 bits', () => {
     const size = 2 ** 40 + 3
     const nodes = ['a', 'b', 'c'].map((digit) => digit.repeat(64))
-    const tree = createTree({ size, nodes })
+    const tree = new MerkleTree({ size, nodes })
 
     tree.append('d'.repeat(64))
 
@@ -104,7 +104,7 @@ describe('the tree', () => {
 
 test('a tree of 2^33 - 1 leaves becomes a single node with one more', () => {
   const nodes = Array.from({ length: 33 }, () => 'a'.repeat(64))
-  const tree = createTree({ size: 2 ** 33 - 1, nodes })
+  const tree = new MerkleTree({ size: 2 ** 33 - 1, nodes })
 
   tree.append('b'.repeat(64))
 

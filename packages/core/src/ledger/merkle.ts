@@ -16,48 +16,57 @@ export interface Frontier {
 /** The frontier of the tree without leaves. */
 export const EMPTY_FRONTIER: Frontier = { size: 0, nodes: [] }
 
-export interface MerkleTree {
-  readonly size: number
-  /** Adds one leaf hash, amortized about one SHA-256. */
-  append(leafHash: string): void
-  /** The root over all leaves so far. */
-  root(): string
-  /** A copy to store; the tree can go on. */
-  frontier(): Frontier
-}
-
 /**
  * Told about the root of each complete subtree of 256^level leaves (level >= 1), in the order they
  * close. Entry i of tile level n is the i-th such hash (C2SP tlog-tiles).
  */
 export type OnTileNode = (level: number, hash: string) => void
 
-/** A tree that grows from `frontier` on. Hashes are lower-case hex. */
-export function createTree(
-  frontier: Frontier = EMPTY_FRONTIER,
-  onTileNode?: OnTileNode,
-): MerkleTree {
-  let size = frontier.size
-  const nodes = [...frontier.nodes]
+/**
+ * A tree that grows at its right edge. Hashes are lower-case hex.
+ *
+ * Not an object literal with a getter: the engine keeps the getter of each such object, and all that it
+ * closes over, until the next full garbage collection. There is a tree for every commit.
+ */
+export class MerkleTree {
+  readonly #nodes: string[]
+  readonly #onTileNode: OnTileNode | undefined
+  #size: number
 
-  return {
-    get size() {
-      return size
-    },
-    append(leaf) {
-      let node = leaf
-      let height = 0
-      // As in a binary counter: every one-bit at the low end is a subtree that closes now.
-      for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
-        node = nodeHash(nodes.pop() ?? '', node)
-        height++
-        if (height % 8 === 0) onTileNode?.(height / 8, node)
-      }
-      nodes.push(node)
-      size++
-    },
-    root: () => rootOf(nodes),
-    frontier: () => ({ size, nodes: [...nodes] }),
+  /** Goes on from `frontier`. */
+  constructor(frontier: Frontier = EMPTY_FRONTIER, onTileNode?: OnTileNode) {
+    this.#nodes = [...frontier.nodes]
+    this.#size = frontier.size
+    this.#onTileNode = onTileNode
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds one leaf hash, amortized about one SHA-256. */
+  append(leaf: string): void {
+    const nodes = this.#nodes
+    let node = leaf
+    let height = 0
+    // As in a binary counter: every one-bit at the low end is a subtree that closes now.
+    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+      node = nodeHash(nodes.pop() ?? '', node)
+      height++
+      if (height % 8 === 0) this.#onTileNode?.(height / 8, node)
+    }
+    nodes.push(node)
+    this.#size++
+  }
+
+  /** The root over all leaves so far. */
+  root(): string {
+    return rootOf(this.#nodes)
+  }
+
+  /** A copy to store; the tree can go on. */
+  frontier(): Frontier {
+    return { size: this.#size, nodes: [...this.#nodes] }
   }
 }
 

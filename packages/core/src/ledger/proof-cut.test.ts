@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryLog } from '../../test/ledger/memory-tiles.ts'
-import { createTree, leafHash } from './merkle.ts'
+import { MerkleTree, leafHash } from './merkle.ts'
 import type { Frontier } from './merkle.ts'
 import { consistencyProof, frontierAt, inclusionProof, treeRoot } from './proof.ts'
 import type { ReadTile } from './proof.ts'
@@ -24,7 +24,7 @@ const frontiers = new Map<number, Frontier>()
 const frontierOf = (size: number): Frontier => {
   const known = frontiers.get(size)
   if (known) return known
-  const tree = createTree()
+  const tree = new MerkleTree()
   for (const leaf of LEAVES.slice(0, size)) tree.append(leaf)
   const frontier = tree.frontier()
   frontiers.set(size, frontier)

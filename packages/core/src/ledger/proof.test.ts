@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { memoryLog } from '../../test/ledger/memory-tiles.ts'
 import type { MemoryLog } from '../../test/ledger/memory-tiles.ts'
 import { describeWithData, readDataJson } from '../../test/shared-data.ts'
-import { createTree, emptyRoot, leafHash, nodeHash } from './merkle.ts'
+import { MerkleTree, emptyRoot, leafHash, nodeHash } from './merkle.ts'
 import { verifyConsistency, verifyInclusion } from './proof-check.ts'
 import type { ConsistencyClaim, InclusionClaim } from './proof-check.ts'
 import { consistencyProof, frontierAt, inclusionProof, treeRoot } from './proof.ts'
@@ -61,7 +61,7 @@ describe('proofs made from tiles', () => {
   const rootAt = new Map<number, string>()
 
   beforeAll(() => {
-    const tree = createTree()
+    const tree = new MerkleTree()
     rootAt.set(0, tree.root())
     log = memoryLog(Array.from({ length: SIZE }, (_, at) => leafHash(Buffer.from(String(at)))))
     for (const [index, leaf] of log.levels[0]!.entries()) {

@@ -1,7 +1,6 @@
 import { entryHash, headerFault, headerOf, ZERO_HASH } from './entry.ts'
 import type { StoredEntry } from './entry.ts'
-import { createTree, decodeFrontier, encodeFrontier } from './merkle.ts'
-import type { MerkleTree } from './merkle.ts'
+import { decodeFrontier, encodeFrontier, MerkleTree } from './merkle.ts'
 import { ChainCheckpoints } from './verify-checkpoints.ts'
 import type { RootNow } from './verify-checkpoints.ts'
 import { ChainHistory } from './verify-history.ts'
@@ -66,7 +65,7 @@ class Walk implements ChainVerifier {
     this.#tree =
       frontier === undefined
         ? null
-        : createTree(decodeFrontier(this.#from, frontier), options.onTileNode)
+        : new MerkleTree(decodeFrontier(this.#from, frontier), options.onTileNode)
   }
 
   entry(row: StoredEntry): void {

@@ -8,7 +8,6 @@ import { createApp } from '../../src/http/app.ts'
 import { Deadlines } from '../../src/http/deadlines.ts'
 import { RunningClaims } from '../../src/http/idempotency.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
-import { unlimited } from '../../src/http/rate-limit.ts'
 import { Reply } from '../../src/http/reply.ts'
 import { Authenticator } from '../../src/keys/authenticator.ts'
 import type { Writer } from '../../src/ledger/writer.ts'
@@ -65,7 +64,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       db,
       clock: createClock(),
       authenticator: new Authenticator(db, 'enterprise'),
-      rateLimit: unlimited,
+      rateLimit: null,
       deadlines,
       claims: new RunningClaims(),
       closing: new AbortController().signal,

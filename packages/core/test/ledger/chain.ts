@@ -11,7 +11,7 @@ import {
 } from '../../src/ledger/entry.ts'
 import type { EntryPayload, StoredEntry } from '../../src/ledger/entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from '../../src/ledger/export.ts'
-import { createTree, encodeFrontier } from '../../src/ledger/merkle.ts'
+import { MerkleTree, encodeFrontier } from '../../src/ledger/merkle.ts'
 import { createNoteSigner } from '../../src/ledger/note.ts'
 import type { NoteSigner } from '../../src/ledger/note.ts'
 
@@ -87,7 +87,7 @@ export function buildChain(drafts: readonly Draft[], options: ChainOptions = {})
   const signers = keys.map((key) => testSigner(origin, key))
   const vkey = signers[0]!.vkey
   const data = { format: ENTRY_FORMAT, ledger_id, org_id, origin, vkey, ...options.genesis }
-  const tree = createTree()
+  const tree = new MerkleTree()
   const rows: StoredEntry[] = []
   const notes = ['']
   const frontiers = ['']

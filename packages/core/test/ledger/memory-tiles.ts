@@ -1,5 +1,4 @@
-import { createTree } from '../../src/ledger/merkle.ts'
-import type { MerkleTree } from '../../src/ledger/merkle.ts'
+import { MerkleTree } from '../../src/ledger/merkle.ts'
 import type { ReadTile } from '../../src/ledger/proof.ts'
 
 /** A whole log in memory, and which tiles were read from it. */
@@ -14,7 +13,7 @@ export interface MemoryLog {
 export function memoryLog(leaves: Iterable<string>): MemoryLog {
   const levels: string[][] = [[]]
   const reads: string[] = []
-  const tree = createTree(undefined, (level, hash) => (levels[level] ??= []).push(hash))
+  const tree = new MerkleTree(undefined, (level, hash) => (levels[level] ??= []).push(hash))
   for (const leaf of leaves) {
     levels[0]?.push(leaf)
     tree.append(leaf)

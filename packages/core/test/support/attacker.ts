@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/open.ts'
 import { bulkInsert, dialectOf } from '../../src/db/portable.ts'
 import type { CoreTables, LedgerEntryRow } from '../../src/db/schema.ts'
 import { commitmentOf, entryHash, headerOf } from '../../src/ledger/entry.ts'
-import { createTree, encodeFrontier } from '../../src/ledger/merkle.ts'
+import { MerkleTree, encodeFrontier } from '../../src/ledger/merkle.ts'
 
 /** Full access to the database, without the key that signs: everything but a valid signature. */
 export type Attacked = Transaction<CoreTables>
@@ -104,7 +104,7 @@ export async function repairHead(
   orgId: string,
 ): Promise<{ size: number; root: string }> {
   const levels: string[][] = []
-  const tree = createTree(undefined, (level, hash) => (levels[level] ??= []).push(hash))
+  const tree = new MerkleTree(undefined, (level, hash) => (levels[level] ??= []).push(hash))
   const rows = await readEntries(tx, orgId)
   for (const { hash } of rows) tree.append(hash)
   const { hash, recorded_at } = rows.at(-1)!
