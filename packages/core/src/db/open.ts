@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import type { DatabaseConnection } from 'kysely'
 import pg from 'pg'
+import { clientClass } from './postgres-client.ts'
 
 /** A database, or the transaction that a caller was given. Stores take one as first argument. */
 export type Database<Tables> = Kysely<Tables>
@@ -20,6 +21,8 @@ export interface OpenOptions {
   readonly onConnectionError?: (error: Error) => void
   /** Connections to PostgreSQL at most. */
   readonly poolSize?: number
+  /** Milliseconds that PostgreSQL has to answer a query; then its connection is given up. */
+  readonly answerMs?: number
   /** Opens SQLite without the right to write. */
   readonly readonly?: boolean
 }
@@ -101,6 +104,9 @@ function cachingStatements(file: SqliteDatabase.Database) {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
+/** Beyond PostgreSQL's own limits (`prepareSession`), which come first. */
+const ANSWER_MS = 10_000
+
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
   const pool = new pg.Pool({
     connectionString: url,
@@ -108,7 +114,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    query_timeout: 10_000,
+    Client: clientClass(options.answerMs ?? ANSWER_MS),
     application_name: 'remit',
     types,
   })

@@ -1,0 +1,37 @@
+import pg from 'pg'
+
+type Result = pg.QueryResult<pg.QueryResultRow>
+
+/**
+ * A client that ends its connection when PostgreSQL does not answer a query within `answerMs`: what it
+ * would say later belongs to nobody any more. The query fails with `Query read timeout`, all later ones
+ * at once.
+ *
+ * The callback is given together with the query, and so not by `query_timeout` or a promise of the
+ * library's own: these set it afterwards, and whole results were then seen to be kept until the next full
+ * garbage collection.
+ */
+export const clientClass = (answerMs: number): typeof pg.Client =>
+  class extends pg.Client {
+    // One of many overloads: our queries and those of Kysely are a text, or what answers with events.
+    override query(query: unknown, ...rest: unknown[]): never {
+      const [values, callback] = rest
+      if (typeof query !== 'string' || typeof values === 'function' || callback !== undefined)
+        return super.query(query as string, ...(rest as [unknown[]])) as never
+      return this.#ask(query, values as unknown[] | undefined) as never
+    }
+
+    #ask(text: string, values: unknown[] = []): Promise<Result> {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          reject(new Error('Query read timeout'))
+          void this.end()
+        }, answerMs)
+        super.query(text, values, (error: Error | null, result: Result) => {
+          clearTimeout(timer)
+          if (error) reject(error)
+          else resolve(result)
+        })
+      })
+    }
+  }
