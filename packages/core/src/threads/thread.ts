@@ -11,6 +11,8 @@ export interface Work<Report, Result> {
 
 export interface ThreadOptions {
   readonly maxHeapMb: number
+  /** Of what has just been made; what the engine thinks right unless given. */
+  readonly maxYoungMb?: number
   /** `workerData` of the thread. */
   readonly data?: unknown
 }
@@ -30,13 +32,16 @@ export class Thread<Task, Report> {
   /** Why it is not alive. */
   #ended: Error | null = null
 
-  constructor(file: URL, { maxHeapMb, data }: ThreadOptions) {
+  constructor(file: URL, { maxHeapMb, maxYoungMb, data }: ThreadOptions) {
     this.#worker = new Worker(file, {
       // Run from source, the thread must find the sources of other packages too.
       execArgv: file.href.endsWith('.ts') ? ['--conditions=@remit/source'] : [],
       env: {},
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+      resourceLimits: {
+        maxOldGenerationSizeMb: maxHeapMb,
+        ...(maxYoungMb !== undefined && { maxYoungGenerationSizeMb: maxYoungMb }),
+      },
     })
     this.ready = new Promise((resolve) => {
       this.#worker.once('message', () => resolve())
