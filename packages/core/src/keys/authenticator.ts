@@ -25,7 +25,7 @@ export class Authenticator {
   readonly #ceiling: Plan
   readonly #clock: Clock
   #credentials: Credentials | null = null
-  /** Callers by the hash of their text, the most recently used last. */
+  /** Callers by the hash of their text, the most recently looked up last. */
   readonly #cache = new Map<string, Caller>()
   /** Under which hash a credential's caller is remembered: its row may hold another one. */
   readonly #hashes = new WeakMap<Caller, string>()

@@ -82,9 +82,8 @@ export class Writer {
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
       return Promise.reject(unavailable('overloaded'))
     this.#queues.set(orgId, queue)
-    const { lane, job, alone, requester } = pending
     return new Promise((resolve, reject) => {
-      queue.push({ lane, job, alone, requester, since: performance.now(), resolve, reject })
+      queue.push({ ...pending, since: performance.now(), resolve, reject })
       if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
     })
   }

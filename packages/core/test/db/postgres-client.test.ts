@@ -38,6 +38,8 @@ describe('a query that PostgreSQL does not answer', () => {
       .catch((error: unknown) => error)
     await held
 
+    // Of the rollback: it was not even tried.
+    expect(failure).toMatchObject({ message: 'Client was closed and is not queryable' })
     expect(isUnavailable(failure)).toBe(true)
     proxy.release()
     expect((await one(db)).rows).toEqual([{ one: 1 }])

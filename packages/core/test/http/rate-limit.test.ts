@@ -57,6 +57,17 @@ describe('429', () => {
     expect(statuses).toEqual([403, 403, 429])
   })
 
+  it('counts also who is known from the request before', async () => {
+    remit = await createTestRemit({ rateLimit: 2, modules: [standIn] })
+    const { key } = await remit.organization('free')
+
+    const statuses: number[] = []
+    for (let i = 0; i < 3; i++)
+      statuses.push(...(await burst(key, 1, 'POST', '/v1/authorize')).map(({ status }) => status))
+
+    expect(statuses).toEqual([403, 403, 429])
+  })
+
   it('is off with 0', async () => {
     remit = await createTestRemit({ rateLimit: 0 })
     const { key } = await remit.organization()

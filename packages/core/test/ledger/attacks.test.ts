@@ -6,7 +6,7 @@ import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.
 import type { TestRemit } from '../../src/testing/index.ts'
 import { afterAttack, dropGuards } from '../support/attacker.ts'
 import { ATTACKS } from '../support/attacks.ts'
-import type { Target } from '../support/attacks.ts'
+import type { Target } from '../support/attack-shapes.ts'
 import { grow } from '../support/drafts.ts'
 import { findByLayer, LAYERS, verify } from '../support/layers.ts'
 import type { Trust } from '../support/layers.ts'
