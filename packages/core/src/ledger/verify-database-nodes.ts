@@ -5,6 +5,8 @@ import { TILE_WIDTH } from './tiles.ts'
 import type { DatabaseFindings } from './verify-database-report.ts'
 import { readNodes } from './verify-database-store.ts'
 
+const LOT = 256
+
 /** The inner nodes that the entries give, compared with the stored ones as they close. */
 export class NodeCheck {
   /** How many nodes of a level have closed. */
@@ -30,8 +32,9 @@ export class NodeCheck {
     this.#waiting.push({ level, idx, hash })
   }
 
-  /** Compares the nodes that closed since the last call. */
-  async compare(): Promise<void> {
+  /** Compares nodes that closed: some at a time, since a page of entries has few; `all` at the end. */
+  async compare({ all }: { readonly all: boolean }): Promise<void> {
+    if (!all && this.#waiting.length < LOT) return
     const nodes = this.#waiting
     this.#waiting = []
     for (const [level, computed] of Map.groupBy(nodes, (node) => node.level)) {

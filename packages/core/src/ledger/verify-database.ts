@@ -133,13 +133,13 @@ class DatabaseWalk {
       const next = rows.length < PAGE ? null : read(after)
       // Whoever ends this meanwhile does not wait for them.
       next?.catch(() => undefined)
-      for (const row of rows) this.#row(row, kept)
+      for (const row of this.#sound(rows)) this.#row(row, kept)
       done += rows.length
       onProgress?.(done, to - from)
       // SQLite answers without giving the event loop a turn.
       await setImmediate()
       rows = (await next) ?? []
-      await this.#nodes.compare()
+      await this.#nodes.compare({ all: next === null })
       if (next === null) return this.#end(after)
     }
   }
@@ -163,20 +163,33 @@ class DatabaseWalk {
     return kept
   }
 
-  #row(given: LedgerEntryRow, kept: ReadonlySet<number>): void {
-    const odd = oddColumn(given)
-    const seq = odd === 'seq' ? this.#next : given.seq
-    if (odd !== null) this.#findings.add(seq, 'malformed_row', odd)
-    const row = odd === null ? given : asText(given)
-    const copy = wrongCopy(row)
-    if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
-    if (row.seq !== this.#next) this.#whole = false
-    if (row.seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
+  /**
+   * The rows with text in every column that should have it, after a look at each alone. A pass of its
+   * own: in one loop with the hashing it takes twice the time.
+   */
+  #sound(given: readonly LedgerEntryRow[]): LedgerEntryRow[] {
+    let next = this.#next
+    return given.map((one) => {
+      const odd = oddColumn(one)
+      const seq = odd === 'seq' ? next : one.seq
+      next = seq + 1
+      if (odd !== null) this.#findings.add(seq, 'malformed_row', odd)
+      const row = odd === null ? one : asText(one)
+      const copy = wrongCopy(row)
+      if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
+      return row
+    })
+  }
+
+  #row(row: LedgerEntryRow, kept: ReadonlySet<number>): void {
+    const { seq } = row
+    if (seq !== this.#next) this.#whole = false
+    if (seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
     else if (row.kind === 'ledger.pruned') this.#pruned(row)
     this.#chain.entry(row)
-    if (row.seq >= 0) this.#due.entry(row, kept.has(row.seq + 1))
+    if (seq >= 0) this.#due.entry(row, kept.has(seq + 1))
     this.#options.onEntry?.(row)
-    this.#next = seq + 1
+    this.#next = (Number.isSafeInteger(seq) ? seq : this.#next) + 1
     this.#lastTime = row.recorded_at
   }
 
