@@ -1,8 +1,10 @@
-import type { LedgerCheckpointRow, LedgerEntryRow } from '../db/schema.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables, LedgerCheckpointRow, LedgerEntryRow } from '../db/schema.ts'
 import { CheckpointError, parseCheckpoint } from './checkpoint.ts'
 import { entryHash, headerOf } from './entry.ts'
 import { CHECKPOINT_EVERY, minuteOf } from './store.ts'
 import type { DatabaseFindings } from './verify-database-report.ts'
+import { readCheckpoints } from './verify-database-store.ts'
 
 /** The size that a note's text names, whoever signed it; null if it names none. */
 export function sizeOfNote(note: unknown): number | null {
@@ -15,8 +17,51 @@ export function sizeOfNote(note: unknown): number | null {
   }
 }
 
+/** For how many entries more checkpoints are read with those of a page: mostly it has none or few. */
+const AHEAD = 16_384
+
+/** The kept checkpoints of an organization, in order. */
+export class StoredCheckpoints {
+  readonly #db: Database<CoreTables>
+  readonly #orgId: string
+  readonly #to: number
+  readonly #findings: DatabaseFindings
+  /** Rows that were read, and up to which size they were. */
+  #rows: readonly LedgerCheckpointRow[] = []
+  #readTo: number | null
+
+  /** Those of sizes above `after`, or all; `to` is the size up to which the walk will go. */
+  constructor(
+    db: Database<CoreTables>,
+    orgId: string,
+    { after, to }: { readonly after: number | null; readonly to: number },
+    findings: DatabaseFindings,
+  ) {
+    this.#db = db
+    this.#orgId = orgId
+    this.#readTo = after
+    this.#to = to
+    this.#findings = findings
+  }
+
+  /** The sound ones from where the last call ended up to `size`. */
+  async upTo(size: number): Promise<LedgerCheckpointRow[]> {
+    if (this.#readTo === null || this.#readTo < size) {
+      const readTo = Math.max(size, Math.min(size + AHEAD, this.#to))
+      const keys = { after: this.#readTo, below: readTo + 1 }
+      this.#rows = [...this.#rows, ...(await readCheckpoints(this.#db, this.#orgId, keys))]
+      this.#readTo = readTo
+    }
+    const rows = this.#rows
+    const later = rows.findIndex((row) => row.size > size)
+    const reached = later < 0 ? rows : rows.slice(0, later)
+    this.#rows = rows.slice(reached.length)
+    return reached.filter((row) => isOfItsSize(row, this.#findings))
+  }
+}
+
 /** Whether a row of the history can be handed on: its note must be of the size in its key. */
-export function isOfItsSize(row: LedgerCheckpointRow, findings: DatabaseFindings): boolean {
+function isOfItsSize(row: LedgerCheckpointRow, findings: DatabaseFindings): boolean {
   if (sizeOfNote(row.note) === row.size) return true
   findings.checkpointsMismatched++
   const seq = Number.isSafeInteger(row.size) ? Math.max(0, row.size - 1) : 0

@@ -1,23 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../db/open.ts'
-import type {
-  CoreTables,
-  LedgerCheckpointRow,
-  LedgerEntryRow,
-  LedgerHeadRow,
-} from '../db/schema.ts'
+import type { CoreTables, LedgerEntryRow, LedgerHeadRow } from '../db/schema.ts'
 import { CheckpointError } from './checkpoint.ts'
 import { parsePayload } from './entry.ts'
 import { parseVerifierKey } from './note.ts'
 import { findCut } from './cut.ts'
 import { isSize } from './tiles.ts'
-import { DueCheckpoints, isOfItsSize, sizeOfNote } from './verify-database-checkpoints.ts'
+import { DueCheckpoints, sizeOfNote, StoredCheckpoints } from './verify-database-checkpoints.ts'
 import { partOf } from './verify-database-part.ts'
 import type { Part, SeqBounds } from './verify-database-part.ts'
 import { DatabaseFindings } from './verify-database-report.ts'
 import type { VerifyReport } from './verify-database-report.ts'
 import { asText, oddColumn, wrongCopy } from './verify-database-rows.ts'
-import { hasErasureSince, readCheckpoints, readRows, readState } from './verify-database-store.ts'
+import { hasErasureSince, readRows, readState } from './verify-database-store.ts'
 import type { LedgerState } from './verify-database-store.ts'
 import { NodeCheck } from './verify-database-nodes.ts'
 import { createChainVerifier } from './verify.ts'
@@ -75,6 +70,7 @@ class DatabaseWalk {
   readonly #part: Part
   readonly #findings: DatabaseFindings
   readonly #due: DueCheckpoints
+  readonly #stored: StoredCheckpoints
   readonly #nodes: NodeCheck
   readonly #chain: ChainVerifier
   /** What the next entry should have; beyond a gap the nodes cannot be computed. */
@@ -98,8 +94,12 @@ class DatabaseWalk {
     this.#part = part
     this.#findings = findings
     this.#next = part.from
-    const { start, from } = part
+    const { start, from, begin, to } = part
     this.#due = new DueCheckpoints(findings, from - 1, start?.recorded_at ?? '')
+    // The checkpoint at the cut comes along; one where a part begins may be of another key.
+    const known = from === begin ? from - 1 : from
+    const after = from === 0 ? null : known
+    this.#stored = new StoredCheckpoints(db, orgId, { after, to }, findings)
     const unreadable = options.checkpoints?.findIndex((note) => sizeOfNote(note) === null) ?? -1
     if (unreadable >= 0)
       throw new CheckpointError(`Checkpoint ${unreadable} is not a checkpoint note`)
@@ -117,7 +117,7 @@ class DatabaseWalk {
 
   async run(): Promise<VerifyReport> {
     const { checkpoints = [], onProgress } = this.#options
-    const { begin, from, to } = this.#part
+    const { from, to } = this.#part
     for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
     const read = (after: number | null) =>
       readRows(this.#db, this.#orgId, { after, below: to }, PAGE)
@@ -125,9 +125,7 @@ class DatabaseWalk {
     let rows = await read(after)
     let done = 0
     for (;;) {
-      // The checkpoint at the cut comes along; one where a part begins may be of another key.
-      const isCut = done === 0 && after !== null && from === begin
-      const kept = await this.#reach(rows, isCut ? from - 2 : after)
+      const kept = await this.#reach(rows, done === 0)
       after = rows.at(-1)?.seq ?? after
       // PostgreSQL reads the next ones while these are hashed.
       const next = rows.length < PAGE ? null : read(after)
@@ -145,19 +143,18 @@ class DatabaseWalk {
   }
 
   /** Hands on the checkpoints that some entries reach, and tells of which sizes there are. */
-  async #reach(
-    rows: readonly LedgerEntryRow[],
-    after: number | null,
-  ): Promise<ReadonlySet<number>> {
+  async #reach(rows: readonly LedgerEntryRow[], first: boolean): Promise<ReadonlySet<number>> {
     const kept = new Set<number>()
-    if (rows.length === 0) return kept
-    for (const { size, note } of await this.#checkpoints(after, (rows.at(-1)?.seq ?? 0) + 1)) {
+    const last = rows.at(-1)
+    if (!last) return kept
+    const end = Number.isSafeInteger(last.seq) ? last.seq + 1 : this.#next + rows.length
+    for (const { size, note } of await this.#stored.upTo(end)) {
       kept.add(size)
       this.#chain.checkpoint(note)
     }
-    const { begin } = this.#part
+    const { begin, from } = this.#part
     // Entries that would tell that it is due are gone, but every cut is at a kept one.
-    if (begin > 0 && after === begin - 2 && !kept.has(begin)) {
+    if (first && begin > 0 && from === begin && !kept.has(begin)) {
       this.#findings.add(begin, 'checkpoint_missing', 'of the cut')
     }
     return kept
@@ -203,21 +200,13 @@ class DatabaseWalk {
     }
   }
 
-  /** The sound rows of the history above and up to some size. */
-  async #checkpoints(after: number | null, upTo: number): Promise<LedgerCheckpointRow[]> {
-    const keys = { after: after === null ? null : after + 1, below: upTo + 1 }
-    const rows = await readCheckpoints(this.#db, this.#orgId, keys)
-    return rows.filter((row) => isOfItsSize(row, this.#findings))
-  }
-
   async #end(after: number | null): Promise<VerifyReport> {
     const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
     const { begin, from, to, size } = this.#part
     if (to < size) return this.#findings.join(this.#chain.finish({ partial: true }))
     // Checkpoints beyond the end were there when the head was read: no append explains them.
     if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
-      for (const { note } of await this.#checkpoints(after, lastCheckpoint))
-        this.#chain.checkpoint(note)
+      for (const { note } of await this.#stored.upTo(lastCheckpoint)) this.#chain.checkpoint(note)
     }
     this.#due.end()
     if (lastSeq !== null && lastSeq >= size) {
