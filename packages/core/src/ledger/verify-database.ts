@@ -147,8 +147,7 @@ class DatabaseWalk {
     const kept = new Set<number>()
     const last = rows.at(-1)
     if (!last) return kept
-    const end = Number.isSafeInteger(last.seq) ? last.seq + 1 : this.#next + rows.length
-    for (const { size, note } of await this.#stored.upTo(end)) {
+    for (const { size, note } of await this.#stored.upTo(last.seq + 1)) {
       kept.add(size)
       this.#chain.checkpoint(note)
     }
