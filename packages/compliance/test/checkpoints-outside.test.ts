@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,6 +69,19 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
       anchored_by: 'external',
       checkpoints: { outside: 2, mismatched: 0 },
     })
+  })
+
+  test('what another key signed is not kept', async () => {
+    const before = await kept(4)
+    await append(3)
+    const { privateKey } = generateKeyPairSync('ed25519')
+    await attacker.rewrite(1, createLedgerSigner(privateKey))
+    clock.advance(2 * HOUR)
+    await process.watch.look()
+
+    const { notes } = await readNotes(folder, api.org.id)
+    expect(notes.map((note) => Number(note.split('\n')[1]))).toEqual(before)
+    expect(logged.join('\n')).toContain('a checkpoint could not be kept outside the database')
   })
 
   test('a rewrite by somebody who has the signing key is found', async () => {

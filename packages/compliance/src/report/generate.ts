@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Actor, Framework } from '@remit/contract'
 import { fail, on, OPERATOR } from '@remit/core'
-import type { Deps, EntryDraft, Scope as WorkScope } from '@remit/core'
+import type { Change, Deps, EntryDraft, Scope as WorkScope } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { Scope } from '../catalogue/scope.ts'
 import { questionOf } from '../facts/index.ts'
@@ -42,15 +42,15 @@ export async function generate(
   for (let reading = 1; reading <= MAX_READINGS; reading++) {
     const facts = await jobs.report(row.org_id, questionFor(row), { signal })
     const documents = documentsOf(row, facts)
-    const isRecorded = await writer.work(row.org_id, OPERATOR, async (scope) => {
+    const finish: Change<boolean> = async (scope) => {
       if (!(await isStillWhole(scope, row, facts.head.size)))
         return { entries: [], reply: () => false }
       // Another process may have finished the report, or given it up.
       const isMine = await record(scope, row, documents)
       const entries = isMine ? [entryOf(row, documents, facts.head)] : []
       return { entries, reply: () => true }
-    })
-    if (isRecorded) return
+    }
+    if (await writer.work(row.org_id, OPERATOR, finish, { evenIfForged: true })) return
   }
   throw fail(
     'invalid_request',

@@ -1,10 +1,10 @@
-import { listOrganizations } from '@remit/core'
+import { listOrganizations, openCheckpoint, parseVerifierKey } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { appendNote, readNotes, sizeOf } from './checkpoint-files.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 
-type KeeperDeps = Pick<Deps, 'db' | 'ledger' | 'clock' | 'log'>
+type KeeperDeps = Pick<Deps, 'db' | 'ledger' | 'clock' | 'log' | 'verifierKey'>
 
 /** Keeps the newest checkpoint of every ledger in a folder, once an hour where something was recorded. */
 export class CheckpointKeeper {
@@ -35,11 +35,11 @@ export class CheckpointKeeper {
   }
 
   async #keepOne(orgId: string, now: number): Promise<void> {
-    const { ledger, log } = this.#deps
-    const { note } = await ledger.head(orgId)
+    const { ledger, log, verifierKey } = this.#deps
+    const { note, origin } = await ledger.head(orgId)
     const { notes } = await readNotes(this.#folder, orgId)
-    const size = sizeOf(note)
-    if (size === null) throw new Error('the head holds no checkpoint')
+    // What the ledger's key did not sign must not become what the ledger is held against.
+    const { size } = openCheckpoint(note, parseVerifierKey(verifierKey(origin)), origin)
     if (note === notes.at(-1)) return
     const kept = notes.reduce((most, one) => Math.max(most, sizeOf(one) ?? 0), 0)
     if (size < kept)

@@ -4,7 +4,10 @@ import { CheckpointKeeper } from './checkpoint-keeper.ts'
 import { beat, findSilent } from './heartbeat.ts'
 import { Lease } from './lease.ts'
 
-type WatchDeps = Pick<Deps, 'db' | 'writer' | 'ledger' | 'clock' | 'log' | 'settings'>
+type WatchDeps = Pick<
+  Deps,
+  'db' | 'writer' | 'ledger' | 'clock' | 'log' | 'settings' | 'verifierKey'
+>
 
 const EVERY_MS = 60_000
 /** How many looks of the holder may fail before another process takes over. */

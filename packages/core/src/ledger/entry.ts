@@ -123,6 +123,11 @@ export function isHash(value: unknown): value is string {
   return typeof value === 'string' && HASH.test(value)
 }
 
+/** Whether a value is a time as written everywhere here. */
+export function isTime(value: unknown): value is string {
+  return typeof value === 'string' && RECORDED_AT.test(value)
+}
+
 /** Whether a value is a salt as written here: 32 lower-case hex digits. */
 export function isSalt(value: unknown): value is string {
   return typeof value === 'string' && SALT.test(value)

@@ -63,6 +63,12 @@ export function createNoteSigner(options: { name: string; privateKey: KeyObject 
   }
 }
 
+/** The note with one more signature, of another key over the same text. Throws `NoteError`. */
+export function addSignature(note: string, signer: NoteSigner): string {
+  const { body } = splitNote(note)
+  return note + signer.sign(body).slice(body.length + 1)
+}
+
 /** The vkey text of a raw 32-byte Ed25519 public key. Throws `NoteError` for a bad name. */
 function formatVerifierKey(name: string, publicKey: Uint8Array): string {
   if (!isKeyName(name)) {

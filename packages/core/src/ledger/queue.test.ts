@@ -15,7 +15,7 @@ const piece = (): Waiting => ({
 
 const change = (): Waiting => ({
   ...piece(),
-  alone: { run: () => Promise.reject(new Error('not run here')), moves: true },
+  alone: { run: () => Promise.reject(new Error('not run here')), moves: true, evenIfForged: false },
 })
 
 describe('a queue', () => {

@@ -62,18 +62,23 @@ const HEAD_MOVES = `on conflict (org_id) do update set size = excluded.size, has
   recorded_at = excluded.recorded_at, frontier = excluded.frontier, note = excluded.note,
   config_version = excluded.config_version`
 
-/** Rows for linked entries, the inner nodes they close, a checkpoint that is due, and the new head. */
+/**
+ * Rows for linked entries, the inner nodes they close, a checkpoint that is due, and the new head. With
+ * null for the note they are not signed, and the head keeps the note that it has.
+ */
 export function linkedRows(
   head: LedgerHeadRow,
   linked: Linked,
   recordedAt: string,
-  note: string,
+  note: string | null,
   configVersion: number,
 ): BulkInsert[] {
   const { org_id } = head
   const { size, hash, frontier } = linked
-  const moved = { ...head, size, hash, frontier, note, recorded_at: recordedAt }
-  const due = isCheckpointDue(head, size, recordedAt) ? [{ org_id, size, note }] : []
+  const end = { size, hash, frontier, note: note ?? head.note, recorded_at: recordedAt }
+  const moved = { ...head, ...end }
+  const isDue = note !== null && isCheckpointDue(head, size, recordedAt)
+  const due = isDue ? [{ org_id, size, note }] : []
   const nodes = linked.nodes.map((node) => ({ org_id, ...node }))
   return [
     { table: 'ledger_entry', columns: ENTRY_COLUMNS, rows: linked.rows },

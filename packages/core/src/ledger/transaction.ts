@@ -13,7 +13,9 @@ import type { EntryDraft } from './draft.ts'
 import { newSalt } from './entry.ts'
 import { linkEntries } from './link.ts'
 import type { Linked } from './link.ts'
-import type { LedgerSigner } from './signing-key.ts'
+import { forgedHead } from './head-guard.ts'
+import type { HeadGuard } from './head-guard.ts'
+import type { NoteSigner } from './note.ts'
 import { linkedRows, lockHead } from './store.ts'
 import type {
   Change,
@@ -31,14 +33,18 @@ import type {
 export interface Pending {
   readonly lane: Lane<unknown, unknown> | null
   readonly job: unknown
-  readonly alone: { readonly run: Change<unknown>; readonly moves: boolean } | null
+  readonly alone: {
+    readonly run: Change<unknown>
+    readonly moves: boolean
+    readonly evenIfForged: boolean
+  } | null
   readonly requester: Requester
 }
 
 export interface TransactionDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
-  readonly signer: LedgerSigner
+  readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
   /** Callers as the database has them at this version and time; null where a key is gone. */
   recheck(
@@ -72,10 +78,9 @@ export async function runTransaction(
   return deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
     if (!head) throw fail('not_found', 'The organization has no ledger')
-    const signer = deps.signer.forOrigin(head.origin)
-    if (signer.vkey !== head.vkey) {
-      throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')
-    }
+    const signer = await deps.heads.signerFor(tx, head)
+    // Only what tells of a forgery goes on from it, and is not signed.
+    if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
     // Time never runs backwards within a chain, whatever the clock does.
     const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
     const topics = new Set<string>()
@@ -92,7 +97,7 @@ export async function runTransaction(
     await run.admit()
     await run.lanes(memos)
     await run.alone()
-    const committed = { ...(await record(run, head, signer, deps.observers)), topics }
+    const committed = { ...(await record(run, head, signer, deps)), topics }
     await notifyOthers(tx, orgId, topics)
     onDone(committed)
     return committed
@@ -190,8 +195,8 @@ const isSameReach = (before: Principal, now: Principal): boolean =>
 async function record(
   run: Run,
   head: LedgerHeadRow,
-  signer: ReturnType<LedgerSigner['forOrigin']>,
-  observers: readonly EntryObserver[],
+  signer: NoteSigner | null,
+  { heads, observers }: TransactionDeps,
 ): Promise<Omit<Committed, 'topics'>> {
   const drafts = run.outcomes.flatMap((outcome) =>
     outcome instanceof Error ? [] : outcome.entries,
@@ -201,11 +206,13 @@ async function record(
   const linked = linkEntries(head, drafts, recordedAt, newSalt)
   if (run.changed && drafts.length === 0)
     throw new Error('a change of configuration must leave an entry')
-  let note = head.note
+  let note: string | null = signer && head.note
   if (drafts.length > 0) {
-    note = signCheckpoint(signer, { origin: head.origin, size: linked.size, root: linked.root })
+    const { size, root, hash, frontier } = linked
+    note = signer && signCheckpoint(signer, { origin: head.origin, size, root })
     const version = head.config_version + (run.changed ? 1 : 0)
     run.scope.writes.push(...linkedRows(head, linked, recordedAt, note, version))
+    if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
     for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)
   }
   await run.write()
@@ -231,11 +238,12 @@ const entriesOf = ({ rows, contents }: Linked): LinkedEntry[] =>
     return content ? [{ row, content }] : []
   })
 
-function reply(run: Run, { rows, contents, size, root }: Linked, note: string): unknown[] {
+function reply(run: Run, { rows, contents, size, root }: Linked, note: string | null): unknown[] {
   let at = 0
   return run.outcomes.map((outcome, i) => {
     if (outcome instanceof Error) return outcome
-    const checkpoint = run.batch[i]?.requester.wantsNote ? note : { size, root }
+    const signed = run.batch[i]?.requester.wantsNote ? note : null
+    const checkpoint = signed ?? { size, root }
     const recorded = outcome.entries.flatMap((): Recorded[] => {
       const row = rows[at]
       const content = contents[at++]

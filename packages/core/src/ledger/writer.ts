@@ -3,15 +3,18 @@ import type { Logger } from 'pino'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import type { Signals } from '../db/signals.ts'
 import { Failure, fail } from '../errors.ts'
+import { HeadGuard } from './head-guard.ts'
 import { Queue } from './queue.ts'
 import type { Waiting } from './queue.ts'
+import type { LedgerSigner } from './signing-key.ts'
 import { lockHead } from './store.ts'
 import { runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { TryAgain } from './work.ts'
 import type { Change, EntryObserver, Lane, Requester } from './work.ts'
 
-export interface WriterOptions extends Omit<TransactionDeps, 'observers'> {
+export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads'> {
+  readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
   /** Pieces in one transaction at most; 1 commits every request alone. */
@@ -30,6 +33,7 @@ const MAX_ATTEMPTS = 6
  */
 export class Writer {
   readonly #options: WriterOptions
+  readonly #heads: HeadGuard
   readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
   #observers: readonly EntryObserver[] = []
@@ -37,6 +41,7 @@ export class Writer {
 
   constructor(options: WriterOptions) {
     this.#options = options
+    this.#heads = new HeadGuard(options.signer)
   }
 
   /** Hands a piece of work to its lane; many share a transaction. */
@@ -56,13 +61,21 @@ export class Writer {
 
   /** Runs a change of configuration alone in its transaction; it must leave an entry. */
   change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
-    const work = { run: change, moves: true }
+    const work = { run: change, moves: true, evenIfForged: false }
     return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
   }
 
-  /** Runs work that no decision reads from a snapshot alone in its transaction. */
-  work<Answer>(orgId: string, requester: Requester, run: Change<Answer>): Promise<Answer> {
-    const work = { run, moves: false }
+  /**
+   * Runs work that no decision reads from a snapshot alone in its transaction. With `evenIfForged`, for
+   * what tells of a forged end of the ledger, it is recorded after that too, and not signed.
+   */
+  work<Answer>(
+    orgId: string,
+    requester: Requester,
+    run: Change<Answer>,
+    { evenIfForged = false } = {},
+  ): Promise<Answer> {
+    const work = { run, moves: false, evenIfForged }
     return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
   }
 
@@ -147,14 +160,16 @@ export class Writer {
       let done: Committed | null = null
       try {
         const observers = this.#observers
-        const deps = { ...this.#options, observers }
+        const deps = { ...this.#options, heads: this.#heads, observers }
         return await runTransaction(deps, orgId, batch, memos, (committed) => {
           done = committed
         })
       } catch (error) {
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
-        if (error instanceof Failure) throw error
-        this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
+        const refused = error instanceof Failure
+        if (!refused || error.code === 'ledger_unavailable')
+          this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
+        if (refused) throw error
         // Whatever a COMMIT was answered with, it may have been carried out: nothing is done twice.
         if (done && (await this.#isCommitted(orgId, done))) return done
         throw isUnavailable(error) ? unavailable('ledger_unavailable') : error

@@ -9,7 +9,9 @@ import { fail } from '../errors.ts'
 import { signCheckpoint } from '../ledger/checkpoint.ts'
 import { newSalt } from '../ledger/entry.ts'
 import { linkEntries } from '../ledger/link.ts'
-import { createNoteSigner } from '../ledger/note.ts'
+import { forgedHead, HeadGuard } from '../ledger/head-guard.ts'
+import { addSignature, createNoteSigner } from '../ledger/note.ts'
+import { createLedgerSigner } from '../ledger/signing-key.ts'
 import { linkedRows, lockHead } from '../ledger/store.ts'
 import { SYSTEM } from '../ledger/actor.ts'
 
@@ -27,7 +29,7 @@ export interface LedgerKeyRotation {
   readonly new_vkey: string
   /** The old key's signature over the text of `new_vkey`, base64. */
   readonly endorsement: string
-  /** The last note that the old key signs: it ends with the entry that names the new one. */
+  /** The last note that the old key signs, and the first of the new one, which this entry names. */
   readonly checkpoint: string
 }
 
@@ -41,16 +43,13 @@ export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<Ledger
   return deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
     if (!head) throw fail('not_found', 'The organization has no ledger')
-    const signer = createNoteSigner({ name: head.origin, privateKey: deps.oldKey })
-    const { vkey: new_vkey } = createNoteSigner({ name: head.origin, privateKey: deps.newKey })
+    const next = createNoteSigner({ name: head.origin, privateKey: deps.newKey })
+    const { vkey: new_vkey } = next
     if (new_vkey === head.vkey)
       throw fail('invalid_request', 'The ledger is signed with that key already')
-    if (signer.vkey !== head.vkey) {
-      throw fail(
-        'ledger_unavailable',
-        'The ledger is signed with another key than the one to be replaced',
-      )
-    }
+    const guard = new HeadGuard(createLedgerSigner(deps.oldKey))
+    const signer = await guard.signerFor(tx, head)
+    if (!signer) throw forgedHead()
     // No newline at its end: it can never be taken for the text of a note that the key signed.
     const endorsement = sign(null, Buffer.from(new_vkey, 'utf8'), deps.oldKey).toString('base64')
     const data = { endorsement, new_vkey, old_vkey: head.vkey }
@@ -59,7 +58,9 @@ export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<Ledger
     const entry = { kind: 'ledger.key_rotated', actor: SYSTEM, data }
     const linked = linkEntries(head, [entry], recordedAt, newSalt)
     const { size, root } = linked
-    const checkpoint = signCheckpoint(signer, { origin: head.origin, size, root })
+    const signed = signCheckpoint(signer, { origin: head.origin, size, root })
+    // Whoever has the new key alone goes on from here, and must find that it signed this end.
+    const checkpoint = addSignature(signed, next)
     await writeRows(tx, linkedRows(head, linked, recordedAt, checkpoint, head.config_version + 1))
     await tx
       .insertInto('ledger_checkpoint')

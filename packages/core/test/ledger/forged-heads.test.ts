@@ -1,0 +1,201 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LedgerHeadRow } from '../../src/db/schema.ts'
+import { localSignals } from '../../src/db/signals.ts'
+import { signCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { SYSTEM } from '../../src/ledger/actor.ts'
+import { createLedgerSigner } from '../../src/ledger/signing-key.ts'
+import { findHead } from '../../src/ledger/store.ts'
+import { verifyDatabase } from '../../src/ledger/verify-database.ts'
+import { Writer } from '../../src/ledger/writer.ts'
+import { OPERATOR } from '../../src/orgs/administration.ts'
+import { rotateLedgerKey } from '../../src/orgs/rotate-ledger-key.ts'
+import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
+import type { TestRemit } from '../../src/testing/index.ts'
+import {
+  cutFrom,
+  dropGuards,
+  readEntries,
+  relink,
+  repairHead,
+  replaceEntries,
+} from '../support/attacker.ts'
+import type { Attacked } from '../support/attacker.ts'
+import { edit } from '../support/attack-shapes.ts'
+import { append, decisionDraft, grow } from '../support/drafts.ts'
+
+const SIZE = 24
+
+const setHead = (change: Partial<LedgerHeadRow>) => (tx: Attacked, orgId: string) =>
+  tx.updateTable('ledger_head').set(change).where('org_id', '=', orgId).execute()
+
+/** Puts other entries in the place of a ledger's, with the head and the nodes that belong to them. */
+const forge =
+  (change: (rows: Awaited<ReturnType<typeof readEntries>>) => typeof rows) =>
+  async (tx: Attacked, orgId: string) => {
+    await replaceEntries(tx, orgId, change(await readEntries(tx, orgId)))
+    return repairHead(tx, orgId)
+  }
+
+const foreign = createLedgerSigner(generateKeyPairSync('ed25519').privateKey)
+
+/** The head's note by another key, over what the head says. */
+async function signForeign(tx: Attacked, orgId: string, withKey: boolean): Promise<void> {
+  const end = await repairHead(tx, orgId)
+  const { origin } = (await findHead(tx, orgId))!
+  const signer = foreign.forOrigin(origin)
+  const note = signCheckpoint(signer, { origin, ...end })
+  await setHead(withKey ? { note, vkey: signer.vkey } : { note })(tx, orgId)
+}
+
+const FORGERIES: Readonly<Record<string, (tx: Attacked, orgId: string) => Promise<unknown>>> = {
+  'an entry was appended properly': forge((rows) =>
+    relink([...rows, { ...edit(rows[6]!), recorded_at: rows.at(-1)!.recorded_at }], SIZE),
+  ),
+  'a denial became an allow, and all after it were hashed anew': forge((rows) =>
+    relink(rows.with(6, edit(rows[6]!)), 6),
+  ),
+  'the last entries were cut off': async (tx, orgId) => {
+    await cutFrom(tx, orgId, SIZE - 2)
+    await repairHead(tx, orgId)
+  },
+  'the time is in the future': setHead({ recorded_at: '2099-01-01T00:00:00.000Z' }),
+  'the hash is another': setHead({ hash: 'a'.repeat(64) }),
+  'the frontier is another': setHead({ frontier: 'a'.repeat(128) }),
+  'the frontier is of another size': setHead({ frontier: '' }),
+  'the note is none': setHead({ note: 'signed' }),
+  'the note is signed by another key': (tx, orgId) => signForeign(tx, orgId, false),
+  'note and key are others': (tx, orgId) => signForeign(tx, orgId, true),
+  'the origin is another': setHead({ origin: 'elsewhere/ledger' }),
+}
+
+describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => {
+  const clock = createClock()
+  let remit: TestRemit
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect, clock })
+    await dropGuards(remit.db)
+  })
+  afterAll(() => remit.close())
+
+  /** The writer of a process that has not seen the ledger before. */
+  const another = (privateKey = remit.signingKey) => ({
+    writer: new Writer({
+      db: remit.db,
+      clock,
+      signer: createLedgerSigner(privateKey),
+      log: pino({ level: 'silent' }),
+      signals: localSignals(),
+      recheck: () => Promise.resolve(new Map()),
+    }),
+  })
+
+  async function grown(): Promise<string> {
+    const { id } = await remit.organization()
+    await grow(remit, id, SIZE, clock)
+    return id
+  }
+
+  test.each(Object.entries(FORGERIES))('is not gone on from: %s', async (_name, attack) => {
+    const orgId = await grown()
+    const sound = (await findHead(remit.db, orgId))!
+    await remit.db.transaction().execute((tx) => attack(tx, orgId))
+    const forged = await remit.db.transaction().execute((tx) => readEntries(tx, orgId))
+
+    for (const process of [remit, another()]) {
+      const refused = append(process, orgId, [decisionDraft(1)])
+      await expect(refused).rejects.toMatchObject({ code: 'ledger_unavailable', status: 503 })
+    }
+
+    const vkeys = [sound.vkey]
+    expect(await remit.db.transaction().execute((tx) => readEntries(tx, orgId))).toEqual(forged)
+    expect(await verifyDatabase(remit.db, orgId, { vkeys })).not.toMatchObject({ status: 'ok' })
+  })
+
+  test.each(['an entry was appended properly', 'the last entries were cut off'])(
+    'is told of behind it, unsigned, and stays found: %s',
+    async (name) => {
+      const orgId = await grown()
+      const { note, vkey } = (await findHead(remit.db, orgId))!
+      await remit.db.transaction().execute((tx) => FORGERIES[name]!(tx, orgId))
+      const found = () => verifyDatabase(remit.db, orgId, { vkeys: [vkey] })
+      const before = await found()
+
+      for (const { writer } of [remit, another(), remit])
+        await writer.work(orgId, OPERATOR, () => Promise.resolve(telling), { evenIfForged: true })
+      const together = [{ evenIfForged: true }, {}].map((options) =>
+        remit.writer.work(orgId, OPERATOR, () => Promise.resolve(telling), options),
+      )
+
+      const [told, refused] = await Promise.allSettled(together)
+      expect([told?.status, refused?.status]).toEqual(['fulfilled', 'rejected'])
+      expect((await findHead(remit.db, orgId))!.note).toBe(note)
+      expect(before.status).toBe('tampered')
+      expect(await found()).toMatchObject({
+        status: 'tampered',
+        checked: { entries: before.checked.entries + 4 },
+      })
+    },
+  )
+
+  test('is gone on from once it is what it was', async () => {
+    const orgId = await grown()
+    const sound = (await findHead(remit.db, orgId))!
+    await remit.db.transaction().execute((tx) => setHead({ hash: 'a'.repeat(64) })(tx, orgId))
+    await expect(append(remit, orgId, [decisionDraft(1)])).rejects.toThrow('The end of the ledger')
+    await remit.db.transaction().execute((tx) => setHead(sound)(tx, orgId))
+
+    for (const process of [remit, another(), remit, another()])
+      await append(process, orgId, [decisionDraft(1)])
+
+    const vkeys = [sound.vkey]
+    const report = await verifyDatabase(remit.db, orgId, { vkeys })
+    expect(report).toMatchObject({ status: 'ok', checked: { entries: SIZE + 4 } })
+  })
+
+  test('is no ledger to hand over to another key', async () => {
+    const orgId = await grown()
+    const sound = (await findHead(remit.db, orgId))!
+    const { privateKey: newKey } = generateKeyPairSync('ed25519')
+    const rotate = () =>
+      rotateLedgerKey({ db: remit.db, clock, oldKey: remit.signingKey, newKey }, orgId)
+    await remit.db.transaction().execute((tx) => forgeAppended(tx, orgId))
+    await expect(rotate()).rejects.toMatchObject({ code: 'ledger_unavailable' })
+
+    await remit.db.transaction().execute(async (tx) => {
+      await cutFrom(tx, orgId, SIZE)
+      await repairHead(tx, orgId)
+      await setHead(sound)(tx, orgId)
+    })
+    await rotate()
+    await append(another(newKey), orgId, [decisionDraft(1)])
+
+    const report = await verifyDatabase(remit.db, orgId, { vkeys: [sound.vkey] })
+    expect(report).toMatchObject({ status: 'ok', checked: { entries: SIZE + 2 } })
+  })
+
+  test('is not handed over by who has another key alone', async () => {
+    const orgId = await grown()
+    const own = (await findHead(remit.db, orgId))!
+    await remit.db.transaction().execute((tx) => signForeign(tx, orgId, true))
+    const { privateKey: oldKey } = generateKeyPairSync('ed25519')
+    const rotation = rotateLedgerKey(
+      { db: remit.db, clock, oldKey, newKey: remit.signingKey },
+      orgId,
+    )
+    await expect(rotation).rejects.toMatchObject({ code: 'ledger_unavailable' })
+    await remit.db.transaction().execute((tx) => setHead({ vkey: own.vkey })(tx, orgId))
+
+    await expect(append(remit, orgId, [decisionDraft(1)])).rejects.toMatchObject({
+      code: 'ledger_unavailable',
+    })
+  })
+})
+
+const telling = {
+  entries: [{ kind: 'test.told', actor: SYSTEM, data: {} }],
+  reply: () => undefined,
+}
+
+const forgeAppended = FORGERIES['an entry was appended properly']!
