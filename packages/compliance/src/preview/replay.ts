@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { recordedDecision, seqAtTime } from '@remit/core'
 import type { Database, OpenTrial, Overlay, RuleTrial } from '@remit/core'
 import type { Tables } from '../schema.ts'
-import { carriedRows } from '../worker/carried-rows.ts'
+import { readCarried } from '../worker/carried-rows.ts'
 import { AGENT_KINDS, AgentsThen } from './agents-then.ts'
 import { judgeAnew } from './judge.ts'
 import { Tally } from './tally.ts'
@@ -169,7 +169,7 @@ class Replayer {
 
   async #agentsBefore(seq: number): Promise<AgentsThen> {
     const agents = new AgentsThen()
-    for (const row of await carriedRows(this.#db, this.#orgId)) agents.entry(row)
+    for (const row of (await readCarried(this.#db, this.#orgId)).rows) agents.entry(row)
     const { from: first } = await keptRange(this.#db, this.#orgId)
     for (let from = first; from < seq;) {
       const to = Math.min(seq, from + WINDOW)

@@ -38,7 +38,7 @@ export function verificationOf({
     pruned: [...pruned],
     first_invalid: first ? { seq: first.seq, code: first.code } : null,
     errors: errors.slice(0, SHOWN_ERRORS),
-    error_count: ledger.error_count + reports.errors.length,
+    error_count: ledger.error_count + reports.error_count,
     gaps: ledger.gaps,
     checkpoints: { ...checkpoints, outside: anchors },
     reports: { checked: reports.checked, mismatched: reports.mismatched },

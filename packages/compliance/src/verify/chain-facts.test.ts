@@ -21,16 +21,20 @@ function endOf(later: boolean): PeriodEnd {
 const report = (errors: readonly LedgerError[], agreed_to = 14) =>
   ({
     errors,
+    first_errors: errors,
     agreed_to,
     checked: { from_seq: 0, to_seq: 14, entries: 15 },
   }) as unknown as VerifyReport
 
 const factsOf = (
   error: LedgerError | null,
-  { later = true, agreedTo = 14, reports = [] as ReportError[] } = {},
+  { later = true, agreedTo = 14, reports = [] as ReportError[], carriedTo = -1 } = {},
 ) => {
-  const check = { checked: 1, mismatched: reports.length, errors: reports }
-  return chainFactsOf(report(error ? [error] : [], agreedTo), check, endOf(later), 3)
+  const count = reports.length
+  const errors = { errors: reports, first_errors: reports, error_count: count }
+  const check = { checked: 1, mismatched: count, ...errors }
+  const readFrom = { end: endOf(later), carriedTo, checkpoints: 3 }
+  return chainFactsOf(report(error ? [error] : [], agreedTo), check, readFrom)
 }
 
 test('a sound ledger: where the period ends in it, and nothing wrong', () => {
@@ -64,6 +68,38 @@ describe('an error counts when it may be of the period', () => {
   ])('%s', (_name, error, later, firstBadSeq) => {
     expect(factsOf(error, { later })).toMatchObject({ firstBadSeq, mismatches: [] })
   })
+})
+
+describe('where entries were pruned, an error counts up to the last that tells of them', () => {
+  test.each<[string, LedgerError, number | null]>([
+    ['of what was carried over', { seq: 12, code: 'commitment_mismatch' }, 12],
+    ['of what is missing there', { seq: 12, code: 'gap' }, 12],
+    ['of later', { seq: 14, code: 'commitment_mismatch' }, null],
+    ['the cut is another, or nothing tells of it', { seq: 14, code: 'bad_cut' }, 14],
+    ['', { seq: 14, code: 'unrecorded_cut' }, 14],
+  ])('%s', (_name, error, firstBadSeq) => {
+    expect(factsOf(error, { carriedTo: 13 })).toMatchObject({ firstBadSeq, mismatches: [] })
+  })
+
+  test('a root counts when none agrees with all that tells of them', () => {
+    const root = { seq: 14, code: 'checkpoint_root' } as const
+    const found = (agreedTo: number) => factsOf(root, { carriedTo: 13, agreedTo }).mismatches
+
+    expect([found(12), found(13)]).toEqual([[{ seq: 14, keptBy: 'the ledger' }], []])
+  })
+})
+
+test('errors of later do not hide another that counts', () => {
+  const many = Array.from({ length: 100 }, (_, i) => ({ seq: 10, code: 'gap', detail: `${i}` }))
+  const errors = many as unknown as LedgerError[]
+  const hidden = [errors[0]!, { seq: 900, code: 'untrusted_key' } as const]
+  const reports = { checked: 0, mismatched: 0, errors: [], first_errors: [], error_count: 0 }
+  const ledger = { ...report(errors), first_errors: hidden }
+  const readFrom = { end: endOf(true), carriedTo: -1, checkpoints: 0 }
+
+  expect(chainFactsOf(ledger, reports, readFrom).mismatches).toEqual([
+    { seq: 900, keptBy: 'the ledger' },
+  ])
 })
 
 describe('a checkpoint counts when what it disagrees about may be of the period', () => {

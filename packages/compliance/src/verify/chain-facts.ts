@@ -17,24 +17,39 @@ const OF_CHECKPOINTS: ReadonlySet<string> = new Set([
   'truncated',
 ])
 
+/** Errors that leave open whether anything can be believed, whatever entry they show at. */
+const OF_EVERYTHING: ReadonlySet<string> = new Set(['untrusted_key', 'bad_cut', 'unrecorded_cut'])
+
+/** What a report is made from, beside the verification. */
+export interface ReadFrom {
+  readonly end: PeriodEnd
+  /** The last entry that tells of what was pruned; -1 where nothing was. */
+  readonly carriedTo: number
+  /** Checkpoints and reports that were kept of it. */
+  readonly checkpoints: number
+}
+
 /**
  * What a verification of the whole ledger says about a period. Errors of after its end are left out:
- * what happens later must not change what is said of it. An error whose place is not known for certain
- * counts wherever it may lie.
+ * what happens later must not change what is said of it. But what was carried over of pruned entries
+ * counts as theirs, wherever it stands, and an error whose place is not known for certain counts
+ * wherever it may lie.
  */
 export function chainFactsOf(
   ledger: VerifyReport,
   reports: ReportsCheck,
-  end: PeriodEnd,
-  checkpoints: number,
+  { end, carriedTo, checkpoints }: ReadFrom,
 ): ChainFacts {
-  const concerning = ledger.errors.filter((error) => concerns(error, ledger, end))
+  const reach = { end, carriedTo, lastSeq: Math.max(end.lastSeq, carriedTo) }
+  // The first of each code are always there, however many errors there are.
+  const errors = [...new Set([...ledger.errors, ...ledger.first_errors])].toSorted(bySeq)
+  const concerning = errors.filter((error) => concerns(error, ledger, reach))
   const inChain = concerning.find(({ code }) => !OF_CHECKPOINTS.has(code))
   const mismatches = [
     ...concerning
       .filter(({ code }) => OF_CHECKPOINTS.has(code))
       .map(({ seq }) => ({ seq, keptBy: 'the ledger' })),
-    ...reports.errors
+    ...[...new Set([...reports.errors, ...reports.first_errors])]
       .filter(({ seq, code }) => isAboutTheLedger(code) && isWithin(seq, end))
       .map(({ seq, reportId }) => ({ seq, keptBy: reportId })),
   ]
@@ -45,7 +60,7 @@ export function chainFactsOf(
     gaps: end.gaps,
     regressions: end.regressions,
     checkpoints,
-    mismatches: mismatches.toSorted(bySeq),
+    mismatches: mismatches.toSorted(byPlace),
   }
 }
 
@@ -56,14 +71,24 @@ const isAboutTheLedger = (code: string): boolean =>
 const isWithin = (seq: number, { lastSeq, isClosed }: PeriodEnd): boolean =>
   !isClosed || seq <= lastSeq + 1
 
-function concerns({ seq, code }: LedgerError, ledger: VerifyReport, end: PeriodEnd): boolean {
-  // Nobody vouches for anything.
-  if (code === 'untrusted_key') return true
-  // What a wrong root was computed from lies somewhere between the last right one and it.
-  if (code === 'checkpoint_root') return ledger.agreed_to < end.lastSeq || !end.isClosed
-  if (code === 'gap' || code === 'truncated') return isWithin(seq, end)
-  return !end.isClosed || seq <= end.lastSeq
+interface Reach extends Pick<ReadFrom, 'end' | 'carriedTo'> {
+  /** The last entry that anything is made from. */
+  readonly lastSeq: number
 }
 
-const bySeq = (a: CheckpointMismatch, b: CheckpointMismatch): number =>
+function concerns(
+  { seq, code }: LedgerError,
+  ledger: VerifyReport,
+  { end, carriedTo, lastSeq }: Reach,
+): boolean {
+  if (OF_EVERYTHING.has(code) || !end.isClosed) return true
+  // What a wrong root was computed from lies somewhere between the last right one and it.
+  if (code === 'checkpoint_root') return ledger.agreed_to < lastSeq
+  if (code === 'gap' || code === 'truncated') return seq <= carriedTo || isWithin(seq, end)
+  return seq <= lastSeq
+}
+
+const bySeq = (a: { readonly seq: number }, b: { readonly seq: number }): number => a.seq - b.seq
+
+const byPlace = (a: CheckpointMismatch, b: CheckpointMismatch): number =>
   a.seq - b.seq || (a.keptBy < b.keptBy ? -1 : a.keptBy > b.keptBy ? 1 : 0)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { on } from '@remit/core'
+import { FirstErrors, on } from '@remit/core'
 import type { AnyDatabase, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
 import type { ReportRow } from '../report/schema.ts'
@@ -9,7 +9,6 @@ import { readRecord } from './report-record.ts'
 import type { KeptEnd, ReportRecord } from './report-record.ts'
 
 const KIND = 'report.generated'
-const KEPT_ERRORS = 100
 const PAGE = 20
 
 /** What of the ledger was read, from the first to the last sequence number. */
@@ -34,7 +33,7 @@ export class RecordedReports {
   readonly #records: ReportRecord[] = []
   /** Entries about reports that can no longer be read. */
   readonly #erased = new Set<number>()
-  readonly #errors: ReportError[] = []
+  readonly #errors = new FirstErrors<ReportError>()
   readonly #mismatched = new Set<string>()
 
   private constructor(db: AnyDatabase, orgId: string, stored: readonly Stored[]) {
@@ -83,7 +82,9 @@ export class RecordedReports {
     const check = {
       checked: checked.size,
       mismatched: this.#mismatched.size,
-      errors: this.#errors.toSorted((a, b) => a.seq - b.seq),
+      errors: this.#errors.list,
+      first_errors: this.#errors.ofEachCode,
+      error_count: this.#errors.count,
     }
     const recorded = this.#records.map(({ seq, time, reportId }) => ({
       seq,
@@ -139,7 +140,7 @@ export class RecordedReports {
 
   #add(seq: number, code: ReportErrorCode, reportId: string): void {
     this.#mismatched.add(reportId)
-    if (this.#errors.length < KEPT_ERRORS) this.#errors.push({ seq, code, reportId })
+    this.#errors.add({ seq, code, reportId })
   }
 }
 

@@ -1,22 +1,39 @@
-import { carriedEntries, findCut, parseCarried } from '@remit/core'
+import { carriedEntries, findCut, ownEntries, parseCarried, parsePayload } from '@remit/core'
 import type { Database } from '@remit/core'
 import type { FactRow } from '../facts/index.ts'
 import type { Tables } from '../schema.ts'
+
+/** What a ledger says of entries that are no longer there. */
+export interface Carried {
+  readonly rows: readonly FactRow[]
+  /** The entry that tells of the pruning and ends what it carried over; -1 where nothing was pruned. */
+  readonly to: number
+}
 
 /**
  * What prunings carried over of the entries that they removed, in the order in which these stood: it
  * goes into a fold before the entries do. A later pruning carries on what an earlier one did; one that
  * was interrupted carried what is still there itself, which is left out.
+ *
+ * Nothing here is verified: that is for the pass over the ledger, which reads the same entries.
  */
-export async function carriedRows(db: Database<Tables>, orgId: string): Promise<FactRow[]> {
+export async function readCarried(db: Database<Tables>, orgId: string): Promise<Carried> {
   const cut = await findCut(db, orgId)
-  if (!cut) return []
+  if (!cut) return { rows: [], to: -1 }
+  const to = await findRecord(db, orgId, cut.size)
   const carried = new Map<number, FactRow>()
-  for await (const row of carriedEntries(db, orgId, cut.size)) {
+  for await (const row of carriedEntries(db, orgId, { from: cut.size, below: to })) {
     const entry = parseCarried(row)
     if (!entry || entry.seq >= cut.size) continue
     const { seq, recorded_at, kind, payload } = entry
     carried.set(seq, { seq, recorded_at, kind, payload: JSON.stringify(payload) })
   }
-  return [...carried.values()].toSorted((a, b) => a.seq - b.seq)
+  return { rows: [...carried.values()].toSorted((a, b) => a.seq - b.seq), to }
+}
+
+/** Where the entry stands that tells of the cut. Where it is not the newest of its kind, all may be it. */
+async function findRecord(db: Database<Tables>, orgId: string, cut: number): Promise<number> {
+  const [newest] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
+  const isOfCut = parsePayload(newest?.payload ?? '')?.data['cut'] === cut
+  return newest && isOfCut ? newest.seq : Number.MAX_SAFE_INTEGER
 }

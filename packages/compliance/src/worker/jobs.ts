@@ -50,6 +50,9 @@ export interface ReportsCheck {
   readonly mismatched: number
   /** The first hundred, by sequence number. */
   readonly errors: readonly ReportError[]
+  /** The first of each code. */
+  readonly first_errors: readonly ReportError[]
+  readonly error_count: number
 }
 
 export interface ReportError {

@@ -8,7 +8,7 @@ import type { CheckHooks, Trust } from '../verify/check-ledger.ts'
 import { replay } from '../preview/replay.ts'
 import type { ReplayResult } from '../preview/replay.ts'
 import { PeriodEnd } from '../verify/period-end.ts'
-import { carriedRows } from './carried-rows.ts'
+import { readCarried } from './carried-rows.ts'
 import type { EvidencePage, EvidenceQuery, LedgerCheck, ReportFacts } from './jobs.ts'
 import type { Task } from './messages.ts'
 
@@ -37,20 +37,17 @@ async function report(
   onProgress: OnProgress,
 ): Promise<ReportFacts> {
   const fold = createFold(question)
-  for (const row of await carriedRows(db, orgId)) fold.carry(row)
-  const { check, outside } = await readAll(db, orgId, question, trust, {
-    onProgress,
-    onEntry: (row) => fold.entry(row),
-  })
+  const { check, outside } = await readAll(db, orgId, question, trust, fold, onProgress)
   const { ledger, reports } = check
   const { first_invalid, head, checkpoints } = ledger
+  const bad = [first_invalid?.seq, reports.errors[0]?.seq].filter((seq) => seq !== undefined)
   return {
     facts: fold.end(outside),
     head: {
       size: head.seq + 1,
       hash: head.hash,
       verified: ledger.status === 'ok' && reports.mismatched === 0,
-      first_bad_seq: first_invalid?.seq ?? reports.errors[0]?.seq ?? null,
+      first_bad_seq: bad.length === 0 ? null : Math.min(...bad),
       anchors_checked: checkpoints.checked + reports.checked,
     },
     check,
@@ -69,34 +66,34 @@ async function evidence(
   const collect =
     'check' in of ? { check: of.check, into } : { kind: of.kind as EvidenceKind, into }
   const fold = createFold(question, { collect })
-  for (const row of await carriedRows(db, orgId)) fold.carry(row)
-  const { outside } = await readAll(db, orgId, question, trust, {
-    onProgress,
-    onEntry: (row) => fold.entry(row),
-  })
+  const { outside } = await readAll(db, orgId, question, trust, fold, onProgress)
   fold.end(outside)
   return { ...into.page, count: into.count }
 }
 
-/** One pass over the whole ledger, with what it says of the period of a question. */
+/** One pass over the whole ledger into a fold, with what it says of the period of a question. */
 async function readAll(
   db: Db,
   orgId: string,
   question: Question,
   trust: Trust,
-  { onEntry, onProgress }: Required<CheckHooks>,
+  fold: ReturnType<typeof createFold>,
+  onProgress: OnProgress,
 ): Promise<{ check: LedgerCheck; outside: Outside }> {
+  const carried = await readCarried(db, orgId)
+  for (const row of carried.rows) fold.carry(row)
   const end = new PeriodEnd(question.to)
   const { check, recorded } = await checkLedger(db, orgId, {}, trust, {
     onProgress,
     onEntry(row) {
       end.entry(row)
-      onEntry(row)
+      fold.entry(row)
     },
   })
   const before = recorded.filter(({ time }) => time < question.to)
   const kept = await countCheckpoints(db, orgId, check.ledger.checked.from_seq, end.lastSeq + 1)
-  const chain = chainFactsOf(check.ledger, check.reports, end, kept + before.length)
+  const readFrom = { end, carriedTo: carried.to, checkpoints: kept + before.length }
+  const chain = chainFactsOf(check.ledger, check.reports, readFrom)
   return { check, outside: { chain, reports: before } }
 }
 

@@ -25,7 +25,7 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
         head: { size, hash, verified: true, first_bad_seq: null, anchors_checked: 0 },
         check: {
           ledger: check,
-          reports: { checked: 0, mismatched: 0, errors: [] },
+          reports: { checked: 0, mismatched: 0, errors: [], first_errors: [], error_count: 0 },
           anchors: 0,
           durationMs: 0,
         },

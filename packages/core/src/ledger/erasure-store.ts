@@ -7,7 +7,8 @@ import { STORED } from './store.ts'
 
 type Db = Database<CoreTables>
 
-const PAGE = 500
+/** Of up to 256 KiB each. */
+const PAGE = 100
 
 /** The entries of these numbers that there are, in order. */
 export const readSome = (db: Db, orgId: string, seqs: readonly number[]): Promise<StoredEntry[]> =>
@@ -31,18 +32,19 @@ export async function clearPayloads(db: Db, orgId: string, seqs: readonly number
     .execute()
 }
 
-/** The entries `state.carried` from `fromSeq` on that still say something, page by page. */
+/** The entries `state.carried` of a range that still say something, page by page. */
 export async function* carriedEntries(
   db: Db,
   orgId: string,
-  fromSeq: number,
+  { from, below = Number.MAX_SAFE_INTEGER }: { readonly from: number; readonly below?: number },
 ): AsyncGenerator<StoredEntry> {
-  for (let after = fromSeq - 1; ;) {
+  for (let after = from - 1; ;) {
     const rows = await db
       .selectFrom('ledger_entry')
       .select(STORED)
       .where('org_id', '=', orgId)
       .where('seq', '>', after)
+      .where('seq', '<', below)
       // Word by word the condition of the index `ledger_entry_carried`.
       .where(sql<boolean>`kind = 'state.carried'`)
       .orderBy('seq')
@@ -66,7 +68,7 @@ export async function sameContent(
   const given = new Set(entries.map(({ seq }) => seq))
   const origins = new Set(entries.map((entry) => parseCarried(entry)?.seq ?? entry.seq))
   const found = [...origins]
-  for await (const entry of carriedEntries(db, orgId, 0)) {
+  for await (const entry of carriedEntries(db, orgId, { from: 0 })) {
     if (origins.has(parseCarried(entry)?.seq ?? -1)) found.push(entry.seq)
   }
   return found.filter((seq) => !given.has(seq))

@@ -1,3 +1,4 @@
+import { FirstErrors } from './first-errors.ts'
 import type { ChainErrorCode, ChainReport } from './verify-report.ts'
 
 /**
@@ -24,14 +25,17 @@ export interface DatabaseError {
 }
 
 /** The report on a chain, with what only its database can show. */
-export interface VerifyReport extends Omit<ChainReport, 'first_invalid' | 'errors'> {
+export interface VerifyReport extends Omit<
+  ChainReport,
+  'first_invalid' | 'errors' | 'first_errors'
+> {
   readonly first_invalid: { readonly seq: number; readonly code: DatabaseErrorCode } | null
   /** The first hundred, by sequence number. */
   readonly errors: readonly DatabaseError[]
+  /** The first of each code. */
+  readonly first_errors: readonly DatabaseError[]
   readonly nodes: { readonly checked: number; readonly mismatched: number }
 }
-
-const KEPT_ERRORS = 100
 
 const NOT_CHECKED = [
   'The config_version of the head: it tells servers when to read rules again, and is not part of the record.',
@@ -40,18 +44,13 @@ const NOT_CHECKED = [
 
 /** What the database's own checks found; joins the report on the chain at the end. */
 export class DatabaseFindings {
-  readonly #kept: DatabaseError[] = []
-  #first: DatabaseError | null = null
-  #count = 0
+  readonly #errors = new FirstErrors<DatabaseError>()
   nodesChecked = 0
   nodesMismatched = 0
   checkpointsMismatched = 0
 
   add(seq: number, code: DatabaseErrorCode, detail?: string): void {
-    const error = { seq, code, ...(detail !== undefined && { detail }) }
-    this.#count++
-    if (this.#kept.length < KEPT_ERRORS) this.#kept.push(error)
-    if (this.#first === null || seq < this.#first.seq) this.#first = error
+    this.#errors.add({ seq, code, ...(detail !== undefined && { detail }) })
   }
 
   /** Sentences about what this verification left out. */
@@ -59,18 +58,19 @@ export class DatabaseFindings {
 
   /** Both reports as one: where two errors show at one entry, the chain's comes first. */
   join(chain: ChainReport): VerifyReport {
-    const mine = this.#first
-    const isMine =
-      mine !== null && (chain.first_invalid === null || mine.seq < chain.first_invalid.seq)
+    const { list, ofEachCode, count } = this.#errors
+    const both = new FirstErrors<DatabaseError>()
+    const known = new Set([...chain.errors, ...chain.first_errors, ...list, ...ofEachCode])
+    for (const error of known) both.add(error)
+    const { first } = both
     const { checked, mismatched } = chain.checkpoints
     return {
       ...chain,
-      status: this.#count > 0 ? 'tampered' : chain.status,
-      first_invalid: isMine ? { seq: mine.seq, code: mine.code } : chain.first_invalid,
-      errors: [...chain.errors, ...this.#kept]
-        .toSorted((one, other) => one.seq - other.seq)
-        .slice(0, KEPT_ERRORS),
-      error_count: chain.error_count + this.#count,
+      status: count > 0 ? 'tampered' : chain.status,
+      first_invalid: first && { seq: first.seq, code: first.code },
+      errors: both.list,
+      first_errors: both.ofEachCode,
+      error_count: chain.error_count + count,
       checkpoints: {
         checked: checked + this.checkpointsMismatched,
         mismatched: mismatched + this.checkpointsMismatched,

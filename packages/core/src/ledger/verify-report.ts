@@ -1,3 +1,5 @@
+import { FirstErrors } from './first-errors.ts'
+
 /** What can be wrong with a chain. The table in docs/ledger-format.md explains each. */
 export type ChainErrorCode =
   | 'malformed_line'
@@ -67,6 +69,8 @@ export interface ChainReport {
   readonly first_invalid: { readonly seq: number; readonly code: ChainErrorCode } | null
   /** The first hundred, by sequence number. */
   readonly errors: readonly ChainError[]
+  /** The first of each code. */
+  readonly first_errors: readonly ChainError[]
   readonly error_count: number
   /** Runs of missing sequence numbers. */
   readonly gaps: number
@@ -83,22 +87,19 @@ export interface Recovery {
   readonly lost: { readonly from_seq: number; readonly to_seq: number }
 }
 
-const KEPT_ERRORS = 100
-
-/** Collects errors as they are found: keeps the first hundred, counts them all. */
+/** Collects errors as they are found. */
 export class Findings {
-  readonly #kept: ChainError[] = []
-  #first: ChainError | null = null
+  readonly #errors = new FirstErrors<ChainError>()
   /** Errors that only say that the end is missing. */
   #truncations = 0
-  count = 0
 
   add(seq: number, code: ChainErrorCode, detail?: string): void {
-    const error = detail === undefined ? { seq, code } : { seq, code, detail }
-    this.count++
+    this.#errors.add(detail === undefined ? { seq, code } : { seq, code, detail })
     if (code === 'truncated') this.#truncations++
-    if (this.#kept.length < KEPT_ERRORS) this.#kept.push(error)
-    if (this.#first === null || seq < this.#first.seq) this.#first = error
+  }
+
+  get count(): number {
+    return this.#errors.count
   }
 
   get hasTruncation(): boolean {
@@ -112,12 +113,13 @@ export class Findings {
     return incomplete ? 'incomplete' : 'ok'
   }
 
-  summary(): Pick<ChainReport, 'first_invalid' | 'errors' | 'error_count'> {
-    const first = this.#first
+  summary(): Pick<ChainReport, 'first_invalid' | 'errors' | 'first_errors' | 'error_count'> {
+    const { first, list, ofEachCode, count } = this.#errors
     return {
       first_invalid: first === null ? null : { seq: first.seq, code: first.code },
-      errors: this.#kept.toSorted((one, other) => one.seq - other.seq),
-      error_count: this.count,
+      errors: list,
+      first_errors: ofEachCode,
+      error_count: count,
     }
   }
 }

@@ -26,7 +26,7 @@ export async function carryOver(
   onProgress: (done: number) => void,
 ): Promise<number> {
   const carried = new Set<number>()
-  for await (const entry of carriedEntries(db, org_id, cut)) {
+  for await (const entry of carriedEntries(db, org_id, { from: cut })) {
     const { seq } = parseCarried(entry) ?? {}
     if (seq !== undefined && seq < cut) carried.add(seq)
   }
