@@ -8,7 +8,8 @@ import { findCheckpoint, findHead, readEntries } from './store.ts'
 
 type Db = Database<CoreTables>
 
-const PAGE = 1_000
+/** Of up to 256 KiB each. */
+const PAGE = 250
 
 /** What of a ledger is exported: all of it, unless said otherwise. */
 export interface ExportPart {

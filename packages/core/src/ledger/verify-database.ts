@@ -12,7 +12,8 @@ import type { Part, SeqBounds } from './verify-database-part.ts'
 import { DatabaseFindings } from './verify-database-report.ts'
 import type { VerifyReport } from './verify-database-report.ts'
 import { asText, oddColumn, wrongCopy } from './verify-database-rows.ts'
-import { hasErasureSince, readRows, readState } from './verify-database-store.ts'
+import { lotsOf, readRows } from './verify-database-pages.ts'
+import { findDoubled, hasErasureSince, readState } from './verify-database-store.ts'
 import type { LedgerState } from './verify-database-store.ts'
 import { NodeCheck } from './verify-database-nodes.ts'
 import { createChainVerifier } from './verify.ts'
@@ -131,14 +132,16 @@ class DatabaseWalk {
       const next = rows.length < PAGE ? null : read(after)
       // Whoever ends this meanwhile does not wait for them.
       next?.catch(() => undefined)
-      for (const row of this.#sound(rows)) this.#row(row, kept)
+      for await (const lot of lotsOf(this.#db, rows)) {
+        for (const row of this.#sound(lot)) this.#row(row, kept)
+      }
       done += rows.length
       onProgress?.(done, to - from)
       // SQLite answers without giving the event loop a turn.
       await setImmediate()
       rows = (await next) ?? []
       await this.#nodes.compare({ all: next === null })
-      if (next === null) return this.#end(after)
+      if (next === null) return this.#end(after, done)
     }
   }
 
@@ -199,7 +202,7 @@ class DatabaseWalk {
     }
   }
 
-  async #end(after: number | null): Promise<VerifyReport> {
+  async #end(after: number | null, read: number): Promise<VerifyReport> {
     const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
     const { begin, from, to, size } = this.#part
     if (to < size) return this.#findings.join(this.#chain.finish({ partial: true }))
@@ -208,8 +211,15 @@ class DatabaseWalk {
       for (const { note } of await this.#stored.upTo(lastCheckpoint)) this.#chain.checkpoint(note)
     }
     this.#due.end()
-    if (lastSeq !== null && lastSeq >= size) {
-      this.#findings.add(size, 'beyond_head', `entries up to seq ${lastSeq}`)
+    if (this.#state.beyond > 0) {
+      const isNumbered = lastSeq !== null && lastSeq >= size
+      const which = isNumbered ? `up to seq ${lastSeq}` : 'whose seq is no number'
+      this.#findings.add(size, 'beyond_head', `entries ${which}`)
+    }
+    // Pages go on behind the last number, so that a second row of that number is in none.
+    if (from === begin && this.#state.entries > read) {
+      const doubled = await findDoubled(this.#db, this.#orgId)
+      if (doubled !== null) this.#findings.add(doubled, 'out_of_order', 'stored more than once')
     }
     if (head === null) {
       this.#findings.add(Math.max(0, size - 1), 'head_missing')

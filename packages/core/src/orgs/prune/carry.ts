@@ -9,7 +9,8 @@ import type { Writer } from '../../ledger/writer.ts'
 import { OPERATOR } from '../administration.ts'
 import type { PrunePlan } from './plan.ts'
 
-const PAGE = 1_000
+/** Of up to 256 KiB each. */
+const PAGE = 250
 
 /** In one transaction at most: others of the organization wait for it. */
 const MAX_DRAFTS = 200

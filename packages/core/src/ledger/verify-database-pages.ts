@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import type { Database } from '../db/open.ts'
+import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
+import type { Keys } from './verify-database-store.ts'
+
+type Db = Database<CoreTables>
+
+const COLUMNS = [
+  'org_id',
+  'seq',
+  'prev_hash',
+  'hash',
+  'recorded_at',
+  'kind',
+  'commitment',
+  'salt',
+  'agent_id',
+  'actor_id',
+  'action',
+  'decision',
+] as const satisfies readonly (keyof LedgerEntryRow)[]
+
+/** Bytes of a payload that is read with its page; a larger one is read by itself. */
+const PAGED_BYTES = 16 * 1024
+
+/** In the place of a payload that is to be read by itself: no payload is empty. */
+const APART = ''
+
+/**
+ * Up to `limit` entries in order, with the copies of payload fields that filters use. Large payloads
+ * are left out (`lotsOf` reads them): a page of them would not fit into the memory of a thread.
+ */
+export function readRows(
+  db: Db,
+  orgId: string,
+  { after, below }: Keys,
+  limit: number,
+): Promise<LedgerEntryRow[]> {
+  const payload = sql<string | null>`case when octet_length(payload) > ${PAGED_BYTES} then ${APART}
+    else payload end`
+  let query = db
+    .selectFrom('ledger_entry')
+    .select([...COLUMNS, payload.as('payload')])
+    .where('org_id', '=', orgId)
+  if (after !== null) query = query.where('seq', '>', after)
+  return query.where('seq', '<', below).orderBy('seq').limit(limit).execute()
+}
+
+/** A page in lots that fit into memory: those with large payloads each by itself. */
+export async function* lotsOf(
+  db: Db,
+  rows: readonly LedgerEntryRow[],
+): AsyncGenerator<LedgerEntryRow[]> {
+  let from = 0
+  for (const [at, row] of rows.entries()) {
+    if (row.payload !== APART) continue
+    if (at > from) yield rows.slice(from, at)
+    yield [await withPayload(db, row)]
+    from = at + 1
+  }
+  if (from < rows.length) yield rows.slice(from)
+}
+
+/** The row with its payload. */
+async function withPayload(db: Db, row: LedgerEntryRow): Promise<LedgerEntryRow> {
+  const found = await db
+    .selectFrom('ledger_entry')
+    .select('payload')
+    .where('org_id', '=', row.org_id)
+    .where('seq', '=', row.seq)
+    .executeTakeFirst()
+  return { ...row, payload: found ? found.payload : row.payload }
+}
