@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLedgerSigner, fileArchive, OPERATOR, pruneLedger, SYSTEM } from '@remit/core'
+import { apiOf, createClock, createTestRemit, DIALECTS, readyReport } from '@remit/core/testing'
+import type { Api, TestRemit } from '@remit/core/testing'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import compliance from '../src/index.ts'
+import { Attacker } from './support/attacker.ts'
+
+const GONE = {
+  payload: null,
+  salt: null,
+  agent_id: null,
+  actor_id: null,
+  action: null,
+  decision: null,
+}
+
+describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
+  const clock = createClock()
+  const folder = mkdtempSync(join(tmpdir(), 'remit-hidden-'))
+  let remit: TestRemit
+  let api: Api
+  let he: Attacker
+
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect, clock, modules: [compliance] })
+    await Attacker.dropGuards(remit.db)
+  })
+  afterAll(async () => {
+    await remit.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    clock.set('2026-01-05T08:00:00.000Z')
+    api = apiOf(remit, await remit.organization())
+    he = new Attacker(remit.db, api.org.id)
+  })
+
+  const write = (kind: string, count: number) => {
+    const entries = Array.from({ length: count }, (_, i) => ({
+      kind,
+      actor: SYSTEM,
+      data: { key: { id: `key_${i}`, role: 'read', created_at: '2026-01-05T08:00:00.000Z' } },
+    }))
+    return remit.writer.work(api.org.id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+  }
+  const reported = async (from: string, to: string) =>
+    (await readyReport(api, { framework: 'soc2', from, to })).content
+
+  describe('behind more errors than are told', () => {
+    beforeEach(async () => {
+      await write('key.created', 5)
+      clock.set('2026-02-01T08:00:00.000Z')
+      await write('key.created', 150)
+    })
+
+    const january = () => reported('2026-01-01', '2026-01-31')
+    const flood = async () => {
+      for (let seq = 20; seq < 150; seq++) await he.set(seq, { payload: null })
+    }
+
+    test('finds that a payload which is gone is found all the same', async () => {
+      const { seq } = (await he.entries()).findLast(({ recorded_at: at }) => at < '2026-02')!
+      await he.set(seq, GONE)
+      await flood()
+
+      expect((await january()).ledger).toMatchObject({ verified: false, first_bad_seq: seq })
+      expect(await api.ok('verifyLedger', { body: {} })).toMatchObject({
+        valid: false,
+        first_invalid: { seq, code: 'payload_missing' },
+      })
+    })
+
+    test('does not change what is said of a period that he left alone', async () => {
+      const before = await january()
+      await flood()
+      expect(await january()).toEqual(before)
+    })
+
+    test('finds that a forged report is found all the same', async () => {
+      for (let i = 0; i < 4; i++) await january()
+      const columns = sql.raw(`status, framework, period_from, period_to, scope, requested_at,
+        requested_by, requested_person, null, null, held_until, attempts, failure, generated_at,
+        content, csv, content_sha256, csv_sha256, 2, null, summary, verified`)
+      const copy = (id: string) => sql`insert into compliance_report select org_id, ${sql.lit(id)},
+        ${columns} from compliance_report where org_id = ${api.org.id} order by id limit 1`
+      await copy('rpt_00000000000000000000000000').execute(remit.db)
+      await sql`update compliance_report set csv = csv || 'x' where org_id = ${api.org.id}
+        and record_seq > 2`.execute(remit.db)
+
+      const found = await api.ok('verifyLedger', { body: {} })
+      expect(found.first_invalid).toEqual({ seq: 2, code: 'report_unrecorded' })
+      expect(found).toMatchObject({ error_count: 5, reports: { checked: 5, mismatched: 5 } })
+      expect((await january()).ledger).toMatchObject({ verified: false })
+    })
+  })
+
+  describe('in what tells of pruned entries', () => {
+    beforeEach(async () => {
+      clock.set('2026-01-06T08:00:00.000Z')
+      await write('key.created', 5)
+      clock.set('2027-02-01T08:00:00.000Z')
+      await write('key.created', 5)
+      clock.set('2027-03-01T08:00:00.000Z')
+      await write('key.created', 1)
+      clock.set('2028-06-01T08:00:00.000Z')
+      const { db, writer } = remit
+      const signer = createLedgerSigner(remit.signingKey)
+      const pruned = await pruneLedger({ db, writer, clock, signer }, api.org.id, {
+        upTo: { before: Date.parse('2027-01-15') },
+        acknowledgeShortRetention: false,
+        archive: fileArchive(join(folder, `${api.org.id}.ndjson`)),
+        reason: 'old',
+      })
+      expect(pruned?.carried).toBeGreaterThan(0)
+      await write('key.created', 3)
+    })
+
+    const february = () => reported('2027-02-01', '2027-02-28')
+    const carried = async () =>
+      (await he.entries()).filter(({ kind }) => kind === 'state.carried').at(-1)!
+    const record = async () => (await he.entries()).find(({ kind }) => kind === 'ledger.pruned')!
+
+    test('finds nothing wrong where he did nothing', async () => {
+      expect((await february()).ledger).toMatchObject({ verified: true, first_bad_seq: null })
+    })
+
+    test.each<[string, () => Promise<number>]>([
+      [
+        'what was carried over is changed',
+        async () => {
+          const { seq, payload } = await carried()
+          await he.set(seq, { payload: payload!.replace('"role":"read"', '"role":"admin"') })
+          return seq
+        },
+      ],
+      [
+        'what was carried over is deleted',
+        async () => {
+          const { seq } = await carried()
+          await he.remove(seq, seq + 1)
+          return seq
+        },
+      ],
+      [
+        'the record of the pruning is changed',
+        async () => {
+          const { seq, payload } = await record()
+          await he.set(seq, { payload: payload!.replace('"old"', '"new"') })
+          // So nothing tells of what is gone, from the first entry on.
+          return (await he.entries())[0]!.seq
+        },
+      ],
+    ])('finds that %s', async (_name, attack) => {
+      const seq = await attack()
+      const { ledger, summary } = await february()
+
+      expect(ledger).toMatchObject({ verified: false, first_bad_seq: seq })
+      expect(summary).toMatchObject({ satisfied: 0, not_evidenced: 0 })
+    })
+
+    test('does not change what is said by what stands beyond', async () => {
+      const before = await february()
+      const columns = sql.raw('prev_hash, hash, recorded_at, kind, commitment, salt')
+      const copies = sql.raw('payload, agent_id, actor_id, action, decision')
+      const numbers = dialect === 'sqlite' ? ['9000', "'zzz'"] : ['9000']
+      for (const seq of numbers)
+        await sql`insert into ledger_entry select org_id, ${sql.raw(seq)}, ${columns}, ${copies}
+          from ledger_entry where org_id = ${api.org.id} and kind = 'state.carried'
+          order by seq limit 1`.execute(remit.db)
+
+      expect(await february()).toEqual(before)
+      expect(await api.ok('verifyLedger', { body: {} })).toMatchObject({ valid: false })
+    })
+  })
+})
