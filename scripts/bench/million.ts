@@ -86,7 +86,7 @@ async function verifyAll(remit: TestRemit, orgId: string, start?: { size: number
   await readAll(remit, orgId, (row) => {
     if (row.seq >= (start?.size ?? 0)) verifier.entry(row)
   })
-  const { error_count } = verifier.finish({ partial: true })
+  const { error_count } = verifier.finish({ stopped: true })
   if (error_count > 0) throw new Error(`the ledger does not verify: ${error_count} errors`)
 }
 

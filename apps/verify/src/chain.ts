@@ -98,6 +98,9 @@ export class Chain {
   end(open: boolean): void {
     const { checkpoints, size } = this
     const last = Math.max(0, size - 1)
+    const continues = this.#header.partial === true
+    // A tail that only these reach is not signed by what is here.
+    if (open || continues) checkpoints.leaveBeyond(size)
     if (!open) {
       if (size === 0) this.#faults.add(0, 'bad_genesis', 'there is no entry')
       if (this.currentKey !== null && this.currentKey !== this.#header.vkey)
@@ -106,9 +109,9 @@ export class Chain {
         this.#faults.add(Math.max(checkpoints.largest, this.#header.from_seq), 'unsigned_tail')
       if (checkpoints.isUntrusted) this.#faults.add(last, 'untrusted_key')
     }
-    checkpoints.end(size, open)
+    checkpoints.end(size)
     // What explains a missing payload may be among entries that are not here.
-    if (!open && this.#header.partial !== true && this.#faults.truncations === 0)
+    if (!open && !continues && this.#faults.truncations === 0)
       for (const seq of this.unexplained) this.#faults.add(seq, 'payload_missing')
     checkpoints.settle(this.history)
   }

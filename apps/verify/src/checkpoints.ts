@@ -20,6 +20,8 @@ export class Checkpoints {
   wrong = 0
   /** How many could not be compared, because the tree at their size was not known. */
   passed = 0
+  /** How many are of sizes that the export does not reach, and need not. */
+  beyond = 0
   /** Sizes of the largest that agreed: kept outside, and signed by a key that was named or pinned. */
   outside = -1
   #signed: { readonly size: number; readonly vkey: string } | null = null
@@ -81,16 +83,22 @@ export class Checkpoints {
     for (const one of due) this.#compare(one, root())
   }
 
-  /** What still waits when `size` entries were read; `open`: more may follow elsewhere. */
-  end(size: number, open: boolean): void {
+  /** Leaves out those beyond `size`: the entries that they cover are not in the export. */
+  leaveBeyond(size: number): void {
+    for (const [at, waiting] of this.#waiting) {
+      if (at <= size) continue
+      this.beyond += waiting.length
+      this.#waiting.delete(at)
+    }
+  }
+
+  /** What still waits when `size` entries were read. */
+  end(size: number): void {
     for (const { checkpoint } of [...this.#waiting.values()].flat()) {
-      if (checkpoint.size < size) {
-        this.checked++
+      this.checked++
+      if (checkpoint.size < size)
         this.#isWrong(checkpoint.size, 'checkpoint_root', 'entries are missing before it')
-      } else if (!open) {
-        this.checked++
-        this.#beyond(checkpoint, size)
-      }
+      else this.#truncated(checkpoint, size)
     }
   }
 
@@ -138,7 +146,7 @@ export class Checkpoints {
   }
 
   /** Entries that were signed are not there, unless the checkpoint itself is no good. */
-  #beyond(checkpoint: Checkpoint, size: number): void {
+  #truncated(checkpoint: Checkpoint, size: number): void {
     if (this.#keys.signerBeyond(checkpoint) === 'wrong') {
       this.#isWrong(size, 'checkpoint_signature')
     } else if (checkpoint.origin !== this.#origin) {

@@ -48,6 +48,10 @@ export function limitsOf(
       checkpoints.passed > 0,
       `The roots of ${checkpoints.passed} checkpoints: the tree at their size is not known.`,
     ],
+    [
+      checkpoints.beyond > 0,
+      `The roots of ${checkpoints.beyond} checkpoints beyond seq ${size - 1}: the entries that they cover are not in the export.`,
+    ],
     [erased > 0, `The content of ${erased} erased payloads: only their commitments remain.`],
     [
       (isOpen || partial) && unexplained.size > 0,

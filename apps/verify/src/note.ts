@@ -35,9 +35,36 @@ export function readKey(vkey: string): Key | null {
   return { vkey, name, id, publicKey }
 }
 
-/** Reads the text of a checkpoint: origin, size, root, one a line. Null if it is none. */
+interface Parts {
+  /** What is signed: up to the last empty line, with the newline before it. */
+  readonly text: string
+  readonly signatures: readonly { readonly signer: string; readonly bytes: Buffer }[]
+}
+
+/** The parts of a signed note, whoever signed it. Null for what is none to the byte. */
+function partsOf(note: string): Parts | null {
+  const text = note.slice(0, note.lastIndexOf('\n\n') + 1)
+  const lines = note.slice(text.length + 1, -1).split('\n')
+  const plain = note.isWellFormed() && !/[\u0000-\u0009\u000b-\u001f]/.test(note)
+  if (text === '' || !plain || !note.endsWith('\n') || note.length > MAX_NOTE) return null
+  if (lines.length > MAX_SIGNATURES) return null
+  const signatures: { signer: string; bytes: Buffer }[] = []
+  for (const line of lines) {
+    const [dash, signer = '', encoded = '', ...rest] = line.split(' ')
+    const bytes = base64(encoded)
+    if (dash !== '—' || !isName(signer) || rest.length > 0 || !bytes || bytes.length < 5)
+      return null
+    signatures.push({ signer, bytes })
+  }
+  return { text, signatures }
+}
+
+/**
+ * Reads a whole note as a checkpoint: origin, size, root, one a line, an empty line, signatures. Null if
+ * it is none.
+ */
 export function readCheckpoint(note: string): Checkpoint | null {
-  const lines = textOf(note).split('\n')
+  const lines = (partsOf(note)?.text ?? '').split('\n')
   const [origin = '', digits = '', root = ''] = lines
   // Lines after the root may follow, and mean nothing; none of them is empty.
   if (lines.length < 4 || lines.pop() !== '' || lines.includes('')) return null
@@ -47,30 +74,27 @@ export function readCheckpoint(note: string): Checkpoint | null {
 }
 
 /**
+ * A checkpoint as somebody kept it. Shells drop the last newline, tools add one, mail and editors write
+ * CRLF: it is given back as it was signed. Null if it is none.
+ */
+export const readKept = (text: string): Checkpoint | null =>
+  readCheckpoint(`${text.replaceAll('\r\n', '\n').trimEnd()}\n`)
+
+/**
  * Whether a note is signed by a key. Signatures of other keys are passed over; one that names this
  * key and is not of it spoils the note, and so does whatever is no signed note at all.
  */
 export function isSignedBy(note: string, { name, id, publicKey }: Key): boolean {
-  const text = textOf(note)
-  const lines = note.slice(text.length + 1, -1).split('\n')
-  const plain = note.isWellFormed() && !/[\u0000-\u0009\u000b-\u001f]/.test(note)
-  if (text === '' || !plain || !note.endsWith('\n') || note.length > MAX_NOTE) return false
-  if (lines.length > MAX_SIGNATURES) return false
-  let signed = false
-  for (const line of lines) {
-    const [dash, signer = '', encoded = '', ...rest] = line.split(' ')
-    const bytes = base64(encoded)
-    if (dash !== '—' || !isName(signer) || rest.length > 0 || !bytes || bytes.length < 5)
-      return false
-    if (signer !== name || bytes.toString('hex', 0, 4) !== id) continue
-    if (!verify(null, Buffer.from(text), publicKey, bytes.subarray(4))) return false
-    signed = true
-  }
-  return signed
+  const parts = partsOf(note)
+  if (parts === null) return false
+  const mine = parts.signatures.filter(
+    ({ signer, bytes }) => signer === name && bytes.toString('hex', 0, 4) === id,
+  )
+  const text = Buffer.from(parts.text)
+  return (
+    mine.length > 0 && mine.every(({ bytes }) => verify(null, text, publicKey, bytes.subarray(4)))
+  )
 }
-
-/** What is signed: up to the last empty line, with the newline before it. */
-const textOf = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1)
 
 const isName = (name: string): boolean => name !== '' && !/[\s+\u0000-\u001f\u0085]/.test(name)
 

@@ -109,6 +109,8 @@ describe('an export that ends on purpose before the ledger did', () => {
   const whole = exportOf(decisions(1, 9))
   const { note } = JSON.parse(exportOf(decisions(1, 6)).at(-1)!) as { note: string }
   const end = JSON.stringify({ type: 'checkpoint', note })
+  const { note: newest } = JSON.parse(whole.at(-1)!) as { note: string }
+  const BEYOND = /^The roots of 1 checkpoints beyond seq 5: /
   const header = (more: object) => JSON.stringify({ ...(JSON.parse(whole[0]!) as object), ...more })
   const erased = JSON.stringify({
     ...(JSON.parse(whole[3]!) as object),
@@ -123,6 +125,31 @@ describe('an export that ends on purpose before the ledger did', () => {
     expect(verdict).toMatchObject({ status: 'ok', truncation_checked: false })
     expect(verdict.not_checked).toContainEqual(expect.stringMatching(/^Why 1 payloads are missing/))
     expect(verdict.not_checked).toContainEqual(expect.stringMatching(/says that it is a part/))
+  })
+
+  test('is not missed by a newer checkpoint, and the verdict says that it was not compared', async () => {
+    const verdict = await judged(part({ partial: true }), [newest])
+
+    expect(verdict).toMatchObject({ status: 'ok', checkpoints: { checked: 1, mismatched: 0 } })
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(BEYOND))
+  })
+
+  test('is not signed by a newer checkpoint either', async () => {
+    const shorter = JSON.parse(exportOf(decisions(1, 4)).at(-1)!) as { note: string }
+    const last = JSON.stringify({ type: 'checkpoint', ...shorter })
+    const lines = [...part({ partial: true }).slice(0, -1), last]
+
+    expect(await judged(lines, [newest])).toMatchObject({
+      status: 'tampered',
+      first_invalid: { seq: 4, code: 'unsigned_tail' },
+    })
+  })
+
+  test('one that was cut off says so of a newer checkpoint too', async () => {
+    const verdict = await judged(whole.slice(0, 7), [newest])
+
+    expect(verdict).toMatchObject({ status: 'incomplete', checkpoints: { checked: 0 } })
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(BEYOND))
   })
 
   test.each([{}, { partial: false }, { partial: 'true' }, { partial: 1 }, { partial: null }])(

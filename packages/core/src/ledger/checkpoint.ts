@@ -1,6 +1,6 @@
 import { hashFromBase64, hexToBase64, parseDecimal } from './base64.ts'
 import { isHash } from './entry.ts'
-import { verifyNote } from './note.ts'
+import { NoteError, splitNote, verifyNote } from './note.ts'
 import type { NoteSigner, NoteVerifier } from './note.ts'
 
 /** The claim of a log: its first `size` entries have this Merkle root. */
@@ -52,6 +52,24 @@ export function parseCheckpoint(body: string): Checkpoint & { readonly extension
   if (root === null) throw new CheckpointError('The root of a checkpoint is 32 bytes in base64')
   return { origin, size, root, extensions }
 }
+
+/**
+ * What a whole note says as a checkpoint, before anyone asks who signed it. Null for what is no signed
+ * note to the byte, or one of something else.
+ */
+export function readCheckpoint(note: unknown): Checkpoint | null {
+  if (typeof note !== 'string') return null
+  try {
+    const { origin, size, root } = parseCheckpoint(splitNote(note).body)
+    return { origin, size, root }
+  } catch (error) {
+    if (error instanceof NoteError || error instanceof CheckpointError) return null
+    throw error
+  }
+}
+
+/** How many entries a note is about; null for what is no checkpoint. */
+export const sizeOfNote = (note: unknown): number | null => readCheckpoint(note)?.size ?? null
 
 /** A signed checkpoint as one note. Throws `CheckpointError`. */
 export function signCheckpoint(signer: NoteSigner, checkpoint: Checkpoint): string {

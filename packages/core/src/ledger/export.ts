@@ -13,6 +13,8 @@ export interface VerifyExportOptions {
   readonly vkey?: string
   /** Checkpoint notes that were kept outside. */
   readonly checkpoints?: readonly string[]
+  /** Told of the first line, before anything is compared; what it throws ends the verification. */
+  readonly onHeader?: (header: ExportHeader) => void
   /** Also parse every payload. */
   readonly deep?: boolean
 }
@@ -37,6 +39,7 @@ export async function verifyExport(
 function beginReading(line: string, options: VerifyExportOptions): Reading {
   const header = parseExportLine(line)
   const known = header?.type === 'header' ? header : null
+  if (known) options.onHeader?.(known)
   const verifiers = options.vkey === undefined ? [] : [parseVerifierKey(options.vkey)]
   const start = known && known.from_seq > 0 ? { size: known.from_seq, ...known.start } : undefined
   const verifier = createChainVerifier({

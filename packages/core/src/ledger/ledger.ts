@@ -30,6 +30,11 @@ export class Ledger {
     return head
   }
 
+  /** The origin that checkpoints of the ledger name; null where there is no ledger. */
+  async origin(orgId: string): Promise<string | null> {
+    return (await findHead(this.#db, orgId))?.origin ?? null
+  }
+
   async list(orgId: string, filters: LedgerFilters) {
     const head = await this.head(orgId)
     const range = await this.#range(orgId, head.size, filters)

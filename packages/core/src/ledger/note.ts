@@ -128,7 +128,14 @@ export function verifyNote(note: string, verifiers: readonly NoteVerifier[]): Op
   return { body, verifiedBy: [...verifiedBy] }
 }
 
-function splitNote(note: string): { body: string; signatures: { name: string; bytes: Buffer }[] } {
+export interface SplitNote {
+  /** The signed text, with its final newline. */
+  readonly body: string
+  readonly signatures: readonly { readonly name: string; readonly bytes: Buffer }[]
+}
+
+/** The parts of a note to the byte, whoever signed it. Throws `NoteError` for what is none. */
+export function splitNote(note: string): SplitNote {
   // The text may hold empty lines itself; the last one separates it from the signatures.
   const end = note.lastIndexOf('\n\n') + 1
   if (end === 0 || !note.endsWith('\n') || note.length > MAX_NOTE_LENGTH || !isNoteText(note)) {

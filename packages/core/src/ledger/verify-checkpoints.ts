@@ -1,4 +1,4 @@
-import { CheckpointError, parseCheckpoint } from './checkpoint.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { ChainKeys } from './verify-keys.ts'
 import type { Anchor, ChainErrorCode, Findings, Recovery } from './verify-report.ts'
@@ -36,6 +36,8 @@ export class ChainCheckpoints {
   mismatched = 0
   /** Sizes whose root could not be compared, because the chain had passed them or began later. */
   readonly uncompared: number[] = []
+  /** How many are of sizes that were not read, because the walk or the source ended before. */
+  beyond = 0
   /** Those whose root agrees and whose signature was left alone. */
   unsigned = 0
   #seen = 0
@@ -85,15 +87,23 @@ export class ChainCheckpoints {
     this.#waiting.delete(size)
   }
 
-  /** Judges those of sizes that never came: skipped in a gap or, unless `open`, beyond the end. */
-  end(size: number, open: boolean): void {
+  /** Leaves out those beyond `size`: the entries that they cover are elsewhere, or were not read. */
+  leaveBeyond(size: number): void {
+    for (const [at, given] of this.#waiting) {
+      if (at <= size) continue
+      this.beyond += given.length
+      this.#waiting.delete(at)
+    }
+  }
+
+  /** Judges those of sizes that never came: skipped in a gap, or beyond the end. */
+  end(size: number): void {
     for (const given of [...this.#waiting.values()].flat()) {
+      this.checked++
       if (given.size < size) {
-        this.checked++
         this.#mismatch(given.size, 'checkpoint_root', 'entries are missing before it')
-      } else if (!open) {
-        this.checked++
-        this.#beyond(given, size)
+      } else {
+        this.#truncated(given, size)
       }
     }
     this.#waiting.clear()
@@ -188,7 +198,7 @@ export class ChainCheckpoints {
   }
 
   /** Entries that were signed are not there, unless the checkpoint itself is no good. */
-  #beyond(given: Given, size: number): void {
+  #truncated(given: Given, size: number): void {
     const signature = this.#keys.checkBeyond(given.note, given.size)
     if (signature.state === 'invalid') {
       this.#mismatch(size, 'checkpoint_signature', signature.detail)
@@ -208,14 +218,5 @@ export class ChainCheckpoints {
   #mismatch(size: number, code: ChainErrorCode, detail?: string): void {
     this.mismatched++
     this.#findings.add(Math.max(0, size - 1), code, detail)
-  }
-}
-
-function readCheckpoint(note: string): Checkpoint | null {
-  try {
-    return parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))
-  } catch (error) {
-    if (error instanceof CheckpointError) return null
-    throw error
   }
 }

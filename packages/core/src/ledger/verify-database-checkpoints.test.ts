@@ -1,11 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestRemit } from '../testing/index.ts'
-import { formatCheckpoint } from './checkpoint.ts'
+import { testSigner } from '../../test/ledger/chain.ts'
+import { signCheckpoint } from './checkpoint.ts'
 import { StoredCheckpoints } from './verify-database-checkpoints.ts'
 import { DatabaseFindings } from './verify-database-report.ts'
 
 const noteOf = (size: number) =>
-  `${formatCheckpoint({ origin: 'remit.test', size, root: 'ab'.repeat(32) })}\n— a signature`
+  signCheckpoint(testSigner('remit.test'), { origin: 'remit.test', size, root: 'ab'.repeat(32) })
 
 test('checkpoints come in order and once, however far ahead they are read', async () => {
   const remit = await createTestRemit()

@@ -1,21 +1,10 @@
 import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerCheckpointRow, LedgerEntryRow } from '../db/schema.ts'
-import { CheckpointError, parseCheckpoint } from './checkpoint.ts'
+import { sizeOfNote } from './checkpoint.ts'
 import { entryHash, headerOf } from './entry.ts'
 import { CHECKPOINT_EVERY, minuteOf } from './store.ts'
 import type { DatabaseFindings } from './verify-database-report.ts'
 import { readCheckpoints } from './verify-database-store.ts'
-
-/** The size that a note's text names, whoever signed it; null if it names none. */
-export function sizeOfNote(note: unknown): number | null {
-  if (typeof note !== 'string') return null
-  try {
-    return parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1)).size
-  } catch (error) {
-    if (error instanceof CheckpointError) return null
-    throw error
-  }
-}
 
 /** For how many entries more checkpoints are read with those of a page: mostly it has none or few. */
 const AHEAD = 16_384

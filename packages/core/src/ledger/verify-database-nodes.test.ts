@@ -34,7 +34,7 @@ test('nodes are compared a lot at a time, and what is left at the end', async ()
 
   expect(checkedAfter).toEqual([0, 0, 256, 256, 256, 512])
   expect(findings).toMatchObject({ nodesChecked: 600, nodesMismatched: 3 })
-  const nothing = createChainVerifier({ org_id: orgId }).finish({ partial: true })
+  const nothing = createChainVerifier({ org_id: orgId }).finish({ stopped: true })
   const { errors } = findings.join(nothing)
   expect(errors).toEqual([
     { seq: 8 * 256 - 1, code: 'node_mismatch', detail: 'level 1, index 7' },

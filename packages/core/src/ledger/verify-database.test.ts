@@ -171,6 +171,17 @@ describe.each(DIALECTS)('what only the database shows, on %s', (dialect) => {
       ['255 checkpoint_missing ', '261 malformed_checkpoint the row of size 262'],
     ],
     [
+      'a checkpoint that lost its last newline',
+      run(`update ledger_checkpoint set note = rtrim(note, '\n') where size = 263`),
+      ['255 checkpoint_missing ', '262 malformed_checkpoint the row of size 263'],
+    ],
+    // The kept checkpoint of this size covers the end.
+    [
+      'a note in the head that lost its last newline',
+      (tx) => setHead(tx, { note: notes.get(512)!.slice(0, -1) }),
+      ['511 malformed_checkpoint ', '511 head_mismatch note'],
+    ],
+    [
       'a missing node',
       run('delete from ledger_node where level = 1 and idx = 1'),
       ['511 node_missing level 1, index 1'],

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerEntryRow, LedgerHeadRow } from '../db/schema.ts'
-import { CheckpointError } from './checkpoint.ts'
+import { CheckpointError, sizeOfNote } from './checkpoint.ts'
 import { parsePayload } from './entry.ts'
 import { parseVerifierKey } from './note.ts'
 import { findCut } from './cut.ts'
 import { isSize } from './tiles.ts'
-import { DueCheckpoints, sizeOfNote, StoredCheckpoints } from './verify-database-checkpoints.ts'
+import { DueCheckpoints, StoredCheckpoints } from './verify-database-checkpoints.ts'
 import { partOf } from './verify-database-part.ts'
 import type { Part, SeqBounds } from './verify-database-part.ts'
 import { DatabaseFindings } from './verify-database-report.ts'
@@ -205,7 +205,7 @@ class DatabaseWalk {
   async #end(after: number | null, read: number): Promise<VerifyReport> {
     const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
     const { begin, from, to, size } = this.#part
-    if (to < size) return this.#findings.join(this.#chain.finish({ partial: true }))
+    if (to < size) return this.#findings.join(this.#chain.finish({ stopped: true }))
     // Checkpoints beyond the end were there when the head was read: no append explains them.
     if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
       for (const { note } of await this.#stored.upTo(lastCheckpoint)) this.#chain.checkpoint(note)

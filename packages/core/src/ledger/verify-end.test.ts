@@ -8,6 +8,9 @@ import { createChainVerifier } from './verify.ts'
 
 const chain = buildChain(decisions(20))
 
+const beyond = (count: number, seq: number) =>
+  new RegExp(`^The roots of ${count} checkpoints beyond seq ${seq}:`)
+
 describe('the end of the chain', () => {
   const cut = chain.rows.slice(0, 15)
   const repaired = {
@@ -96,7 +99,7 @@ describe('the end of the chain', () => {
   test('not asked for says nothing about checkpoints beyond', () => {
     const report = check(chain, {
       rows: cut,
-      partial: true,
+      stopped: true,
       notes: [chain.notes[8]!, chain.notes[18]!],
     })
 
@@ -106,10 +109,45 @@ describe('the end of the chain', () => {
       truncation_checked: false,
     })
     expect(report.checkpoints).toEqual({ checked: 1, mismatched: 0 })
+    expect(report.not_checked).toContainEqual(expect.stringMatching(beyond(1, 14)))
+  })
+
+  test('not there, because the source ended early, leaves out what it would have confirmed', () => {
+    const kept = [chain.notes[8]!, chain.notes[18]!, chain.notes[20]!]
+    const report = check(chain, { rows: cut, incomplete: true, external: kept })
+
+    expect(report).toMatchObject({ status: 'incomplete', checkpoints: { checked: 1 } })
+    expect(report.not_checked).toContainEqual(expect.stringMatching(beyond(2, 14)))
+  })
+
+  test('left out on purpose is not missed by a newer checkpoint', () => {
+    const notes = [chain.notes[15]!]
+    const report = check(chain, { rows: cut, continues: true, notes, external: [chain.notes[18]!] })
+
+    expect(report).toMatchObject({
+      status: 'ok',
+      anchored_by: 'signature',
+      truncation_checked: false,
+      checkpoints: { checked: 1, mismatched: 0 },
+    })
+    expect(report.not_checked).toContainEqual(expect.stringMatching(beyond(1, 14)))
+  })
+
+  test('left out on purpose is not signed by a newer checkpoint either', () => {
+    const notes = [chain.notes[12]!]
+    const report = check(chain, { rows: cut, continues: true, notes, external: [chain.notes[18]!] })
+
+    expect(codes(report)).toEqual(['12 unsigned_tail'])
+  })
+
+  test('there to its end leaves out no checkpoint', () => {
+    const { not_checked } = check(chain, { external: [chain.notes[21]!] })
+
+    expect(not_checked.join(' ')).not.toContain('beyond seq')
   })
 
   test('not asked for is not confirmed by a checkpoint of just that size', () => {
-    const report = check(chain, { rows: cut, partial: true, notes: [chain.notes[15]!] })
+    const report = check(chain, { rows: cut, stopped: true, notes: [chain.notes[15]!] })
 
     expect(report).toMatchObject({ anchored_by: 'signature', truncation_checked: false })
   })
@@ -131,6 +169,14 @@ describe('the end of the chain', () => {
       '0 malformed_checkpoint',
       '0 malformed_checkpoint',
     ])
+  })
+
+  test('a note that lost its last newline is none, whatever its text says', () => {
+    const cutOff = chain.head.checkpoint.slice(0, -1)
+    const head = { ...chain.head, checkpoint: cutOff }
+
+    expect(codes(check(chain, { notes: [cutOff] }))).toEqual(['0 malformed_checkpoint'])
+    expect(codes(check(chain, { head }))).toEqual(['0 unsigned_tail', '20 malformed_checkpoint'])
   })
 })
 
@@ -183,7 +229,7 @@ describe('erasure', () => {
   })
 
   test('may be explained by entries that were not read', () => {
-    const report = check(withErasure, { rows: without(2).slice(0, 5), partial: true })
+    const report = check(withErasure, { rows: without(2).slice(0, 5), stopped: true })
 
     expect(report.status).toBe('ok')
     expect(report.not_checked.join(' ')).toContain('Why 1 payloads are missing')

@@ -7,7 +7,7 @@ interface Facts {
   readonly recorded: number | null
   readonly recovered: readonly Recovery[]
   readonly size: number
-  readonly partial: boolean
+  readonly stopped: boolean
   readonly continues: boolean
   readonly incomplete: boolean
   readonly deep: boolean
@@ -45,14 +45,14 @@ export function notChecked(facts: Facts): string[] {
     )
   }
   say(facts.incomplete, `What follows seq ${size - 1}: the source ended there, before its end.`)
-  say(facts.partial, `What follows seq ${size - 1}: it was not asked for.`)
+  say(facts.stopped, `What follows seq ${size - 1}: it was not asked for.`)
   say(facts.continues, `What follows seq ${size - 1}: it was left out on purpose.`)
   say(
     !facts.pinned,
     'Who signed: no trusted key was given, and a rewritten ledger would name a key of its own.',
   )
   say(
-    !checkpoints.given && !facts.partial && !facts.incomplete,
+    !checkpoints.given && !facts.stopped && !facts.incomplete,
     'Whether entries are missing at the end: no checkpoint was given.',
   )
   say(
@@ -66,6 +66,10 @@ export function notChecked(facts: Facts): string[] {
   say(
     uncompared.length > 0,
     `The roots of ${uncompared.length} checkpoints: the tree at their size was not known.`,
+  )
+  say(
+    checkpoints.beyond > 0,
+    `The roots of ${checkpoints.beyond} checkpoints beyond seq ${size - 1}: the entries that they cover were not read.`,
   )
   say(
     checkpoints.unsigned > 0,

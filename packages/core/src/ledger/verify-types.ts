@@ -48,8 +48,8 @@ export interface ChainEnd {
   /** The key that is said to be in force at the end. */
   readonly vkey?: string
   /** The walk stopped before the end on purpose: nothing is said about later entries. */
-  readonly partial?: boolean
-  /** Entries follow elsewhere, and may explain why payloads are missing. */
+  readonly stopped?: boolean
+  /** A `partial` export: entries follow elsewhere, and may explain why payloads are missing. */
   readonly continues?: boolean
   /** The source stopped before its end. */
   readonly incomplete?: boolean

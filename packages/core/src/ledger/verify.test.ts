@@ -57,7 +57,7 @@ describe('a sound chain', () => {
     const [hash, frontier] = [chain.rows[9]!.hash, chain.frontiers[10]!]
     const start = { size: 10, hash, frontier, recorded_at: chain.rows[9]!.recorded_at }
 
-    const first = check(chain, { rows: chain.rows.slice(0, 10), partial: true })
+    const first = check(chain, { rows: chain.rows.slice(0, 10), stopped: true })
     const second = check(chain, { rows: chain.rows.slice(10), start })
 
     expect(first).toMatchObject({ status: 'ok', truncation_checked: false, anchored_by: 'none' })
@@ -278,7 +278,7 @@ describe('attacks that a walk along the links alone would miss', () => {
     const payload = row.payload!.replace('"data":{"a":1}', '"data":{"a":2,"a":1}')
     const doubled = seal({ ...row, payload, commitment: commitmentOf(row.salt!, payload) })
 
-    const report = check(odd, { rows: [odd.rows[0]!, doubled], deep: true, partial: true })
+    const report = check(odd, { rows: [odd.rows[0]!, doubled], deep: true, stopped: true })
 
     expect(codes(report)).toEqual(['1 malformed_payload'])
   })
@@ -290,7 +290,7 @@ describe('a header or payload that could never have been written', () => {
     const row = { ...chain.rows[20]!, ...change }
     const { salt, payload } = row
     const commitment = salt && payload ? commitmentOf(salt, payload) : row.commitment
-    return check(chain, { rows: chain.rows.with(20, seal({ ...row, commitment })), partial: true })
+    return check(chain, { rows: chain.rows.with(20, seal({ ...row, commitment })), stopped: true })
   }
 
   test.each<[string, Partial<StoredEntry>, string]>([
@@ -309,7 +309,7 @@ describe('a header or payload that could never have been written', () => {
   test('a beginning that is not genesis', () => {
     const first = seal({ ...chain.rows[0]!, kind: 'entry.appended' })
 
-    expect(codes(check(chain, { rows: [first], partial: true }))).toEqual(['0 bad_genesis'])
+    expect(codes(check(chain, { rows: [first], stopped: true }))).toEqual(['0 bad_genesis'])
   })
 
   test.each([
@@ -321,14 +321,14 @@ describe('a header or payload that could never have been written', () => {
   ])('a genesis whose %s is %j', (name, value) => {
     const odd = buildChain([], { genesis: { [name]: value } })
 
-    const report = check(odd, { partial: true })
+    const report = check(odd, { stopped: true })
 
     expect(report.errors).toEqual([{ seq: 0, code: 'bad_genesis', detail: name }])
   })
 })
 
 test('a chain of another organization, or another ledger of it, is not this chain', () => {
-  const wrong = check(chain, { org_id: 'org_other', partial: true })
+  const wrong = check(chain, { org_id: 'org_other', stopped: true })
   const otherLedger = check(chain, { ledger_id: 'led_02' })
   const otherOrigin = check(chain, { origin: 'elsewhere.example.com/ledger/org_acme/led_01' })
 

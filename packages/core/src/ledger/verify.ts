@@ -101,12 +101,14 @@ class Walk implements ChainVerifier {
   }
 
   finish(end: ChainEnd = {}): ChainReport {
-    const { head, vkey, partial = false, continues = false, incomplete = false } = end
+    const { head, vkey, stopped = false, continues = false, incomplete = false } = end
     const size = this.#next
-    const open = partial || incomplete
+    const open = stopped || incomplete
     const checkpoints = this.#checkpoints
+    // A tail that only these reach is not signed by what is here.
+    if (open || continues) checkpoints.leaveBeyond(size)
     if (!open) this.#checkEnd(head, vkey)
-    checkpoints.end(size, open)
+    checkpoints.end(size)
     // What explains a missing payload may be among entries that are not here.
     const cut = open || continues || this.#findings.hasTruncation
     if (!cut) {
@@ -137,7 +139,7 @@ class Walk implements ChainVerifier {
         recorded: this.#history.record,
         recovered: this.#history.recovered,
         size,
-        partial,
+        stopped,
         continues,
         incomplete,
         deep: this.#options.deep ?? false,

@@ -15,13 +15,20 @@ export interface Check extends Partial<ChainVerifierOptions>, ChainEnd {
 /** Verifies a chain as a holder of the first test key would; each part can be replaced. */
 export function check(chain: TestChain, change: Check = {}): ChainReport {
   const { rows = chain.rows, notes = [], external = [], head = chain.head } = change
-  const { partial = false, incomplete = false, vkey, ...options } = change
+  const { stopped = false, continues = false, incomplete = false, vkey, ...options } = change
   const verifiers = [parseVerifierKey(testSigner(chain.origin).vkey)]
   const verifier = createChainVerifier({ org_id: chain.org_id, verifiers, ...options })
   for (const note of notes) verifier.checkpoint(note)
   for (const note of external) verifier.checkpoint(note, { external: true })
   for (const row of rows) verifier.entry(row)
-  return verifier.finish({ head, partial, incomplete, ...(vkey === undefined ? {} : { vkey }) })
+  return verifier.finish({
+    // An export has no head.
+    ...(!continues && { head }),
+    stopped,
+    continues,
+    incomplete,
+    ...(vkey !== undefined && { vkey }),
+  })
 }
 
 /** Errors as `seq code`. */

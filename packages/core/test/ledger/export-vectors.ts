@@ -190,6 +190,11 @@ export function exportVectors(chain: TestChain, rotated: TestChain): ExportVecto
       0,
       'unsigned_tail',
     ]),
+    vector(
+      'checkpoint without its last newline',
+      exportOf(chain, rows, chain.head.checkpoint.slice(0, -1)),
+      ['tampered', 'none', 0, 'unsigned_tail'],
+    ),
     vector('no key for what was signed', sound, ['tampered', 'none', 6, 'untrusted_key'], {
       vkey: testSigner(chain.origin, 'forger').vkey,
     }),

@@ -128,6 +128,9 @@ export function pruningVectors(): ExportVector[] {
       seq: 2,
       code: 'payload_missing',
     }),
+    vector('what was pruned, with a checkpoint of later', partial, 'ok', 'signature', undefined, [
+      pruned.notes[CUT + 1]!,
+    ]),
     vector('a part without its checkpoint', partial.slice(0, -1), 'incomplete', 'none'),
     vector(
       'restored from a backup, with a checkpoint of what was lost',

@@ -156,9 +156,9 @@ class Chain:
         check(size >= self.size, size, "unsigned_tail")
         self.compare(note, size, False)
         check(not self.pinned or self.signer in self.trusted, self.size - 1, "untrusted_key")
-        for given in self.waiting:
-            check(given[1] <= self.size, self.size, "truncated")
         partial = "partial" in self.header  # 8
+        for given in self.waiting:
+            check(partial or given[1] <= self.size, self.size, "truncated")
         check(partial or not self.missing, min(self.missing, default=0), "payload_missing")
         check(not self.keys or self.keys[-1][1] == self.header["vkey"], self.size - 1, "head_mismatch")
 
