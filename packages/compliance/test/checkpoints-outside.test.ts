@@ -134,6 +134,24 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     )
   })
 
+  test('that the checkpoints of a ledger are gone is told, where some were kept', async () => {
+    const NONE = /^The checkpoints of REMIT_CHECKPOINT_DIR: there are none of this ledger/
+    const fresh = await verify()
+    await kept(2)
+    const held = await verify()
+    rmSync(join(folder, `${api.org.id}.txt`))
+    const gone = await verify()
+    writeFileSync(join(folder, `${api.org.id}.txt`), '')
+    const emptied = await verify()
+
+    for (const found of [fresh, held])
+      expect(found.not_checked).not.toContainEqual(expect.stringMatching(NONE))
+    for (const found of [gone, emptied]) {
+      expect(found).toMatchObject({ valid: true, checkpoints: { outside: 0 } })
+      expect(found.not_checked).toContainEqual(expect.stringMatching(NONE))
+    }
+  })
+
   test('a file of checkpoints that cannot be read, or not whole, is told of', async () => {
     await kept(1)
     writeFileSync(join(folder, `${api.org.id}.txt`), 'some words\n', { flag: 'a' })

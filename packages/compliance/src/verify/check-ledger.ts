@@ -13,6 +13,8 @@ export interface Trust {
   readonly anchors: readonly string[]
   /** Sentences about what of that folder could not be read. */
   readonly unread: readonly string[]
+  /** There should be a folder, and it holds nothing of the ledger. */
+  readonly none?: boolean
 }
 
 export interface CheckHooks {
@@ -25,7 +27,7 @@ export async function checkLedger(
   db: Database<Tables>,
   orgId: string,
   { fromSeq, toSeq, checkpoints = [] }: VerifyOptions,
-  { vkeys, anchors, unread }: Trust,
+  { vkeys, anchors, unread, none = false }: Trust,
   { onEntry, onProgress }: CheckHooks,
 ): Promise<{ check: LedgerCheck; recorded: RecordedReport[] }> {
   const started = performance.now()
@@ -44,6 +46,20 @@ export async function checkLedger(
   const { from_seq: from } = report.checked
   const { check: reports, recorded } = await stored.end({ from, to: toSeq ?? Infinity })
   const durationMs = Math.round(performance.now() - started)
-  const ledger = { ...report, not_checked: [...report.not_checked, ...unread] }
+  const gone = none && (await isWatched(db, orgId)) ? [GONE] : []
+  const ledger = { ...report, not_checked: [...report.not_checked, ...unread, ...gone] }
   return { check: { ledger, reports, anchors: anchors.length, durationMs }, recorded }
+}
+
+const GONE =
+  'The checkpoints of REMIT_CHECKPOINT_DIR: there are none of this ledger, although a server has looked after it.'
+
+/** Whether a server has looked after the ledger: one that nobody did has no checkpoints in a folder yet. */
+async function isWatched(db: Database<Tables>, orgId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('ledger_watch')
+    .select('org_id')
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  return row !== undefined
 }
