@@ -85,14 +85,37 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       expect(recorded.data).toMatchObject({ valid: false, part: true, status: 'ok' })
     })
 
-    test('a checkpoint that was kept elsewhere holds it, or shows that it is another', async () => {
-      const [own, other] = [await ledgerOf(6), await ledgerOf(6)]
+    test('a checkpoint that was kept elsewhere holds it, also with other line ends', async () => {
+      const own = await ledgerOf(6)
       const { note } = await api.remit.ledger.head(own.org.id)
-      const held = await own.ok('verifyLedger', { body: { checkpoint: note } })
-      const foreign = await other.ok('verifyLedger', { body: { checkpoint: note } })
 
-      expect(held).toMatchObject({ valid: true, anchored_by: 'external' })
-      expect(foreign).toMatchObject({ valid: false, first_invalid: { seq: 5 } })
+      for (const checkpoint of [note, note.trimEnd(), `${note}\n`, note.replaceAll('\n', '\r\n')])
+        expect(await own.ok('verifyLedger', { body: { checkpoint } })).toMatchObject({
+          valid: true,
+          anchored_by: 'external',
+          checkpoints: { mismatched: 0 },
+        })
+    })
+
+    test('a checkpoint beyond the part that is looked at is not compared, and that is said', async () => {
+      const own = await ledgerOf(30)
+      const { note } = await api.remit.ledger.head(own.org.id)
+      const found = await own.ok('verifyLedger', { body: { to_seq: 10, checkpoint: note } })
+
+      expect(found).toMatchObject({ valid: true, checkpoints: { checked: 0 } })
+      expect(found.not_checked).toContainEqual(
+        expect.stringMatching(/^The roots of 1 checkpoints beyond seq 10: /),
+      )
+    })
+
+    test('that the ledger is gone is said to whoever kept a checkpoint of it', async () => {
+      const own = await ledgerOf(6)
+      const { note } = await api.remit.ledger.head(own.org.id)
+      await new Attacker(api.remit.db, own.org.id).removeAll()
+      const found = await own.ok('verifyLedger', { body: { checkpoint: note } })
+
+      expect(found).toMatchObject({ valid: false, recorded: false })
+      expect(found.errors.map(({ code }) => code)).toContain('truncated')
     })
 
     test('errors are counted, and the first hundred told with their places', async () => {
@@ -153,6 +176,20 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       expect(code).toBe('invalid_request')
       expect(errors?.map((error) => error.path)).toContain(path)
     })
+  })
+
+  test('400: a checkpoint of another ledger, or none, says so and leaves no entry', async () => {
+    const [own, other] = [await ledgerOf(6), await ledgerOf(6)]
+    const { note, origin } = await api.remit.ledger.head(own.org.id)
+    const [text] = note.split('\n\n')
+    const foreign = await other.refusal('verifyLedger', { body: { checkpoint: note } })
+    const unsigned = await own.refusal('verifyLedger', { body: { checkpoint: `${text}\n` } })
+
+    expect(foreign.errors).toMatchObject([{ path: 'checkpoint' }])
+    expect(foreign.detail).toContain(origin)
+    expect(foreign.detail).toContain((await api.remit.ledger.head(other.org.id)).origin)
+    expect(unsigned.detail).toMatch(/^checkpoint: must be a signed checkpoint, as /)
+    for (const { org } of [own, other]) expect((await api.remit.ledger.head(org.id)).size).toBe(6)
   })
 
   test('401 and 403: without a key, and with one that may not', async () => {

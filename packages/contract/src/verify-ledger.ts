@@ -17,7 +17,9 @@ export const VerifyLedgerRequest = z
       .min(1)
       .max(MAX_NOTE)
       .optional()
-      .describe('A signed note that was kept elsewhere, to hold the ledger against'),
+      .describe(
+        'A signed note of this ledger that was kept elsewhere, to hold it against; its last newline may be missing, and CRLF is taken',
+      ),
   })
   .meta({ id: 'VerifyLedgerRequest' })
 export type VerifyLedgerRequest = z.infer<typeof VerifyLedgerRequest>
@@ -47,7 +49,9 @@ export const LedgerVerification = z
     error_count: z.int(),
     gaps: z.int().describe('Runs of missing sequence numbers'),
     checkpoints: Compared.extend({
-      outside: z.int().describe('Of those, kept outside the database'),
+      outside: z
+        .int()
+        .describe('Notes of the ledger in the folder of checkpoints, compared or not'),
     }),
     reports: Compared.describe('Stored reports against the entries that recorded them'),
     not_checked: z.array(z.string()).describe('What this says nothing about; never empty'),

@@ -1,7 +1,7 @@
 import { mkdir, open, rename } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CheckpointError, parseCheckpoint } from '@remit/core'
+import { readCheckpoint } from '@remit/core'
 
 /** Checkpoints of one ledger that are kept in a file outside its database. */
 export interface KeptNotes {
@@ -49,20 +49,10 @@ export function notesIn(text: string, cut = false): KeptNotes {
   for (const { 0: note, index } of text.matchAll(NOTE)) {
     if (at > 0 || !cut) rest += text.slice(at, index)
     at = index + note.length
-    if (sizeOf(note) === null) rest += note
+    if (readCheckpoint(note) === null) rest += note
     else notes.push(note)
   }
   return { notes, damaged: (rest + text.slice(at)).trim() !== '' }
-}
-
-/** How many entries a note is about; null for what is no checkpoint. */
-export function sizeOf(note: string): number | null {
-  try {
-    return parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1)).size
-  } catch (error) {
-    if (error instanceof CheckpointError) return null
-    throw error
-  }
 }
 
 /**

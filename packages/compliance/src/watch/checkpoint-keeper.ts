@@ -1,6 +1,8 @@
-import { listOrganizations, openCheckpoint, parseVerifierKey } from '@remit/core'
+import { listOrganizations, openCheckpoint, parseVerifierKey, sizeOfNote as sizeOf } from '@remit/core'
 import type { Deps } from '@remit/core'
-import { appendNote, readNotes, sizeOf } from './checkpoint-files.ts'
+import { appendNote, readNotes } from './checkpoint-files.ts'
+import type { Deps } from '@remit/core'
+import { appendNote, readNotes } from './checkpoint-files.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 

@@ -163,7 +163,7 @@ export type TrialVerdict =
 
 /** What the endpoints of compliance do, asked for by the operator and not by a key. */
 export interface Compliance {
-  /** `checkpoints` are signed notes that were kept elsewhere; throws `invalid_request` for what is none. */
+  /** `checkpoints` are signed notes that were kept elsewhere; throws `invalid_request` for what is none, or of another ledger. */
   verify(
     orgId: string,
     request: Omit<VerifyLedgerRequest, 'checkpoint'> & { readonly checkpoints?: readonly string[] },
