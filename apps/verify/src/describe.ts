@@ -75,5 +75,5 @@ function section(title: string, told: Told, facts: Readonly<Record<string, strin
 }
 
 /** What a file said must not move the cursor of whoever reads about it. */
-const printable = (text: string): string =>
+export const printable = (text: string): string =>
   text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

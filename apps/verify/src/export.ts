@@ -12,6 +12,8 @@ export interface ExportOptions {
   readonly keys?: readonly Key[]
   /** Checkpoints that were kept outside of the ledger's database. */
   readonly checkpoints?: readonly string[]
+  /** Told of the first line, before anything is compared; what it throws ends the verification. */
+  readonly onHeader?: (header: Header) => void
   /** Told of each entry as it was written, before anything is known of what follows. */
   readonly onEntry?: (entry: Entry) => void
 }
@@ -57,6 +59,7 @@ export async function verifyExport(
     if (header === null || chain === null) {
       if (line?.type !== 'header') break
       header = line
+      options.onHeader?.(header)
       chain = begin(line, options, faults)
       continue
     }

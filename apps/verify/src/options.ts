@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { readKey } from './note.ts'
-import type { Key } from './note.ts'
+import { readKept, readKey } from './note.ts'
+import type { Checkpoint, Key } from './note.ts'
 
 export const USAGE = `usage: remit-verify EXPORT [options]
 
@@ -22,11 +22,16 @@ ends with 0: all that was looked at is as it was signed; 1: something is not, or
 /** Something that keeps the program from looking at all; told in one line. */
 export class CannotRun extends Error {}
 
+/** A checkpoint, and the file that it was kept in. */
+export interface KeptCheckpoint extends Checkpoint {
+  readonly path: string
+}
+
 export interface Options {
   readonly file: string
   readonly reports: readonly string[]
   readonly keys: readonly Key[]
-  readonly checkpoints: readonly string[]
+  readonly checkpoints: readonly KeptCheckpoint[]
   /** Files of checkpoints in which something is none. */
   readonly damaged: readonly string[]
   readonly requireAnchor: boolean
@@ -71,30 +76,51 @@ function keyOf(vkey: string): Key {
 
 /** What a file of checkpoints holds. */
 interface Kept {
-  readonly notes: readonly string[]
+  readonly notes: readonly KeptCheckpoint[]
   /** Something in it is no checkpoint: a line that was cut off, say. */
   readonly damaged: readonly string[]
 }
 
 // Origin, size, root and whatever lines follow, an empty line, signatures.
-const NOTE = /(?:[^\n]+\n){3,}\n(?:— [^\n]+\n)+/g
+const NOTE = /(?:[^\n]+\n){3,}\n(?:— [^\n]+(?:\n|$))+/g
 
-/** One note or several after one another; or one in the member `note` of each line of JSON. */
+/** One note or several after one another; or one in the member `note` of JSON, or of each line of it. */
 function keptIn(path: string): Kept {
-  const text = readText(path)
-  if (text.startsWith('{')) {
-    const lines = text.split('\n').filter((line) => line.trim() !== '')
-    return { notes: lines.map((line) => noteOf(line) ?? line), damaged: [] }
-  }
-  const notes = text.match(NOTE)
-  // A file without any is judged as it is: somebody takes it for one.
-  if (notes === null) return { notes: [text], damaged: [] }
-  return { notes, damaged: text.replaceAll(NOTE, '').trim() === '' ? [] : [path] }
+  const text = readText(path).replaceAll('\r\n', '\n')
+  const { found, rest } = text.startsWith('{') ? inJson(text) : inText(text)
+  const notes = found.flatMap((note) => {
+    const kept = readKept(note)
+    return kept === null ? [] : [{ ...kept, path }]
+  })
+  // The ledger must not look changed because of a file that says nothing about it.
+  if (notes.length === 0)
+    throw new CannotRun(`--checkpoint: there is no signed checkpoint in ${path}`)
+  const isDamaged = notes.length < found.length || rest.trim() !== ''
+  return { notes, damaged: isDamaged ? [path] : [] }
 }
 
-function noteOf(line: string): string | null {
+/** Notes, and what of the file is none. */
+interface Found {
+  readonly found: readonly string[]
+  readonly rest: string
+}
+
+const inText = (text: string): Found => ({
+  found: text.match(NOTE) ?? [],
+  rest: text.replaceAll(NOTE, ''),
+})
+
+function inJson(text: string): Found {
+  const pieces = noteOf(text) === null ? text.split('\n') : [text]
+  return {
+    found: pieces.flatMap((piece) => noteOf(piece) ?? []),
+    rest: pieces.filter((piece) => noteOf(piece) === null).join(''),
+  }
+}
+
+function noteOf(json: string): string | null {
   try {
-    const { note } = JSON.parse(line) as { note?: unknown }
+    const { note } = JSON.parse(json) as { note?: unknown }
     return typeof note === 'string' ? note : null
   } catch {
     return null

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { describe } from './describe.ts'
+import { describe, printable } from './describe.ts'
 import { verifyExport } from './export.ts'
 import type { ExportVerdict } from './export.ts'
 import { JsonError } from './jcs.ts'
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const isHeld = verdict.ledger.anchored_by !== 'none'
     return isHeld || !options.requireAnchor ? EXIT.ok : EXIT.notAnchored
   } catch (error) {
-    io.stderr.write(`remit-verify: ${reasonOf(error)}\n`)
+    io.stderr.write(`remit-verify: ${printable(reasonOf(error))}\n`)
     return EXIT.couldNotRun
   }
 }
@@ -51,7 +51,14 @@ async function verify(
   const bytes = file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
   const verdict = await verifyExport(linesOf(bytes), {
     keys,
-    checkpoints,
+    checkpoints: checkpoints.map(({ note }) => note),
+    onHeader: ({ origin }) => {
+      for (const kept of checkpoints)
+        if (kept.origin !== origin)
+          throw new CannotRun(
+            `--checkpoint ${kept.path}: a checkpoint of ${kept.origin}, and the export is of ${origin}`,
+          )
+    },
     onEntry: (entry) => {
       for (const check of checks) check.entry(entry)
     },

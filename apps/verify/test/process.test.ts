@@ -48,6 +48,16 @@ beforeAll(() => {
   writeFileSync(at('kept.note'), kept)
   writeFileSync(at('kept.ndjson'), `${JSON.stringify({ size: 4, note: kept })}\n`)
   writeFileSync(at('other.note'), other)
+  writeFileSync(at('shell.note'), kept.trimEnd())
+  writeFileSync(at('printed.note'), `${kept}\n`)
+  writeFileSync(at('crlf.note'), kept.replaceAll('\n', '\r\n'))
+  writeFileSync(at('state.json'), JSON.stringify({ size: 4, note: kept }, null, 2))
+  writeFileSync(at('words.note'), 'these are words\n')
+  writeFileSync(at('unsigned.note'), kept.split('\n\n')[0]!)
+  writeFileSync(at('empty.json'), '{"size":4}\n')
+  const [header = ''] = made.lines
+  const { origin } = JSON.parse(header) as { origin: string }
+  writeFileSync(at('foreign.note'), kept.replaceAll(origin, origin.replace('acme', 'other')))
   const { note: newest } = JSON.parse(sound.lines.at(-1)!) as { note: string }
   writeFileSync(at('several.txt'), `${kept}\n${newest}\n`)
   writeFileSync(at('wrong.txt'), `${kept}\n${other}\n${newest}\n`)
@@ -80,6 +90,17 @@ describe('remit-verify', () => {
       0,
       ['sound.ndjson', '--require-anchor', '--checkpoint', 'several.txt'],
     ],
+    ...['shell.note', 'printed.note', 'crlf.note', 'state.json'].map(
+      (name): [string, number, string[]] => [
+        `with ${name}`,
+        0,
+        ['sound.ndjson', '--require-anchor', '--checkpoint', name],
+      ],
+    ),
+    ['with words for a checkpoint', 2, ['sound.ndjson', '--checkpoint', 'words.note']],
+    ['with one that nobody signed', 2, ['sound.ndjson', '--checkpoint', 'unsigned.note']],
+    ['with JSON that has none', 2, ['sound.ndjson', '--checkpoint', 'empty.json']],
+    ['with one of another ledger', 2, ['sound.ndjson', '--checkpoint', 'foreign.note']],
     ['with a wrong one among several', 1, ['sound.ndjson', '--checkpoint', 'wrong.txt']],
     ['with a checkpoint of another', 1, ['sound.ndjson', '--checkpoint', 'other.note']],
     [
@@ -108,6 +129,14 @@ describe('remit-verify', () => {
     expect({ code, stdout, stderr }).toMatchObject({ code: expected })
     expect(stderr).toMatch(expected === 2 ? /^remit-verify: .+\n$/ : /^$/)
     expect(stdout === '').toBe(expected === 2)
+  })
+
+  test('names the file of a checkpoint that it cannot use, and both ledgers', async () => {
+    const words = await run(['sound.ndjson', '--checkpoint', 'words.note'])
+    const foreign = await run(['sound.ndjson', '--checkpoint', 'foreign.note'])
+
+    expect(words.stderr).toMatch(/words\.note/)
+    expect(foreign.stderr).toMatch(/foreign\.note.* of \S+org_other\S+, .* of \S+org_acme/)
   })
 
   test('says of a file of checkpoints that a part of it is none', async () => {
