@@ -91,21 +91,54 @@ describe.each(DIALECTS)('ledger verify on %s', (dialect) => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'tampered', first_invalid: { seq: 3 } })
   })
 
-  test('a checkpoint of another ledger is not taken for one of this', async () => {
+  test('a checkpoint that lost its last newline, or has CRLF, is the same checkpoint', async () => {
+    await makeLedger('kept')
+    const { note } = await checkpointOf('kept')
+    await cli(['ledger', 'export', '--org', 'kept', '--out', file('kept.ndjson')], env)
+    for (const text of [note.trimEnd(), note.replaceAll('\n', '\r\n')]) {
+      writeFileSync(file('kept.note'), text)
+      for (const source of [
+        ['--org', 'kept'],
+        ['--file', file('kept.ndjson')],
+      ]) {
+        const args = ['ledger', 'verify', ...source, '--checkpoint', file('kept.note')]
+        expect(await cliJson(args, env)).toMatchObject({ status: 'ok', anchored_by: 'external' })
+      }
+    }
+  })
+
+  test('what cannot be looked at is no verdict on the ledger: exit code 2', async () => {
     await makeLedger('mine')
     await makeLedger('yours')
     const { note } = await checkpointOf('yours')
     writeFileSync(file('yours.note'), note)
-    const { code, stdout } = await cli(
-      ['ledger', 'verify', '--org', 'mine', '--json', '--checkpoint', file('yours.note')],
-      env,
-    )
+    writeFileSync(file('words.note'), 'words')
+    await cli(['ledger', 'export', '--org', 'mine', '--out', file('mine.ndjson')], env)
+    const mine = (...args: string[]) => cli(['ledger', 'verify', '--org', 'mine', ...args], env)
+    const foreign = [
+      await mine('--checkpoint', file('yours.note')),
+      await cli(
+        ['ledger', 'verify', '--file', file('mine.ndjson'), '--checkpoint', file('yours.note')],
+        {},
+      ),
+    ]
+    const words = await mine('--checkpoint', file('words.note'))
+    const others = [
+      await mine('--from-seq', '3', '--to-seq', '2'),
+      await mine('--from-seq', '99999999'),
+      await cli(['ledger', 'verify', '--org', 'nope'], env),
+    ]
 
-    expect(code).toBe(1)
-    expect(JSON.parse(stdout)).toMatchObject({
-      anchored_by: 'none',
-      checkpoints: { mismatched: 1 },
-    })
+    for (const one of [...foreign, words, ...others]) {
+      expect(one).toMatchObject({ code: 2, stdout: '' })
+      expect(one.stderr).toMatch(/^remit: [^\n]+\n$/)
+    }
+    expect(words.stderr).toContain(file('words.note'))
+    const origins = note.split('\n')[0]!
+    for (const { stderr } of foreign) {
+      expect(stderr).toContain(`${file('yours.note')} is a checkpoint of ${origins}, not of `)
+      expect(stderr.match(/remit\.test\/ledger\//g)).toHaveLength(2)
+    }
   })
 
   test('an export verifies without the database, and a changed line is found', async () => {

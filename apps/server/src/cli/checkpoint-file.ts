@@ -1,8 +1,38 @@
+import { readGivenCheckpoint } from '@remit/core'
+import type { GivenCheckpoint } from '@remit/core'
+import { CliError } from './errors.ts'
 import { readText } from './files.ts'
 
-/** The signed note of a file: the note itself, or what `ledger watch` or `--json` wrote around it. */
-export function readCheckpoint(path: string): string {
-  const text = readText(path)
+/** A signed checkpoint, and the file that it came in. */
+export interface CheckpointFile extends GivenCheckpoint {
+  readonly path: string
+}
+
+/**
+ * The checkpoint of a file: the note itself, or what `ledger watch` or `--json` wrote around it. Throws
+ * `CliError` for a file that holds none.
+ */
+export function readCheckpointFile(path: string): CheckpointFile {
+  const given = readGivenCheckpoint(noteIn(readText(path)))
+  if (given === null)
+    throw new CliError(
+      `${path} is not a signed checkpoint, as \`remit ledger checkpoint\` prints it`,
+    )
+  return { ...given, path }
+}
+
+/**
+ * Refuses those of another ledger than the one of `origin`: they say nothing about it. Without a ledger
+ * there is none, which the verification says.
+ */
+export function requireOrigin(files: readonly CheckpointFile[], origin: string | null): void {
+  if (origin === null) return
+  const other = files.find((file) => file.origin !== origin)
+  if (other)
+    throw new CliError(`${other.path} is a checkpoint of ${other.origin}, not of ${origin}`)
+}
+
+function noteIn(text: string): string {
   if (!text.startsWith('{')) return text
   try {
     const { note } = JSON.parse(text) as { note?: unknown }

@@ -7,7 +7,6 @@ import { choice, orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
-import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
 
@@ -39,8 +38,7 @@ export function complianceReportCommand(
     .addOption(choice('--format <format>', 'Form of the document', REPORT_FORMATS).default('json'))
     .option('--out <file>', 'File to write, in one step; standard output unless given')
     .action((options: ReportOptions) =>
-      session.product(async (booted) => {
-        const { id } = await organizationOf(booted.db, options.org)
+      session.reading(options.org, async (booted, { id }) => {
         const request = readRequest(options)
         const progress = createProgress(session.io.stderr, (done) => `read ${done} entries`)
         const { report, text } = await offered(booted)

@@ -2,11 +2,10 @@ import type { LedgerVerification } from '@remit/contract'
 import type { Compliance } from '@remit/core'
 import type { Command } from 'commander'
 import type { Booted } from '../boot.ts'
-import { readCheckpoint } from './checkpoint-file.ts'
+import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { orgOption, subcommand } from './command.ts'
-import { EXIT } from './errors.ts'
+import { EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress } from './progress.ts'
-import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
 import { readCount } from './words.ts'
@@ -28,22 +27,32 @@ export function complianceVerifyCommand(
     .option('--from-seq <seq>', 'The first entry to look at')
     .option('--to-seq <seq>', 'The last entry to look at')
     .option('--checkpoint <file...>', 'Checkpoints that were kept elsewhere')
-    .action(({ org, fromSeq, toSeq, checkpoint = [] }: VerifyOptions) =>
-      session.product(async (booted) => {
-        const { id } = await organizationOf(booted.db, org)
-        const request = {
-          checkpoints: checkpoint.map(readCheckpoint),
-          ...(fromSeq !== undefined && { from_seq: readCount('--from-seq', fromSeq) }),
-          ...(toSeq !== undefined && { to_seq: readCount('--to-seq', toSeq) }),
-        }
-        const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
-        const found = await offered(booted)
-          .verify(id, request, (done) => progress.update(done))
-          .finally(() => progress.end())
-        session.print(found, describe(found))
-        if (!found.valid) session.exitCode = EXIT.failed
-      }),
+    .action((options: VerifyOptions) =>
+      refusingAsCouldNotRun(() => verify(session, options, offered)),
     )
+}
+
+async function verify(
+  session: Session,
+  { org, fromSeq, toSeq, checkpoint = [] }: VerifyOptions,
+  offered: (booted: Booted) => Compliance,
+): Promise<void> {
+  const files = checkpoint.map(readCheckpointFile)
+  const request = {
+    checkpoints: files.map(({ note }) => note),
+    ...(fromSeq !== undefined && { from_seq: readCount('--from-seq', fromSeq) }),
+    ...(toSeq !== undefined && { to_seq: readCount('--to-seq', toSeq) }),
+  }
+  await session.reading(org, async (booted, { id }) => {
+    const compliance = offered(booted)
+    requireOrigin(files, await booted.remit.ledger.origin(id))
+    const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
+    const found = await compliance
+      .verify(id, request, (done) => progress.update(done))
+      .finally(() => progress.end())
+    session.print(found, describe(found))
+    if (!found.valid) session.exitCode = EXIT.failed
+  })
 }
 
 const SHOWN_ERRORS = 10

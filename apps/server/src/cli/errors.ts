@@ -35,6 +35,20 @@ export function judge(error: unknown): {
   return { message: foreign(error), exitCode: EXIT.couldNotRun }
 }
 
+/**
+ * For commands that end with 1 where a ledger is not as it was signed: what they refuse is no verdict,
+ * and must not look like one to a scheduler.
+ */
+export async function refusingAsCouldNotRun<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { message, exitCode } = judge(error)
+    if (message === null || exitCode !== EXIT.failed) throw error
+    throw new CliError(message)
+  }
+}
+
 function judgeUsage({ code, exitCode, message }: CommanderError) {
   if (exitCode === 0) return { message: null, exitCode: EXIT.ok }
   // A group without its command: its help has been shown.

@@ -1,7 +1,7 @@
 import { recoverLedger } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
-import { readCheckpoint } from './checkpoint-file.ts'
+import { readCheckpointFile } from './checkpoint-file.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { readReason } from './words.ts'
@@ -24,7 +24,7 @@ export function recoverCommand(ledger: Command, session: Session): void {
         readReason(reason)
         const { id } = await organizationOf(db, org)
         const recovery = await recoverLedger(remit.writer, id, {
-          checkpoint: readCheckpoint(file),
+          checkpoint: readCheckpointFile(file).note,
           reason,
           ...(vkey !== undefined && { vkey }),
         })

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { exportLines, parseVerifierKey, verifyDatabase, verifyExport } from '@remit/core'
+import { exportLines, Ledger, parseVerifierKey, verifyDatabase, verifyExport } from '@remit/core'
 import type { VerifyReport } from '@remit/core'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
-import { readCheckpoint } from './checkpoint-file.ts'
-import { CliError, EXIT } from './errors.ts'
+import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
+import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
@@ -45,7 +45,9 @@ export function verifyCommand(ledger: Command, session: Session): void {
     .addOption(new Option('--to-seq <seq>', 'Only entries up to this one').conflicts('file'))
     .action(async (options: VerifyOptions) => {
       const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
-      const report = await verify(session, options, progress).finally(() => progress.end())
+      const report = await refusingAsCouldNotRun(() => verify(session, options, progress)).finally(
+        () => progress.end(),
+      )
       session.exitCode = exitCodeOf(report, options.requireAnchor ?? false)
       session.print(report, describeReport(report))
     })
@@ -60,19 +62,26 @@ export function exitCodeOf(
   return requireAnchor && anchored_by === 'none' ? EXIT.notAnchored : EXIT.ok
 }
 
-function verify(session: Session, options: VerifyOptions, progress: Progress): Promise<AnyReport> {
+async function verify(
+  session: Session,
+  options: VerifyOptions,
+  progress: Progress,
+): Promise<AnyReport> {
   const { org, file, vkey, checkpoint = [], deep = false } = options
   if (vkey !== undefined) checkKey(vkey)
-  const checkpoints = checkpoint.map(readCheckpoint)
+  const files = checkpoint.map(readCheckpointFile)
+  const checkpoints = files.map(({ note }) => note)
   if (file !== undefined) {
     return verifyExport(counted(exportLines(createReadStream(file)), progress), {
       checkpoints,
       deep,
+      onHeader: ({ origin }) => requireOrigin(files, origin),
       ...(vkey !== undefined && { vkey }),
     })
   }
   return session.database(async (db) => {
     const { id } = await organizationOf(db, org)
+    requireOrigin(files, await new Ledger(db).origin(id))
     const onProgress = (done: number) => progress.update(done)
     const vkeys = vkey === undefined ? [] : [vkey]
     const { fromSeq, toSeq } = options

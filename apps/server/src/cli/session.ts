@@ -51,6 +51,18 @@ export class Session {
     }
   }
 
+  /**
+   * Work on the product that reads what an organization has. It is looked for first, without the right to
+   * write: booting makes whatever is missing, and a mistyped setting must not make a database and a key.
+   */
+  async reading<T>(
+    idOrName: string | undefined,
+    work: (booted: Booted, organization: OrganizationRow) => Promise<T>,
+  ): Promise<T> {
+    const organization = await this.database((db) => organizationOf(db, idOrName))
+    return this.product((booted) => work(booted, organization))
+  }
+
   /** Work that only reads: the tables stay as they are, and SQLite is opened without the right to write. */
   async database<T>(work: (db: Database<CoreTables>) => Promise<T>): Promise<T> {
     const url = this.config.REMIT_DATABASE_URL

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerVerification } from '@remit/contract'
 import { DIALECTS } from '@remit/core/testing'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
 import { cli, cliJson, createOrg } from '../support/cli.ts'
@@ -51,18 +52,32 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
     })
 
     test('refuses what it cannot use in one line', async () => {
+      const { organization } = await createOrg(env, 'foreign')
+      const foreign = await cli(['ledger', 'checkpoint', '--org', 'foreign'], env)
+      writeFileSync(file('foreign.note'), foreign.stdout)
+      writeFileSync(file('words.note'), 'words')
+      const verify = (...args: string[]) =>
+        cli(['compliance', 'verify', '--org', 'acme', ...args], env)
+      const words = await verify('--checkpoint', file('words.note'))
+      const other = await verify('--checkpoint', file('foreign.note'))
       const refused = await Promise.all([
-        cli(['compliance', 'verify', '--from-seq', 'one'], env),
-        cli(['compliance', 'verify', '--from-seq', '99999'], env),
+        verify('--from-seq', 'one'),
+        verify('--from-seq', '99999'),
+        verify('--from-seq', '3', '--to-seq', '2'),
         cli(['compliance', 'verify', '--org', 'nobody'], env),
       ])
 
-      expect(refused.map(({ code, stdout }) => [code, stdout])).toEqual([
-        [2, ''],
-        [1, ''],
-        [1, ''],
-      ])
-      for (const { stderr } of refused) expect(stderr).toMatch(/^remit: [^\n]+\n$/)
+      // 1 is a verdict, and a scheduler would take it for one.
+      for (const { code, stdout, stderr } of [words, other, ...refused]) {
+        expect([code, stdout]).toEqual([2, ''])
+        expect(stderr).toMatch(/^remit: [^\n]+\n$/)
+      }
+      expect(words.stderr).toContain(file('words.note'))
+      expect(other.stderr).toMatch(
+        new RegExp(
+          `foreign\\.note is a checkpoint of \\S+${organization.id}\\S+, not of \\S+${orgId}`,
+        ),
+      )
     })
 
     test('ends with 1 and the place where it found a change', async () => {
@@ -162,6 +177,43 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
 
     expect(found).toEqual({ lease: [], heartbeats: [] })
     expect(readdirSync(installation.folder)).not.toContain('checkpoints')
+  })
+})
+
+describe.skipIf(!hasModules())('remit compliance on a database that is not there', () => {
+  test.each([
+    ['verify', []],
+    ['report', ['--framework', 'soc2']],
+  ])('%s refuses, and makes neither database nor key', async (command, more) => {
+    const installation = await createInstallation()
+    const folder = join(installation.folder, 'mistyped')
+    const { REMIT_LEDGER_KEY_FILE: _, ...env } = installation.env
+    const refused = await cli(['compliance', command, ...more], {
+      ...env,
+      REMIT_DATABASE_URL: `sqlite:${join(folder, 'remit.db')}`,
+    })
+    const isMade = existsSync(folder)
+    await installation.remove()
+
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(/^remit: There is no database in .+mistyped.+\n$/)
+    expect(isMade).toBe(false)
+  })
+
+  test.each(DIALECTS)('%s: one without tables is refused, and stays as it is', async (dialect) => {
+    const installation = await createInstallation(dialect)
+    const { env } = installation
+    // An empty database, as a mistyped name may well be one.
+    await installation.database((db) => sql`select 1`.execute(db))
+    const refused = await cli(['compliance', 'verify'], env)
+    const isKeyMade = existsSync(env['REMIT_LEDGER_KEY_FILE']!)
+    const again = await cli(['compliance', 'verify'], env)
+    await installation.remove()
+
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('no tables of Remit')
+    expect(again).toEqual(refused)
+    expect(isKeyMade).toBe(false)
   })
 })
 
