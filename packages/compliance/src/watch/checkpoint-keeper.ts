@@ -1,6 +1,4 @@
-import { listOrganizations, openCheckpoint, parseVerifierKey, sizeOfNote as sizeOf } from '@remit/core'
-import type { Deps } from '@remit/core'
-import { appendNote, readNotes } from './checkpoint-files.ts'
+import { listOrganizations, openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { appendNote, readNotes } from './checkpoint-files.ts'
 
@@ -43,7 +41,7 @@ export class CheckpointKeeper {
     // What the ledger's key did not sign must not become what the ledger is held against.
     const { size } = openCheckpoint(note, parseVerifierKey(verifierKey(origin)), origin)
     if (note === notes.at(-1)) return
-    const kept = notes.reduce((most, one) => Math.max(most, sizeOf(one) ?? 0), 0)
+    const kept = notes.reduce((most, one) => Math.max(most, sizeOfNote(one) ?? 0), 0)
     if (size < kept)
       log.error({ orgId, size, kept }, 'the ledger ends before a checkpoint of it: verify it')
     await appendNote(this.#folder, orgId, note, now)
