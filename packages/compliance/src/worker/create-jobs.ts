@@ -44,6 +44,8 @@ async function trustIn(deps: JobDeps, orgId: string): Promise<Trust> {
   const outside = await readAnchors(deps.settings.checkpointDir, orgId)
   try {
     const { origin } = await deps.ledger.head(orgId)
+    // SQLite stores what it is given.
+    if (typeof origin !== 'string') return { ...outside, vkeys: [] }
     return { ...outside, vkeys: [deps.verifierKey(origin)] }
   } catch (error) {
     // Without a head, or with an origin that none can be, no key can be named; the verification says so.

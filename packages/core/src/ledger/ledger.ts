@@ -38,15 +38,16 @@ export class Ledger {
   async list(orgId: string, filters: LedgerFilters) {
     const head = await this.head(orgId)
     const range = await this.#range(orgId, head.size, filters)
-    const found = await listEntries(this.#db, orgId, range, {
+    const { entries, isCut } = await listEntries(this.#db, orgId, range, {
       ...filters,
       limit: filters.limit + 1,
     })
-    const data = found.slice(0, filters.limit).map(wireEntry)
+    const data = entries.slice(0, filters.limit).map(wireEntry)
     const last = data.at(-1)
+    const hasMore = isCut || entries.length > filters.limit
     return {
       data,
-      next_cursor: found.length > filters.limit && last ? String(last.seq) : null,
+      next_cursor: hasMore && last ? String(last.seq) : null,
       head: { seq: head.size - 1, hash: head.hash },
     }
   }

@@ -17,37 +17,46 @@ export interface SeqRange {
   readonly to: number
 }
 
+/** Entries read at once, of up to 256 KiB each. */
+const PIECE = 100
+
+/** Characters of payloads after which a page ends, whatever number was asked for. */
+const MAX_CHARACTERS = 8_000_000
+
+export interface ListPage {
+  readonly entries: readonly StoredEntry[]
+  /** It ended before `limit` and before the end of the range: there may be more. */
+  readonly isCut: boolean
+}
+
 /**
- * Up to `limit` matching entries of a range, in the order asked for. Reads window by window, so
- * other work gets its turn in between.
+ * Up to `limit` matching entries of a range, in the order asked for, fewer where they are large. Reads
+ * window by window, so other work gets its turn in between.
  */
 export async function listEntries(
   db: Database<CoreTables>,
   orgId: string,
   range: SeqRange,
   query: Query,
-): Promise<StoredEntry[]> {
-  const found: StoredEntry[] = []
+): Promise<ListPage> {
+  const entries: StoredEntry[] = []
   const ascending = query.order === 'asc'
+  let characters = 0
   let { from, to } = range
   // An index finds the entries of one agent at once, wherever they are.
   const window = query.agent_id === undefined ? WINDOW : Infinity
-  while (from < to && found.length < query.limit) {
+  while (from < to && entries.length < query.limit && characters < MAX_CHARACTERS) {
     const lower = ascending ? from : Math.max(from, to - window)
     const upper = ascending ? Math.min(to, from + window) : to
-    found.push(
-      ...(await readWindow(
-        db,
-        orgId,
-        { from: lower, to: upper },
-        query,
-        query.limit - found.length,
-      )),
-    )
-    if (ascending) from = upper
-    else to = lower
+    const limit = Math.min(PIECE, query.limit - entries.length)
+    const rows = await readWindow(db, orgId, { from: lower, to: upper }, query, limit)
+    entries.push(...rows)
+    for (const { payload } of rows) characters += payload?.length ?? 0
+    const last = rows.length === limit ? rows.at(-1) : undefined
+    if (ascending) from = last ? last.seq + 1 : upper
+    else to = last?.seq ?? lower
   }
-  return found
+  return { entries, isCut: entries.length < query.limit && from < to }
 }
 
 function readWindow(
