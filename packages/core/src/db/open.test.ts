@@ -1,3 +1,5 @@
+import { readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -33,6 +35,20 @@ describe('openDatabase', () => {
       await ask('journal_mode'),
       await ask('foreign_keys'),
     ]).toEqual([2, 'wal', 1])
+  })
+
+  it('makes files that only their owner can read', async () => {
+    created = await createDatabase('sqlite')
+    const folder = join(dirname(created.url.slice('sqlite:'.length)), 'made')
+    db = openDatabase<never>(`sqlite:${join(folder, 'remit.db')}`)
+    await sql`create table thing (id integer)`.execute(db)
+    const files = readdirSync(folder)
+    const modes = [folder, ...files.map((name) => join(folder, name))].map(
+      (path) => statSync(path).mode & 0o777,
+    )
+
+    expect(files.toSorted()).toEqual(['remit.db', 'remit.db-shm', 'remit.db-wal'])
+    expect(modes).toEqual([0o700, 0o600, 0o600, 0o600])
   })
 
   it('opens PostgreSQL so that a commit is on disk when it returns, whatever the database is set to', async () => {

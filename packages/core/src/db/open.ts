@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import {
@@ -37,7 +37,7 @@ export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Da
 }
 
 function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables> {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+  if (path !== ':memory:' && !options.readonly) makePrivate(path)
   const file = new SqliteDatabase(path, { readonly: options.readonly ?? false, timeout: 5000 })
   if (!options.readonly) file.pragma('journal_mode = WAL')
   // better-sqlite3 is built to run WAL databases with NORMAL, which loses acknowledged commits on power loss.
@@ -52,6 +52,12 @@ function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables
   return new Kysely<Tables>({
     dialect: new ImmediateSqliteDialect({ database: cachingStatements(file) }),
   })
+}
+
+/** Contexts of decisions are nobody's business but the server's; SQLite gives its log the same mode. */
+function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
 }
 
 /** Transactions take the write lock at once, so that a second process waits instead of failing half-way. */
