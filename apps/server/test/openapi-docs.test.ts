@@ -1,29 +1,26 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { promisify } from 'node:util'
 import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../src/listen.ts'
 import type { Listener } from '../src/listen.ts'
 import { hasModules, loadModules } from '../src/modules.ts'
+import { curlsIn, runShown, sinceASecond } from './support/shown-commands.ts'
 
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8')
 
-/** Every `curl` of the page as one line, in its order. */
-const commands = [...page.matchAll(/^```sh\n(.*?)^```/gms)]
-  .flatMap(([, block = '']) => block.replaceAll('\\\n', '').split('\n'))
-  .filter((line) => line.startsWith('curl '))
+const commands = curlsIn(page)
 
 describe.skipIf(!hasModules())('docs/api.md', () => {
   let remit: TestRemit
   let listener: Listener
   let env: Record<string, string>
   beforeAll(async () => {
-    remit = await createTestRemit({ modules: await loadModules() })
+    const clock = sinceASecond()
+    remit = await createTestRemit({ modules: await loadModules(), clock })
     listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
     const { key } = await remit.organization()
+    clock.catchUp()
     env = { PATH: process.env['PATH'] ?? '', REMIT: listener.url, REMIT_KEY: key }
   })
   afterAll(async () => {
@@ -31,21 +28,12 @@ describe.skipIf(!hasModules())('docs/api.md', () => {
     await remit.close()
   })
 
-  /** Runs a command as it stands, with the status after its output. */
-  const run = async (command: string) => {
-    const shown = command.replace('curl -s', `curl -s -w '%{stderr}%{http_code}'`)
-    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', shown], {
-      env,
-      cwd: tmpdir(),
-    })
-    return { status: Number(stderr), text: stdout }
-  }
-
   it('has commands that work as they stand, one after the other', async () => {
     let decisionId = ''
     for (const command of commands) {
-      const { status, text } = await run(
+      const { status, text } = await runShown(
         command.replace('<decision_id of the allow>', decisionId).replace('> ledger.ndjson', ''),
+        env,
       )
       expect(`${status} ${command}`).toMatch(/^20[01] /)
       decisionId = /"decision_id":"(dec_\w+)"/.exec(text)?.[1] ?? decisionId
@@ -59,7 +47,7 @@ describe.skipIf(!hasModules())('docs/api.md', () => {
       unknown
     >
 
-    const { text } = await run((commands[0] ?? '').replaceAll('payer', 'unlimited'))
+    const { text } = await runShown((commands[0] ?? '').replaceAll('payer', 'unlimited'), env)
 
     const answer = JSON.parse(text) as Record<string, unknown>
     expect(Object.keys(example)).toEqual(Object.keys(answer))

@@ -17,7 +17,7 @@ export const ReportRequest = z
     framework: Framework,
     from: Moment.optional().describe('The beginning; 90 days before `to` unless given'),
     to: Moment.optional().describe(
-      'The end, which is not in the period; as a date, that whole UTC day is. Midnight UTC of today unless given',
+      'The end, which is not in the period; as a date, that whole UTC day is. Midnight UTC of today unless given. Later than the beginning of the ledger, and not later than now',
     ),
     categories: z
       .array(z.string().max(64))

@@ -4,9 +4,11 @@ import { actorOf, fail, isoTime, personOf } from '@remit/core'
 import type { Caller, Deps, RequestInfo } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import { scopeOf } from '../catalogue/scope.ts'
+import { checkBegun } from './beginning.ts'
 import { HOLD_MS } from './generator.ts'
 import type { Generator } from './generator.ts'
 import { periodOf } from './period.ts'
+import type { Period } from './period.ts'
 import type { ReportRow } from './schema.ts'
 import { deleteLeft, findClaimed, findReport, forgetClaim, insertReport } from './store.ts'
 import type { ReportHead } from './store.ts'
@@ -37,8 +39,11 @@ export async function askForReport(
 ): Promise<ReportRow> {
   const { db, generator } = deps
   const { orgId } = asker
-  const asked = rowOf(deps, asker, request, claim)
-  if (claim) await forgetClaim(db, orgId, claim.key, isoTime(deps.clock.now() - CLAIM_MS))
+  const now = deps.clock.now()
+  const period = periodOf(request, now)
+  await checkBegun(db, orgId, period.to, now)
+  const asked = rowOf(deps, asker, { request, period, now }, claim)
+  if (claim) await forgetClaim(db, orgId, claim.key, isoTime(now - CLAIM_MS))
   const known = (await insertReport(db, asked)) ? null : await claimed(deps, orgId, asked)
   const row: ReportHead = known ?? asked
   const running = known ? generator.running(known) : generator.run(asked)
@@ -48,14 +53,18 @@ export async function askForReport(
   return found
 }
 
+interface Asked {
+  readonly request: ReportRequest
+  readonly period: Period
+  readonly now: number
+}
+
 function rowOf(
-  { clock, ids }: AskDeps,
+  { ids }: AskDeps,
   { orgId, caller }: Asker,
-  request: ReportRequest,
+  { request, period: { from, to }, now }: Asked,
   claim: RequestInfo['claim'],
 ): ReportRow {
-  const now = clock.now()
-  const { from, to } = periodOf(request, now)
   return {
     org_id: orgId,
     id: ids.next('rpt_', now),
