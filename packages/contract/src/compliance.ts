@@ -123,7 +123,8 @@ export const compliance = {
     method: 'GET',
     path: '/v1/compliance/reports/{id}/evidence',
     ...reading,
-    summary: 'All entries behind a control or a check of a report',
+    summary:
+      'All entries behind a control or a check of a report; 410 once some that it was made from are pruned',
     params: Id,
     query: EvidenceQuery,
     ok: page(EvidenceEntry),

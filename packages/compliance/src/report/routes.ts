@@ -57,8 +57,9 @@ export const reportRoutes = (deps: ReportDeps): Route[] => {
 
     listReportEvidence: async ({ params, query }, caller, request) => {
       const row = await known(caller.orgId, params.id)
-      if (row.status !== 'ready') throw notReady(row)
-      return evidencePage(deps, row, query, request.signal())
+      const stored = storedOf(row)
+      if (!stored) throw notReady(row)
+      return evidencePage(deps, row, stored.report, query, request.signal())
     },
   })
 }
