@@ -5,14 +5,24 @@ import type { Ok } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EVIDENCE_KINDS } from '../src/catalogue/catalogue.ts'
 import { parseCsv, readTable } from './support/csv.ts'
-import { createPlayed, QUARTER } from './support/reports.ts'
+import { createPlayed, createReports, QUARTER } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'
 
 describe.each(DIALECTS)('reports on %s', (dialect) => {
   let api: ReportsApi
+  let passes = 0
   const reports: ReadyReport[] = []
   beforeAll(async () => {
-    api = await createPlayed({ dialect })
+    api = await createPlayed({
+      dialect,
+      jobs: (inline) => ({
+        ...inline,
+        evidence(...asked) {
+          passes += 1
+          return inline.evidence(...asked)
+        },
+      }),
+    })
     for (const framework of ['soc2', 'eu_ai_act', 'nist_ai_rmf']) {
       const report = await api.ok('createReport', { body: { framework, ...QUARTER } })
       if (report.status === 'ready') reports.push(report)
@@ -214,6 +224,38 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       const { report, control, count } = found[0]!
 
       expect(await all({ control }, 3, report)).toHaveLength(count)
+    })
+
+    test('reads the ledger once for all kinds of a control and all of its pages', async () => {
+      passes = 0
+      const { evidence } = first().content.controls.find(({ id }) => id === 'CC6.3')!
+      const seqs = await all({ control: 'CC6.3' }, 4)
+
+      expect(evidence.length).toBeGreaterThan(2)
+      expect(seqs.length).toBeGreaterThan(12)
+      expect(passes).toBe(1)
+      expect(await all({ control: 'CC6.3' }, 1000)).toEqual(seqs)
+      expect(passes).toBe(1)
+    })
+
+    test('goes on from a cursor in a process that has seen none of it', async () => {
+      const query = { control: 'CC6.3', limit: 4 }
+      const params = { id: first().id }
+      const { next_cursor } = await api.ok('listReportEvidence', { params, query })
+      const other = await createReports({
+        url: api.remit.url,
+        signingKey: api.remit.signingKey,
+        clock: api.clock,
+      })
+      const again = { params, query: { ...query, cursor: next_cursor! }, key: api.org.key }
+      const [here, there] = [
+        await api.ok('listReportEvidence', again),
+        await other.ok('listReportEvidence', again),
+      ]
+      await other.remit.close()
+
+      expect(there).toEqual(here)
+      expect(there.data).toHaveLength(4)
     })
 
     test('says of each its kind and time', async () => {

@@ -1,4 +1,5 @@
 import type { Framework as FrameworkId, FrameworkRole, Severity } from '@remit/contract'
+import type { EvidenceKind as KindName } from '../facts/index.ts'
 
 /** A criterion, provision or subcategory, in our own words. */
 export interface Control {
@@ -6,7 +7,7 @@ export interface Control {
   readonly title: string
   readonly summary: string
   /** Kinds of evidence; the first is the primary one. Empty exactly where the coverage is manual. */
-  readonly evidence: readonly string[]
+  readonly evidence: readonly KindName[]
   readonly coverage: 'automated' | 'partial' | 'manual'
   /** What is shown here, and what the organization must supply. */
   readonly rationale: string

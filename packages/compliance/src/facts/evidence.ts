@@ -7,8 +7,8 @@ import { coversKind } from './kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
 import { DAY } from './question.ts'
 import type { Question } from './question.ts'
+import type { SeqGatherer } from './seq-run.ts'
 import { Sample } from './seqs.ts'
-import type { SeqPage } from './seqs.ts'
 import type { State } from './state/state.ts'
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
@@ -30,7 +30,7 @@ interface Gathered {
   readonly kind: EvidenceKind
   readonly source: Source
   readonly sample: Sample
-  readonly into: SeqPage | null
+  readonly into: SeqGatherer | null
   isAtWork: boolean
 }
 
@@ -49,7 +49,7 @@ export class EvidenceMeter {
 
   constructor(
     question: Question,
-    collect: { readonly kind: EvidenceKind; readonly into: SeqPage } | null,
+    collect: { readonly kinds: readonly EvidenceKind[]; readonly into: SeqGatherer } | null,
   ) {
     this.#question = question
     // Everything in the ledger is one and the same sample.
@@ -58,7 +58,7 @@ export class EvidenceMeter {
       kind,
       source: SOURCES[kind],
       sample: SOURCES[kind].reads.includes('*') ? ledger : new Sample(),
-      into: collect?.kind === kind ? collect.into : null,
+      into: collect?.kinds.includes(kind) ? collect.into : null,
       isAtWork: false,
     }))
   }

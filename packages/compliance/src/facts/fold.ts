@@ -12,16 +12,16 @@ import { MomentReader } from './moment.ts'
 import type { Outside } from './outside.ts'
 import type { Question } from './question.ts'
 import { DecisionEntry } from './decision-entry.ts'
+import type { SeqGatherer } from './seq-run.ts'
 import { LowestSeqs } from './seqs.ts'
-import type { SeqPage } from './seqs.ts'
 import { State } from './state/state.ts'
 
 export interface FoldOptions {
-  /** Gathers all sequence numbers of one check or one kind of evidence, a page at a time. */
+  /** Gathers the sequence numbers of one check, or of some kinds of evidence. */
   readonly collect?: {
     readonly check?: string
-    readonly kind?: EvidenceKind
-    readonly into: SeqPage
+    readonly kinds?: readonly EvidenceKind[]
+    readonly into: SeqGatherer
   }
   readonly meters?: typeof METERS
 }
@@ -67,7 +67,7 @@ export class Fold implements FactFold {
     )
     this.#evidence = new EvidenceMeter(
       question,
-      collect?.kind === undefined ? null : { kind: collect.kind, into: collect.into },
+      collect?.kinds === undefined ? null : { kinds: collect.kinds, into: collect.into },
     )
   }
 

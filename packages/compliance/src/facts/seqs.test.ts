@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LowestSeqs, Sample, SeqPage } from './seqs.ts'
+import { LowestSeqs, Sample } from './seqs.ts'
 
 const distinct = fc.uniqueArray(fc.nat({ max: 10_000 }), { maxLength: 300 })
 const ascending = (seqs: readonly number[]) => seqs.toSorted((a, b) => a - b)
@@ -14,24 +14,6 @@ describe('what is kept of sequence numbers', () => {
 
         expect(list.count).toBe(seqs.length)
         expect(list.seqs).toEqual(ascending(seqs).slice(0, 50))
-      }),
-    )
-  })
-
-  it('page by page: all, each once, in order', () => {
-    fc.assert(
-      fc.property(distinct, fc.integer({ min: 1, max: 40 }), (seqs, limit) => {
-        const found: number[] = []
-        let after: number | null = null
-        do {
-          const page = new SeqPage(after, limit)
-          for (const seq of seqs) page.add(seq)
-          expect(page.count).toBe(seqs.length)
-          found.push(...page.page.seqs)
-          after = page.page.nextAfterSeq
-        } while (after !== null)
-
-        expect(found).toEqual(ascending(seqs))
       }),
     )
   })

@@ -1,3 +1,5 @@
+import type { SeqGatherer } from './seq-run.ts'
+
 /** Sequence numbers behind a finding: all are counted, the lowest are kept. */
 export interface SeqList {
   readonly count: number
@@ -12,10 +14,10 @@ const KEPT = 50
 export class LowestSeqs implements SeqList {
   readonly #kept: number[] = []
   readonly #most: number
-  readonly #also: SeqPage | null
+  readonly #also: SeqGatherer | null
   count = 0
 
-  constructor(most = KEPT, also: SeqPage | null = null) {
+  constructor(most = KEPT, also: SeqGatherer | null = null) {
     this.#most = most
     this.#also = also
   }
@@ -28,31 +30,6 @@ export class LowestSeqs implements SeqList {
     this.count += 1
     this.#also?.add(seq)
     insertLowest(this.#kept, seq, this.#most)
-  }
-}
-
-/** A page of all sequence numbers of one check or kind: the lowest ones after a place, each once. */
-export class SeqPage {
-  readonly #after: number
-  readonly #limit: number
-  readonly #kept: number[] = []
-  count = 0
-
-  /** One more than `limit` is kept, so that the page knows whether another follows. */
-  constructor(after: number | null, limit: number) {
-    this.#after = after ?? -1
-    this.#limit = limit
-  }
-
-  add(seq: number): void {
-    this.count += 1
-    if (seq > this.#after) insertLowest(this.#kept, seq, this.#limit + 1)
-  }
-
-  get page(): { readonly seqs: readonly number[]; readonly nextAfterSeq: number | null } {
-    const seqs = this.#kept.slice(0, this.#limit)
-    const more = this.#kept.length > this.#limit
-    return { seqs, nextAfterSeq: more ? (seqs.at(-1) ?? null) : null }
   }
 }
 

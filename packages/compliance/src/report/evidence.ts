@@ -4,8 +4,8 @@ import type { Deps } from '@remit/core'
 import { catalogue, CHECKS } from '../catalogue/catalogue.ts'
 import { controlsIn } from '../catalogue/scope.ts'
 import type { Scope } from '../catalogue/scope.ts'
-import type { EvidenceQuery as Wanted, Jobs } from '../worker/jobs.ts'
-import { questionFor } from './generate.ts'
+import type { EvidenceQuery as Wanted } from '../worker/jobs.ts'
+import type { EvidenceRuns } from './evidence-runs.ts'
 import { findEntries } from './store.ts'
 import type { ReportHead } from './store.ts'
 import { checkWhole } from './whole.ts'
@@ -17,41 +17,34 @@ interface Page {
 
 /** The entries behind a control or a check of a report, in their order, while all of them are kept. */
 export async function evidencePage(
-  { db, jobs }: Pick<Deps, 'db'> & { readonly jobs: Jobs },
+  { db, runs }: Pick<Deps, 'db'> & { readonly runs: EvidenceRuns },
   row: ReportHead,
   report: ReadyReport,
   query: EvidenceQuery,
   signal: AbortSignal,
 ): Promise<Page> {
   const afterSeq = placeOf(query.cursor)
-  const sources = sourcesOf(row, query)
+  const of = sourceOf(row, query)
   await checkWhole(db, row.org_id, report)
-  const question = questionFor(row)
-  const seqs = new Set<number>()
-  for (const of of sources) {
-    // One more than asked for tells whether there are more.
-    const wanted = { question, of, afterSeq, limit: query.limit + 1 }
-    const page = await jobs.evidence(row.org_id, wanted, { signal })
-    for (const seq of page.seqs) seqs.add(seq)
-  }
-  const inOrder = [...seqs].toSorted((a, b) => a - b)
-  const shown = inOrder.slice(0, query.limit)
-  const data = shown.length === 0 ? [] : await findEntries(db, row.org_id, shown)
+  // A manual control has no kinds.
+  if ('kinds' in of && of.kinds.length === 0) return { data: [], next_cursor: null }
+  const { seqs, isLast } = await runs.page({ row, of, afterSeq }, query.limit, signal)
+  const data = seqs.length === 0 ? [] : await findEntries(db, row.org_id, seqs)
   // A pruning may have taken some of them meanwhile.
   await checkWhole(db, row.org_id, report)
-  return { data, next_cursor: inOrder.length > query.limit ? String(shown.at(-1)) : null }
+  return { data, next_cursor: isLast ? null : String(seqs.at(-1)) }
 }
 
-function sourcesOf(row: ReportHead, { control, check }: EvidenceQuery): Wanted['of'][] {
+function sourceOf(row: ReportHead, { control, check }: EvidenceQuery): Wanted['of'] {
   if (check !== undefined) {
     if (!CHECKS.has(check)) throw invalid('check', 'is not a check; a report names those it has')
-    return [{ check }]
+    return { check }
   }
   const of = catalogue(row.framework as Framework)
   const inScope = controlsIn(of, JSON.parse(row.scope) as Scope)
   const found = inScope.find(({ id }) => id === control)
   if (!found) throw invalid('control', 'is not a control of the report')
-  return found.evidence.map((kind) => ({ kind }))
+  return { kinds: found.evidence }
 }
 
 function placeOf(cursor: string | undefined): number | null {

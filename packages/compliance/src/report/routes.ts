@@ -5,6 +5,7 @@ import type { Deps, Route } from '@remit/core'
 import type { Jobs } from '../worker/jobs.ts'
 import { askForReport } from './ask.ts'
 import { evidencePage } from './evidence.ts'
+import { EvidenceRuns } from './evidence-runs.ts'
 import { answerIn } from './formats.ts'
 import type { Generator } from './generator.ts'
 import type { ReportRow } from './schema.ts'
@@ -21,6 +22,7 @@ export interface ReportDeps extends Deps {
 
 export const reportRoutes = (deps: ReportDeps): Route[] => {
   const { db, patienceMs = PATIENCE_MS } = deps
+  const runs = new EvidenceRuns(deps.jobs)
   const known = async (orgId: string, id: string): Promise<ReportRow> => {
     const row = await findReport(db, orgId, id)
     if (!row) throw fail('report_not_found')
@@ -59,7 +61,7 @@ export const reportRoutes = (deps: ReportDeps): Route[] => {
       const row = await known(caller.orgId, params.id)
       const stored = storedOf(row)
       if (!stored) throw notReady(row)
-      return evidencePage(deps, row, stored.report, query, request.signal())
+      return evidencePage({ db, runs }, row, stored.report, query, request.signal())
     },
   })
 }

@@ -38,11 +38,12 @@ const hasPassed = (outcome: Outcome | undefined): boolean => isApplicable(outcom
  * nobody looked at is never satisfied, and what went wrong is never hidden behind what was not used.
  */
 export function statusOf(
-  { coverage, evidence: [primary = ''] }: Pick<Control, 'coverage' | 'evidence'>,
+  { coverage, evidence: kinds }: Pick<Control, 'coverage' | 'evidence'>,
   checks: readonly CheckDefinition[],
   { ledgerVerified, plan, outcomes, evidence }: Standing,
 ): Verdict {
-  if (coverage === 'manual') return { status: 'manual', reason: null }
+  const [primary] = kinds
+  if (coverage === 'manual' || primary === undefined) return { status: 'manual', reason: null }
   if (!ledgerVerified) return { status: 'attention', reason: 'ledger_not_verified' }
   if (checks.some((check) => check.severity !== 'low' && hasFailed(outcomes.get(check.id))))
     return { status: 'attention', reason: 'check_failed' }

@@ -2,7 +2,8 @@ import { Failure, NoteError } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Trust } from '../verify/check-ledger.ts'
 import { readAnchors } from '../watch/anchors.ts'
-import type { EvidencePage, Jobs, JobWatch, LedgerCheck, ReportFacts } from './jobs.ts'
+import type { SeqRun } from '../facts/index.ts'
+import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from './jobs.ts'
 import type { Task } from './messages.ts'
 import { JobPool } from './pool.ts'
 import type { ReplayResult } from '../preview/replay.ts'
@@ -32,7 +33,7 @@ export function createJobs(deps: JobDeps): Jobs {
     report: (orgId, question, watch) =>
       run(orgId, { kind: 'report', question }, watch) as Promise<ReportFacts>,
     evidence: (orgId, query, watch) =>
-      run(orgId, { kind: 'evidence', query }, watch) as Promise<EvidencePage>,
+      run(orgId, { kind: 'evidence', query }, watch) as Promise<SeqRun>,
     replay: (orgId, task, watch) =>
       run(orgId, { kind: 'replay', replay: task }, watch) as Promise<ReplayResult | null>,
     close: () => pool.close(),

@@ -1,6 +1,5 @@
 import type { VerifyReport } from '@remit/core'
-import type { Facts } from '../facts/index.ts'
-import type { Question } from '../facts/question.ts'
+import type { EvidenceKind, Facts, Question, SeqRun } from '../facts/index.ts'
 import type { ReplayResult, ReplayTask } from '../preview/replay.ts'
 
 /**
@@ -12,8 +11,8 @@ export interface Jobs {
   verify(orgId: string, options?: VerifyOptions, watch?: JobWatch): Promise<LedgerCheck>
   /** The facts of a period, with the check of the whole ledger that they were read from. */
   report(orgId: string, question: Question, watch?: JobWatch): Promise<ReportFacts>
-  /** Sequence numbers of the entries behind one check, or of one kind of evidence, a page at a time. */
-  evidence(orgId: string, query: EvidenceQuery, watch?: JobWatch): Promise<EvidencePage>
+  /** Sequence numbers of the entries behind one check, or of kinds of evidence, after a place. */
+  evidence(orgId: string, query: EvidenceQuery, watch?: JobWatch): Promise<SeqRun>
   /** Judges recorded decisions by other policy rules; null where these are not those of an earlier part. */
   replay(orgId: string, task: ReplayTask, watch?: JobWatch): Promise<ReplayResult | null>
   /** Ends what is under way. */
@@ -90,17 +89,9 @@ export interface ReportFacts {
 
 export interface EvidenceQuery {
   readonly question: Question
-  /** A check (`APR-3`) or a kind of evidence (`approval_decision`). */
-  readonly of: { readonly check: string } | { readonly kind: string }
+  /** A check (`APR-3`), or kinds of evidence (`approval_decisions`). */
+  readonly of: { readonly check: string } | { readonly kinds: readonly EvidenceKind[] }
   readonly afterSeq: number | null
-  readonly limit: number
-}
-
-export interface EvidencePage {
-  /** In order. */
-  readonly seqs: readonly number[]
-  /** How many there are in all. */
-  readonly count: number
-  /** Where the next page begins; null at the end. */
-  readonly nextAfterSeq: number | null
+  /** The lowest so many, at most. */
+  readonly most: number
 }

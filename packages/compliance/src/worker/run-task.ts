@@ -1,6 +1,6 @@
 import type { Database } from '@remit/core'
-import { createFold, SeqPage } from '../facts/index.ts'
-import type { EvidenceKind, Outside, Question } from '../facts/index.ts'
+import { createFold, SeqGatherer } from '../facts/index.ts'
+import type { Outside, Question, SeqRun } from '../facts/index.ts'
 import type { Tables } from '../schema.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
@@ -9,7 +9,7 @@ import { replay } from '../preview/replay.ts'
 import type { ReplayResult } from '../preview/replay.ts'
 import { PeriodEnd } from '../verify/period-end.ts'
 import { readCarried } from './carried-rows.ts'
-import type { EvidencePage, EvidenceQuery, LedgerCheck, ReportFacts } from './jobs.ts'
+import type { EvidenceQuery, LedgerCheck, ReportFacts } from './jobs.ts'
 import type { Task } from './messages.ts'
 
 type Db = Database<Tables>
@@ -20,7 +20,7 @@ export async function runTask(
   db: Db,
   task: Task,
   onProgress: OnProgress,
-): Promise<LedgerCheck | ReportFacts | EvidencePage | ReplayResult | null> {
+): Promise<LedgerCheck | ReportFacts | SeqRun | ReplayResult | null> {
   const { orgId, trust } = task
   if (task.kind === 'verify')
     return (await checkLedger(db, orgId, task.options, trust, { onProgress })).check
@@ -54,21 +54,19 @@ async function report(
   }
 }
 
-/** Evidence is paged from the same reading as the report: what does not verify shows there too. */
+/** Evidence comes from the same reading as the report: what does not verify shows there too. */
 async function evidence(
   db: Db,
   orgId: string,
-  { question, of, afterSeq, limit }: EvidenceQuery,
+  { question, of, afterSeq, most }: EvidenceQuery,
   trust: Trust,
   onProgress: OnProgress,
-): Promise<EvidencePage> {
-  const into = new SeqPage(afterSeq, limit)
-  const collect =
-    'check' in of ? { check: of.check, into } : { kind: of.kind as EvidenceKind, into }
-  const fold = createFold(question, { collect })
+): Promise<SeqRun> {
+  const into = new SeqGatherer(afterSeq, most)
+  const fold = createFold(question, { collect: { ...of, into } })
   const { outside } = await readAll(db, orgId, question, trust, fold, onProgress)
   fold.end(outside)
-  return { ...into.page, count: into.count }
+  return into.run
 }
 
 /** One pass over the whole ledger into a fold, with what it says of the period of a question. */

@@ -1,8 +1,7 @@
 import { verifyDatabase } from '@remit/core'
 import type { Deps } from '@remit/core'
-import { createFold, SeqPage } from '../../src/facts/index.ts'
+import { createFold, SeqGatherer } from '../../src/facts/index.ts'
 import { SOUND } from '../../src/facts/outside.ts'
-import type { EvidenceKind } from '../../src/facts/index.ts'
 import type { Jobs } from '../../src/worker/jobs.ts'
 
 /** The jobs at once, in this thread: over small ledgers that nobody tampered with. */
@@ -31,13 +30,12 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
         },
       }
     },
-    async evidence(orgId, { question, of, afterSeq, limit }) {
-      const into = new SeqPage(afterSeq, limit)
-      const collect = { ...(of as { kind: EvidenceKind }), into }
-      const fold = createFold(question, { collect })
+    async evidence(orgId, { question, of, afterSeq, most }) {
+      const into = new SeqGatherer(afterSeq, most)
+      const fold = createFold(question, { collect: { ...of, into } })
       for (const row of await rowsOf(orgId)) fold.entry(row)
       fold.end({ chain: SOUND, reports: [] })
-      return { ...into.page, count: into.count }
+      return into.run
     },
     close: () => Promise.resolve(),
   }

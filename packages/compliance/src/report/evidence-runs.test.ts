@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { SeqGatherer } from '../facts/index.ts'
+import type { EvidenceQuery } from '../worker/jobs.ts'
+import { EvidenceRuns } from './evidence-runs.ts'
+import type { ReportHead } from './store.ts'
+
+const signal = new AbortController().signal
+const reportOf = (id: string, content_sha256 = 'a') =>
+  ({
+    org_id: 'org',
+    id,
+    content_sha256,
+    period_from: '2026-01-01',
+    period_to: '2026-02-01',
+  }) as ReportHead
+const of = { check: 'DEC-1' }
+
+/** Runs over a ledger in which every number up to `count` is evidence, and how often it was read. */
+function runsOver(count: number, options: { length?: number; maxBytes?: number } = {}) {
+  const { length = 10, maxBytes } = options
+  const read: (number | null)[] = []
+  const evidence = (_orgId: string, { afterSeq, most }: EvidenceQuery) => {
+    read.push(afterSeq)
+    const into = new SeqGatherer(afterSeq, most)
+    for (let seq = 0; seq < count; seq++) into.add(seq)
+    return Promise.resolve(into.run)
+  }
+  return { read, runs: new EvidenceRuns({ evidence }, { length, ...(maxBytes && { maxBytes }) }) }
+}
+
+async function everything(runs: EvidenceRuns, row: ReportHead, limit: number): Promise<number[]> {
+  const found: number[] = []
+  for (;;) {
+    const asked = { row, of, afterSeq: found.at(-1) ?? null }
+    const { seqs, isLast } = await runs.page(asked, limit, signal)
+    found.push(...seqs)
+    if (isLast) return found
+  }
+}
+
+describe('remembered evidence', () => {
+  it.each([0, 1, 9, 10, 11, 20, 57])('%i numbers come each once and in order', async (count) => {
+    const { runs } = runsOver(count)
+    const all = Array.from({ length: count }, (_, i) => i)
+
+    for (const limit of [1, 3, 10, 100])
+      expect(await everything(runs, reportOf(`rpt_${limit}`), limit)).toEqual(all)
+  })
+
+  it('takes one reading for as many as are gathered at once', async () => {
+    const { runs, read } = runsOver(35)
+    await everything(runs, reportOf('rpt_1'), 2)
+
+    expect(read).toEqual([null, 9, 19, 29])
+  })
+
+  it('is of one report, one content and one question', async () => {
+    const { runs, read } = runsOver(5)
+    const page = (row: ReportHead, what: EvidenceQuery['of']) =>
+      runs.page({ row, of: what, afterSeq: null }, 2, signal)
+    for (let i = 0; i < 2; i++) {
+      await page(reportOf('rpt_1'), of)
+      await page(reportOf('rpt_2'), of)
+      await page(reportOf('rpt_1', 'b'), of)
+      await page(reportOf('rpt_1'), { kinds: ['guard_checks'] })
+    }
+
+    expect(read).toHaveLength(4)
+  })
+
+  it('reads again from an earlier place than it knows', async () => {
+    const { runs } = runsOver(35)
+    await runs.page({ row: reportOf('rpt_1'), of, afterSeq: 19 }, 5, signal)
+    const { seqs } = await runs.page({ row: reportOf('rpt_1'), of, afterSeq: null }, 5, signal)
+
+    expect(seqs).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it('takes no more memory than it may: what was not used for longest is read again', async () => {
+    const { runs, read } = runsOver(10, { maxBytes: 2 * (1024 + 80) })
+    const ask = (id: string) => runs.page({ row: reportOf(id), of, afterSeq: null }, 2, signal)
+    for (const id of ['1', '2', '1', '3', '1', '2']) await ask(id)
+
+    expect(read).toHaveLength(4)
+  })
+})

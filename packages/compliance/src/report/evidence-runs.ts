@@ -1,0 +1,111 @@
+import type { EvidenceQuery, Jobs } from '../worker/jobs.ts'
+import type { SeqRun } from '../facts/index.ts'
+import { questionFor } from './generate.ts'
+import type { ReportHead } from './store.ts'
+
+export interface RunOptions {
+  /** Numbers that one pass gathers. */
+  readonly length?: number
+  /** What is remembered of all reports together. */
+  readonly maxBytes?: number
+}
+
+// 2 MB: a million entries behind a control are four passes.
+const LENGTH = 250_000
+const MAX_BYTES = 16 * 1024 * 1024
+/** What a run takes that holds nothing. */
+const LEAST_BYTES = 1024
+
+/** What is asked about a report, and after which sequence number. */
+interface Asked {
+  readonly row: ReportHead
+  readonly of: EvidenceQuery['of']
+  readonly afterSeq: number | null
+}
+
+interface Known extends SeqRun {
+  readonly after: number
+}
+
+/**
+ * The numbers that pages of evidence are cut from. One pass over the ledger gathers those of many pages,
+ * and the last ones are remembered in this process: a report's evidence does not change. Where nothing is
+ * known, as after a restart, another pass goes on from the same place.
+ */
+export class EvidenceRuns {
+  readonly #jobs: Pick<Jobs, 'evidence'>
+  readonly #length: number
+  readonly #maxBytes: number
+  /** The one that was used last stands last. */
+  readonly #known = new Map<string, Known>()
+  #bytes = 0
+
+  constructor(
+    jobs: Pick<Jobs, 'evidence'>,
+    { length = LENGTH, maxBytes = MAX_BYTES }: RunOptions = {},
+  ) {
+    this.#jobs = jobs
+    this.#length = length
+    this.#maxBytes = maxBytes
+  }
+
+  /** Up to `limit` numbers, and whether others follow. Fewer may come although others do. */
+  async page(
+    asked: Asked,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly seqs: number[]; readonly isLast: boolean }> {
+    const { row, of } = asked
+    const after = asked.afterSeq ?? -1
+    const name = JSON.stringify([row.org_id, row.id, row.content_sha256, of])
+    const known = this.#find(name, after) ?? (await this.#read(asked, signal))
+    this.#remember(name, known)
+    const begin = firstAbove(known.seqs, after)
+    const seqs = [...known.seqs.subarray(begin, begin + limit)]
+    return { seqs, isLast: known.isWhole && begin + limit >= known.seqs.length }
+  }
+
+  /** Null where what is known does not reach from `after` on. */
+  #find(name: string, after: number): Known | null {
+    const known = this.#known.get(name)
+    if (!known || after < known.after) return null
+    return known.isWhole || after < (known.seqs.at(-1) ?? -1) ? known : null
+  }
+
+  async #read({ row, of, afterSeq }: Asked, signal: AbortSignal): Promise<Known> {
+    const wanted = { question: questionFor(row), of, afterSeq, most: this.#length }
+    const run = await this.#jobs.evidence(row.org_id, wanted, { signal })
+    return { ...run, after: afterSeq ?? -1 }
+  }
+
+  #remember(name: string, run: Known): void {
+    this.#forget(name)
+    this.#known.set(name, run)
+    this.#bytes += bytesOf(run)
+    for (const oldest of this.#known.keys()) {
+      if (this.#bytes <= this.#maxBytes) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(name: string): void {
+    const known = this.#known.get(name)
+    if (!known) return
+    this.#known.delete(name)
+    this.#bytes -= bytesOf(known)
+  }
+}
+
+const bytesOf = ({ seqs }: Known): number => seqs.byteLength + LEAST_BYTES
+
+/** Where the numbers above `after` begin. */
+function firstAbove(seqs: Float64Array, after: number): number {
+  let low = 0
+  let high = seqs.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((seqs[middle] ?? 0) > after) high = middle
+    else low = middle + 1
+  }
+  return low
+}
