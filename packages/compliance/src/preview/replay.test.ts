@@ -151,6 +151,40 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(answer?.counts.not_replayable.agent_unknown).toBe(0)
   })
 
+  it('takes nothing of what an interrupted pruning has left below the cut', async () => {
+    const { id } = await remit.organization()
+    const registered = (environment: string): EntryDraft => ({
+      kind: 'agent.registered',
+      actor: { type: 'system', id: 'remit' },
+      agent_id: 'agent-1',
+      data: {
+        agent: { agent_id: 'agent-1', environment, labels: {}, owners: [] },
+        agent_id: 'agent-1',
+      },
+    })
+    const begun = await remit.ledger.head(id)
+    const entries = [decision(1), decision(3), registered('test')]
+    await remit.writer.work(id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+    const { size, hash, recorded_at, frontier, vkey } = await remit.ledger.head(id)
+    await remit.writer.work(id, OPERATOR, () =>
+      Promise.resolve({ entries: [decision(1)], reply: () => undefined }),
+    )
+    const cut = { org_id: id, size, hash, recorded_at, frontier, vkey }
+    await remit.db.insertInto('ledger_cut').values(cut).execute()
+
+    const counts = async (task: Partial<ReplayTask>) =>
+      (await replay(on<Tables>(remit.db), id, { ...TASK, ...task }, () => undefined))?.counts
+    const rest = { fromSeq: begun.size, endSeq: size + 1 }
+
+    for (const task of [{}, { span: rest }])
+      expect(await counts(task)).toMatchObject({ decisions: 1, flips: [{ seq: size }] })
+    // The registration below the cut, which was not carried over, is nothing to go by.
+    const byAgent = await counts({ module: moduleOf(BY_AGENT) })
+    expect(byAgent).toMatchObject({ decisions: 1, flips: [] })
+  })
+
   it('is nothing where the rules are not those of an earlier part', async () => {
     expect(await run({ digest: 'd1g35' })).not.toBeNull()
     expect(await run({ digest: 'other' })).toBeNull()

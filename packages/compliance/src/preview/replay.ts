@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { recordedDecision, seqAtTime } from '@remit/core'
+import { findCut, recordedDecision, seqAtTime } from '@remit/core'
 import type { Database, OpenTrial, Overlay, RuleTrial } from '@remit/core'
 import type { Tables } from '../schema.ts'
 import { readCarried } from '../worker/carried-rows.ts'
@@ -65,7 +65,9 @@ export async function replay(
   const { openTrial } = (await import(task.module)) as { openTrial: OpenTrial }
   const trial = await openTrial(db, orgId, task.overlay)
   if (task.digest !== null && !trial.digest.startsWith(task.digest)) return null
-  const span = 'fromSeq' in task.span ? task.span : await spanOf(db, orgId, task.span)
+  const asked = 'fromSeq' in task.span ? task.span : await spanOf(db, orgId, task.span)
+  // An earlier part may have ended below where the ledger begins now.
+  const span = { ...asked, fromSeq: Math.max(asked.fromSeq, await beginOf(db, orgId)) }
   const judge = new Replayer(db, orgId, trial, task.limit)
   const started = performance.now()
   const isLate = () => performance.now() - started > task.maxMs
@@ -98,19 +100,24 @@ async function spanOf(
   }
 }
 
-/** The entries that there are; pruning takes the first ones. */
+/**
+ * The entries from the cut on. Below it there may be some that a pruning which was interrupted has left:
+ * nothing verifies them, and nobody is given them.
+ */
 async function keptRange(db: Db, orgId: string): Promise<{ from: number; to: number }> {
-  const edge = (order: 'asc' | 'desc') =>
-    db
-      .selectFrom('ledger_entry')
-      .select('seq')
-      .where('org_id', '=', orgId)
-      .orderBy('seq', order)
-      .limit(1)
-      .executeTakeFirst()
-  const [first, last] = [await edge('asc'), await edge('desc')]
-  return { from: first?.seq ?? 0, to: last ? last.seq + 1 : 0 }
+  const from = await beginOf(db, orgId)
+  const last = await db
+    .selectFrom('ledger_entry')
+    .select('seq')
+    .where('org_id', '=', orgId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return { from, to: last ? Math.max(from, last.seq + 1) : from }
 }
+
+const beginOf = async (db: Db, orgId: string): Promise<number> =>
+  (await findCut(db, orgId))?.size ?? 0
 
 /** Goes through the ledger, and knows what it said of agents up to where it is. */
 class Replayer {
@@ -170,8 +177,7 @@ class Replayer {
   async #agentsBefore(seq: number): Promise<AgentsThen> {
     const agents = new AgentsThen()
     for (const row of (await readCarried(this.#db, this.#orgId)).rows) agents.entry(row)
-    const { from: first } = await keptRange(this.#db, this.#orgId)
-    for (let from = first; from < seq;) {
+    for (let from = await beginOf(this.#db, this.#orgId); from < seq;) {
       const to = Math.min(seq, from + WINDOW)
       const rows = await this.#read(AGENT_KINDS, from, to, PAGE)
       for (const row of rows) agents.entry(row)
