@@ -1,0 +1,62 @@
+import type { ReportContent } from '@remit/contract'
+import { createApi, createClock, DIALECTS, readyReport } from '@remit/core/testing'
+import { expect, test } from 'vitest'
+import compliance from '../src/index.ts'
+import { decision } from './support/entries.ts'
+import { goodLedger } from './support/good-ledger.ts'
+import { prune } from './support/prune.ts'
+import { play, QUARTER } from './support/reports.ts'
+
+const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
+
+/** What is said of the record as a whole, or of the time before the period: docs/compliance.md names it. */
+const NAMED = [
+  /^ledger\.verified_from_seq$/,
+  /^metrics\.(M02|M03|M04|M07|M08|M48|M49)\./,
+  /\.checks\.(LED-1|LED-2|LED-4|LED-7|REP-1)\.population$/,
+  /\.evidence\.log_retention\.(operated|reason)$/,
+  // The controls that rest on how long logs were kept.
+  /^controls\.(Art\. 19\(1\)|Art\. 26\(6\))\.(status|reason)$/,
+  /^summary\.(satisfied|not_evidenced)$/,
+]
+
+/** Where two contents differ: members by their path, or the metric, check or evidence that they are of. */
+function differences(one: unknown, other: unknown, path = ''): string[] {
+  if (Object.is(one, other)) return []
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return [path]
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].flatMap((name) => {
+    const inner = (one as Record<string, unknown>)[name]
+    const { id, kind } = (inner ?? {}) as { id?: string; kind?: string }
+    const at = path === '' ? name : `${path}.${id ?? kind ?? name}`
+    return differences(inner, (other as Record<string, unknown>)[name], at)
+  })
+}
+
+test.each(DIALECTS)(
+  'a pruning of what is older than the period changes nothing but what the page names, on %s',
+  async (dialect) => {
+    const clock = createClock('2025-06-01T00:00:00.000Z')
+    const api = await createApi({ dialect, clock, modules: [compliance] })
+    const contents = async (): Promise<ReportContent[]> => {
+      const made: ReportContent[] = []
+      for (const framework of FRAMEWORKS)
+        made.push((await readyReport(api, { framework, ...QUARTER })).content)
+      return made
+    }
+    await play({ ...api, clock }, goodLedger())
+    clock.set('2026-04-02T08:00:00.000Z')
+    const before = await contents()
+    clock.set(new Date(Date.parse('2025-12-25') + 400 * 86_400_000).toISOString())
+    await play({ ...api, clock }, [decision(new Date(clock.now()).toISOString())])
+    const { plan } = await prune(api, clock)
+    const after = await contents()
+    await api.remit.close()
+
+    expect(plan.cut).toBeGreaterThan(10)
+    expect(plan.cut).toBeLessThanOrEqual(before[0]!.ledger.first_seq!)
+    const found = before.flatMap((content, i) => differences(content, after[i]))
+    expect(found).toContain('ledger.verified_from_seq')
+    expect(found.filter((path) => !NAMED.some((one) => one.test(path)))).toEqual([])
+  },
+)
