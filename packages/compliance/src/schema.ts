@@ -1,6 +1,6 @@
 import type { CoreTables } from '@remit/core'
 import type { Migration } from 'kysely/migration'
-import { reportMigration } from './report/schema.ts'
+import { evaluationMigration, reportMigration } from './report/schema.ts'
 import type { ReportTables } from './report/schema.ts'
 import { watchMigration } from './watch/schema.ts'
 import type { WatchTables } from './watch/schema.ts'
@@ -11,4 +11,5 @@ export type Tables = CoreTables & ReportTables & WatchTables
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_reports': reportMigration,
   '0002_watch': watchMigration,
+  '0003_evaluation': evaluationMigration,
 }

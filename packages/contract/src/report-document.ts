@@ -177,6 +177,9 @@ export const ReadyReport = z
     status: z.literal('ready'),
     generated_at: Timestamp,
     generated_by: Actor,
+    evaluation: z
+      .boolean()
+      .describe('It was asked of a server that runs without a licence, to be tried'),
     content_sha256: Hash.describe('SHA-256 of `content` as canonical JSON (RFC 8785)'),
     csv_sha256: Hash.describe('SHA-256 of the answer to `format=csv`'),
     record_seq: Seq.describe('The entry `report.generated`'),

@@ -117,6 +117,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     signals,
     outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
     log,
+    evaluation: options.evaluation,
     settings,
     port: (name) => offered(ports, name),
     offered: (name) => ports[name],

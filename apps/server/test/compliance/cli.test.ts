@@ -121,6 +121,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
       expect(JSON.parse(json!.stdout)).toMatchObject({
         status: 'ready',
         generated_by: { type: 'system', id: 'remit' },
+        evaluation: true,
         content: { framework: { id: 'soc2' } },
       })
       expect(csv!.stdout).toMatch(/^"?framework"?,/)

@@ -13,7 +13,7 @@ import type { ReportRow } from './schema.ts'
 import { deleteLeft, findClaimed, findReport, forgetClaim, insertReport } from './store.ts'
 import type { ReportHead } from './store.ts'
 
-export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids'> {
+export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids' | 'evaluation'> {
   readonly generator: Generator
   /** Milliseconds that a caller waits for the report; then it is answered as generating. */
   readonly patienceMs: number
@@ -60,7 +60,7 @@ interface Asked {
 }
 
 function rowOf(
-  { ids }: AskDeps,
+  { ids, evaluation }: AskDeps,
   { orgId, caller }: Asker,
   { request, period: { from, to }, now }: Asked,
   claim: RequestInfo['claim'],
@@ -90,6 +90,7 @@ function rowOf(
     head: null,
     summary: null,
     verified: null,
+    evaluation: evaluation ? 1 : 0,
   }
 }
 

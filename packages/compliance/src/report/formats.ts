@@ -88,6 +88,8 @@ export function answerIn(
       'Content-Digest': `sha-256=:${hash('sha256', text, 'base64')}:`,
       ETag: `"${content_sha256}"`,
       'X-Content-Type-Options': 'nosniff',
+      // The table is hashed, so it cannot say so itself.
+      ...(stored.report.evaluation && { 'X-Remit-Evaluation': 'true' }),
       ...headers,
       ...options.headers,
     },

@@ -40,6 +40,8 @@ export type ReportRow = {
   /** JSON of the content's summary, and whether the ledger verified up to the period's end. */
   summary: string | null
   verified: number | null
+  /** 1: asked of a server that runs for evaluation. */
+  evaluation: number
 }
 
 export const reportMigration: Migration = {
@@ -57,5 +59,14 @@ export const reportMigration: Migration = {
       where claim_key is not null`.execute(db)
     await sql`create index compliance_report_unfinished on compliance_report (held_until)
       where status = 'generating'`.execute(db)
+  },
+}
+
+export const evaluationMigration: Migration = {
+  async up(db) {
+    const { integer } = column(db)
+    await sql`alter table compliance_report add column evaluation ${integer} not null default 0`.execute(
+      db,
+    )
   },
 }

@@ -29,6 +29,7 @@ const HEAD = [
   'head',
   'summary',
   'verified',
+  'evaluation',
 ] as const satisfies readonly (keyof ReportHead)[]
 
 /** False where another report was asked for with the same `Idempotency-Key`; then nothing was written. */

@@ -36,6 +36,7 @@ export function storedOf(row: ReportRow): Stored | null {
     status: 'ready',
     generated_at,
     generated_by: JSON.parse(row.requested_by) as Actor,
+    evaluation: row.evaluation === 1,
     content_sha256,
     csv_sha256,
     record_seq,

@@ -36,6 +36,7 @@ export function reportOn(
     status: 'ready',
     generated_at: '2026-04-02T08:00:00.000Z',
     generated_by: { type: 'key', id: 'key_01k9zv6x8f3q0m5t7w2y4b6d8e' },
+    evaluation: false,
     content_sha256: sha256,
     csv_sha256: 'c'.repeat(64),
     record_seq: 412,

@@ -69,6 +69,8 @@ export interface Deps {
   /** The way to addresses that others chose. */
   readonly outbound: Outbound
   readonly log: Logger
+  /** Modules are loaded without a licence, to try them: what is handed on says so. */
+  readonly evaluation: boolean
   readonly settings: Settings
   /** Offers of other modules; only after every `setup` has run. */
   port<K extends keyof Ports>(name: K): Ports[K]

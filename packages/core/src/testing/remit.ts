@@ -46,6 +46,7 @@ export interface TestRemitOptions {
   readonly modules?: readonly Module[]
   readonly clock?: Clock
   readonly planCeiling?: Plan
+  readonly evaluation?: boolean
   readonly rateLimit?: number
   readonly maxBatch?: number
   readonly settings?: Partial<Settings>
@@ -102,7 +103,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     },
     version: '0.0.0-test',
     planCeiling: options.planCeiling ?? 'enterprise',
-    evaluation: false,
+    evaluation: options.evaluation ?? false,
     rateLimit: options.rateLimit ?? 0,
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })

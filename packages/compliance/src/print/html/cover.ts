@@ -13,6 +13,7 @@ export function cover(report: ReadyReport): Markup {
       <p class="kind">Evidence report</p>
       <h1>${framework.name}</h1>
       <p class="version">${framework.version}</p>
+      ${evaluationWarning(report)}
       <dl>
         <dt>Organization</dt>
         <dd>${outside(organization.name)} <code>${organization.id}</code></dd>
@@ -87,6 +88,14 @@ export function cover(report: ReadyReport): Markup {
 /** A status as its word; the frame around it differs too, for those who print without colours. */
 export const statusMark = (status: ControlStatus): Markup =>
   html`<span class="status ${status}">${STATUS_WORDS[status]}</span>`
+
+const evaluationWarning = ({ evaluation }: ReadyReport): Markup | null =>
+  evaluation
+    ? html`<p class="warning">
+        <strong>Evaluation.</strong> Made by a server that runs without a licence, to be tried. Not
+        for production.
+      </p>`
+    : null
 
 function ledgerWarning({ content: { ledger } }: ReadyReport): Markup | null {
   if (ledger.verified) return null

@@ -44,6 +44,8 @@ function assessmentResults(report: ReadyReport): object {
 const NO_PLAN =
   'There is no assessment plan: the report was computed from the ledger of a server. OSCAL requires this reference.'
 
+const EVALUATION = 'Made by a server that runs without a licence, to be tried. Not for production.'
+
 function metadataOf(report: ReadyReport): object {
   const { content, content_sha256: sha256 } = report
   const { framework, organization, period } = content
@@ -60,6 +62,7 @@ function metadataOf(report: ReadyReport): object {
       prop('catalog-sha256', content.catalog.sha256),
       prop('content-sha256', sha256),
       prop('record-seq', report.record_seq),
+      ...(report.evaluation ? [prop('evaluation', true, { remarks: EVALUATION })] : []),
       prop('checkpoint-seq', report.ledger_head.size - 1),
       prop('checkpoint-hash', report.ledger_head.hash),
     ],
