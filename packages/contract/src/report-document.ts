@@ -145,7 +145,7 @@ export const ReportContent = z
       statement: z.string(),
       categories: z.array(z.string()),
       role: FrameworkRole.nullable(),
-      plan: z.string(),
+      plan: z.string().nullable().describe('null where there was no organization yet'),
     }),
     period: ReportPeriod,
     ledger: z.object({

@@ -11,8 +11,10 @@ export interface Facts {
   readonly question: Question
   readonly organization: {
     readonly id: string
+    /** Its id where no entry tells the name. */
     readonly name: string
-    readonly plan: Plan
+    /** Null where no entry tells. */
+    readonly plan: Plan | null
     /** Milliseconds; null where no entry tells. */
     readonly createdAt: number | null
   }

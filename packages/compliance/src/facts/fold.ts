@@ -108,8 +108,9 @@ export class Fold implements FactFold {
       question: this.#question,
       organization: {
         id: this.#question.orgId,
-        name: organization?.name ?? '',
-        plan: organization?.plan ?? 'free',
+        // Of before there was one nothing is said but what it was to be called by.
+        name: organization?.name ?? this.#question.orgId,
+        plan: organization?.plan ?? null,
         createdAt: organization?.createdAt ?? null,
       },
       ledger: {

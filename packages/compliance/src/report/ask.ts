@@ -4,7 +4,6 @@ import { actorOf, fail, isoTime, personOf } from '@remit/core'
 import type { Caller, Deps, RequestInfo } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import { scopeOf } from '../catalogue/scope.ts'
-import { checkBegun } from './beginning.ts'
 import { HOLD_MS } from './generator.ts'
 import type { Generator } from './generator.ts'
 import { periodOf } from './period.ts'
@@ -41,7 +40,6 @@ export async function askForReport(
   const { orgId } = asker
   const now = deps.clock.now()
   const period = periodOf(request, now)
-  await checkBegun(db, orgId, period.to, now)
   const asked = rowOf(deps, asker, { request, period, now }, claim)
   if (claim) await forgetClaim(db, orgId, claim.key, isoTime(now - CLAIM_MS))
   const known = (await insertReport(db, asked)) ? null : await claimed(deps, orgId, asked)

@@ -8,7 +8,8 @@ import type { Evidence, Outcome } from '../facts/index.ts'
 export interface Standing {
   /** The chain up to the last entry of the period, and every checkpoint that was kept of it. */
   readonly ledgerVerified: boolean
-  readonly plan: Plan
+  /** Null where nothing tells of it: then nothing is left out for it. */
+  readonly plan: Plan | null
   readonly outcomes: ReadonlyMap<string, Outcome>
   readonly evidence: ReadonlyMap<string, Evidence>
 }
@@ -47,7 +48,8 @@ export function statusOf(
   if (!ledgerVerified) return { status: 'attention', reason: 'ledger_not_verified' }
   if (checks.some((check) => check.severity !== 'low' && hasFailed(outcomes.get(check.id))))
     return { status: 'attention', reason: 'check_failed' }
-  if (!isKindInPlan(primary, plan)) return { status: 'not_evidenced', reason: 'not_in_plan' }
+  if (plan !== null && !isKindInPlan(primary, plan))
+    return { status: 'not_evidenced', reason: 'not_in_plan' }
   const shown = evidence.get(primary)
   if (!shown?.operated) return { status: 'not_evidenced', reason: shown?.reason ?? 'not_exercised' }
   const isOfSubstance = ({ id }: CheckDefinition): boolean =>

@@ -25,7 +25,7 @@ export function cover(report: ReadyReport): Markup {
         <dt>Scope</dt>
         <dd>${scope.statement}</dd>
         <dt>Plan</dt>
-        <dd>${scope.plan}</dd>
+        <dd>${scope.plan ?? 'none: there was no organization yet'}</dd>
         <dt>Made</dt>
         <dd>
           ${momentText(report.generated_at)}, asked for by ${report.generated_by.type}
