@@ -221,7 +221,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('state is folded from entries, on 
   })
 
   it('and from what is carried over, once they are pruned, twice', async () => {
-    // What is pending or answered is no state that is carried over.
+    // Requests that were closed are listed for ever, and not carried over.
     const withoutApprovals = ({ approvals: _approvals, ...setup }: Setup): Setup => setup
     const size = (await rowsOf(api)).length
     for (const round of [1, 2]) {

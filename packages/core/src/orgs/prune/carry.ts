@@ -1,7 +1,9 @@
 import type { Database } from '../../db/open.ts'
 import type { CoreTables } from '../../db/schema.ts'
 import { SYSTEM } from '../../ledger/actor.ts'
-import { carriedDraft, carriedOf, parseCarried } from '../../ledger/carried.ts'
+import { CARRIED_KIND, carriedDraft, parseCarried } from '../../ledger/carried.ts'
+import type { CarriedEntry } from '../../ledger/carried.ts'
+import { Carrying } from '../../ledger/carrying.ts'
 import type { EntryDraft } from '../../ledger/draft.ts'
 import { carriedEntries } from '../../ledger/erasure-store.ts'
 import { readEntries } from '../../ledger/store.ts'
@@ -17,8 +19,8 @@ const MAX_DRAFTS = 200
 const MAX_CHARACTERS = 1_000_000
 
 /**
- * Appends `state.carried` for the administrative entries that would go and that nothing above the cut
- * carries already, as after a pruning that was interrupted. Gives how many are carried for this cut.
+ * Appends `state.carried` for what would go and has to stay, and that nothing above the cut carries
+ * already, as after a pruning that was interrupted. Gives how many are carried for this cut.
  */
 export async function carryOver(
   db: Database<CoreTables>,
@@ -26,34 +28,67 @@ export async function carryOver(
   { org_id, from_seq, cut, point }: PrunePlan,
   onProgress: (done: number) => void,
 ): Promise<number> {
-  const carried = new Set<number>()
+  const carrying = new Carrying(point.recorded_at)
+  const carrier = new Carrier(writer, org_id)
   for await (const entry of carriedEntries(db, org_id, { from: cut })) {
-    const { seq } = parseCarried(entry) ?? {}
-    if (seq !== undefined && seq < cut) carried.add(seq)
+    const found = parseCarried(entry)
+    if (found === null || found.seq >= cut) continue
+    carrier.has(found)
+    carrying.keep(found)
   }
+  for await (const entry of carriedEntries(db, org_id, { from: from_seq, below: cut }))
+    await carrier.take(carrying.add(entry))
   let count = 0
-  let drafts: EntryDraft[] = []
-  let characters = 0
-  const flush = async () => {
-    const entries = drafts
-    if (entries.length === 0) return
-    ;[drafts, characters] = [[], 0]
-    await writer.work(org_id, OPERATOR, () => Promise.resolve({ entries, reply: () => undefined }))
-  }
   for (let next = from_seq; next < cut;) {
     const entries = await readEntries(db, org_id, next, Math.min(PAGE, cut - next))
-    for (const entry of entries) {
-      const found = carriedOf(entry, point.recorded_at)
-      if (!found || carried.has(found.seq)) continue
-      carried.add(found.seq)
-      drafts.push(carriedDraft(found, SYSTEM))
-      characters += entry.payload?.length ?? 0
-      if (drafts.length >= MAX_DRAFTS || characters >= MAX_CHARACTERS) await flush()
-    }
+    for (const entry of entries)
+      if (entry.kind !== CARRIED_KIND) await carrier.take(carrying.add(entry))
     count += entries.length
     onProgress(count)
     next = (entries.at(-1)?.seq ?? cut) + 1
   }
-  await flush()
-  return carried.size
+  for (const entry of carrying.rest()) await carrier.take(entry)
+  await carrier.flush()
+  return carrier.size
+}
+
+/** Appends what it is given, each entry once, some at a time. */
+class Carrier {
+  readonly #writer: Writer
+  readonly #orgId: string
+  readonly #carried = new Set<number>()
+  #drafts: EntryDraft[] = []
+  #characters = 0
+
+  constructor(writer: Writer, orgId: string) {
+    this.#writer = writer
+    this.#orgId = orgId
+  }
+
+  /** How many are carried, the ones that were before too. */
+  get size(): number {
+    return this.#carried.size
+  }
+
+  /** Notes one that is carried already. */
+  has({ seq }: CarriedEntry): void {
+    this.#carried.add(seq)
+  }
+
+  async take(entry: CarriedEntry | null): Promise<void> {
+    if (entry === null || this.#carried.has(entry.seq)) return
+    this.#carried.add(entry.seq)
+    this.#drafts.push(carriedDraft(entry, SYSTEM))
+    this.#characters += JSON.stringify(entry.payload).length
+    if (this.#drafts.length >= MAX_DRAFTS || this.#characters >= MAX_CHARACTERS) await this.flush()
+  }
+
+  async flush(): Promise<void> {
+    const entries = this.#drafts
+    if (entries.length === 0) return
+    ;[this.#drafts, this.#characters] = [[], 0]
+    await this.#writer.work(this.#orgId, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+  }
 }
