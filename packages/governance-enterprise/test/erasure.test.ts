@@ -1,10 +1,20 @@
-import { eraseEntries, verifyDatabase } from '@remit/core'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createLedgerSigner,
+  eraseEntries,
+  fileArchive,
+  pruneLedger,
+  verifyDatabase,
+} from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 import { approved, ask, decide, open, read, setRule, TRANSFER } from './support/approvals.ts'
 
+const DAY_MS = 24 * 60 * 60 * 1000
 const SECRET = 'Erika Mustermann'
 const REQUEST = {
   agent_id: 'payer',
@@ -13,15 +23,29 @@ const REQUEST = {
 }
 
 describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
+  const clock = createClock('2026-11-20T08:00:00.000Z')
   let api: Api
   beforeAll(async () => {
-    api = await createApi({ dialect, clock: createClock('2026-11-20T08:00:00.000Z') })
+    api = await createApi({ dialect, clock })
   })
   afterAll(() => api.remit.close())
 
   const fresh = async (): Promise<Api> => api.as(await api.remit.organization())
   const erase = (of: Api, ...seqs: number[]) =>
     eraseEntries(api.remit, of.org.id, { seqs, reason: 'asked for' })
+  /** Removes what is older than a day. */
+  async function prune({ remit, org }: Api): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'remit-erasure-'))
+    const signer = createLedgerSigner(remit.signingKey)
+    const pruned = await pruneLedger({ ...remit, clock, signer }, org.id, {
+      upTo: { keepDays: 1 },
+      acknowledgeShortRetention: true,
+      archive: fileArchive(join(folder, 'pruned.ndjson')),
+      reason: 'retention',
+    })
+    rmSync(folder, { recursive: true })
+    expect(pruned).not.toBeNull()
+  }
   const entries = async (of: Api, kind: string) =>
     (await of.ok('listEntries', { query: { kind, order: 'asc', limit: 100 } })).data
   const today = async (of: Api) =>
@@ -142,6 +166,31 @@ describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
       expect(await traces(my)).not.toContain(SECRET)
       // Asked again, it is a new case.
       expect((await ask(my, request)).approval?.id).not.toBe(id)
+      expect((await verifyDatabase(api.remit.db, my.org.id, { deep: true })).status).toBe('ok')
+    })
+
+    it('takes what the request held, too, by what a pruning carried over of it', async () => {
+      const my = await fresh()
+      await my.ok('changeOrganization', {
+        body: { settings: { retention_days: 1 }, acknowledge_short_retention: true },
+      })
+      await setRule(my)
+      const id = await open(my, request)
+      clock.advance(60_000)
+      await ask(my, { agent_id: 'payer', action: 'mail.send' })
+      clock.advance(2 * DAY_MS)
+      await prune(my)
+      const carried = (await entries(my, 'state.carried')).filter(({ data }) =>
+        JSON.stringify(data).includes(SECRET),
+      )
+
+      await erase(my, ...carried.map(({ seq }) => seq))
+
+      expect(carried.map(({ data }) => data)).toMatchObject([
+        { entry: { kind: 'approval.requested', payload: { data: { approval: { id } } } } },
+      ])
+      expect((await read(my, id)).context).toEqual({})
+      expect(await traces(my)).not.toContain(SECRET)
       expect((await verifyDatabase(api.remit.db, my.org.id, { deep: true })).status).toBe('ok')
     })
 

@@ -1,4 +1,4 @@
-import { fail, isoTime, on } from '@remit/core'
+import { fail, isoTime, on, parseCarried } from '@remit/core'
 import type { Eraser, Scope, StoredEntry } from '@remit/core'
 import type { Tables } from '../schema.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
@@ -21,10 +21,15 @@ export const approvalEraser: Eraser = {
   },
 }
 
-function approvalIn({ kind, payload }: StoredEntry): string | null {
-  if (payload === null) return null
+/** The request that an entry is about, or the pruned one that it carries. */
+function approvalIn(entry: StoredEntry): string | null {
+  if (entry.payload === null) return null
+  const carried = parseCarried(entry)
+  const { kind } = carried ?? entry
   if (kind !== 'authorization.decided' && !kind.startsWith('approval.')) return null
-  const { data } = JSON.parse(payload) as { data: { approval?: { id?: unknown } } }
+  const { data } = (carried?.payload ?? JSON.parse(entry.payload)) as {
+    data: { approval?: { id?: unknown } }
+  }
   const id = data.approval?.id
   return typeof id === 'string' ? id : null
 }
