@@ -65,6 +65,21 @@ describe('the ledger', () => {
     })
   })
 
+  it('M06: after a pruning the record begins where that ended, not at its first entry', () => {
+    const keptFrom = (time: number) =>
+      factsOf(
+        [at('2026-02-15', 'ledger.heartbeat')],
+        { chain: { ...SOUND, keptFrom: time }, reports: [] },
+        100,
+      )
+
+    expect(check(keptFrom(ms('2026-01-01')), 'LED-5')).toMatchObject({ population: 1, ok: true })
+    expect(check(keptFrom(ms('2026-01-01') + 1), 'LED-5')).toMatchObject({
+      ok: false,
+      failures: [{ params: { first_ts: '2026-02-15T00:00:00.000Z' }, seqs: [100] }],
+    })
+  })
+
   it('M07: how old the record is, the setting, and the youngest that was pruned', () => {
     const pruned = at('2026-03-01', 'ledger.pruned', {
       cut: 3,

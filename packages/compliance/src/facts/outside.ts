@@ -2,6 +2,8 @@
 export interface ChainFacts {
   /** Where verification began: 0, or after what was pruned; null without an entry. */
   readonly verifiedFromSeq: number | null
+  /** No entry from this time on was pruned, milliseconds; null where none ever was. */
+  readonly keptFrom: number | null
   /** The first wrong entry at or before the last one of the period. */
   readonly firstBadSeq: number | null
   /** The hash of the last entry before the end of the period; null without one. */
@@ -41,6 +43,7 @@ export interface Outside {
 /** A chain about which nothing is known to be wrong. */
 export const SOUND: ChainFacts = {
   verifiedFromSeq: 0,
+  keptFrom: null,
   firstBadSeq: null,
   hashAtLast: null,
   gaps: 0,

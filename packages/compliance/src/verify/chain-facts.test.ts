@@ -33,13 +33,14 @@ const factsOf = (
   const count = reports.length
   const errors = { errors: reports, first_errors: reports, error_count: count }
   const check = { checked: 1, mismatched: count, ...errors }
-  const readFrom = { end: endOf(later), carriedTo, checkpoints: 3 }
+  const readFrom = { end: endOf(later), carriedTo, keptFrom: null, checkpoints: 3 }
   return chainFactsOf(report(error ? [error] : [], agreedTo), check, readFrom)
 }
 
 test('a sound ledger: where the period ends in it, and nothing wrong', () => {
   expect(factsOf(null)).toEqual({
     verifiedFromSeq: 0,
+    keptFrom: null,
     firstBadSeq: null,
     hashAtLast: 'hash of 9',
     gaps: 0,
@@ -95,7 +96,7 @@ test('errors of later do not hide another that counts', () => {
   const hidden = [errors[0]!, { seq: 900, code: 'untrusted_key' } as const]
   const reports = { checked: 0, mismatched: 0, errors: [], first_errors: [], error_count: 0 }
   const ledger = { ...report(errors), first_errors: hidden }
-  const readFrom = { end: endOf(true), carriedTo: -1, checkpoints: 0 }
+  const readFrom = { end: endOf(true), carriedTo: -1, keptFrom: null, checkpoints: 0 }
 
   expect(chainFactsOf(ledger, reports, readFrom).mismatches).toEqual([
     { seq: 900, keptBy: 'the ledger' },

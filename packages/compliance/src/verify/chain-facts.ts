@@ -25,6 +25,8 @@ export interface ReadFrom {
   readonly end: PeriodEnd
   /** The last entry that tells of what was pruned; -1 where nothing was. */
   readonly carriedTo: number
+  /** Milliseconds from which on the record is whole; null where nothing was pruned. */
+  readonly keptFrom: number | null
   /** Checkpoints and reports that were kept of it. */
   readonly checkpoints: number
 }
@@ -38,7 +40,7 @@ export interface ReadFrom {
 export function chainFactsOf(
   ledger: VerifyReport,
   reports: ReportsCheck,
-  { end, carriedTo, checkpoints }: ReadFrom,
+  { end, carriedTo, keptFrom, checkpoints }: ReadFrom,
 ): ChainFacts {
   const reach = { end, carriedTo, lastSeq: Math.max(end.lastSeq, carriedTo) }
   // The first of each code are always there, however many errors there are.
@@ -55,6 +57,7 @@ export function chainFactsOf(
   ]
   return {
     verifiedFromSeq: ledger.checked.entries === 0 ? null : ledger.checked.from_seq,
+    keptFrom,
     firstBadSeq: inChain?.seq ?? null,
     hashAtLast: end.hashAtLast,
     gaps: end.gaps,

@@ -8,6 +8,8 @@ export interface Carried {
   readonly rows: readonly FactRow[]
   /** The entry that tells of the pruning and ends what it carried over; -1 where nothing was pruned. */
   readonly to: number
+  /** Milliseconds from which on every entry is there; null where nothing was pruned. */
+  readonly keptFrom: number | null
 }
 
 /**
@@ -19,7 +21,7 @@ export interface Carried {
  */
 export async function readCarried(db: Database<Tables>, orgId: string): Promise<Carried> {
   const cut = await findCut(db, orgId)
-  if (!cut) return { rows: [], to: -1 }
+  if (!cut) return { rows: [], to: -1, keptFrom: null }
   const to = await findRecord(db, orgId, cut.size)
   const carried = new Map<number, FactRow>()
   for await (const row of carriedEntries(db, orgId, { from: cut.size, below: to })) {
@@ -28,7 +30,9 @@ export async function readCarried(db: Database<Tables>, orgId: string): Promise<
     const { seq, recorded_at, kind, payload } = entry
     carried.set(seq, { seq, recorded_at, kind, payload: JSON.stringify(payload) })
   }
-  return { rows: [...carried.values()].toSorted((a, b) => a.seq - b.seq), to }
+  const rows = [...carried.values()].toSorted((a, b) => a.seq - b.seq)
+  // The last entry that went was recorded at the time of the cut.
+  return { rows, to, keptFrom: Date.parse(cut.recorded_at) + 1 }
 }
 
 /** Where the entry stands that tells of the cut. Where it is not the newest of its kind, all may be it. */

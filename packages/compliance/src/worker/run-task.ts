@@ -90,7 +90,8 @@ async function readAll(
   })
   const before = recorded.filter(({ time }) => time < question.to)
   const kept = await countCheckpoints(db, orgId, check.ledger.checked.from_seq, end.lastSeq + 1)
-  const readFrom = { end, carriedTo: carried.to, checkpoints: kept + before.length }
+  const { to: carriedTo, keptFrom } = carried
+  const readFrom = { end, carriedTo, keptFrom, checkpoints: kept + before.length }
   const chain = chainFactsOf(check.ledger, check.reports, readFrom)
   return { check, outside: { chain, reports: before } }
 }

@@ -84,11 +84,12 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       if (last) heard({ ms: time - last.time, from: last.seq, to: seq }, last.seq)
       last = { seq, time }
     },
-    end(state) {
+    end(state, { chain }) {
       const created = createdAt(state, firstKept)
       const begin = Math.max(from, created)
       const found = between(begin)
-      const recordFrom = Math.max(from, firstKept?.time ?? to)
+      // What a pruning left begins where it ended, not at the first entry that came after.
+      const recordFrom = Math.max(from, chain.keptFrom ?? firstKept?.time ?? to)
       const covered = ratioOf(Math.max(0, to - recordFrom), Math.max(0, to - begin))
       const isWhole = recordFrom <= begin
       if (!isWhole && firstKept) late.add(firstKept.seq)
@@ -111,7 +112,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
             failures: isWhole
               ? []
               : failing(late, {
-                  first_ts: firstKept ? new Date(recordFrom).toISOString() : NEVER,
+                  first_ts: firstKept ? new Date(firstKept.time).toISOString() : NEVER,
                 }),
           }),
         ],
