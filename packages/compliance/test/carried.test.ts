@@ -41,6 +41,19 @@ describe('a ledger whose beginning was pruned', () => {
     expect(facts.checks.find(({ check }) => check === 'LED-5')).toMatchObject({ ok: false })
   })
 
+  it('counts what was carried for nothing but what stands, and for who looks back', () => {
+    const fold = createFold(questionOf({ ...PERIOD, from: ms('2025-01-01') }))
+    for (const row of ROWS) fold.carry(row)
+    const { ledger, metrics, evidence } = fold.end({ chain: SOUND, reports: [] })
+
+    expect(ledger).toMatchObject({ entries: 0, firstSeq: null, byKind: {} })
+    expect(metrics.find(({ id }) => id === 'M01')).toMatchObject({ population: 0 })
+    expect(metrics.find(({ id }) => id === 'M16')).toMatchObject({ population: 0 })
+    expect(metrics.find(({ id }) => id === 'M22')).toMatchObject({ population: 0 })
+    expect(metrics.find(({ id }) => id === 'M35')).toMatchObject({ population: 0 })
+    expect(evidence.find(({ kind }) => kind === 'approval_decisions')).toMatchObject({ count: 0 })
+  })
+
   it('knows nothing of what was carried from the end of the period or later', () => {
     const fold = createFold(questionOf({ ...PERIOD, to: ms('2025-06-01') }))
     for (const row of ROWS.filter(isState)) fold.carry(row)

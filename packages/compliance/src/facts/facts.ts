@@ -39,8 +39,9 @@ export interface Facts {
 /** One pass over an organization's entries, in their order, with bounded memory. */
 export interface FactFold {
   /**
-   * An entry that was pruned and whose content `state.carried` has: what it set up stands. All of them
-   * in their order, before the first entry.
+   * An entry that was pruned and whose content `state.carried` has: what it set up stands, and whoever
+   * looks back before the period sees it. It counts for nothing else. All of them in their order,
+   * before the first entry.
    */
   carry(row: FactRow): void
   /** The next entry; what is dated at the end of the period or later is left alone. */

@@ -73,7 +73,15 @@ export class Fold implements FactFold {
 
   carry(row: FactRow): void {
     const time = this.#moments.read(row.recorded_at)
-    if (time < this.#question.to) this.state.apply(new LazyEntry(row, time))
+    const { from, to } = this.#question
+    if (!(time < to)) return
+    const entry = new LazyEntry(row, time)
+    const { readers } = this.#kindOf(row.kind)
+    // Whoever looks back has seen it; for a period that lost it, it is none of its entries.
+    for (const { meter, since } of readers)
+      if (since < from && time >= since && !isAboutRecord(meter))
+        meter.entry(entry, this.state, false)
+    this.state.apply(entry)
   }
 
   entry(row: FactRow): void {
@@ -140,8 +148,7 @@ export class Fold implements FactFold {
     const readers = this.#meters
       .filter(({ reads }) => reads.some((one) => coversKind(one, kind)))
       .map((meter) => ({ meter, since: sinceOf(meter, kind) ?? this.#question.from }))
-    // Whoever reads all kinds looks into none.
-    const looking = readers.filter(({ meter }) => !meter.reads.includes('*'))
+    const looking = readers.filter(({ meter }) => !isAboutRecord(meter))
     const made: Kind = {
       readers,
       looks: this.#evidence.looksFor(kind),
@@ -159,6 +166,9 @@ export class Fold implements FactFold {
 
 const sinceOf = ({ since }: Meter, kind: string): number | undefined =>
   typeof since === 'function' ? since(kind) : since
+
+/** Whoever reads all kinds looks into none: it is about what is there. */
+const isAboutRecord = ({ reads }: Meter): boolean => reads.includes('*')
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
   a.id < b.id ? -1 : 1

@@ -46,7 +46,8 @@ export interface Meter {
   readonly reads: readonly string[]
   /**
    * Entries from this time on are given to it, milliseconds, where that may depend on the kind; from the
-   * beginning of the period unless set.
+   * beginning of the period unless set. Before that, so are those that were pruned and carried over,
+   * unless it reads `*`: then it is about what the ledger has.
    */
   readonly since?: number | ((kind: string) => number)
   /** An entry before the end of the period, with the state that was before it. */

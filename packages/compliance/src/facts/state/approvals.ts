@@ -111,10 +111,15 @@ const close: Fold = (state: State, entry) => {
   if (approval) state.approvals.delete(approval.id)
 }
 
+const decide: Fold = (state, entry) => {
+  const isRejected = approvalOf(entry)?.status === 'rejected'
+  return isRejected ? close(state, entry) : keep(state, entry)
+}
+
 export const approvalFolds: Folds = {
   'approval.requested': keep,
   'approval.voted': keep,
-  'approval.decided': keep,
+  'approval.decided': decide,
   'approval.consumed': close,
   'approval.expired': close,
   'approval.cancelled': close,
