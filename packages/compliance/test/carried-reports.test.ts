@@ -209,6 +209,32 @@ const CASES: readonly Case[] = [
     ],
     fails: ['ACC-4'],
   },
+  {
+    name: 'a credential that ended by a rotation, whose successor has ended too',
+    entries: [
+      credential('2026-03-05T09:00:00.000Z', 'cred_1', { expires_at: '2027-03-01T00:00:00.000Z' }),
+      change('2026-03-06T09:00:00.000Z', 'credential.rotated', {
+        credential: {
+          id: 'cred_2',
+          agent_id: 'payer',
+          scopes: ['authorize'],
+          expires_at: '2026-03-06T12:00:00.000Z',
+        },
+        rotated_from: { id: 'cred_1', expires_at: '2026-03-06T09:00:00.000Z' },
+      }),
+      decision('2026-03-09T12:00:00.000Z'),
+      decision('2026-03-10T09:00:00.000Z'),
+    ],
+    fails: [],
+  },
+  {
+    name: 'a policy that was tried before the cut and made after it',
+    entries: [
+      change('2026-03-09T20:00:00.000Z', 'policy.dry_run', { method: 'dry_run' }),
+      policy('2026-03-10T08:00:00.000Z', 'pol_new'),
+    ],
+    fails: [],
+  },
 ]
 
 /** What every ledger begins with. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFold, questionOf } from '../src/facts/index.ts'
-import type { Facts } from '../src/facts/index.ts'
+import type { FactFold, Facts } from '../src/facts/index.ts'
 import { SOUND } from '../src/facts/outside.ts'
 import { ms, rowsOf } from './support/by-hand.ts'
 import { goodLedger } from './support/good-ledger.ts'
@@ -39,6 +39,28 @@ describe('a ledger whose beginning was pruned', () => {
 
     expect(facts.organization).toMatchObject({ name: 'Acme', plan: 'enterprise' })
     expect(facts.checks.find(({ check }) => check === 'LED-5')).toMatchObject({ ok: false })
+  })
+
+  it('does not take a silence for a server that never said that it is there', () => {
+    const after = (at: string, kind: string) => ({ at, kind, data: {} })
+    const [beat, ...rows] = rowsOf([
+      after('2025-12-31T12', 'ledger.heartbeat'),
+      after('2026-01-02', 'key.created'),
+      after('2026-03-01', 'key.created'),
+    ])
+    const silence = (read: (fold: FactFold) => void) => {
+      const fold = createFold(questionOf(PERIOD))
+      read(fold)
+      for (const row of rows) fold.entry(row)
+      const { checks } = fold.end({ chain: SOUND, reports: [] })
+      return checks.find(({ check }) => check === 'LED-3')
+    }
+
+    const kept = silence((fold) => fold.entry(beat!))
+
+    expect(kept).toMatchObject({ ok: false, population: 2 })
+    expect(silence((fold) => fold.carry(beat!))).toEqual(kept)
+    expect(silence(() => undefined)).toMatchObject({ ok: true, population: 0 })
   })
 
   it('counts what was carried for nothing but what stands, and for who looks back', () => {

@@ -100,10 +100,27 @@ describe('what pruning carries over', () => {
     expect(isCarried(entryOf('credential.issued', { data }))).toBe(is)
   })
 
+  test('a rotation is, though the new credential has ended: the old one ends by it', () => {
+    const data = {
+      credential: { id: 'cred_2', expires_at: '2025-07-01T00:00:00.000Z' },
+      rotated_from: { id: 'cred_1', expires_at: '2025-06-02T00:00:00.000Z' },
+    }
+
+    expect(isCarried(entryOf('credential.rotated', { data }))).toBe(true)
+  })
+
   test('a permission that has ended is: only credentials come by the hour', () => {
     const data = { permission: { id: 'p', expires_at: '2025-07-01T00:00:00.000Z' } }
 
     expect(isCarried(entryOf('permission.granted', { data }))).toBe(true)
+  })
+
+  test.each(['policy.dry_run', 'ledger.heartbeat'])('of %s the last is', (kind) => {
+    const earlier = carrying(entryOf(kind, {}, 3))
+    const all = [earlier, entryOf(kind, {}, 11), entryOf(kind, {}, 12), entryOf('ledger.erased')]
+
+    expect(carriedOf([earlier])).toEqual([3])
+    expect(carriedOf(all)).toEqual([12])
   })
 
   test('what was carried before is carried as it was', () => {

@@ -33,7 +33,6 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   let first: Place | null = null
   let last: Place | null = null
   let longest: Silence | null = null
-  let isBeating = false
   let decisions = 0
   let entries = 0
 
@@ -53,7 +52,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     return longest
   }
 
-  function silenceOutcome(found: Silence | null): Outcome {
+  function silenceOutcome(found: Silence | null, { isBeating }: State): Outcome {
     const isLong = found !== null && found.ms > allowed
     return outcome({
       check: 'LED-3',
@@ -75,7 +74,6 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     since: -Infinity,
     entry({ seq, time, kind, erased }, _state, inPeriod) {
       firstKept ??= { seq, time }
-      if (kind === 'ledger.heartbeat') isBeating = true
       // What callers write says nothing about what the server recorded.
       if (!inPeriod || kind === 'entry.appended') return
       entries += 1
@@ -103,7 +101,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
           { id: 'M06', value: covered, population: covered ? 1 : 0 },
         ],
         checks: [
-          silenceOutcome(found),
+          silenceOutcome(found, state),
           outcome({
             check: 'LED-5',
             population: firstKept && created < from ? 1 : 0,

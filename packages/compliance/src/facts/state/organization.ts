@@ -30,6 +30,9 @@ const planIn = (object: Recorded): Plan => {
 }
 
 export const organizationFolds: Folds = {
+  'ledger.heartbeat': (state) => {
+    state.isBeating = true
+  },
   'organization.created': (state, { seq, time, data }) => {
     const object = recordIn(data, 'organization')
     if (!object) return

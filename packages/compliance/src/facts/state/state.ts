@@ -55,6 +55,8 @@ export class State {
   readonly trustPolicies = new Map<string, RuleState>()
   readonly issuers = new Map<string, IssuerState>()
   readonly approvals = new Map<string, ApprovalState>()
+  /** The server tells every day that it is there. */
+  isBeating = false
   /** Those of the permissions that deny. */
   readonly denies = new Map<string, PermissionState>()
   /** Move with every change of rules, or of denies, for whoever keeps something made of them. */
