@@ -32,7 +32,8 @@ export async function readCarried(db: Database<Tables>, orgId: string): Promise<
   }
   const rows = [...carried.values()].toSorted((a, b) => a.seq - b.seq)
   // The last entry that went was recorded at the time of the cut.
-  return { rows, to, keptFrom: Date.parse(cut.recorded_at) + 1 }
+  const last = Date.parse(cut.recorded_at)
+  return { rows, to, keptFrom: Number.isNaN(last) ? null : last + 1 }
 }
 
 /** Where the entry stands that tells of the cut. Where it is not the newest of its kind, all may be it. */
