@@ -3,7 +3,7 @@ import type { Compliance, Deps } from '@remit/core'
 import { askForReport } from './report/ask.ts'
 import { renderingOf } from './report/formats.ts'
 import { Generator } from './report/generator.ts'
-import { storedOf } from './report/view.ts'
+import { storedOf } from './report/stored.ts'
 import { verifyAndRecord } from './verify/verify-and-record.ts'
 import type { Jobs } from './worker/jobs.ts'
 

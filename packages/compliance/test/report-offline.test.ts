@@ -20,6 +20,7 @@ interface Verdict {
   readonly reports: readonly {
     readonly status: string
     readonly looked_up: number
+    readonly not_checked: readonly string[]
     readonly errors: readonly { readonly code: string; readonly detail: string }[]
   }[]
 }
@@ -70,6 +71,8 @@ describe.skipIf(!existsSync(VERIFIER)).each(DIALECTS)('remit-verify on %s', (dia
 
     for (const { errors } of verdict.reports) expect(errors).toEqual([])
     expect(verdict.ledger).toMatchObject({ status: 'ok', anchored_by: 'signature' })
+    for (const { not_checked } of verdict.reports)
+      expect(not_checked.join()).not.toContain('no hash and no entry')
     for (const { looked_up: lookedUp } of verdict.reports) expect(lookedUp).toBeGreaterThan(50)
     expect(status).toBe(0)
   })

@@ -92,11 +92,14 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
         to: report.content.period.to,
         categories: ['privacy'],
         role: null,
+        requested_at: '2026-04-02T08:00:00.000Z',
         content_sha256: report.content_sha256,
         csv_sha256: report.csv_sha256,
         catalog_sha256: report.content.catalog.sha256,
         checkpoint: { seq: before.seq, hash: before.hash },
+        ledger_head: report.ledger_head,
         summary: report.content.summary,
+        verified: true,
       })
       expect(report.ledger_head).toMatchObject({ size: report.record_seq, hash: before.hash })
     })

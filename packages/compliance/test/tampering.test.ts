@@ -35,6 +35,12 @@ const ATTACKS: readonly Attack[] = [
     run: async (he) => he.set(10, { hash: flipped((await he.entries())[10]!.hash) }),
   },
   {
+    name: 'a hash is replaced by what is none',
+    first: '31 hash_mismatch',
+    also: ['31 report_checkpoint'],
+    run: (he) => he.set(31, { hash: 'none' }),
+  },
+  {
     name: 'two entries change places',
     first: '10 broken_link',
     run: async (he) => {

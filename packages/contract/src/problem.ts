@@ -59,6 +59,7 @@ export const PROBLEMS = {
   too_many_issuers: [409, 'There are as many trusted issuers as an organization can have'],
   too_many_trust_policies: [409, 'There are as many trust policies as an organization can have'],
   report_not_ready: [409, 'The report is not generated yet'],
+  report_changed: [409, 'What is stored of the report was changed'],
   answer_erased: [410, 'The answer was erased, and the request is not carried out again'],
   ledger_pruned: [410, 'That part of the ledger was pruned'],
   version_mismatch: [412, 'It was changed meanwhile'],

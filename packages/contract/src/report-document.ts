@@ -14,6 +14,8 @@ export type FrameworkRole = z.infer<typeof FrameworkRole>
 
 const Seq = z.int()
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+/** As it stands in the ledger: of one that somebody changed it may be anything. */
+const FoundHash = z.string()
 
 /** A measured value: whole numbers, decimal text, a ratio with its text of four decimals; null over nothing. */
 export type Figure =
@@ -133,7 +135,10 @@ export const ReportSummary = z
   .meta({ id: 'ReportSummary' })
 export type ReportSummary = z.infer<typeof ReportSummary>
 
-/** What is hashed: a function of the entries before `period.to` and of what was asked, of nothing else. */
+/**
+ * What is hashed: a function of the entries before `period.to` and of what was asked, of nothing else.
+ * Reports that are stored must go on to fit: what is added is optional, or makes another `schema`.
+ */
 export const ReportContent = z
   .object({
     schema: z.literal('report/1'),
@@ -153,7 +158,7 @@ export const ReportContent = z
       last_seq: Seq.nullable(),
       entries: z.int(),
       by_kind: z.record(z.string(), z.int()),
-      hash_at_last: Hash.nullable(),
+      hash_at_last: FoundHash.nullable(),
       verified: z.boolean(),
       verified_from_seq: Seq.nullable(),
       first_bad_seq: Seq.nullable(),
@@ -185,7 +190,7 @@ export const ReadyReport = z
     record_seq: Seq.describe('The entry `report.generated`'),
     ledger_head: z.object({
       size: z.int(),
-      hash: Hash,
+      hash: FoundHash,
       verified: z.boolean(),
       first_bad_seq: Seq.nullable(),
       anchors_checked: z.int(),

@@ -2,17 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { SeqGatherer } from '../facts/index.ts'
 import type { EvidenceQuery } from '../worker/jobs.ts'
 import { EvidenceRuns } from './evidence-runs.ts'
-import type { ReportHead } from './store.ts'
 
 const signal = new AbortController().signal
-const reportOf = (id: string, content_sha256 = 'a') =>
-  ({
-    org_id: 'org',
-    id,
-    content_sha256,
-    period_from: '2026-01-01',
-    period_to: '2026-02-01',
-  }) as ReportHead
+const reportOf = (id: string, content_sha256 = 'a') => ({
+  orgId: 'org',
+  report: { id, content_sha256, period: { from: '2026-01-01', to: '2026-02-01' } },
+})
 const of = { check: 'DEC-1' }
 
 /** Runs over a ledger in which every number up to `count` is evidence, and how often it was read. */
@@ -28,10 +23,14 @@ function runsOver(count: number, options: { length?: number; maxBytes?: number }
   return { read, runs: new EvidenceRuns({ evidence }, { length, ...(maxBytes && { maxBytes }) }) }
 }
 
-async function everything(runs: EvidenceRuns, row: ReportHead, limit: number): Promise<number[]> {
+async function everything(
+  runs: EvidenceRuns,
+  from: ReturnType<typeof reportOf>,
+  limit: number,
+): Promise<number[]> {
   const found: number[] = []
   for (;;) {
-    const asked = { row, of, afterSeq: found.at(-1) ?? null }
+    const asked = { ...from, of, afterSeq: found.at(-1) ?? null }
     const { seqs, isLast } = await runs.page(asked, limit, signal)
     found.push(...seqs)
     if (isLast) return found
@@ -56,8 +55,8 @@ describe('remembered evidence', () => {
 
   it('is of one report, one content and one question', async () => {
     const { runs, read } = runsOver(5)
-    const page = (row: ReportHead, what: EvidenceQuery['of']) =>
-      runs.page({ row, of: what, afterSeq: null }, 2, signal)
+    const page = (from: ReturnType<typeof reportOf>, what: EvidenceQuery['of']) =>
+      runs.page({ ...from, of: what, afterSeq: null }, 2, signal)
     for (let i = 0; i < 2; i++) {
       await page(reportOf('rpt_1'), of)
       await page(reportOf('rpt_2'), of)
@@ -70,15 +69,15 @@ describe('remembered evidence', () => {
 
   it('reads again from an earlier place than it knows', async () => {
     const { runs } = runsOver(35)
-    await runs.page({ row: reportOf('rpt_1'), of, afterSeq: 19 }, 5, signal)
-    const { seqs } = await runs.page({ row: reportOf('rpt_1'), of, afterSeq: null }, 5, signal)
+    await runs.page({ ...reportOf('rpt_1'), of, afterSeq: 19 }, 5, signal)
+    const { seqs } = await runs.page({ ...reportOf('rpt_1'), of, afterSeq: null }, 5, signal)
 
     expect(seqs).toEqual([0, 1, 2, 3, 4])
   })
 
   it('takes no more memory than it may: what was not used for longest is read again', async () => {
     const { runs, read } = runsOver(10, { maxBytes: 2 * (1024 + 80) })
-    const ask = (id: string) => runs.page({ row: reportOf(id), of, afterSeq: null }, 2, signal)
+    const ask = (id: string) => runs.page({ ...reportOf(id), of, afterSeq: null }, 2, signal)
     for (const id of ['1', '2', '1', '3', '1', '2']) await ask(id)
 
     expect(read).toHaveLength(4)

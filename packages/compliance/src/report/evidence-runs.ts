@@ -1,7 +1,7 @@
+import type { ReadyReport } from '@remit/contract'
 import type { EvidenceQuery, Jobs } from '../worker/jobs.ts'
 import type { SeqRun } from '../facts/index.ts'
 import { questionFor } from './generate.ts'
-import type { ReportHead } from './store.ts'
 
 export interface RunOptions {
   /** Numbers that one pass gathers. */
@@ -18,7 +18,8 @@ const LEAST_BYTES = 1024
 
 /** What is asked about a report, and after which sequence number. */
 interface Asked {
-  readonly row: ReportHead
+  readonly orgId: string
+  readonly report: Pick<ReadyReport, 'id' | 'period' | 'content_sha256'>
   readonly of: EvidenceQuery['of']
   readonly afterSeq: number | null
 }
@@ -55,9 +56,9 @@ export class EvidenceRuns {
     limit: number,
     signal: AbortSignal,
   ): Promise<{ readonly seqs: number[]; readonly isLast: boolean }> {
-    const { row, of } = asked
+    const { orgId, report, of } = asked
     const after = asked.afterSeq ?? -1
-    const name = JSON.stringify([row.org_id, row.id, row.content_sha256, of])
+    const name = JSON.stringify([orgId, report.id, report.content_sha256, of])
     const known = this.#find(name, after) ?? (await this.#read(asked, signal))
     this.#remember(name, known)
     const begin = firstAbove(known.seqs, after)
@@ -72,9 +73,9 @@ export class EvidenceRuns {
     return known.isWhole || after < (known.seqs.at(-1) ?? -1) ? known : null
   }
 
-  async #read({ row, of, afterSeq }: Asked, signal: AbortSignal): Promise<Known> {
-    const wanted = { question: questionFor(row), of, afterSeq, most: this.#length }
-    const run = await this.#jobs.evidence(row.org_id, wanted, { signal })
+  async #read({ orgId, report, of, afterSeq }: Asked, signal: AbortSignal): Promise<Known> {
+    const wanted = { question: questionFor(orgId, report.period), of, afterSeq, most: this.#length }
+    const run = await this.#jobs.evidence(orgId, wanted, { signal })
     return { ...run, after: afterSeq ?? -1 }
   }
 

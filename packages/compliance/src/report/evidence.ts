@@ -1,13 +1,11 @@
-import type { EvidenceEntry, EvidenceQuery, Framework, ReadyReport } from '@remit/contract'
+import type { EvidenceEntry, EvidenceQuery, ReadyReport } from '@remit/contract'
 import { invalid } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { catalogue, CHECKS } from '../catalogue/catalogue.ts'
 import { controlsIn } from '../catalogue/scope.ts'
-import type { Scope } from '../catalogue/scope.ts'
 import type { EvidenceQuery as Wanted } from '../worker/jobs.ts'
 import type { EvidenceRuns } from './evidence-runs.ts'
 import { findEntries } from './store.ts'
-import type { ReportHead } from './store.ts'
 import { checkWhole } from './whole.ts'
 
 interface Page {
@@ -18,30 +16,32 @@ interface Page {
 /** The entries behind a control or a check of a report, in their order, while all of them are kept. */
 export async function evidencePage(
   { db, runs }: Pick<Deps, 'db'> & { readonly runs: EvidenceRuns },
-  row: ReportHead,
+  orgId: string,
   report: ReadyReport,
   query: EvidenceQuery,
   signal: AbortSignal,
 ): Promise<Page> {
   const afterSeq = placeOf(query.cursor)
-  const of = sourceOf(row, query)
-  await checkWhole(db, row.org_id, report)
+  const of = sourceOf(report, query)
+  await checkWhole(db, orgId, report)
   // A manual control has no kinds.
   if ('kinds' in of && of.kinds.length === 0) return { data: [], next_cursor: null }
-  const { seqs, isLast } = await runs.page({ row, of, afterSeq }, query.limit, signal)
-  const data = seqs.length === 0 ? [] : await findEntries(db, row.org_id, seqs)
+  const { seqs, isLast } = await runs.page({ orgId, report, of, afterSeq }, query.limit, signal)
+  const data = seqs.length === 0 ? [] : await findEntries(db, orgId, seqs)
   // A pruning may have taken some of them meanwhile.
-  await checkWhole(db, row.org_id, report)
+  await checkWhole(db, orgId, report)
   return { data, next_cursor: isLast ? null : String(seqs.at(-1)) }
 }
 
-function sourceOf(row: ReportHead, { control, check }: EvidenceQuery): Wanted['of'] {
+function sourceOf(
+  { framework, content }: ReadyReport,
+  { control, check }: EvidenceQuery,
+): Wanted['of'] {
   if (check !== undefined) {
     if (!CHECKS.has(check)) throw invalid('check', 'is not a check; a report names those it has')
     return { check }
   }
-  const of = catalogue(row.framework as Framework)
-  const inScope = controlsIn(of, JSON.parse(row.scope) as Scope)
+  const inScope = controlsIn(catalogue(framework), content.scope)
   const found = inScope.find(({ id }) => id === control)
   if (!found) throw invalid('control', 'is not a control of the report')
   return { kinds: found.evidence }

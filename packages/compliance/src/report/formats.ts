@@ -4,7 +4,7 @@ import { invalid, Reply } from '@remit/core'
 import { pageOf } from '../print/html/page.ts'
 import { oscalOf } from '../print/oscal/assessment-results.ts'
 import { csvOf } from './csv/csv.ts'
-import type { Stored } from './view.ts'
+import type { Stored } from './stored.ts'
 
 /** A report in one of its formats. */
 export interface Rendering {

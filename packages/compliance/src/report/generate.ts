@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Actor, Framework } from '@remit/contract'
+import type { Framework, ReportPeriod } from '@remit/contract'
 import { fail, on, OPERATOR } from '@remit/core'
-import type { Change, Deps, EntryDraft, Scope as WorkScope } from '@remit/core'
+import type { Change, Deps, Scope as WorkScope } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { Scope } from '../catalogue/scope.ts'
 import { questionOf } from '../facts/index.ts'
@@ -10,6 +10,7 @@ import type { Tables } from '../schema.ts'
 import type { Jobs, ReportFacts } from '../worker/jobs.ts'
 import { csvOf } from './csv/csv.ts'
 import { contentOf, sealed } from './document.ts'
+import { generatedEntry } from './generated-entry.ts'
 import type { ReportRow } from './schema.ts'
 import type { ReportHead } from './store.ts'
 
@@ -22,12 +23,8 @@ type Documents = Pick<
 const MAX_READINGS = 3
 
 /** What is read for a report. */
-export const questionFor = (row: ReportHead): Question =>
-  questionOf({
-    orgId: row.org_id,
-    from: Date.parse(row.period_from),
-    to: Date.parse(row.period_to),
-  })
+export const questionFor = (orgId: string, { from, to }: ReportPeriod): Question =>
+  questionOf({ orgId, from: Date.parse(from), to: Date.parse(to) })
 
 /**
  * Reads the facts, writes the documents and records the report: it and the entry `report.generated`
@@ -39,15 +36,16 @@ export async function generate(
   row: ReportHead,
   signal: AbortSignal,
 ): Promise<void> {
+  const question = questionFor(row.org_id, { from: row.period_from, to: row.period_to })
   for (let reading = 1; reading <= MAX_READINGS; reading++) {
-    const facts = await jobs.report(row.org_id, questionFor(row), { signal })
+    const facts = await jobs.report(row.org_id, question, { signal })
     const documents = documentsOf(row, facts)
     const finish: Change<boolean> = async (scope) => {
       if (!(await isStillWhole(scope, row, facts.head.size)))
         return { entries: [], reply: () => false }
       // Another process may have finished the report, or given it up.
       const isMine = await record(scope, row, documents)
-      const entries = isMine ? [entryOf(row, documents, facts.head)] : []
+      const entries = isMine ? [generatedEntry({ ...row, ...documents })] : []
       return { entries, reply: () => true }
     }
     if (await writer.work(row.org_id, OPERATOR, finish, { evenIfForged: true })) return
@@ -111,26 +109,3 @@ async function record(scope: WorkScope, row: ReportHead, documents: Documents): 
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
-
-const entryOf = (
-  row: ReportHead,
-  { content_sha256, csv_sha256, summary }: Documents,
-  head: ReportFacts['head'],
-): EntryDraft => ({
-  kind: 'report.generated',
-  actor: JSON.parse(row.requested_by) as Actor,
-  data: {
-    report_id: row.id,
-    framework: row.framework,
-    from: row.period_from,
-    to: row.period_to,
-    ...(JSON.parse(row.scope) as Scope),
-    content_sha256,
-    csv_sha256,
-    catalog_sha256: catalogue(row.framework as Framework).sha256,
-    // The end of the ledger as the report found it: whoever cuts or rewrites it contradicts this entry.
-    checkpoint: { seq: head.size - 1, hash: head.hash },
-    summary: JSON.parse(summary ?? '{}') as unknown,
-    ...(row.requested_person !== null && { person: row.requested_person }),
-  },
-})

@@ -10,7 +10,8 @@ import { answerIn } from './formats.ts'
 import type { Generator } from './generator.ts'
 import type { ReportRow } from './schema.ts'
 import { findReport, listReports } from './store.ts'
-import { listItem, storedOf, unfinished } from './view.ts'
+import { storedOf } from './stored.ts'
+import { listItem, unfinished } from './view.ts'
 
 const PATIENCE_MS = 5000
 
@@ -61,7 +62,7 @@ export const reportRoutes = (deps: ReportDeps): Route[] => {
       const row = await known(caller.orgId, params.id)
       const stored = storedOf(row)
       if (!stored) throw notReady(row)
-      return evidencePage({ db, runs }, row, stored.report, query, request.signal())
+      return evidencePage({ db, runs }, caller.orgId, stored.report, query, request.signal())
     },
   })
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
 import { FirstErrors, on } from '@remit/core'
 import type { AnyDatabase, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
 import type { ReportRow } from '../report/schema.ts'
 import type { Tables } from '../schema.ts'
 import type { ReportError, ReportErrorCode, ReportsCheck } from '../worker/jobs.ts'
+import { faultOf } from './report-fault.ts'
 import { readRecord } from './report-record.ts'
 import type { KeptEnd, ReportRecord } from './report-record.ts'
 
@@ -55,11 +55,11 @@ export class RecordedReports {
   }
 
   /** The next entry of the ledger. */
-  entry({ kind, seq, recorded_at, payload }: LedgerEntryRow): void {
-    if (kind !== KIND) return
-    const record = payload === null ? null : readRecord(payload)
-    if (record === null) this.#erased.add(seq)
-    else this.#records.push({ ...record, seq, time: Date.parse(recorded_at) })
+  entry(row: LedgerEntryRow): void {
+    if (row.kind !== KIND) return
+    const record = readRecord(row)
+    if (record === null) this.#erased.add(row.seq)
+    else this.#records.push(record)
   }
 
   /** Compares both, once the ledger was read. */
@@ -146,27 +146,6 @@ export class RecordedReports {
 
 const isIn = (seq: number | null, { from, to }: Span): seq is number =>
   seq !== null && seq >= from && seq <= to
-
-function faultOf(
-  { said, seq }: ReportRecord,
-  row: ReportRow | undefined,
-): 'report_missing' | 'report_changed' | null {
-  if (!row || row.status !== 'ready' || row.content === null || row.csv === null)
-    return 'report_missing'
-  const found = {
-    framework: row.framework,
-    from: row.period_from,
-    to: row.period_to,
-    content_sha256: row.content_sha256,
-    csv_sha256: row.csv_sha256,
-  }
-  const isSame =
-    row.record_seq === seq &&
-    hash('sha256', row.content, 'hex') === row.content_sha256 &&
-    hash('sha256', row.csv, 'hex') === row.csv_sha256 &&
-    Object.entries(found).every(([name, value]) => said[name] === value)
-  return isSame ? null : 'report_changed'
-}
 
 /** The end that the row's own copy of the head names; null where it names none. */
 function endIn(text: string | null): KeptEnd | null {

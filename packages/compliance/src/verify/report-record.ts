@@ -1,3 +1,5 @@
+import type { LedgerEntryRow } from '@remit/core'
+
 /** The last entry of a ledger as somebody kept it. */
 export interface KeptEnd {
   readonly seq: number
@@ -7,30 +9,46 @@ export interface KeptEnd {
 /** What an entry `report.generated` says. */
 export interface ReportRecord {
   readonly seq: number
-  /** Milliseconds. */
+  readonly recordedAt: string
+  /** The same in milliseconds. */
   readonly time: number
   readonly reportId: string
   /** The end of the ledger that the report was made from; null where the entry does not say. */
   readonly end: KeptEnd | null
+  /** Who asked for it. */
+  readonly actor: unknown
   readonly said: Readonly<Record<string, unknown>>
 }
 
-/** Reads its payload; null for what says nothing of a report. */
-export function readRecord(payload: string): Omit<ReportRecord, 'seq' | 'time'> | null {
-  const data = dataIn(payload)
+/** Reads one; null for what says nothing of a report, or nothing any more. */
+export function readRecord(
+  row: Pick<LedgerEntryRow, 'seq' | 'recorded_at' | 'payload'>,
+): ReportRecord | null {
+  const content = objectIn(row.payload ?? '')
+  const data = asObject(content?.['data'])
   const reportId = data?.['report_id']
   if (!data || typeof reportId !== 'string') return null
   const { seq, hash } = (data['checkpoint'] ?? {}) as { seq?: unknown; hash?: unknown }
   const end =
     Number.isSafeInteger(seq) && typeof hash === 'string' ? { seq: Number(seq), hash } : null
-  return { reportId, end, said: data }
+  return {
+    seq: row.seq,
+    recordedAt: row.recorded_at,
+    time: Date.parse(row.recorded_at),
+    reportId,
+    end,
+    actor: content?.['actor'],
+    said: data,
+  }
 }
 
-function dataIn(payload: string): Record<string, unknown> | null {
+function objectIn(text: string): Record<string, unknown> | null {
   try {
-    const { data } = JSON.parse(payload) as { data?: unknown }
-    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : null
+    return asObject(JSON.parse(text))
   } catch {
     return null
   }
 }
+
+const asObject = (value: unknown): Record<string, unknown> | null =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null

@@ -62,9 +62,9 @@ export interface ReportError {
 }
 
 /**
- * `report_missing`: recorded, and not stored. `report_changed`: its bytes have another hash.
- * `report_unrecorded`: stored, and no entry tells of it. `report_checkpoint`: the entry that it names as
- * the end of the ledger has another hash now, or is missing.
+ * `report_missing`: recorded, and not stored. `report_changed`: its bytes or what stands beside
+ * them are not what was recorded. `report_unrecorded`: stored, and no entry tells of it.
+ * `report_checkpoint`: the entry that it names as the end of the ledger has another hash now, or is missing.
  */
 export type ReportErrorCode =
   | 'report_missing'
