@@ -15,13 +15,16 @@ export interface Report {
     readonly framework: { readonly id: string }
     readonly organization: { readonly id: string }
     readonly catalog: { readonly sha256: string }
+    readonly scope: { readonly categories: readonly string[]; readonly role: string | null }
     readonly period: { readonly from: string; readonly to: string }
+    readonly summary: Readonly<Record<string, number>>
     readonly ledger: {
       readonly first_seq: number | null
       readonly last_seq: number | null
       readonly entries: number
       readonly by_kind: Readonly<Record<string, number>>
       readonly hash_at_last: string | null
+      readonly verified: boolean
     }
     readonly controls: readonly {
       readonly id: string
@@ -50,6 +53,7 @@ const countOrNull = is(
   'a count or null',
   (value) => value === null || (Number.isSafeInteger(value) && Number(value) >= 0),
 )
+const yesOrNo = is('true or false', (value) => typeof value === 'boolean')
 const textOrNull = is('a text or null', (value) => value === null || typeof value === 'string')
 const time = is(
   'a time like 2026-01-31T00:00:00.000Z',
@@ -90,13 +94,16 @@ const REPORT = object({
     framework: object({ id: text }),
     organization: object({ id: text }),
     catalog: object({ sha256: text }),
+    scope: object({ categories: list(text), role: textOrNull }),
     period: object({ from: time, to: time }),
+    summary: counts,
     ledger: object({
       first_seq: countOrNull,
       last_seq: countOrNull,
       entries: count,
       by_kind: counts,
       hash_at_last: textOrNull,
+      verified: yesOrNo,
     }),
     controls: list(
       object({

@@ -1,11 +1,15 @@
-import { canonical, isObject } from './jcs.ts'
+import { canonical } from './jcs.ts'
 import type { Entry } from './lines.ts'
 import { readPayload } from './payload.ts'
 import type { Report } from './report-document.ts'
 
-/** What of a report lies outside of its hashed content and is told by the entry that records it. */
-export function recordDifferences(report: Report, { recorded_at, payload }: Entry): string[] {
-  const read = payload === null ? null : readPayload(payload)
+/** Members that the first entries of this kind did not have. */
+const LATER: ReadonlySet<string> = new Set(['ledger_head', 'verified'])
+
+/** How a report differs from the entry that records it: in what is told by both of them. */
+export function recordDifferences(report: Report, entry: Entry): string[] {
+  const { recorded_at } = entry
+  const read = payloadOf(entry)
   if (read === null) return ['its payload, which was erased or cannot be read']
   const { content, ledger_head } = report
   const { from, to } = content.period
@@ -17,6 +21,11 @@ export function recordDifferences(report: Report, { recorded_at, payload }: Entr
     content_sha256: report.content_sha256,
     csv_sha256: report.csv_sha256,
     catalog_sha256: content.catalog.sha256,
+    categories: content.scope.categories,
+    role: content.scope.role,
+    summary: content.summary,
+    verified: content.ledger.verified,
+    ledger_head,
     checkpoint: { seq: ledger_head.size - 1, hash: ledger_head.hash },
   }
   const around = {
@@ -29,6 +38,7 @@ export function recordDifferences(report: Report, { recorded_at, payload }: Entr
   }
   return [
     ...Object.entries(stated)
+      .filter(([name]) => name in read.data || !LATER.has(name))
       .filter(([name, value]) => canonical(read.data[name] ?? null) !== canonical(value))
       .map(([name]) => name),
     ...Object.entries(around)
@@ -36,6 +46,8 @@ export function recordDifferences(report: Report, { recorded_at, payload }: Entr
       .map(([name]) => name),
   ]
 }
+
+const payloadOf = ({ payload }: Entry) => (payload === null ? null : readPayload(payload))
 
 const RECORDED: ReadonlySet<string> = new Set([
   'id',
@@ -51,14 +63,17 @@ const RECORDED: ReadonlySet<string> = new Set([
   'content',
 ])
 
-/** Members of a report that neither its hash nor the entry covers: anyone could have written them. */
-export function unrecorded(document: unknown): string[] {
-  if (!isObject(document)) return []
-  const head = isObject(document['ledger_head']) ? document['ledger_head'] : {}
+/**
+ * Members of a report that neither its hash nor the entry covers: anyone could have written them. Of
+ * the head an entry may hold no more than the checkpoint.
+ */
+export function unrecorded(report: Report, entry?: Entry): string[] {
+  const said = entry && payloadOf(entry)?.data
+  const isHeadRecorded = said !== undefined && 'ledger_head' in said
   return [
-    ...Object.keys(document).filter((name) => !RECORDED.has(name)),
-    ...Object.keys(head)
-      .filter((name) => name !== 'size' && name !== 'hash')
+    ...Object.keys(report).filter((name) => !RECORDED.has(name)),
+    ...Object.keys(report.ledger_head)
+      .filter((name) => !isHeadRecorded && name !== 'size' && name !== 'hash')
       .map((name) => `ledger_head.${name}`),
   ]
 }

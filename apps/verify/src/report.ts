@@ -57,14 +57,14 @@ export class ReportCheck {
   #last: number | null = null
   #hashAtLast: string | null = null
   #isBeforeSeen = false
-  readonly #unrecorded: readonly string[]
+  #unrecorded: readonly string[]
 
   /** Throws `JsonError` for a text that is no report. */
   constructor(text: string) {
     const document = parseJson(text)
     const report = readReport(document)
     this.#report = report
-    this.#unrecorded = unrecorded(document)
+    this.#unrecorded = unrecorded(report)
     const content = isObject(document) ? document['content'] : null
     if (hash('sha256', canonical(content)) !== report.content_sha256)
       this.#wrong({
@@ -167,6 +167,7 @@ export class ReportCheck {
   #record(entry: Entry): ReportError | null {
     if (entry.kind !== 'report.generated') return null
     this.#hasRecord = true
+    this.#unrecorded = unrecorded(this.#report, entry)
     const differing = recordDifferences(this.#report, entry)
     if (differing.length === 0) return null
     return { code: 'record_differs', detail: `seq ${entry.seq}: ${differing.join(', ')}` }

@@ -27,22 +27,18 @@ describe('a report and the export that records it', () => {
   test('say what nobody vouches for', async () => {
     const { not_checked } = await check(JSON.stringify({ ...report, verdict: 'good' }))
 
-    expect(not_checked.join('\n')).toContain('verdict, ledger_head.verified')
+    expect(not_checked).toContain('verdict: no hash and no entry covers them.')
     expect(not_checked).toContainEqual(
       expect.stringMatching(/^Whether the report says what follows/),
     )
   })
 
-  test('disagree after the change of any one digit that a hash or an entry covers', async () => {
-    const covered = JSON.stringify({
-      ...report,
-      ledger_head: { size: report.ledger_head.size, hash: report.ledger_head.hash },
-    })
-    const digits = [...covered.matchAll(/\d/g)].map(({ index }) => index)
+  test('disagree after the change of any one digit', async () => {
+    const digits = [...text.matchAll(/\d/g)].map(({ index }) => index)
     const missed: string[] = []
     for (const at of digits) {
-      const digit = (Number(covered[at]) + 1) % 10
-      const changed = `${covered.slice(0, at)}${digit}${covered.slice(at + 1)}`
+      const digit = (Number(text[at]) + 1) % 10
+      const changed = `${text.slice(0, at)}${digit}${text.slice(at + 1)}`
       const found = await check(changed).catch((error: unknown) => error)
       if (!(found instanceof JsonError) && (found as { status: string }).status === 'ok')
         missed.push(changed.slice(at - 30, at + 10))
@@ -50,6 +46,66 @@ describe('a report and the export that records it', () => {
 
     expect(digits.length).toBeGreaterThan(300)
     expect(missed).toEqual([])
+  })
+})
+
+describe('a report of which one member was changed', () => {
+  const { ledger_head: head } = report
+
+  test.each<[string, object, ...string[]]>([
+    ['id', { id: 'rpt_2' }, 'report_id'],
+    ['framework', { framework: 'eu_ai_act' }, 'framework'],
+    ['period', { period: { ...report.period, from: '2026-01-01T00:00:00.000Z' } }, 'from'],
+    ['generated_at', { generated_at: '2026-03-02T08:00:00.001Z' }, 'generated_at'],
+    ['generated_by', { generated_by: { type: 'human', id: 'key_1' } }, 'generated_by'],
+    ['content_sha256', { content_sha256: 'a'.repeat(64) }, 'content_sha256'],
+    ['csv_sha256', { csv_sha256: 'a'.repeat(64) }, 'csv_sha256'],
+    ['ledger_head.size', { ledger_head: { ...head, size: 7 } }, 'ledger_head', 'checkpoint'],
+    ['ledger_head.hash', { ledger_head: { ...head, hash: 'a'.repeat(64) } }, 'ledger_head'],
+    ['ledger_head.verified', { ledger_head: { ...head, verified: false } }, 'ledger_head'],
+    ['ledger_head.first_bad_seq', { ledger_head: { ...head, first_bad_seq: 0 } }, 'ledger_head'],
+    [
+      'ledger_head.anchors_checked',
+      { ledger_head: { ...head, anchors_checked: 99 } },
+      'ledger_head',
+    ],
+    ['ledger_head, a member more', { ledger_head: { ...head, note: 'sound' } }, 'ledger_head'],
+  ])('%s: is not what was recorded', async (_name, change, ...names) => {
+    const { errors } = await check(JSON.stringify({ ...report, ...change }))
+    const { detail = '' } = errors.find(({ code }) => code === 'record_differs') ?? {}
+
+    for (const name of names) expect(detail.split(/[:,] /)).toContain(name)
+  })
+
+  test('record_seq: there is no such record', async () => {
+    expect(await codes(JSON.stringify({ ...report, record_seq: 7 }))).toContain('record_missing')
+  })
+
+  // As a server that lies would write it: the content is hashed, and its entry says otherwise.
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ['summary', { summary: { total: 2, satisfied: 2, attention: 0, not_evidenced: 0, manual: 0 } }],
+    ['verified', { verified: false }],
+    ['categories', { categories: ['privacy'] }],
+    ['role', { role: 'provider' }],
+    ['ledger_head', { ledger_head: { ...head, verified: false } }],
+  ])('%s of the entry: is not what the report says', async (name, recorded) => {
+    const made = reportAndExport(contentOf(), report.generated_at, recorded)
+    const { errors } = await check(JSON.stringify(made.report), made.lines)
+
+    expect(errors).toEqual([{ code: 'record_differs', detail: `seq 8: ${name}` }])
+  })
+
+  test('is found by the entry of before the whole head was recorded as far as it goes', async () => {
+    const recorded = { ledger_head: undefined, verified: undefined }
+    const made = reportAndExport(contentOf(), report.generated_at, recorded)
+    const { status, not_checked } = await check(JSON.stringify(made.report), made.lines)
+    const moved = { ...made.report, ledger_head: { ...head, size: 7 } }
+
+    expect(status).toBe('ok')
+    expect(not_checked).toContain(
+      'ledger_head.verified, ledger_head.first_bad_seq, ledger_head.anchors_checked: no hash and no entry covers them.',
+    )
+    expect(await codes(JSON.stringify(moved), made.lines)).toContain('record_differs')
   })
 })
 

@@ -38,6 +38,7 @@ export function contentOf(change: Readonly<Record<string, unknown>> = {}) {
     framework: { id: 'soc2', name: 'SOC 2', version: '2017' },
     catalog: { version: '1', sha256: sha256('catalogue') },
     organization: { id: 'org_acme', name: 'Acme' },
+    scope: { statement: 'All', categories: ['security'], role: null, plan: 'team' },
     period: { from: FROM, to: TO },
     ledger: {
       first_seq: 3,
@@ -45,7 +46,9 @@ export function contentOf(change: Readonly<Record<string, unknown>> = {}) {
       entries: 4,
       by_kind: { 'authorization.decided': 3, 'entry.appended': 1 },
       hash_at_last: hashAt(exportOf(drafts), 6),
+      verified: true,
     },
+    summary: { total: 2, satisfied: 1, attention: 0, not_evidenced: 0, manual: 1 },
     controls: [
       { id: 'CC7.2', evidence: [evidence('authorization_decisions', [3, 4, 6])] },
       { id: 'CC1.1', evidence: [] },
@@ -55,15 +58,23 @@ export function contentOf(change: Readonly<Record<string, unknown>> = {}) {
   }
 }
 
-/** A report, and an export with the entry that records it. */
+/** A report, and an export with the entry that records it; members of that can be replaced, or left out as undefined. */
 export function reportAndExport(
   content: Readonly<Record<string, unknown>> = contentOf(),
   generated_at = '2026-03-02T08:00:00.000Z',
+  recorded: Readonly<Record<string, unknown>> = {},
 ) {
   const content_sha256 = sha256(canonical(content))
   const head = drafts.length
   const csv_sha256 = sha256('csv')
   const checkpoint = { seq: head, hash: hashAt(exportOf(drafts), head) }
+  const ledger_head = {
+    size: head + 1,
+    hash: checkpoint.hash,
+    verified: true,
+    first_bad_seq: null,
+    anchors_checked: 3,
+  }
   const data = {
     report_id: 'rpt_1',
     framework: 'soc2',
@@ -72,9 +83,17 @@ export function reportAndExport(
     content_sha256,
     csv_sha256,
     catalog_sha256: sha256('catalogue'),
+    categories: ['security'],
+    role: null,
+    requested_at: generated_at,
+    summary: { total: 2, satisfied: 1, attention: 0, not_evidenced: 0, manual: 1 },
+    verified: true,
+    ledger_head,
     checkpoint,
+    ...recorded,
   }
-  const record: Draft = { kind: 'report.generated', at: generated_at, data, actor: ACTOR }
+  const said = JSON.parse(JSON.stringify(data)) as Record<string, unknown>
+  const record: Draft = { kind: 'report.generated', at: generated_at, data: said, actor: ACTOR }
   const report = {
     id: 'rpt_1',
     framework: 'soc2',
@@ -85,13 +104,7 @@ export function reportAndExport(
     content_sha256,
     csv_sha256,
     record_seq: head + 1,
-    ledger_head: {
-      size: head + 1,
-      hash: checkpoint.hash,
-      verified: true,
-      first_bad_seq: null,
-      anchors_checked: 0,
-    },
+    ledger_head,
     content,
   }
   return { report, lines: exportOf([...drafts, record]) }
