@@ -4,7 +4,7 @@ import { readPayload } from './payload.ts'
 import type { Report } from './report-document.ts'
 
 /** Members that the first entries of this kind did not have. */
-const LATER: ReadonlySet<string> = new Set(['ledger_head', 'verified'])
+const LATER: ReadonlySet<string> = new Set(['evaluation', 'ledger_head', 'verified'])
 
 /** How a report differs from the entry that records it: in what is told by both of them. */
 export function recordDifferences(report: Report, entry: Entry): string[] {
@@ -25,6 +25,7 @@ export function recordDifferences(report: Report, entry: Entry): string[] {
     role: content.scope.role,
     summary: content.summary,
     verified: content.ledger.verified,
+    evaluation: report.evaluation ?? null,
     ledger_head,
     checkpoint: { seq: ledger_head.size - 1, hash: ledger_head.hash },
   }
@@ -68,10 +69,11 @@ const RECORDED: ReadonlySet<string> = new Set([
  * the head an entry may hold no more than the checkpoint.
  */
 export function unrecorded(report: Report, entry?: Entry): string[] {
-  const said = entry && payloadOf(entry)?.data
-  const isHeadRecorded = said !== undefined && 'ledger_head' in said
+  const said = (entry && payloadOf(entry)?.data) ?? {}
+  const isHeadRecorded = 'ledger_head' in said
+  const isRecorded = (name: string) => RECORDED.has(name) || (LATER.has(name) && name in said)
   return [
-    ...Object.keys(report).filter((name) => !RECORDED.has(name)),
+    ...Object.keys(report).filter((name) => !isRecorded(name)),
     ...Object.keys(report.ledger_head)
       .filter((name) => !isHeadRecorded && name !== 'size' && name !== 'hash')
       .map((name) => `ledger_head.${name}`),

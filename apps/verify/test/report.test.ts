@@ -58,6 +58,8 @@ describe('a report of which one member was changed', () => {
     ['period', { period: { ...report.period, from: '2026-01-01T00:00:00.000Z' } }, 'from'],
     ['generated_at', { generated_at: '2026-03-02T08:00:00.001Z' }, 'generated_at'],
     ['generated_by', { generated_by: { type: 'human', id: 'key_1' } }, 'generated_by'],
+    ['evaluation', { evaluation: false }, 'evaluation'],
+    ['evaluation, left out', { evaluation: undefined }, 'evaluation'],
     ['content_sha256', { content_sha256: 'a'.repeat(64) }, 'content_sha256'],
     ['csv_sha256', { csv_sha256: 'a'.repeat(64) }, 'csv_sha256'],
     ['ledger_head.size', { ledger_head: { ...head, size: 7 } }, 'ledger_head', 'checkpoint'],
@@ -96,14 +98,14 @@ describe('a report of which one member was changed', () => {
   })
 
   test('is found by the entry of before the whole head was recorded as far as it goes', async () => {
-    const recorded = { ledger_head: undefined, verified: undefined }
+    const recorded = { evaluation: undefined, ledger_head: undefined, verified: undefined }
     const made = reportAndExport(contentOf(), report.generated_at, recorded)
     const { status, not_checked } = await check(JSON.stringify(made.report), made.lines)
     const moved = { ...made.report, ledger_head: { ...head, size: 7 } }
 
     expect(status).toBe('ok')
     expect(not_checked).toContain(
-      'ledger_head.verified, ledger_head.first_bad_seq, ledger_head.anchors_checked: no hash and no entry covers them.',
+      'evaluation, ledger_head.verified, ledger_head.first_bad_seq, ledger_head.anchors_checked: no hash and no entry covers them.',
     )
     expect(await codes(JSON.stringify(moved), made.lines)).toContain('record_differs')
   })
