@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { AgentId, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 import { isName } from './values.ts'
 
 /** Scopes of a new agent that names none: it may act, record what it did, and use the open checks. */
@@ -61,7 +61,7 @@ const shape = {
   environment: line(64).nullable(),
   labels: Labels,
   allowed_scopes: Scopes.describe('What its credentials may have; narrowing it narrows them too'),
-  max_credential_ttl_seconds: z.int().min(60).max(31_536_000).nullable(),
+  max_credential_ttl_seconds: integer(60, 31_536_000).nullable(),
   federation: Federation,
   spiffe_id: z
     .string()
@@ -156,6 +156,7 @@ export const agents = {
     body: AgentInput,
     ok: Agent,
     status: 201,
+    sends: ['Location', 'ETag'],
   }),
   getAgent: endpoint({
     method: 'GET',
@@ -165,6 +166,7 @@ export const agents = {
     params: AgentParam,
     ok: Agent,
     status: 200,
+    sends: ['ETag'],
   }),
   changeAgent: endpoint({
     method: 'PATCH',
@@ -175,6 +177,8 @@ export const agents = {
     body: AgentChange,
     ok: Agent,
     status: 200,
+    takes: ['If-Match'],
+    sends: ['ETag'],
   }),
   removeAgent: endpoint({
     method: 'DELETE',
@@ -184,5 +188,6 @@ export const agents = {
     params: AgentParam,
     ok: z.void(),
     status: 204,
+    takes: ['If-Match'],
   }),
 }

@@ -5,6 +5,7 @@ import {
   Action,
   AgentId,
   FreeForm,
+  integer,
   page,
   Paging,
   PathId,
@@ -26,8 +27,8 @@ const Approvers = z
     message: 'must name a user or a role; leave it out for everybody who may decide',
   })
 
-const seconds = (min: number, preset: number) => z.int().min(min).max(31_536_000).default(preset)
-const votes = z.int().min(1).max(20).default(1)
+const seconds = (min: number, preset: number) => integer(min, 31_536_000).default(preset)
+const votes = integer(1, 20).default(1)
 
 const rule = {
   description: Description,
@@ -202,6 +203,7 @@ export const approvals = {
     ok: ApprovalRule,
     status: 201,
     alsoStatus: 200,
+    sends: ['Location'],
   }),
   removeApprovalRule: endpoint({
     method: 'DELETE',
@@ -237,6 +239,7 @@ export const approvals = {
     ok: z.string(),
     status: 200,
     produces: 'text/event-stream',
+    takes: ['Last-Event-ID'],
   }),
   getApproval: endpoint({
     method: 'GET',

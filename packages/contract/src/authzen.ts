@@ -138,6 +138,7 @@ export const authzen = {
     roles: [],
     scope: null,
     public: true,
+    lenient: true,
     summary: 'Where the AuthZEN endpoints are: policy decision point metadata',
     ok: PdpMetadata,
     status: 200,

@@ -65,15 +65,17 @@ export const ReportListItem = z
   .meta({ id: 'ReportListItem' })
 export type ReportListItem = z.infer<typeof ReportListItem>
 
+const ONE_OF_TWO = (other: string) => `Exactly one is given: this, or \`${other}\``
+
 export const EvidenceQuery = z
   .strictObject({
     ...Paging,
-    control: z.string().max(64).optional(),
-    check: z.string().max(16).optional(),
+    control: z.string().max(64).optional().describe(ONE_OF_TWO('check')),
+    check: z.string().max(16).optional().describe(ONE_OF_TWO('control')),
   })
   .refine(({ control, check }) => (control === undefined) !== (check === undefined), {
     path: ['control'],
-    message: 'or check is needed, one of them',
+    message: 'give either control or check',
   })
 export type EvidenceQuery = z.infer<typeof EvidenceQuery>
 
@@ -98,6 +100,7 @@ export const compliance = {
     ok: Report,
     status: 201,
     alsoStatus: 202,
+    sends: ['Location', 'Retry-After', 'ETag', 'Content-Digest'],
   }),
   listReports: endpoint({
     method: 'GET',
@@ -118,6 +121,8 @@ export const compliance = {
     ok: Report,
     status: 200,
     alsoProduces: ['text/csv', 'text/html'],
+    alsoJson: 'With `format=oscal`: assessment results of OSCAL',
+    sends: ['ETag', 'Content-Digest'],
   }),
   listReportEvidence: endpoint({
     method: 'GET',

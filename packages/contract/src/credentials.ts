@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AgentParam, Scopes } from './agents.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
+import { integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 
 /** Seconds that a credential lives at most, and unless stated. */
 export const MAX_CREDENTIAL_TTL_SECONDS = 365 * 86_400
@@ -16,19 +16,13 @@ export const CredentialInput = z
       .nullable()
       .default(null),
     scopes: Scopes.optional().describe('Left out where one is rotated: the same'),
-    ttl_seconds: z
-      .int()
-      .min(60)
-      .max(MAX_CREDENTIAL_TTL_SECONDS)
+    ttl_seconds: integer(60, MAX_CREDENTIAL_TTL_SECONDS)
       .optional()
       .describe('Left out: 90 days, or what the agent allows at most'),
     rotate: z
       .strictObject({
         credential_id: PathId,
-        overlap_seconds: z
-          .int()
-          .min(0)
-          .max(7 * 86_400)
+        overlap_seconds: integer(0, 7 * 86_400)
           .default(0)
           .describe('How long the old one still works; never longer than it would have'),
       })

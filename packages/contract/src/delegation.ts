@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Approval } from './approvals.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { AgentId, Paging, PathId, Timestamp } from './primitives.ts'
+import { AgentId, integer, Paging, PathId, Timestamp } from './primitives.ts'
 import {
   ConditionText,
   Description,
@@ -31,7 +31,7 @@ const terms = {
   description: Description,
 }
 
-const Depth = z.int().min(0).max(MAX_DELEGATION_DEPTH)
+const Depth = integer(0, MAX_DELEGATION_DEPTH)
 
 const NOT_FOR_A_DENY = 'is for permissions that allow'
 
@@ -233,6 +233,7 @@ export const delegation = {
     ok: Permission,
     status: 201,
     alsoStatus: 200,
+    sends: ['Location'],
   }),
   revokePermission: endpoint({
     method: 'DELETE',

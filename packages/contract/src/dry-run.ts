@@ -3,7 +3,7 @@ import { AuthorizeRequest, Decision, Match, Reason } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { PolicyInput } from './policies.ts'
-import { Action, AgentId, FreeForm, PathId, Resource, Timestamp } from './primitives.ts'
+import { Action, AgentId, FreeForm, integer, PathId, Resource, Timestamp } from './primitives.ts'
 
 /** Requests in one dry-run at most. */
 export const MAX_DRY_RUNS = 1_000
@@ -95,13 +95,10 @@ export const ReplayRequest = z
     from: Timestamp.describe('the beginning of the period'),
     to: Timestamp.describe('its end, which is not in it'),
     overlay: PolicyOverlay.optional(),
-    max_decisions: z
-      .int()
-      .min(1)
-      .max(MAX_REPLAYED)
+    max_decisions: integer(1, MAX_REPLAYED)
       .default(MAX_REPLAYED)
       .describe('decisions to look at; `next_cursor` goes on after them'),
-    limit: z.int().min(0).max(1_000).default(100).describe('flips to list; all are counted'),
+    limit: integer(0, 1_000).default(100).describe('flips to list; all are counted'),
     cursor: z.string().max(512).optional(),
   })
   .refine(({ from, to }) => Date.parse(from) < Date.parse(to), {

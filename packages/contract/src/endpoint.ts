@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { AnswerHeader, RequestHeader } from './headers.ts'
 import type { Role, Scope, Tier } from './primitives.ts'
 
 /**
@@ -33,6 +34,12 @@ export interface Endpoint<
   readonly produces?: 'text/plain' | 'application/x-ndjson' | 'text/event-stream'
   /** Further media types of an answer in JSON; a reply names the one it has. */
   readonly alsoProduces?: readonly string[]
+  /** What else an answer in JSON can be, where somebody else's standard says its shape. */
+  readonly alsoJson?: string
+  /** Request headers that it reads, beside those that its method and its answer imply. */
+  readonly takes?: readonly RequestHeader[]
+  /** Headers of a success, beside those that every answer has. */
+  readonly sends?: readonly AnswerHeader[]
   /** Seconds until the answer must begin, where an endpoint holds it; 30 unless stated. */
   readonly maxSeconds?: number
   /**

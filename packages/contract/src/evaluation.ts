@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { AgentId, FreeForm, Paging, page } from './primitives.ts'
 
-const Share = z.number().min(0).max(1)
+const SHARE_RULE = 'must be a number from 0 to 1'
+const Share = z.number(SHARE_RULE).min(0, SHARE_RULE).max(1, SHARE_RULE)
 const Json = z.unknown().describe('Any JSON value; absent and null are the same')
 const JsonList = z.array(z.unknown()).nullable()
 const Vector = z.array(z.number()).nullable()

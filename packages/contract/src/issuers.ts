@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { page, Paging, PathId, Timestamp } from './primitives.ts'
+import { integer, page, Paging, PathId, Timestamp } from './primitives.ts'
 import type { Scope } from './primitives.ts'
 
 /** Signatures that can be trusted: asymmetric ones only, so that whoever checks cannot sign. */
@@ -125,8 +125,8 @@ const shape = {
     .describe('Header typ of the token, in any case; null: it may be left out'),
   conditions: Conditions.default([]),
   agent: AgentMapping,
-  max_token_age_seconds: z.int().min(60).max(86_400).default(3600),
-  clock_skew_seconds: z.int().min(0).max(120).default(30),
+  max_token_age_seconds: integer(60, 86_400).default(3600),
+  clock_skew_seconds: integer(0, 120).default(30),
   replay: z
     .enum(['single_use', 'until_exp'])
     .default('single_use')
@@ -137,7 +137,7 @@ const shape = {
     .min(1)
     .refine(distinct, 'must name each scope once')
     .default(['authorize', 'ledger:append']),
-  credential_ttl_seconds: z.int().min(60).max(3600).default(900),
+  credential_ttl_seconds: integer(60, 3600).default(900),
   expires_at: Timestamp.nullable().default(null),
   enabled: z.boolean().default(true),
 }

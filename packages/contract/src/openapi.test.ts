@@ -11,18 +11,25 @@ interface Operation {
     readonly name: string
     readonly in: string
     readonly required: boolean
+    readonly schema: object
   }[]
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
   readonly responses: Record<
     string,
-    { readonly content?: Record<string, { readonly schema: object }> }
+    {
+      readonly content?: Record<string, { readonly schema: object }>
+      readonly headers?: Record<string, object>
+    }
   >
   readonly [extension: string]: unknown
 }
 
 interface Document {
   readonly paths: Record<string, Record<string, Operation>>
-  readonly components: { readonly schemas: Record<string, unknown> }
+  readonly components: {
+    readonly schemas: Record<string, unknown>
+    readonly headers: Record<string, unknown>
+  }
 }
 
 const document = openApi(endpoints, '1') as unknown as Document
@@ -50,10 +57,10 @@ describe('openApi', () => {
     expect(operations).toHaveLength(Object.keys(endpoints).length)
   })
 
-  it('refers only to schemas that it has, and has only schemas that it refers to', () => {
+  it('refers only to what it has, and has only what it refers to', () => {
     const refs = new Set(refsOf(document))
-    const known = Object.keys(document.components.schemas).map(
-      (name) => `#/components/schemas/${name}`,
+    const known = (['schemas', 'headers'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
     )
 
     expect(refs).toEqual(new Set(known))
@@ -89,6 +96,85 @@ describe('openApi', () => {
 
     expect(Object.keys(content)).toEqual(['application/json', 'text/csv', 'text/html'])
     expect(content['text/csv']).toEqual({ schema: { type: 'string' } })
+    expect(content['application/json']).toEqual({
+      schema: {
+        anyOf: [
+          { $ref: '#/components/schemas/Report' },
+          { type: 'object', description: expect.stringContaining('`format=oscal`') },
+        ],
+      },
+    })
+  })
+
+  const operationOf = (name: string) =>
+    operations.find(({ operation }) => operation.operationId === name)?.operation
+  const parametersOf = (name: string) => operationOf(name)?.parameters ?? []
+  const headersOf = (name: string, status: string) =>
+    Object.keys(operationOf(name)?.responses[status]?.headers ?? {})
+
+  it.each(
+    operations.flatMap(({ operation }) =>
+      (operation.parameters ?? []).filter(({ name }) => name === 'limit'),
+    ),
+  )('says what a limit can be, and what it is unless given', ({ schema }) => {
+    expect(schema).toEqual({ type: 'integer', minimum: 1, maximum: 1000, default: 100 })
+  })
+
+  it('documents parameters that are numbers as numbers, with their range', () => {
+    expect(parametersOf('getApproval').find(({ name }) => name === 'wait')?.schema).toEqual({
+      type: 'integer',
+      minimum: 0,
+      maximum: 55,
+      default: 0,
+    })
+    expect(parametersOf('getEntry')[0]?.schema).toEqual({
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+    })
+  })
+
+  it('says of two parameters that exactly one is given', () => {
+    const schemas = parametersOf('listReportEvidence').map(({ name, schema }) => [name, schema])
+
+    expect(Object.fromEntries(schemas)).toMatchObject({
+      control: { description: 'Exactly one is given: this, or `check`' },
+      check: { description: 'Exactly one is given: this, or `control`' },
+    })
+  })
+
+  it.each([
+    ['authorize', ['Idempotency-Key', 'Prefer']],
+    ['revokeKey', ['Prefer']],
+    ['changeAgent', ['If-Match', 'Prefer']],
+    ['removeAgent', ['If-Match']],
+    ['streamApprovals', ['Last-Event-ID']],
+    ['getApproval', []],
+  ])('has the headers that a request of %s can have', (name, headers) => {
+    const found = parametersOf(name).filter((parameter) => parameter.in === 'header')
+
+    expect(found.map((header) => header.name)).toEqual(headers)
+  })
+
+  it.each([
+    ['setSpendLimit', '201', ['Location']],
+    ['setSpendLimit', '200', []],
+    ['createReport', '201', ['Location', 'ETag', 'Content-Digest']],
+    ['createReport', '202', ['Location', 'Retry-After']],
+    ['getReport', '200', ['ETag', 'Content-Digest']],
+    ['deletePolicy', '204', []],
+  ])('has the headers that %s answers %s with', (name, status, own) => {
+    const ofAll = ['RateLimit', 'RateLimit-Policy', 'X-Request-Id']
+
+    expect(headersOf(name, status)).toEqual([...own, ...ofAll])
+  })
+
+  it('has the headers of refusals', () => {
+    expect(headersOf('authorize', 'default')).toEqual([
+      'Retry-After',
+      'WWW-Authenticate',
+      'X-Request-Id',
+    ])
   })
 
   it.each(operations.filter(({ method }) => method === 'post'))(

@@ -1,5 +1,11 @@
 import { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
+import {
+  headerComponents,
+  headerParameters,
+  refusalHeaders,
+  successHeaders,
+} from './openapi-headers.ts'
 import { PROBLEMS } from './problem.ts'
 
 type Json = Record<string, unknown>
@@ -16,12 +22,14 @@ const PROBLEM_SCHEMA: Json = {
     request_id: { type: 'string' },
     errors: {
       type: 'array',
+      description: 'The first fifty faults of the input',
       items: {
         type: 'object',
         required: ['path', 'message'],
         properties: { path: { type: 'string' }, message: { type: 'string' } },
       },
     },
+    errors_omitted: { type: 'integer', minimum: 1, description: 'How many more there are' },
   },
 }
 
@@ -59,6 +67,7 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
         ...Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
         Problem: PROBLEM_SCHEMA,
       },
+      headers: headerComponents(),
     },
     security: [{ key: [] }],
   }
@@ -79,16 +88,12 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
       schema: shape,
     }))
   }
-  const parameters = [...fields(endpoint.params, 'path'), ...fields(endpoint.query, 'query')]
-  if (endpoint.method === 'POST') {
-    parameters.push({
-      name: 'Idempotency-Key',
-      in: 'header' as never,
-      required: false,
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    })
-  }
-  const answer = success(endpoint, components)
+  const parameters = [
+    ...fields(endpoint.params, 'path'),
+    ...fields(endpoint.query, 'query'),
+    ...headerParameters(endpoint),
+  ]
+  const answer = (status: number) => success(endpoint, status, components)
   return {
     operationId: name,
     summary: endpoint.summary,
@@ -106,10 +111,11 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
       },
     }),
     responses: {
-      [endpoint.status]: answer,
-      ...(endpoint.alsoStatus && { [endpoint.alsoStatus]: answer }),
+      [endpoint.status]: answer(endpoint.status),
+      ...(endpoint.alsoStatus && { [endpoint.alsoStatus]: answer(endpoint.alsoStatus) }),
       default: {
         description: 'A problem (RFC 9457)',
+        headers: refusalHeaders(endpoint),
         content: {
           [endpoint.oauth ? 'application/json' : 'application/problem+json']: {
             schema: { $ref: '#/components/schemas/Problem' },
@@ -129,14 +135,18 @@ function bodyContent(endpoint: Endpoint, body: z.ZodType, components: Map<string
 /** The part of the API that an endpoint belongs to; what is not under /v1 has a standard's own paths. */
 const tagOf = ({ path }: Endpoint): string => /^\/v1\/([^/]+)/.exec(path)?.[1] ?? 'authzen'
 
-function success(endpoint: Endpoint, components: Map<string, unknown>): Json {
-  if (endpoint.status === 204) return { description: 'Done' }
+function success(endpoint: Endpoint, status: number, components: Map<string, unknown>): Json {
+  const headers = successHeaders(endpoint, status)
+  if (status === 204) return { description: 'Done', headers }
   const type = endpoint.produces ?? 'application/json'
   const others = endpoint.alsoProduces?.map((other) => [other, { schema: { type: 'string' } }])
+  const schema = jsonSchema(endpoint.ok, 'output', components)
+  const other = endpoint.alsoJson && { type: 'object', description: endpoint.alsoJson }
   return {
     description: 'The answer',
+    headers,
     content: {
-      [type]: { schema: jsonSchema(endpoint.ok, 'output', components) },
+      [type]: { schema: other ? { anyOf: [schema, other] } : schema },
       ...Object.fromEntries(others ?? []),
     },
   }
@@ -152,7 +162,15 @@ function jsonSchema(
     $schema: _,
     $defs,
     ...rest
-  } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
+  } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    // Zod leaves out the default of what is transformed, such as a number that arrives as text.
+    override: ({ zodSchema, jsonSchema: made }) => {
+      if (zodSchema instanceof z.ZodDefault)
+        made.default ??= zodSchema.def.defaultValue as typeof made.default
+    },
+  }) as Json
   for (const [id, shared] of Object.entries(($defs as Json | undefined) ?? {}))
     components.set(id, relink(shared))
   const linked = relink(rest) as Json

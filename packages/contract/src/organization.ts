@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { Plan, Timestamp } from './primitives.ts'
+import { integer, Plan, Timestamp } from './primitives.ts'
 import { Pattern } from './rules.ts'
 
 const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')
@@ -18,10 +18,7 @@ export const SETTINGS = {
   require_agent_credentials: Flag.default(false).describe(
     'agents act with credentials of their own only, never through an ingest key',
   ),
-  credentials_per_agent: z
-    .int('must be a whole number')
-    .min(1)
-    .max(100)
+  credentials_per_agent: integer(1, 100)
     .default(10)
     .describe('live credentials that an agent may have, from 1 to 100'),
   keyless_exchange: Flag.default(false).describe(
@@ -32,10 +29,7 @@ export const SETTINGS = {
     .max(100, 'must be at most 100 patterns')
     .default([])
     .describe('patterns of actions that reports count as consequential'),
-  retention_days: z
-    .int('must be a whole number')
-    .min(1)
-    .max(36_500)
+  retention_days: integer(1, 36_500)
     .default(400)
     .describe('days for which entries of the ledger may not be pruned'),
 } as const

@@ -67,6 +67,7 @@ export const policies = {
     body: PolicyInput,
     ok: CreatedPolicy,
     status: 201,
+    sends: ['Location'],
   }),
   deletePolicy: endpoint({
     method: 'DELETE',

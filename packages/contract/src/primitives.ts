@@ -84,13 +84,26 @@ export const Resource = z
   .meta({ id: 'Resource' })
 export type Resource = z.infer<typeof Resource>
 
-/** Query parameters arrive as text: a whole number from `min` to `max`. */
+const wholeRule = (min: number, max: number) => `must be a whole number from ${min} to ${max}`
+
+/** A whole number from `min` to `max` in a body; whatever is wrong with it, the range is named. */
+export function integer(min: number, max: number) {
+  const rule = wholeRule(min, max)
+  return z.int(rule).min(min, rule).max(max, rule)
+}
+
+const DIGITS = /^(0|[1-9][0-9]{0,15})$/
+
+/** Parameters arrive as text: a whole number from `min` to `max`, and documented as that number. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^(0|[1-9][0-9]{0,15})$/, `must be a whole number from ${min} to ${max}`)
+    .refine(
+      (text) => DIGITS.test(text) && Number(text) >= min && Number(text) <= max,
+      wholeRule(min, max),
+    )
     .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
+    .meta({ type: 'integer', minimum: min, maximum: max })
 
 /** A sequence number: zero-based, at most 2^53-1. */
 export const Seq = wholeNumber(0, Number.MAX_SAFE_INTEGER)

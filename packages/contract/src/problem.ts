@@ -95,6 +95,9 @@ export interface Problem {
   readonly detail: string
   readonly code: ProblemCode
   readonly request_id: string
+  /** The first fifty. */
   readonly errors?: readonly FieldError[]
+  /** How many more there are. */
+  readonly errors_omitted?: number
   readonly [extension: string]: unknown
 }

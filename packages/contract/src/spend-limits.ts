@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { page, Paging, PathId, Timestamp, Usd } from './primitives.ts'
+import { integer, page, Paging, PathId, Timestamp, Usd } from './primitives.ts'
 
 const caps = {
   daily_usd: Usd.nullable().default(null),
   monthly_usd: Usd.nullable().default(null),
   on_missing_amount: z.enum(['zero', 'deny']).default('zero'),
-  hold_ttl_seconds: z.int().min(1).max(31_536_000).nullable().default(null),
+  hold_ttl_seconds: integer(1, 31_536_000).nullable().default(null),
 }
 
 export const SpendLimitInput = z
@@ -77,6 +77,7 @@ export const spendLimits = {
     ok: SpendLimit,
     status: 201,
     alsoStatus: 200,
+    sends: ['Location'],
   }),
   removeSpendLimit: endpoint({
     method: 'DELETE',

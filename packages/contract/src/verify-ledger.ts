@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
+import { integer } from './primitives.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-const SeqBound = z.int('must be a whole number').min(0, 'must not be negative')
+const SeqBound = integer(0, Number.MAX_SAFE_INTEGER)
 const MAX_NOTE = 10_000
 
 export const VerifyLedgerRequest = z

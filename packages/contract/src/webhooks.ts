@@ -93,6 +93,7 @@ export const webhooks = {
       ledger: Receipt.optional(),
     }),
     status: 201,
+    sends: ['Location'],
   }),
   getWebhook: endpoint({
     method: 'GET',
