@@ -1,6 +1,6 @@
 import type { Endpoint, Input } from '@remit/contract'
 import type { Context } from 'hono'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { invalid } from '../errors.ts'
 import { parseForm } from './form.ts'
 import { invalidInput } from './problem.ts'
@@ -14,10 +14,16 @@ export function readInput(
 ): Input<Endpoint> {
   return {
     params: check(endpoint.params, () => c.req.param()),
-    query: check(endpoint.query, () => queryOf(c)),
+    query: check(endpoint.query ?? noQuery(endpoint, c), () => queryOf(c)),
     body: check(endpoint.body, () => bodyOf(endpoint, c, bytes ?? new Uint8Array())),
   }
 }
+
+const NO_QUERY = z.strictObject({})
+
+/** What refuses parameters where there are none; most requests have no `?`, and need no look. */
+const noQuery = ({ lenient }: Endpoint, c: Context): z.ZodType | undefined =>
+  lenient || !c.req.url.includes('?') ? undefined : NO_QUERY
 
 function check(schema: z.ZodType | undefined, read: () => unknown): unknown {
   if (!schema) return undefined

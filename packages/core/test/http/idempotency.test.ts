@@ -50,7 +50,6 @@ describe.each(DIALECTS)('Idempotency-Key on %s', (dialect) => {
     for (const answer of [
       await send('mismatch', score('b')),
       await send('mismatch', { content: 'a' }, '/v1/guard'),
-      await send('mismatch', score('a'), '/v1/scorers?x=1'),
       await send('mismatch', { results: score('a').results, scorer: 'exact_match' }),
     ]) {
       expect((await problemOf(answer)).code).toBe('idempotency_mismatch')

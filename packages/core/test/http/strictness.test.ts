@@ -173,6 +173,35 @@ describe('400 for unknown fields', () => {
   })
 })
 
+describe('400 for unknown query parameters', () => {
+  const refused = async (method: string, path: string, body?: object) => {
+    const response = await remit.call(method, path, { key, ...(body && { body }) })
+    return (await problemOf(response)).errors
+  }
+
+  it.each([
+    ['GET', '/v1/scorers?limt=5', undefined],
+    ['GET', '/v1/organization?limt=5', undefined],
+    ['POST', '/v1/authorize?limt=5', ASK],
+    ['DELETE', '/v1/policies/a?limt=5', undefined],
+  ])('%s %s', async (method, path, body) => {
+    expect(await refused(method, path, body)).toEqual([
+      { path: 'limt', message: 'is not a known field' },
+    ])
+  })
+
+  it('not where a standard says that they are ignored', async () => {
+    const question = {
+      subject: { type: 'user', id: 'a' },
+      action: { name: 'b' },
+      resource: { type: 'c', id: 'd' },
+    }
+
+    expect(await outcome(question, {}, '/access/v1/evaluation?limt=5')).toBe('through')
+    expect((await remit.call('GET', '/.well-known/authzen-configuration?v=2')).status).toBe(409)
+  })
+})
+
 describe('free-form objects', () => {
   const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) })
   const named = (count: number) =>
