@@ -147,6 +147,8 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
       'consequential_actions=a,,b',
       'consequential_actions: must be 1 to 256 characters in NFC, without control or format characters or outer blanks; * is any run of characters',
     ],
+    ['consequential_actions=[5]', 'consequential_actions: must be a string, not a number'],
+    ['credentials_per_agent=0', 'credentials_per_agent: must be a whole number from 1 to 100'],
     ['default_effect=perhaps', 'default_effect: must be allow or deny'],
     ['default_effect=true', 'default_effect: must be allow or deny'],
     ['__proto__=deny', `__proto__: is not a setting; there are ${NAMES}`],

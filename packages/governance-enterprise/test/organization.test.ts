@@ -123,6 +123,15 @@ describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
     expect(await api.ok('getOrganization')).toEqual(before)
   })
 
+  it('says from what to what a number may be', async () => {
+    for (const retention_days of [0, 36_501, 1.5, 'long']) {
+      const { errors } = await api.refusal('changeOrganization', {
+        body: { settings: { retention_days } },
+      })
+      expect(errors?.[0]?.message).toBe('must be a whole number from 1 to 36500')
+    }
+  })
+
   it('takes a retention below 183 days on the caller’s word only, and then warns with the articles', async () => {
     const other = api.as(await api.remit.organization())
     const set = (retention_days: number, acknowledge_short_retention?: boolean) =>

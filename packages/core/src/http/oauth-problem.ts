@@ -17,10 +17,11 @@ const SHARED: ReadonlySet<ProblemCode> = new Set([
  */
 export function oauthResponse(error: unknown, requestId: string): Response {
   const failure = asFailure(error)
+  const problem = problemBody(failure, requestId)
   const body = {
     error: oauthCode(failure),
-    error_description: asciiOnly(failure.message),
-    ...problemBody(failure, requestId),
+    error_description: asciiOnly(problem.detail),
+    ...problem,
   }
   return new Response(JSON.stringify(body), {
     status: failure.status,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fail } from '../errors.ts'
-import { asFailure, invalidInput, problemResponse } from './problem.ts'
+import { asFailure, invalidInput, problemBody, problemResponse } from './problem.ts'
 
 describe('problemResponse', () => {
   it('renders a failure with its extras', async () => {
@@ -46,62 +46,37 @@ describe('problemResponse', () => {
 })
 
 describe('invalidInput', () => {
-  const errorsOf = (schema: z.ZodType, value: unknown) => {
-    const { error } = schema.safeParse(value)
-    return error && invalidInput(error).extras.errors
-  }
-
-  it.each([
-    ['a missing field', z.object({ a: z.string() }), {}, 'a', 'is required: string'],
-    ['another type', z.object({ a: z.string() }), { a: 5 }, 'a', 'must be string, not number'],
-    [
-      'a field inside another',
-      z.object({ a: z.object({ b: z.array(z.number()) }) }),
-      { a: { b: [1, '2'] } },
-      'a.b.1',
-      'must be number, not string',
-    ],
-    [
-      'another value',
-      z.object({ a: z.enum(['x', 'y']) }),
-      { a: 'z' },
-      'a',
-      'must be one of "x"|"y"',
-    ],
-    [
-      'a rule of ours',
-      z.object({ a: z.string().refine(() => false, 'must be nice') }),
-      { a: 'b' },
-      'a',
-      'must be nice',
-    ],
-    [
-      'an unknown field',
-      z.strictObject({ a: z.object({}) }),
-      { a: {}, b: 1 },
-      'b',
-      'is not a known field',
-    ],
-  ])('says where and what: %s', (_, schema, value, path, message) => {
-    expect(errorsOf(schema, value)).toEqual([{ path, message }])
-  })
-
-  it('speaks of the branch of a union that was meant', () => {
-    const schema = z.object({
-      who: z.union([z.string(), z.strictObject({ type: z.string(), id: z.string() })]),
-    })
-
-    expect(errorsOf(schema, { who: { type: 'user' } })).toEqual([
-      { path: 'who.id', message: 'is required: string' },
-    ])
-  })
-
   it('names every fault, and the first one in its sentence', () => {
     const { error } = z.strictObject({ a: z.string(), b: z.string() }).safeParse({ c: 1 })
 
     const failure = invalidInput(error!)
 
     expect(failure.extras.errors?.map(({ path }) => path)).toEqual(['a', 'b', 'c'])
-    expect(failure.message).toBe('a: is required: string')
+    expect(failure.message).toBe('a: is required: a string')
+  })
+
+  const bodyFor = (value: object) => {
+    const { error } = z.strictObject({}).safeParse(value)
+    return problemBody(invalidInput(error!), 'r')
+  }
+  const unknown = (count: number, name = 'field') =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, 1]))
+
+  it('names fifty faults, and says how many more there are', () => {
+    expect(bodyFor(unknown(50)).errors).toHaveLength(50)
+    expect(bodyFor(unknown(50))).not.toHaveProperty('errors_omitted')
+
+    const { errors, errors_omitted } = bodyFor(unknown(20_000))
+    expect(errors).toHaveLength(50)
+    expect(errors_omitted).toBe(19_950)
+  })
+
+  it('is short whatever the names of the fields are', () => {
+    const problem = bodyFor(unknown(100, '😀'.repeat(10_000)))
+
+    expect(JSON.stringify(problem).length).toBeLessThan(20_000)
+    expect(problem.detail).toHaveLength(2_001)
+    expect(problem.errors?.[0]?.path).toMatch(/^(😀){128}…$/u)
+    expect(bodyFor({ [`a${'😀'.repeat(128)}`]: 1 }).errors?.[0]?.path.isWellFormed()).toBe(true)
   })
 })

@@ -3,6 +3,12 @@ import type { FieldError, Problem } from '@remit/contract'
 import type { z } from 'zod'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../errors.ts'
+import { fieldErrors } from '../field-errors.ts'
+
+// Whoever sends a megabyte of faults is not sent a megabyte of sentences about them.
+const MAX_ERRORS = 50
+const MAX_PATH = 256
+const MAX_DETAIL = 2_000
 
 /** The one place that turns errors into responses (RFC 9457). What is not a `Failure` is a 500 without detail. */
 export function problemResponse(
@@ -37,50 +43,30 @@ export function problemBody(
     type: `urn:remit:problem:${code}`,
     title: PROBLEMS[code][1],
     status,
-    detail: message,
+    detail: cut(message, MAX_DETAIL),
     code,
     request_id: requestId,
-    ...(extras.errors && { errors: extras.errors }),
+    ...(extras.errors && errorsMember(extras.errors)),
     ...extras.extensions,
   }
 }
 
+function errorsMember(errors: readonly FieldError[]): Pick<Problem, 'errors' | 'errors_omitted'> {
+  const omitted = errors.length - MAX_ERRORS
+  return {
+    errors: errors
+      .slice(0, MAX_ERRORS)
+      .map(({ path, message }) => ({ path: cut(path, MAX_PATH), message })),
+    ...(omitted > 0 && { errors_omitted: omitted }),
+  }
+}
+
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`
+
 /** A failed validation as the 400 that names every faulty field. */
 export function invalidInput(error: z.ZodError): Failure {
-  const errors = error.issues.flatMap((issue) => fieldErrors(issue, []))
+  const errors = fieldErrors(error.issues)
   const [first] = errors
   return fail('invalid_request', first && `${first.path || 'body'}: ${first.message}`, { errors })
 }
-
-type Issue = z.core.$ZodIssue
-
-function fieldErrors(issue: Issue, parents: readonly PropertyKey[]): FieldError[] {
-  const path = [...parents, ...issue.path]
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      path: [...path, key].map(String).join('.'),
-      message: 'is not a known field',
-    }))
-  }
-  if (issue.code === 'invalid_union') {
-    // The branch that got furthest says most about what was meant.
-    const [best] = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a))
-    const inner = best?.flatMap((nested) => fieldErrors(nested, path)) ?? []
-    if (inner.length > 0) return inner
-  }
-  return [{ path: path.map(String).join('.'), message: plain(issue.message) }]
-}
-
-/** Zod's own sentences, without their preamble. */
-function plain(message: string): string {
-  const [, expected, received] =
-    /^Invalid input: expected (.+), received (\w+)$/.exec(message) ?? []
-  if (expected === undefined)
-    return message.replace(/^Invalid (input|option): (expected )?/, 'must be ')
-  return received === 'undefined'
-    ? `is required: ${expected}`
-    : `must be ${expected}, not ${received}`
-}
-
-const depthOf = (issues: readonly Issue[]): number =>
-  Math.max(0, ...issues.map((issue) => issue.path.length))

@@ -1,6 +1,7 @@
 import { OrganizationSettings, SETTINGS } from '@remit/contract'
 import type { OrganizationRow } from '../db/schema.ts'
 import { invalid } from '../errors.ts'
+import { fieldErrors } from '../field-errors.ts'
 
 type SettingName = keyof OrganizationSettings
 
@@ -30,7 +31,7 @@ export function changeSettings(stored: string, change: Readonly<Record<string, u
       continue
     }
     const { error, data } = SETTINGS[name as SettingName].safeParse(value)
-    if (error) throw invalid(name, error.issues[0]?.message ?? 'is not valid')
+    if (error) throw invalid(name, fieldErrors(error.issues)[0]?.message ?? 'is not valid')
     settings[name] = data
   }
   return JSON.stringify(settings)

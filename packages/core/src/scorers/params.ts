@@ -1,6 +1,6 @@
-import type { FieldError } from '@remit/contract'
 import { z } from 'zod'
 import { fail } from '../errors.ts'
+import { fieldErrors } from '../field-errors.ts'
 import type { Scorer } from './scorer.ts'
 
 /** The params of one request, ready to use. */
@@ -23,20 +23,11 @@ export function parseParams(
   const own = scorer.params.safeParse(given)
   if (negate.success && own.success) return { own: own.data, negate: negate.data }
   const errors = [
-    ...(negate.error?.issues ?? []).map(({ message }) => ({ path: 'params.negate', message })),
-    ...(own.error?.issues ?? []).flatMap((issue) => fieldErrors(issue, scorer.name)),
+    ...fieldErrors(negate.error?.issues ?? [], ['params', 'negate']),
+    ...fieldErrors(own.error?.issues ?? [], ['params'], `is not a parameter of ${scorer.name}`),
   ]
   const detail = errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
   throw fail('invalid_params', detail, { errors })
-}
-
-function fieldErrors(issue: z.core.$ZodIssue, scorer: string): FieldError[] {
-  const path = ['params', ...issue.path.map(String)].join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({
-    path: `${path}.${key}`,
-    message: `is not a parameter of ${scorer}`,
-  }))
 }
 
 /** JSON Schema 2020-12 of what a request may send as `params`. */

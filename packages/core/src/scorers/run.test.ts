@@ -188,8 +188,8 @@ describe('the parameters of a scorer', () => {
       extras: {
         errors: expect.arrayContaining([
           { path: 'params.ofset', message: 'is not a parameter of echo' },
-          expect.objectContaining({ path: 'params.offset' }),
-          expect.objectContaining({ path: 'params.negate' }),
+          { path: 'params.offset', message: 'must be a number, not a string' },
+          { path: 'params.negate', message: 'must be a boolean, not a string' },
         ]),
       },
     })

@@ -138,9 +138,9 @@ describe('the semantics', () => {
 describe('a failure', () => {
   it.each([
     ['no resource', {}, 'resource: is required'],
-    ['no object', 7, 'must be object'],
-    ['null', null, 'must be object'],
-    ['text for a resource', { resource: 'x' }, 'resource: must be object'],
+    ['no object', 7, 'must be an object'],
+    ['null', null, 'must be an object'],
+    ['text for a resource', { resource: 'x' }, 'resource: must be an object'],
     ['a pattern', resource('*'), 'resource.id: must be 1 to 256'],
   ])('of one evaluation is told in its place: %s', async (_, item, message) => {
     const { decisions } = await run({ subject, action, evaluations: [item, resource('2')] })

@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+
+type Issue = z.core.$ZodIssue
+
+/** The sentences of zod itself; those that a schema sets begin with a small letter. */
+const OF_ZOD = /^(?:Invalid|Too (?:big|small)|Unrecognized)\b/
+
+/** Whether the schema itself says what it wants. */
+export const saysItself = ({ message }: Issue): boolean => !OF_ZOD.test(message)
+
+/** What an issue says, in words of JSON: the schema's own sentence, or what it takes. */
+export function plain(issue: Issue): string {
+  if (saysItself(issue)) return issue.message
+  switch (issue.code) {
+    case 'invalid_type':
+      return mustBe([issue.expected], receivedOf(issue))
+    case 'invalid_value':
+      return `must be ${anyOf(issue.values.map(shown))}`
+    case 'too_big':
+      return `must ${size(issue.origin, issue.exact ? '' : 'at most', issue.maximum)}`
+    case 'too_small':
+      if (issue.minimum === 1 && !issue.exact && UNITS[issue.origin]) return 'must not be empty'
+      return `must ${size(issue.origin, issue.exact ? '' : 'at least', issue.minimum)}`
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`
+    case 'invalid_format':
+      return issue.pattern ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`
+    case 'invalid_union':
+      return 'options' in issue && issue.options
+        ? `must be ${anyOf(issue.options.map(shown))}`
+        : 'is not valid'
+    default:
+      return 'is not valid'
+  }
+}
+
+/** The sentence for a value of another type than any of those that are taken. */
+export function mustBe(types: readonly string[], received: string | null): string {
+  const taken = anyOf([...new Set(types)].map(named))
+  if (received === 'undefined') return `is required: ${taken}`
+  // A number that is not whole is a number all the same.
+  const isTaken = received === 'number' && types.includes('int')
+  return received === null || isTaken
+    ? `must be ${taken}`
+    : `must be ${taken}, not ${named(received)}`
+}
+
+/** The type that a value had, where zod says it: no issue keeps the value. */
+export const receivedOf = ({ message }: Issue): string | null =>
+  /^Invalid input: .*, received (\w+)$/.exec(message)?.[1] ?? null
+
+const NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'a boolean',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const named = (type: string): string => NAMES[type] ?? type
+
+const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ['character', 'characters'],
+  array: ['item', 'items'],
+}
+
+function size(origin: string, bound: string, count: number | bigint): string {
+  const units = UNITS[origin]
+  const text = [bound, String(count)].filter((word) => word !== '').join(' ')
+  return units ? `have ${text} ${units[Number(count) === 1 ? 0 : 1]}` : `be ${text}`
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
+
+const anyOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
