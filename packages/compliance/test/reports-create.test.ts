@@ -170,6 +170,12 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
         body: { framework: 'soc2', to: '2026-04-02' },
       })
 
+      const day = 'must be a date, such as 2026-01-31, or an RFC 3339 time with its offset'
+      for (const from of ['2026-01-01T00:00:00', null, 5]) {
+        const body = { framework: 'soc2', from }
+        const { errors = [] } = await api.refusal('createReport', { body })
+        expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining(day)])
+      }
       expect(unknown.errors?.[0]?.message).toBe('must be soc2, eu_ai_act or nist_ai_rmf')
       expect(open.errors?.[0]?.message).toContain('2026-04-02T08:00:00.000Z')
     })

@@ -287,6 +287,14 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       const { errors } = await api.refusal('listReportEvidence', { params, query })
       expect(errors?.[0]?.path).toBe(path)
     })
+
+    test('says that either a control or a check is given', async () => {
+      for (const query of [{}, { control: 'CC6.2', check: 'DEC-1' }]) {
+        const params = { id: first().id }
+        const { detail } = await api.refusal('listReportEvidence', { params, query })
+        expect(detail).toBe('control: give either control or check')
+      }
+    })
   })
 
   test('evidence in a report is of kinds that the catalogue knows, 25 of each at most', () => {

@@ -265,11 +265,12 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
     const api = await opened(createPlayed, { dialect, jobs })
     const to = isoTime(api.clock.now())
 
-    const { status, detail } = await api.refusal('createReport', {
+    const { status, detail, errors } = await api.refusal('createReport', {
       body: { framework: 'soc2', to },
     })
     expect(status).toBe(400)
     expect(detail).toContain('to: entries of the period are still being written')
+    expect(errors?.map(({ path }) => path)).toEqual(['to'])
     expect(await generatedEntries(api)).toEqual([])
   })
 
@@ -285,8 +286,9 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
     const api = await opened(createPlayed, { dialect, jobs })
     const to = isoTime(api.clock.now())
 
-    const { code } = await api.refusal('createReport', { body: { framework: 'soc2', to } })
+    const { code, errors } = await api.refusal('createReport', { body: { framework: 'soc2', to } })
     expect(code).toBe('invalid_request')
+    expect(errors).toEqual([{ path: 'to', message: 'is not over yet by the clock of the ledger' }])
     expect(await generatedEntries(api)).toEqual([])
   })
 })

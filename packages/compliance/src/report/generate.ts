@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Framework, ReportPeriod } from '@remit/contract'
-import { fail, on, OPERATOR } from '@remit/core'
+import { invalid, on, OPERATOR } from '@remit/core'
 import type { Change, Deps, Scope as WorkScope } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { Scope } from '../catalogue/scope.ts'
@@ -50,9 +50,9 @@ export async function generate(
     }
     if (await writer.work(row.org_id, OPERATOR, finish, { evenIfForged: true })) return
   }
-  throw fail(
-    'invalid_request',
-    'to: entries of the period are still being written; ask again, or end it a little earlier',
+  throw invalid(
+    'to',
+    'entries of the period are still being written; ask again, or end it a little earlier',
   )
 }
 
@@ -75,7 +75,7 @@ function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
 /** Whether no entry of the period was written since the facts were read, and none can come any more. */
 async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Promise<boolean> {
   if (scope.recordedAt < row.period_to)
-    throw fail('invalid_request', 'to: is not over yet by the clock of the ledger')
+    throw invalid('to', 'is not over yet by the clock of the ledger')
   const next = await on<Tables>(scope.tx)
     .selectFrom('ledger_entry')
     .select('recorded_at')
