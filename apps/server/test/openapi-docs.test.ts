@@ -47,7 +47,7 @@ describe.skipIf(!hasModules())('docs/api.md', () => {
       unknown
     >
 
-    const { text } = await runShown((commands[0] ?? '').replaceAll('payer', 'unlimited'), env)
+    const { text } = await runShown((commands[0] ?? '').replaceAll('treasurer', 'unlimited'), env)
 
     const answer = JSON.parse(text) as Record<string, unknown>
     expect(Object.keys(example)).toEqual(Object.keys(answer))
