@@ -111,19 +111,18 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       clock.set('2028-06-01T08:00:00.000Z')
       const { db, writer } = remit
       const signer = createLedgerSigner(remit.signingKey)
-      const pruned = await pruneLedger({ db, writer, clock, signer }, api.org.id, {
+      await pruneLedger({ db, writer, clock, signer }, api.org.id, {
         upTo: { before: Date.parse('2027-01-15') },
         acknowledgeShortRetention: false,
         archive: fileArchive(join(folder, `${api.org.id}.ndjson`)),
         reason: 'old',
       })
-      expect(pruned?.carried).toBeGreaterThan(0)
       await write('key.created', 3)
     })
 
     const february = () => reported('2027-02-01', '2027-02-28')
     const carried = async () =>
-      (await he.entries()).filter(({ kind }) => kind === 'state.carried').at(-1)!
+      (await he.entries()).findLast(({ kind }) => kind === 'state.carried')!
     const record = async () => (await he.entries()).find(({ kind }) => kind === 'ledger.pruned')!
 
     test('finds nothing wrong where he did nothing', async () => {
