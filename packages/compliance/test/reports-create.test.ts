@@ -93,6 +93,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
         categories: ['privacy'],
         role: null,
         requested_at: '2026-04-02T08:00:00.000Z',
+        evaluation: false,
         content_sha256: report.content_sha256,
         csv_sha256: report.csv_sha256,
         catalog_sha256: report.content.catalog.sha256,

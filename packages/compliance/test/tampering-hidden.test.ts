@@ -86,7 +86,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       for (let i = 0; i < 4; i++) await january()
       const columns = sql.raw(`status, framework, period_from, period_to, scope, requested_at,
         requested_by, requested_person, null, null, held_until, attempts, failure, generated_at,
-        content, csv, content_sha256, csv_sha256, 2, null, summary, verified`)
+        content, csv, content_sha256, csv_sha256, 2, null, summary, verified, evaluation`)
       const copy = (id: string) => sql`insert into compliance_report select org_id, ${sql.lit(id)},
         ${columns} from compliance_report where org_id = ${api.org.id} order by id limit 1`
       await copy('rpt_00000000000000000000000000').execute(remit.db)
