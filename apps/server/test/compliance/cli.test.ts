@@ -148,11 +148,9 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
         report('--format', 'pdf'),
         report('--from', '2030-01-01', '--to', '2030-02-01'),
         cli(['compliance', 'report'], env),
-        cli(['compliance', 'report', '--org', 'acme', '--framework', 'soc2'], env),
       ])
 
-      expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 1, 2, 1])
-      expect(refused.at(-1)?.stderr).toMatch(/^remit: to: must be later than .+, when the ledger/)
+      expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 1, 2])
       expect(refused[0].stderr).toMatch(/^remit: --from must be a date/)
       for (const { stderr, stdout } of refused) {
         expect(stdout).toBe('')

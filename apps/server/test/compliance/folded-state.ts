@@ -40,7 +40,7 @@ interface Facts {
   readonly questionOf: (period: object) => object
 }
 interface Carried {
-  readonly carriedRows: (db: object, orgId: string) => Promise<Row[]>
+  readonly readCarried: (db: object, orgId: string) => Promise<{ readonly rows: readonly Row[] }>
 }
 interface Approvals {
   readonly approvalAt: (approval: object, time: number) => string
@@ -95,9 +95,9 @@ export async function scanned(rows: readonly Row[]): Promise<{ known: number; of
 }
 
 /** What prunings carried over. */
-export async function carriedOf({ remit, org }: Api): Promise<Row[]> {
-  const { carriedRows } = (await load('../worker/carried-rows.ts')) as Carried
-  return carriedRows(remit.db, org.id)
+export async function carriedOf({ remit, org }: Api): Promise<readonly Row[]> {
+  const { readCarried } = (await load('../worker/carried-rows.ts')) as Carried
+  return (await readCarried(remit.db, org.id)).rows
 }
 
 /** What the entries before `to` set up, and what was carried over of pruned ones. */
