@@ -26,7 +26,7 @@ export interface VerifyDatabaseOptions extends SeqBounds {
   readonly checkpoints?: readonly string[]
   /** Told after each page how many of how many entries are done. */
   readonly onProgress?: (done: number, total: number) => void
-  /** Told of each entry once it was looked at, with text in every column that should have it. */
+  /** Told of each entry that has a number once it was looked at, with text in every column that should have it. */
   readonly onEntry?: (row: LedgerEntryRow) => void
   /** Also parse every payload and compare it with its canonical form: about three times the time. */
   readonly deep?: boolean
@@ -187,8 +187,9 @@ class DatabaseWalk {
     else if (row.kind === 'ledger.pruned') this.#pruned(row)
     this.#chain.entry(row)
     if (seq >= 0) this.#due.entry(row, kept.has(seq + 1))
-    this.#options.onEntry?.(row)
-    this.#next = (Number.isSafeInteger(seq) ? seq : this.#next) + 1
+    const isNumbered = Number.isSafeInteger(seq)
+    if (isNumbered) this.#options.onEntry?.(row)
+    this.#next = (isNumbered ? seq : this.#next) + 1
     this.#lastTime = row.recorded_at
   }
 

@@ -75,6 +75,18 @@ describe.each(DIALECTS)('a row that pages by number pass over, on %s', (dialect)
     },
   )
 
+  test.runIf(dialect === 'sqlite')('is found where its number is between two', async () => {
+    const seqs: number[] = []
+    const report = await afterAttack(
+      remit.db,
+      (tx) => copy(tx, 7, 7.5),
+      (tx) => verifyDatabase(tx, orgId, { onEntry: ({ seq }) => void seqs.push(seq) }),
+    )
+
+    expect(firstOf(report)).toBe('tampered 8 malformed_row')
+    expect(seqs).toEqual(Array.from({ length: SIZE }, (_, seq) => seq))
+  })
+
   test('is found where its number is beyond the head', async () => {
     const report = await found((tx) => copy(tx, 7, SIZE + 1_000))
 
