@@ -83,7 +83,7 @@ describe.each(DIALECTS)('a row that pages by number pass over, on %s', (dialect)
       (tx) => verifyDatabase(tx, orgId, { onEntry: ({ seq }) => void seqs.push(seq) }),
     )
 
-    expect(firstOf(report)).toBe('tampered 8 malformed_row')
+    expect(firstOf(report)).toBe('tampered 8 out_of_order')
     expect(seqs).toEqual(Array.from({ length: SIZE }, (_, seq) => seq))
   })
 
