@@ -3,6 +3,12 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
 import type { Keys } from './verify-database-store.ts'
 
+/** From where a page is read. */
+export interface Place extends Keys {
+  /** Whether more rows of the number `after` may follow: nothing keeps them apart where the key was dropped. */
+  readonly again: boolean
+}
+
 type Db = Database<CoreTables>
 
 const COLUMNS = [
@@ -30,10 +36,10 @@ const APART = ''
  * Up to `limit` entries in order, with the copies of payload fields that filters use. Large payloads
  * are left out (`lotsOf` reads them): a page of them would not fit into the memory of a thread.
  */
-export function readRows(
+export async function readRows(
   db: Db,
   orgId: string,
-  { after, below }: Keys,
+  { after, again, below }: Place,
   limit: number,
 ): Promise<LedgerEntryRow[]> {
   const payload = sql<string | null>`case when octet_length(payload) > ${PAGED_BYTES} then ${APART}
@@ -42,8 +48,11 @@ export function readRows(
     .selectFrom('ledger_entry')
     .select([...COLUMNS, payload.as('payload')])
     .where('org_id', '=', orgId)
-  if (after !== null) query = query.where('seq', '>', after)
-  return query.where('seq', '<', below).orderBy('seq').limit(limit).execute()
+  if (after !== null) query = query.where('seq', again ? '>=' : '>', after)
+  const most = again ? limit + 1 : limit
+  const rows = await query.where('seq', '<', below).orderBy('seq').limit(most).execute()
+  if (again && rows[0]?.seq === after) rows.shift()
+  return rows
 }
 
 /** A page in lots that fit into memory: those with large payloads each by itself. */

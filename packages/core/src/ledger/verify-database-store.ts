@@ -16,8 +16,7 @@ export interface LedgerState {
   readonly first_seq: number | null
   readonly last_seq: number | null
   readonly last_checkpoint: number | null
-  /** Rows of entries that the head counts, without those below the cut, and of others beyond it. */
-  readonly entries: number
+  /** Rows of entries that the head does not count. */
   readonly beyond: number
   /** Inner nodes, without those of pruned entries alone. */
   readonly nodes: number
@@ -32,15 +31,12 @@ type StateRow = LedgerHeadRow & Omit<LedgerState, 'head' | 'cut'>
  */
 export async function readState(db: Db, orgId: string): Promise<LedgerState> {
   const cut = await findCut(db, orgId)
-  const begin = isSize(cut?.size) ? (cut?.size ?? 0) : 0
   // SQLite stores texts and blobs in a column of numbers, and sorts them behind every number.
   const { rows } = await sql<StateRow>`
     select h.*,
       (select min(e.seq) from ledger_entry e where e.org_id = ${orgId}) as first_seq,
       (select max(e.seq) from ledger_entry e
         where e.org_id = ${orgId} and e.seq <= ${Number.MAX_SAFE_INTEGER}) as last_seq,
-      (select count(*) from ledger_entry e
-        where e.org_id = ${orgId} and e.seq >= ${begin} and e.seq < h.size) as entries,
       (select count(*) from ledger_entry e where e.org_id = ${orgId} and e.seq >= h.size) as beyond,
       (select max(c.size) from ledger_checkpoint c where c.org_id = ${orgId}) as last_checkpoint,
       ${countNodes(orgId, cut?.size ?? 0)} as nodes
@@ -49,14 +45,13 @@ export async function readState(db: Db, orgId: string): Promise<LedgerState> {
   `.execute(db)
   const [first] = rows
   if (!first) throw new Error('a query over a constant gave no row')
-  const { first_seq, last_seq, last_checkpoint, entries, beyond, nodes, ...head } = first
+  const { first_seq, last_seq, last_checkpoint, beyond, nodes, ...head } = first
   return {
     head: first.org_id === null ? null : head,
     cut: cut ?? null,
     first_seq,
     last_seq,
     last_checkpoint,
-    entries,
     beyond,
     nodes,
   }
@@ -81,20 +76,6 @@ function countNodes(orgId: string, cut: number): RawBuilder<number> {
 export interface Keys {
   readonly after: number | null
   readonly below: number
-}
-
-/** The lowest sequence number that more than one row has; null where none has. */
-export async function findDoubled(db: Db, orgId: string): Promise<number | null> {
-  const found = await db
-    .selectFrom('ledger_entry')
-    .select('seq')
-    .where('org_id', '=', orgId)
-    .groupBy('seq')
-    .having((row) => row.fn.countAll(), '>', 1)
-    .orderBy('seq')
-    .limit(1)
-    .executeTakeFirst()
-  return found?.seq ?? null
 }
 
 /** The kept checkpoints of some sizes, in order. */

@@ -61,6 +61,18 @@ describe.each(DIALECTS)('a row that pages by number pass over, on %s', (dialect)
     expect(report.errors.map(({ code }) => code)).toContain('out_of_order')
   })
 
+  test('is found where thousands double one entry', async () => {
+    const report = await found(async (tx) => {
+      await dropKey(tx)
+      await copy(tx, 7, 7)
+      for (let i = 0; i < 11; i++) await copy(tx, 7, 7)
+    })
+
+    expect(report.status).toBe('tampered')
+    expect(report.checked.to_seq).toBe(SIZE - 1)
+    expect(report.first_errors.map(({ code }) => code)).toContain('out_of_order')
+  })
+
   test.each(dialect === 'sqlite' ? ["'zzz'", "x'00ff'"] : [])(
     'is found where its number is none: %s',
     async (value) => {
