@@ -47,7 +47,7 @@ export function loadLedgerKey(path: string, create: boolean): KeyObject {
 
 /** Linked, not written, to its name: others see a whole key or none, and the first to come stays. */
 function makeLedgerKey(path: string): void {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const partial = `${path}.${randomUUID()}`
   try {
     writeFileSync(partial, generateLedgerKey(), { mode: 0o600, flag: 'wx', flush: true })

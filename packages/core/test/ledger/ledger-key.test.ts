@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadLedgerKey } from '../../src/ledger/signing-key.ts'
@@ -42,6 +42,7 @@ describe('the ledger key', () => {
     const made = loadLedgerKey(path, true)
 
     expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
     expect(loadLedgerKey(path, true).equals(made)).toBe(true)
     expect(loadLedgerKey(path, false).equals(made)).toBe(true)
   })
