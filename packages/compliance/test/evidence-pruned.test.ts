@@ -1,10 +1,9 @@
 import type { ReadyReport } from '@remit/contract'
-import { createApi, createClock, DIALECTS, readyReport } from '@remit/core/testing'
+import { createApi, createClock, DIALECTS, readyReport, prune } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { day, decision, policy } from './support/entries.ts'
-import { prune } from './support/prune.ts'
 import { createPlayed, play, QUARTER } from './support/reports.ts'
 
 /** What each report is asked about: entries that speak against a check, and those behind a control. */

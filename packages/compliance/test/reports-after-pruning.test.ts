@@ -1,10 +1,9 @@
 import type { ReportContent } from '@remit/contract'
-import { createApi, createClock, DIALECTS, readyReport } from '@remit/core/testing'
+import { createApi, createClock, DIALECTS, readyReport, prune } from '@remit/core/testing'
 import { expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { decision } from './support/entries.ts'
 import { goodLedger } from './support/good-ledger.ts'
-import { prune } from './support/prune.ts'
 import { play, QUARTER } from './support/reports.ts'
 
 const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const

@@ -1,10 +1,9 @@
-import { apiOf, createApi, createClock, DIALECTS, readyReport } from '@remit/core/testing'
+import { apiOf, createApi, createClock, DIALECTS, readyReport, prune } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { Attacker } from './support/attacker.ts'
 import { decision } from './support/entries.ts'
-import { prune } from './support/prune.ts'
 import { play } from './support/reports.ts'
 
 const BEGIN = '2025-06-01T09:00:00.000Z'

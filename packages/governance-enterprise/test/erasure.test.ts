@@ -1,14 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import {
-  createLedgerSigner,
-  eraseEntries,
-  fileArchive,
-  pruneLedger,
-  verifyDatabase,
-} from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { eraseEntries, verifyDatabase } from '@remit/core'
+import { createClock, DIALECTS, prune } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
@@ -33,19 +24,6 @@ describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
   const fresh = async (): Promise<Api> => api.as(await api.remit.organization())
   const erase = (of: Api, ...seqs: number[]) =>
     eraseEntries(api.remit, of.org.id, { seqs, reason: 'asked for' })
-  /** Removes what is older than a day. */
-  async function prune({ remit, org }: Api): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), 'remit-erasure-'))
-    const signer = createLedgerSigner(remit.signingKey)
-    const pruned = await pruneLedger({ ...remit, clock, signer }, org.id, {
-      upTo: { keepDays: 1 },
-      acknowledgeShortRetention: true,
-      archive: fileArchive(join(folder, 'pruned.ndjson')),
-      reason: 'retention',
-    })
-    rmSync(folder, { recursive: true })
-    expect(pruned).not.toBeNull()
-  }
   const entries = async (of: Api, kind: string) =>
     (await of.ok('listEntries', { query: { kind, order: 'asc', limit: 100 } })).data
   const today = async (of: Api) =>
@@ -179,7 +157,7 @@ describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
       clock.advance(60_000)
       await ask(my, { agent_id: 'payer', action: 'mail.send' })
       clock.advance(2 * DAY_MS)
-      await prune(my)
+      await prune(my, clock, { keepDays: 1 })
       const carried = (await entries(my, 'state.carried')).filter(({ data }) =>
         JSON.stringify(data).includes(SECRET),
       )

@@ -1,9 +1,8 @@
 import { verifyDatabase } from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, DIALECTS, prune } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
-import { prune } from './support/prune.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 

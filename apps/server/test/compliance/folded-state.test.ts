@@ -1,9 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createLedgerSigner, fileArchive, pruneLedger, setPlan } from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { setPlan } from '@remit/core'
+import { createClock, DIALECTS, prune } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
@@ -160,20 +157,6 @@ const ACTS: readonly Act[] = [
 
 const DAY_MS = 86_400_000
 
-/** Prunes what is older than 400 days. */
-async function prune({ remit, org }: Api, clock: TestClock): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'remit-folded-'))
-  const signer = createLedgerSigner(remit.signingKey)
-  const pruned = await pruneLedger({ ...remit, clock, signer }, org.id, {
-    upTo: { keepDays: 400 },
-    acknowledgeShortRetention: false,
-    archive: fileArchive(join(folder, 'pruned.ndjson')),
-    reason: 'retention',
-  })
-  rmSync(folder, { recursive: true })
-  return pruned?.plan.cut ?? 0
-}
-
 interface Moment {
   readonly to: number
   readonly live: Setup
@@ -229,14 +212,14 @@ describe.skipIf(!hasModules()).each(DIALECTS)('state is folded from entries, on 
       await api.call('createPolicy', { body: { effect: 'deny', actions: [`round.${round}`] } })
       clock.advance(60_000)
       await api.call('setSpendLimit', { params: { id: 'late' }, body: { daily_usd: round } })
-      const cut = await prune(api, clock)
+      const { plan } = await prune(api, clock)
       clock.advance(1)
 
       const rows = await rowsOf(api)
       const state = await folded(rows, api.org.id, clock.now(), await carriedOf(api))
 
-      expect(cut).toBeGreaterThan(size - 30)
-      expect(rows[0]!.seq).toBe(cut)
+      expect(plan.cut).toBeGreaterThan(size - 30)
+      expect(rows[0]!.seq).toBe(plan.cut)
       expect(withoutApprovals(state)).toEqual(withoutApprovals(await listed(api)))
     }
   })

@@ -6,6 +6,9 @@ import type {
   StatusReason,
 } from '@remit/contract'
 
+export const EVALUATION_NOTICE =
+  'Made by a server that runs without a licence, to be tried. Not for production.'
+
 export const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
   satisfied: 'Satisfied',
   attention: 'Attention',

@@ -5,7 +5,7 @@ import type { Failure } from '../errors.ts'
 import { CheckpointError, openCheckpoint } from './checkpoint.ts'
 import { entryHash, headerOf, isHash, isTime } from './entry.ts'
 import { decodeFrontier, rootOf } from './merkle.ts'
-import { NoteError, parseVerifierKey } from './note.ts'
+import { isKeyName, NoteError, parseVerifierKey } from './note.ts'
 import type { NoteSigner } from './note.ts'
 import type { LedgerSigner } from './signing-key.ts'
 
@@ -49,7 +49,7 @@ export class HeadGuard {
   }
 
   #signerOf({ origin, vkey }: LedgerHeadRow): NoteSigner {
-    const signer = typeof origin === 'string' ? this.#signer.forOrigin(origin) : null
+    const signer = isOrigin(origin) ? this.#signer.forOrigin(origin) : null
     if (signer?.vkey === vkey) return signer
     throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')
   }
@@ -61,6 +61,9 @@ export const forgedHead = (): Failure =>
     'ledger_unavailable',
     'The end of the ledger is not as its key signed it: nothing is recorded. Verify the ledger',
   )
+
+/** Whether a key can bear this name. */
+const isOrigin = (value: unknown): value is string => typeof value === 'string' && isKeyName(value)
 
 const isSame = (known: End | undefined, head: End): boolean =>
   known !== undefined &&

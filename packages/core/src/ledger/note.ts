@@ -161,7 +161,8 @@ function keyHashOf(name: string, publicKey: Uint8Array): string {
   return hash('sha256', named, 'hex').slice(0, 2 * KEY_ID_BYTES)
 }
 
-function isKeyName(name: string): boolean {
+/** Whether a key can be called so (C2SP signed-note): no spaces, no plus. */
+export function isKeyName(name: string): boolean {
   return name !== '' && !/[\s+\u0085]/u.test(name) && isNoteText(name)
 }
 

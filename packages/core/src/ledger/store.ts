@@ -140,8 +140,8 @@ async function readNodes(
   return rows.map((row) => row.hash)
 }
 
-/** The columns of an entry itself, without the copies. */
-export const STORED = [
+/** The columns of an entry beside its payload. */
+export const BESIDE_PAYLOAD = [
   'org_id',
   'seq',
   'prev_hash',
@@ -150,8 +150,10 @@ export const STORED = [
   'kind',
   'commitment',
   'salt',
-  'payload',
 ] as const
+
+/** The columns of an entry itself, without the copies. */
+export const STORED = [...BESIDE_PAYLOAD, 'payload'] as const
 
 /** Up to `limit` entries from `fromSeq` on, in order. */
 export async function readEntries(

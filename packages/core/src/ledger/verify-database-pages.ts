@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
+import { BESIDE_PAYLOAD } from './store.ts'
+import { COPIES } from './verify-database-rows.ts'
 import type { Keys } from './verify-database-store.ts'
 
 /** From where a page is read. */
@@ -11,20 +13,7 @@ export interface Place extends Keys {
 
 type Db = Database<CoreTables>
 
-const COLUMNS = [
-  'org_id',
-  'seq',
-  'prev_hash',
-  'hash',
-  'recorded_at',
-  'kind',
-  'commitment',
-  'salt',
-  'agent_id',
-  'actor_id',
-  'action',
-  'decision',
-] as const satisfies readonly (keyof LedgerEntryRow)[]
+const COLUMNS = [...BESIDE_PAYLOAD, ...COPIES] as const
 
 /** Bytes of a payload that is read with its page; a larger one is read by itself. */
 const PAGED_BYTES = 16 * 1024

@@ -1,7 +1,8 @@
 import type { LedgerEntryRow } from '../db/schema.ts'
 
 const TEXTS = ['org_id', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment'] as const
-const COPIES = ['agent_id', 'actor_id', 'action', 'decision'] as const
+/** What filters find by: copies of what the payload says. */
+export const COPIES = ['agent_id', 'actor_id', 'action', 'decision'] as const
 const OPTIONAL_TEXTS = ['salt', 'payload', ...COPIES] as const
 
 type Column = keyof LedgerEntryRow

@@ -68,6 +68,7 @@ const FORGERIES: Readonly<Record<string, (tx: Attacked, orgId: string) => Promis
   'the note is signed by another key': (tx, orgId) => signForeign(tx, orgId, false),
   'note and key are others': (tx, orgId) => signForeign(tx, orgId, true),
   'the origin is another': setHead({ origin: 'elsewhere/ledger' }),
+  'the origin is none': setHead({ origin: 'no name + at all' }),
 }
 
 describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => {

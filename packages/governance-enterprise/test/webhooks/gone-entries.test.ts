@@ -1,9 +1,8 @@
 import { eraseEntries } from '@remit/core'
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS, prune } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliveryRow } from '../../src/webhooks/schema.ts'
-import { prune } from '../support/prune.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
   askDenied,

@@ -1,7 +1,13 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { momentText, periodText, STATUS_MEANINGS, STATUS_WORDS } from '../words.ts'
+import {
+  EVALUATION_NOTICE,
+  momentText,
+  periodText,
+  STATUS_MEANINGS,
+  STATUS_WORDS,
+} from '../words.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 
@@ -90,12 +96,7 @@ export const statusMark = (status: ControlStatus): Markup =>
   html`<span class="status ${status}">${STATUS_WORDS[status]}</span>`
 
 const evaluationWarning = ({ evaluation }: ReadyReport): Markup | null =>
-  evaluation
-    ? html`<p class="warning">
-        <strong>Evaluation.</strong> Made by a server that runs without a licence, to be tried. Not
-        for production.
-      </p>`
-    : null
+  evaluation ? html`<p class="warning"><strong>Evaluation.</strong> ${EVALUATION_NOTICE}</p>` : null
 
 function ledgerWarning({ content: { ledger } }: ReadyReport): Markup | null {
   if (ledger.verified) return null

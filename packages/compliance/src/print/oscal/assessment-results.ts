@@ -1,5 +1,5 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { periodText } from '../words.ts'
+import { EVALUATION_NOTICE, periodText } from '../words.ts'
 import { findingsOf } from './findings.ts'
 import { observationsOf } from './observations.ts'
 import { uuidOf } from './uuid.ts'
@@ -44,8 +44,6 @@ function assessmentResults(report: ReadyReport): object {
 const NO_PLAN =
   'There is no assessment plan: the report was computed from the ledger of a server. OSCAL requires this reference.'
 
-const EVALUATION = 'Made by a server that runs without a licence, to be tried. Not for production.'
-
 function metadataOf(report: ReadyReport): object {
   const { content, content_sha256: sha256 } = report
   const { framework, organization, period } = content
@@ -62,7 +60,7 @@ function metadataOf(report: ReadyReport): object {
       prop('catalog-sha256', content.catalog.sha256),
       prop('content-sha256', sha256),
       prop('record-seq', report.record_seq),
-      ...(report.evaluation ? [prop('evaluation', true, { remarks: EVALUATION })] : []),
+      ...(report.evaluation ? [prop('evaluation', true, { remarks: EVALUATION_NOTICE })] : []),
       prop('checkpoint-seq', report.ledger_head.size - 1),
       prop('checkpoint-hash', report.ledger_head.hash),
     ],

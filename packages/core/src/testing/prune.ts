@@ -1,0 +1,31 @@
+import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { createLedgerSigner } from '../ledger/signing-key.ts'
+import { pruneLedger } from '../orgs/prune/index.ts'
+import type { Pruned, PruneUpTo } from '../orgs/prune/index.ts'
+import type { TestClock, TestOrganization, TestRemit } from './remit.ts'
+
+/** Prunes what is older than 400 days, unless told otherwise; what goes is kept in memory. */
+export async function prune(
+  { remit, org }: { readonly remit: TestRemit; readonly org: Pick<TestOrganization, 'id'> },
+  clock: TestClock,
+  upTo: PruneUpTo = { keepDays: 400 },
+): Promise<Pruned> {
+  let text = ''
+  const archive = {
+    async write(parts: AsyncIterable<string>) {
+      for await (const part of parts) text += part
+      return hash('sha256', text, 'hex')
+    },
+    read: () => Readable.from([Buffer.from(text)]),
+  }
+  const signer = createLedgerSigner(remit.signingKey)
+  const pruned = await pruneLedger({ ...remit, clock, signer }, org.id, {
+    upTo,
+    acknowledgeShortRetention: true,
+    archive,
+    reason: 'retention',
+  })
+  if (!pruned) throw new Error('there was nothing to prune')
+  return pruned
+}
