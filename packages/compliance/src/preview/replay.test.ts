@@ -151,6 +151,27 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(answer?.counts.not_replayable.agent_unknown).toBe(0)
   })
 
+  it('takes nothing of what stands beyond the head', async () => {
+    const { id } = await remit.organization()
+    await remit.writer.work(id, OPERATOR, () =>
+      Promise.resolve({ entries: [decision(1)], reply: () => undefined }),
+    )
+    const { size } = await remit.ledger.head(id)
+    const last = await remit.db
+      .selectFrom('ledger_entry')
+      .selectAll()
+      .where('org_id', '=', id)
+      .where('seq', '=', size - 1)
+      .executeTakeFirstOrThrow()
+    await remit.db
+      .insertInto('ledger_entry')
+      .values({ ...last, seq: size + 5 })
+      .execute()
+
+    const found = await replay(on<Tables>(remit.db), id, TASK, () => undefined)
+    expect(found?.counts).toMatchObject({ decisions: 1, flips: [{ seq: size - 1 }] })
+  })
+
   it('takes nothing of what an interrupted pruning has left below the cut', async () => {
     const { id } = await remit.organization()
     const registered = (environment: string): EntryDraft => ({

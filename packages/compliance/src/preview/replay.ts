@@ -101,19 +101,17 @@ async function spanOf(
 }
 
 /**
- * The entries from the cut on. Below it there may be some that a pruning which was interrupted has left:
- * nothing verifies them, and nobody is given them.
+ * The entries from the cut to the head. Below there may be some that a pruning which was interrupted has
+ * left, and what stands beyond nobody recorded: nothing verifies them, and nobody is given them.
  */
 async function keptRange(db: Db, orgId: string): Promise<{ from: number; to: number }> {
   const from = await beginOf(db, orgId)
-  const last = await db
-    .selectFrom('ledger_entry')
-    .select('seq')
+  const head = await db
+    .selectFrom('ledger_head')
+    .select('size')
     .where('org_id', '=', orgId)
-    .orderBy('seq', 'desc')
-    .limit(1)
     .executeTakeFirst()
-  return { from, to: last ? Math.max(from, last.seq + 1) : from }
+  return { from, to: Math.max(from, head?.size ?? from) }
 }
 
 const beginOf = async (db: Db, orgId: string): Promise<number> =>
