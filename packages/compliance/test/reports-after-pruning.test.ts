@@ -1,8 +1,9 @@
 import type { ReportContent } from '@remit/contract'
+import { eraseEntries } from '@remit/core'
 import { createApi, createClock, DIALECTS, readyReport, prune } from '@remit/core/testing'
 import { expect, test } from 'vitest'
 import compliance from '../src/index.ts'
-import { decision } from './support/entries.ts'
+import { change, decision, policy } from './support/entries.ts'
 import { goodLedger } from './support/good-ledger.ts'
 import { play, QUARTER } from './support/reports.ts'
 
@@ -57,5 +58,45 @@ test.each(DIALECTS)(
     const found = before.flatMap((content, i) => differences(content, after[i]))
     expect(found).toContain('ledger.verified_from_seq')
     expect(found.filter((path) => !NAMED.some((one) => one.test(path)))).toEqual([])
+  },
+)
+
+const ORDERS = DIALECTS.flatMap((dialect) =>
+  (['before', 'after'] as const).map((order) => ({ dialect, order })),
+)
+
+test.each(ORDERS)(
+  'the deletion of a rule that was erased $order the pruning is known afterwards, on $dialect',
+  async ({ dialect, order }) => {
+    const clock = createClock('2025-06-01T00:00:00.000Z')
+    const api = await createApi({ dialect, clock, modules: [compliance] })
+    const rulesInForce = async () => {
+      const { content } = await readyReport(api, { framework: 'soc2', ...QUARTER })
+      return content.metrics.find(({ id }) => id === 'M39')
+    }
+    const eraseFirst = async (kind: string, about: string) => {
+      const { data } = await api.remit.ledger.list(api.org.id, { kind, order: 'asc', limit: 100 })
+      const { seq } = data.find((entry) => JSON.stringify(entry).includes(about))!
+      const named = { seqs: [seq], reason: 'asked for' }
+      await eraseEntries({ ...api.remit, erasers: [] }, api.org.id, named)
+    }
+    await play({ ...api, clock }, [
+      policy('2025-06-02', 'pol_deny', { effect: 'deny' }),
+      change('2025-06-03', 'policy.deleted', { policy: { id: 'pol_deny' } }),
+      decision('2026-02-02'),
+    ])
+    clock.set('2026-04-02T08:00:00.000Z')
+
+    const before = await rulesInForce()
+    if (order === 'before') await eraseFirst('policy.deleted', 'pol_deny')
+    clock.set('2027-01-15T00:00:00.000Z')
+    await play({ ...api, clock }, [decision('2027-01-15')])
+    await prune(api, clock)
+    if (order === 'after') await eraseFirst('state.carried', 'policy.deleted')
+    const after = await rulesInForce()
+    await api.remit.close()
+
+    expect(before).toMatchObject({ population: 1, value: { deny_rules: 0, policies: 0 } })
+    expect(after).toEqual(before)
   },
 )

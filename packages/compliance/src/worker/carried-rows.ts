@@ -6,7 +6,7 @@ import type { Tables } from '../schema.ts'
 /** What a ledger says of entries that are no longer there. */
 export interface Carried {
   readonly rows: readonly FactRow[]
-  /** The entry that tells of the pruning and ends what it carried over; -1 where nothing was pruned. */
+  /** The last entry that tells of what was pruned; -1 where nothing was. */
   readonly to: number
   /** Milliseconds from which on every entry is there; null where nothing was pruned. */
   readonly keptFrom: number | null
@@ -15,20 +15,30 @@ export interface Carried {
 /**
  * What prunings carried over of the entries that they removed, in the order in which these stood: it
  * goes into a fold before the entries do. A later pruning carries on what an earlier one did; one that
- * was interrupted carried what is still there itself, which is left out.
+ * was interrupted carried what is still there itself, which is left out. Of what was erased since, the
+ * header stands behind the record of the pruning.
  *
  * Nothing here is verified: that is for the pass over the ledger, which reads the same entries.
  */
 export async function readCarried(db: Database<Tables>, orgId: string): Promise<Carried> {
   const cut = await findCut(db, orgId)
   if (!cut) return { rows: [], to: -1, keptFrom: null }
-  const to = await findRecord(db, orgId, cut.size)
+  const record = await findRecord(db, orgId, cut.size)
+  let to = record
   const carried = new Map<number, FactRow>()
-  for await (const row of carriedEntries(db, orgId, { from: cut.size, below: to })) {
+  for await (const row of carriedEntries(db, orgId, { from: cut.size })) {
     const entry = parseCarried(row)
     if (!entry || entry.seq >= cut.size) continue
     const { seq, recorded_at, kind, payload } = entry
-    carried.set(seq, { seq, recorded_at, kind, payload: JSON.stringify(payload) })
+    const isErased = payload === null
+    if (row.seq > record && !isErased) continue
+    to = Math.max(to, row.seq)
+    carried.set(seq, {
+      seq,
+      recorded_at,
+      kind,
+      payload: isErased ? null : JSON.stringify(payload),
+    })
   }
   const rows = [...carried.values()].toSorted((a, b) => a.seq - b.seq)
   // The last entry that went was recorded at the time of the cut.

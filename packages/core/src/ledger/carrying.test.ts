@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CARRIED_KIND, carriedDraft, toCarry } from './carried.ts'
+import { CARRIED_KIND, carriedDraft, toCarry, toHeader } from './carried.ts'
 import { Carrying, NOT_CARRIED } from './carrying.ts'
 import { payloadText, ZERO_HASH } from './entry.ts'
 import type { EntryPayload, StoredEntry } from './entry.ts'
@@ -35,7 +35,7 @@ const entryOf = (kind: string, said: Said = {}, seq = 7): StoredEntry => ({
 /** The entry that carries another one, as the ledger has it. */
 function carrying(entry: StoredEntry): StoredEntry {
   const end = { org_id: 'org_acme', size: 0, hash: ZERO_HASH, frontier: '' }
-  const draft = carriedDraft(toCarry(entry)!, ACTOR)
+  const draft = carriedDraft(toCarry(entry) ?? toHeader(entry), ACTOR)
   return linkEntries(end, [draft], CUT, () => 'c'.repeat(32)).rows[0]!
 }
 
@@ -82,11 +82,15 @@ describe('what pruning carries over', () => {
     expect(new Carrying(CUT).add(entry)).toEqual(toCarry(entry))
   })
 
-  test('what was erased is not', () => {
+  test('of what was erased the header is, unless its erasure has carried it or it only happened', () => {
     const gone = { salt: null, payload: null }
+    const entry = { ...entryOf('policy.created'), ...gone }
 
-    expect(isCarried({ ...entryOf('policy.created'), ...gone })).toBe(false)
+    expect(new Carrying(CUT).add(entry)).toEqual(toHeader(entry))
+    expect(new Carrying(CUT).add(carrying(entry))).toEqual(toHeader(entry))
     expect(isCarried({ ...carrying(entryOf('policy.created')), ...gone })).toBe(false)
+    for (const kind of ['entry.appended', 'policy.dry_run', 'approval.requested'])
+      expect(isCarried({ ...entryOf(kind), ...gone })).toBe(false)
   })
 
   test.each([

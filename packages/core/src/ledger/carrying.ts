@@ -1,5 +1,5 @@
-import { CARRIED_KIND, parseCarried, toCarry } from './carried.ts'
-import type { CarriedEntry } from './carried.ts'
+import { CARRIED_KIND, parseCarried, toCarry, toHeader } from './carried.ts'
+import type { CarriedEntry, CarriedHeader } from './carried.ts'
 import type { StoredEntry } from './entry.ts'
 import { OpenRequests } from './open-requests.ts'
 
@@ -26,7 +26,8 @@ export const NOT_CARRIED = [
 
 const EXACT: ReadonlySet<string> = new Set(NOT_CARRIED)
 
-const isHappening = (kind: string): boolean =>
+/** Whether entries of a kind say what happened, and not how things are. */
+export const isHappening = (kind: string): boolean =>
   EXACT.has(kind) || EXACT.has(`${kind.split('.')[0]}.*`)
 
 /** Of these kinds the last one says how things are: that rules were tried, and that the server beats. */
@@ -35,7 +36,8 @@ const LAST: ReadonlySet<string> = new Set(['ledger.heartbeat', 'policy.dry_run']
 /**
  * Says what a pruning carries over of the entries below its cut: those that say how things are, without
  * credentials that had ended; all that tells of requests for approval that are open at the cut; and
- * the last of some kinds. Of what was erased nothing is left to carry.
+ * the last of some kinds. Of one that was erased it carries the header: what it said is gone, but a
+ * reader must know that how things are is not all there.
  *
  * It is given them as they came about: first the ones that an earlier pruning carried over, then all
  * others. In the ledger the former stand behind what happened to them later.
@@ -51,18 +53,21 @@ export class Carrying {
   }
 
   /** Before the others, each that is carried above the cut already, and stays. */
-  keep(entry: CarriedEntry): void {
-    this.#requests.keep(entry)
+  keep(entry: CarriedEntry | CarriedHeader): void {
+    if (entry.payload !== null) this.#requests.keep(entry)
   }
 
   /** The next entry below the cut; what to carry of it, where that does not depend on later ones. */
-  add(entry: StoredEntry): CarriedEntry | null {
+  add(entry: StoredEntry): CarriedEntry | CarriedHeader | null {
     const { kind, payload } = entry
     // Most entries are happenings: their payloads need not be read.
     if (isHappening(kind) && !LAST.has(kind) && !OpenRequests.reads(kind, payload)) return null
     const isCarried = kind === CARRIED_KIND
+    // The erasure of one that was carried has carried its header.
+    if (payload === null) return isHappening(kind) || isCarried ? null : toHeader(entry)
     const found = isCarried ? parseCarried(entry) : toCarry(entry)
     if (found === null) return null
+    if (found.payload === null) return found
     if (LAST.has(found.kind)) {
       this.#last.set(found.kind, found)
       return null

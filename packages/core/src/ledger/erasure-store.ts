@@ -69,7 +69,8 @@ export async function sameContent(
   const origins = new Set(entries.map((entry) => parseCarried(entry)?.seq ?? entry.seq))
   const found = [...origins]
   for await (const entry of carriedEntries(db, orgId, { from: 0 })) {
-    if (origins.has(parseCarried(entry)?.seq ?? -1)) found.push(entry.seq)
+    const carried = parseCarried(entry)
+    if (carried && carried.payload !== null && origins.has(carried.seq)) found.push(entry.seq)
   }
   return found.filter((seq) => !given.has(seq))
 }

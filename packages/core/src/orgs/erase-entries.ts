@@ -5,7 +5,10 @@ import { fail } from '../errors.ts'
 import type { Failure } from '../errors.ts'
 import { eraseAnswers, KEPT_MS } from '../idempotency/store.ts'
 import { SYSTEM } from '../ledger/actor.ts'
+import { carriedDraft, parseCarried, toHeader } from '../ledger/carried.ts'
+import { isHappening } from '../ledger/carrying.ts'
 import { findCut } from '../ledger/cut.ts'
+import type { EntryDraft } from '../ledger/draft.ts'
 import type { StoredEntry } from '../ledger/entry.ts'
 import type { Eraser } from '../ledger/eraser.ts'
 import { clearPayloads, readSome, sameContent } from '../ledger/erasure-store.ts'
@@ -42,7 +45,8 @@ export interface EraseDeps {
 /**
  * Takes the payloads out of entries, with all that Remit keeps of what they say: the copies in columns
  * beside them, what pruning carried of them, answers kept for repeats, and what the erasers of modules
- * know. The entry `ledger.erased` that explains it is written in the same transaction. Throws a failure
+ * know. The entry `ledger.erased` that explains it is written in the same transaction, and what is left
+ * of an entry that only stood in one that carried it is carried on. Throws a failure
  * that names every entry that is not there, was erased before or is the ledger's own, and then nothing
  * is erased.
  */
@@ -56,7 +60,8 @@ export async function eraseEntries(
     throw fail('invalid_request', `One erasure is of 1 to ${MAX_ERASED} entries`)
   }
   const done = await writer.work(orgId, OPERATOR, async (scope) => {
-    const all = await erasable(scope, named)
+    const begin = (await findCut(scope.tx, orgId))?.size ?? 0
+    const all = await erasable(scope, named, begin)
     for (const eraser of erasers) await eraser.erase(all, scope)
     const erased = all.map(({ seq }) => seq)
     await overwriteDeleted(scope.tx)
@@ -64,17 +69,33 @@ export async function eraseEntries(
     await clearPayloads(scope.tx, orgId, erased)
     const data = { seqs: erased, reason, ...(person !== undefined && { person }) }
     return {
-      entries: [{ kind: 'ledger.erased', actor: SYSTEM, data }],
+      entries: [{ kind: 'ledger.erased', actor: SYSTEM, data }, ...headersIn(all, begin)],
       reply: (recorded) => ({ seq: firstOf(recorded).row.seq, seqs: erased }),
     }
   })
   return { ...done, log_emptied: await emptyLog(db) }
 }
 
-/** The named entries, and those that say the same, in order. */
-async function erasable(scope: Scope, seqs: readonly number[]): Promise<StoredEntry[]> {
+/** The headers of the pruned entries that some entries carry: each once. */
+function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[] {
+  const headers = new Map<number, EntryDraft>()
+  for (const entry of entries) {
+    const carried = parseCarried(entry)
+    if (!carried || carried.payload === null || carried.seq >= begin) continue
+    if (!isHappening(carried.kind))
+      headers.set(carried.seq, carriedDraft(toHeader(carried), SYSTEM))
+  }
+  return [...headers.values()]
+}
+
+/** The named entries, and those that say the same, in order; `begin`: the first that is not pruned. */
+async function erasable(
+  scope: Scope,
+  seqs: readonly number[],
+  begin: number,
+): Promise<StoredEntry[]> {
   const { tx, orgId } = scope
-  const named = await namedEntries(scope, seqs)
+  const named = await namedEntries(scope, seqs, begin)
   const same = await sameContent(tx, orgId, named)
   const others = same.length === 0 ? [] : await readSome(tx, orgId, same)
   return [...named, ...others.filter(({ payload }) => payload !== null)].toSorted(
@@ -82,9 +103,12 @@ async function erasable(scope: Scope, seqs: readonly number[]): Promise<StoredEn
   )
 }
 
-async function namedEntries({ tx, orgId }: Scope, seqs: readonly number[]): Promise<StoredEntry[]> {
+async function namedEntries(
+  { tx, orgId }: Scope,
+  seqs: readonly number[],
+  begin: number,
+): Promise<StoredEntry[]> {
   const found = new Map((await readSome(tx, orgId, seqs)).map((entry) => [entry.seq, entry]))
-  const begin = (await findCut(tx, orgId))?.size ?? 0
   const entries: StoredEntry[] = []
   const faults: string[] = []
   for (const seq of seqs) {
@@ -106,6 +130,7 @@ function faultOf(entry: StoredEntry | undefined): string | null {
   if (entry.kind === 'report.generated') {
     return 'is report.generated: it vouches for a report, which could be changed unseen without it'
   }
+  if (parseCarried(entry)?.payload === null) return 'carries nothing but a header'
   return entry.payload === null ? 'was erased before' : null
 }
 

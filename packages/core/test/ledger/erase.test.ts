@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fail } from '../../src/errors.ts'
+import type { CarriedHeader } from '../../src/ledger/carried.ts'
+import { entryHash, headerOf } from '../../src/ledger/entry.ts'
 import { verifyExport } from '../../src/ledger/export.ts'
 import type { Eraser } from '../../src/ledger/eraser.ts'
 import type { EntryDraft } from '../../src/ledger/draft.ts'
@@ -244,26 +246,75 @@ describe.each(DIALECTS)('erasure on %s', (dialect) => {
     })
   })
 
-  test('what pruning carried over can be erased; what was erased is not carried', async () => {
-    const id = await makeLedger(3)
-    await append(remit, id, [
-      { ...personal(1), kind: 'agent.registered' },
-      { ...personal(2), kind: 'agent.registered' },
-    ])
-    clock.advance(120_000)
-    await append(remit, id, [decisionDraft(1)])
-    clock.advance(401 * 24 * 60 * 60 * 1000)
-    await erase(id, [3])
-    await prune(remit, clock, id)
-    const carried = await remit.ledger.list(id, { kind: 'state.carried', order: 'asc', limit: 9 })
-    const copy = carried.data.at(-1)!
+  describe('of what pruning carried over', () => {
+    let id: string
+    /** What each `state.carried` says, by the number of the entry that it is about. */
+    const carried = async (): Promise<Map<number, { seq: number; entry: CarriedHeader }>> => {
+      const { data } = await remit.ledger.list(id, {
+        kind: 'state.carried',
+        order: 'asc',
+        limit: 100,
+      })
+      return new Map(
+        data.flatMap(({ seq, data: said }) => {
+          const entry = said?.['entry'] as CarriedHeader | undefined
+          return entry ? [[entry.seq, { seq, entry }]] : []
+        }),
+      )
+    }
+    const headerOfSeq = async (seq: number) => {
+      const { entry } = (await carried()).get(seq)!
+      return { ...entry, hashes: entryHash(headerOf({ org_id: id, ...entry })) === entry.hash }
+    }
+    const REGISTERED = { kind: 'agent.registered', payload: null, hashes: true }
 
-    expect(carried.data.map(({ data }) => data)).toMatchObject(
-      [1, 2, 4].map((seq) => ({ entry: { seq } })),
-    )
-    await expect(erase(id, [4])).rejects.toThrow(/entry 4 was pruned/)
-    expect((await erase(id, [copy.seq])).seqs).toEqual([copy.seq])
-    expect(await verifyDatabase(remit.db, id, { deep: true })).toMatchObject({ status: 'ok' })
+    beforeAll(async () => {
+      id = await makeLedger(3)
+      await append(remit, id, [
+        { ...personal(1), kind: 'agent.registered' },
+        { ...personal(2), kind: 'agent.registered' },
+        { ...personal(3), kind: 'approval.expired' },
+      ])
+      clock.advance(120_000)
+      await append(remit, id, [decisionDraft(1)])
+      clock.advance(401 * 24 * 60 * 60 * 1000)
+      await erase(id, [3, 5])
+      await prune(remit, clock, id)
+    })
+
+    test('only the header is left of what was erased before, if it said how things are', async () => {
+      expect([...(await carried()).keys()]).toEqual([1, 2, 3, 4])
+      expect(await headerOfSeq(3)).toMatchObject(REGISTERED)
+    })
+
+    test('it can be erased itself, and leaves its header', async () => {
+      const copy = (await carried()).get(4)!
+
+      await expect(erase(id, [4])).rejects.toThrow(/entry 4 was pruned/)
+      expect((await erase(id, [copy.seq])).seqs).toEqual([copy.seq])
+
+      expect(await headerOfSeq(4)).toMatchObject(REGISTERED)
+      expect((await rowOf(id, copy.seq)).payload).toBeNull()
+      expect(await verifyDatabase(remit.db, id, { deep: true })).toMatchObject({ status: 'ok' })
+    })
+
+    test('of a header there is nothing to erase', async () => {
+      const header = (await carried()).get(4)!
+
+      await expect(erase(id, [header.seq])).rejects.toThrow(/nothing but a header/)
+    })
+
+    test('the next pruning carries the headers on', async () => {
+      clock.advance(402 * 24 * 60 * 60 * 1000)
+      await grow(remit, id, 1_100, clock)
+      clock.advance(401 * 24 * 60 * 60 * 1000)
+      await append(remit, id, [decisionDraft(1)])
+      await prune(remit, clock, id)
+
+      expect([...(await carried()).keys()]).toEqual([1, 2, 3, 4])
+      for (const seq of [3, 4]) expect(await headerOfSeq(seq)).toMatchObject(REGISTERED)
+      expect(await verifyDatabase(remit.db, id, { deep: true })).toMatchObject({ status: 'ok' })
+    })
   })
 
   test('an entry goes with what an interrupted pruning carried over of it, whichever is named', async () => {

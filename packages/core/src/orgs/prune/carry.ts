@@ -2,7 +2,7 @@ import type { Database } from '../../db/open.ts'
 import type { CoreTables } from '../../db/schema.ts'
 import { SYSTEM } from '../../ledger/actor.ts'
 import { CARRIED_KIND, carriedDraft, parseCarried } from '../../ledger/carried.ts'
-import type { CarriedEntry } from '../../ledger/carried.ts'
+import type { CarriedEntry, CarriedHeader } from '../../ledger/carried.ts'
 import { Carrying } from '../../ledger/carrying.ts'
 import type { EntryDraft } from '../../ledger/draft.ts'
 import { carriedEntries } from '../../ledger/erasure-store.ts'
@@ -71,11 +71,11 @@ class Carrier {
   }
 
   /** Notes one that is carried already. */
-  has({ seq }: CarriedEntry): void {
+  has({ seq }: CarriedEntry | CarriedHeader): void {
     this.#carried.add(seq)
   }
 
-  async take(entry: CarriedEntry | null): Promise<void> {
+  async take(entry: CarriedEntry | CarriedHeader | null): Promise<void> {
     if (entry === null || this.#carried.has(entry.seq)) return
     this.#carried.add(entry.seq)
     this.#drafts.push(carriedDraft(entry, SYSTEM))
