@@ -38,7 +38,7 @@ export interface VerifyOptions {
 export interface LedgerCheck {
   readonly ledger: VerifyReport
   readonly reports: ReportsCheck
-  /** Notes of `REMIT_CHECKPOINT_DIR` that were compared; 0 where it is not set or holds none. */
+  /** Notes that `REMIT_CHECKPOINT_DIR` holds; 0 where it is not set or holds none. */
   readonly anchors: number
   readonly durationMs: number
 }

@@ -1,113 +1,24 @@
 import type { Database } from '@remit/core'
-import { createFold, SeqGatherer } from '../facts/index.ts'
-import type { Outside, Question, SeqRun } from '../facts/index.ts'
-import type { Tables } from '../schema.ts'
-import { chainFactsOf } from '../verify/chain-facts.ts'
-import { checkLedger } from '../verify/check-ledger.ts'
-import type { CheckHooks, Trust } from '../verify/check-ledger.ts'
+import type { SeqRun } from '../facts/index.ts'
 import { replay } from '../preview/replay.ts'
 import type { ReplayResult } from '../preview/replay.ts'
-import { PeriodEnd } from '../verify/period-end.ts'
-import { readCarried } from './carried-rows.ts'
-import type { EvidenceQuery, LedgerCheck, ReportFacts } from './jobs.ts'
+import { readEvidence, readReportFacts } from '../report/read-ledger.ts'
+import type { Tables } from '../schema.ts'
+import { checkLedger } from '../verify/check-ledger.ts'
+import type { CheckHooks } from '../verify/check-ledger.ts'
+import type { LedgerCheck, ReportFacts } from './jobs.ts'
 import type { Task } from './messages.ts'
-
-type Db = Database<Tables>
-type OnProgress = NonNullable<CheckHooks['onProgress']>
 
 /** Does one job over one reading of the database, wherever that runs. */
 export async function runTask(
-  db: Db,
+  db: Database<Tables>,
   task: Task,
-  onProgress: OnProgress,
+  onProgress: NonNullable<CheckHooks['onProgress']>,
 ): Promise<LedgerCheck | ReportFacts | SeqRun | ReplayResult | null> {
   const { orgId, trust } = task
   if (task.kind === 'verify')
     return (await checkLedger(db, orgId, task.options, trust, { onProgress })).check
   if (task.kind === 'replay') return replay(db, orgId, task.replay, onProgress)
-  if (task.kind === 'report') return report(db, orgId, task.question, trust, onProgress)
-  return evidence(db, orgId, task.query, trust, onProgress)
-}
-
-async function report(
-  db: Db,
-  orgId: string,
-  question: Question,
-  trust: Trust,
-  onProgress: OnProgress,
-): Promise<ReportFacts> {
-  const fold = createFold(question)
-  const { check, outside } = await readAll(db, orgId, question, trust, fold, onProgress)
-  const { ledger, reports } = check
-  const { first_invalid, head, checkpoints } = ledger
-  const bad = [first_invalid?.seq, reports.errors[0]?.seq].filter((seq) => seq !== undefined)
-  return {
-    facts: fold.end(outside),
-    head: {
-      size: head.seq + 1,
-      hash: head.hash,
-      verified: ledger.status === 'ok' && reports.mismatched === 0,
-      first_bad_seq: bad.length === 0 ? null : Math.min(...bad),
-      anchors_checked: checkpoints.checked + reports.checked,
-    },
-    check,
-  }
-}
-
-/** Evidence comes from the same reading as the report: what does not verify shows there too. */
-async function evidence(
-  db: Db,
-  orgId: string,
-  { question, of, afterSeq, most }: EvidenceQuery,
-  trust: Trust,
-  onProgress: OnProgress,
-): Promise<SeqRun> {
-  const into = new SeqGatherer(afterSeq, most)
-  const fold = createFold(question, { collect: { ...of, into } })
-  const { outside } = await readAll(db, orgId, question, trust, fold, onProgress)
-  fold.end(outside)
-  return into.run
-}
-
-/** One pass over the whole ledger into a fold, with what it says of the period of a question. */
-async function readAll(
-  db: Db,
-  orgId: string,
-  question: Question,
-  trust: Trust,
-  fold: ReturnType<typeof createFold>,
-  onProgress: OnProgress,
-): Promise<{ check: LedgerCheck; outside: Outside }> {
-  const carried = await readCarried(db, orgId)
-  for (const row of carried.rows) fold.carry(row)
-  const end = new PeriodEnd(question.to)
-  const { check, recorded } = await checkLedger(db, orgId, {}, trust, {
-    onProgress,
-    onEntry(row) {
-      end.entry(row)
-      fold.entry(row)
-    },
-  })
-  const before = recorded.filter(({ time }) => time < question.to)
-  const kept = await countCheckpoints(db, orgId, check.ledger.checked.from_seq, end.lastSeq + 1)
-  const { to: carriedTo, keptFrom } = carried
-  const readFrom = { end, carriedTo, keptFrom, checkpoints: kept + before.length }
-  const chain = chainFactsOf(check.ledger, check.reports, readFrom)
-  return { check, outside: { chain, reports: before } }
-}
-
-async function countCheckpoints(
-  db: Db,
-  orgId: string,
-  from: number,
-  upTo: number,
-): Promise<number> {
-  const { count } = await db
-    .selectFrom('ledger_checkpoint')
-    .select((row) => row.fn.countAll().as('count'))
-    .where('org_id', '=', orgId)
-    .where('size', '>', from)
-    .where('size', '<=', upTo)
-    .executeTakeFirstOrThrow()
-  return Number(count)
+  if (task.kind === 'report') return readReportFacts(db, orgId, task.question, trust, onProgress)
+  return readEvidence(db, orgId, task.query, trust, onProgress)
 }
