@@ -74,7 +74,17 @@ describe('the file of judges', () => {
 
   it.each<[string, unknown, string[]]>([
     ['text that is not JSON', '{"judges": {sk-1', ['is not JSON']],
-    ['a list', [], ['Invalid input: expected object, received array']],
+    ['a list', [], ['must be an object, not a list']],
+    ['a list of judges', { judges: [] }, ['judges: must be an object, not a list']],
+    ['a text that is no object', 'null', ['must be an object, not null']],
+    [
+      'a model that is missing, and what cannot be a number of requests',
+      { judges: { a: { ...judge, model: undefined, concurrency: 'many' } } },
+      [
+        'judges.a.model: is required: a string',
+        'judges.a.concurrency: must be a number, not a string',
+      ],
+    ],
     ['no judges', { judges: {} }, ['judges: must name at least one judge']],
     [
       'a default that is none',
@@ -84,7 +94,7 @@ describe('the file of judges', () => {
     [
       'a key in the file',
       { judges: { a: { ...judge, api_key: 'sk-1' } } },
-      ['judges.a.api_key: there is no such field'],
+      ['judges.a.api_key: is not a known field'],
     ],
     [
       'a variable that is not set',
@@ -107,7 +117,9 @@ describe('the file of judges', () => {
     [
       'a bad alias',
       { judges: { 'a b': judge } },
-      ['judges.a b: must be 1 to 64 of A-Z, a-z, 0-9, . _ and -, beginning with a letter or digit'],
+      [
+        'judges.a b: its name must be 1 to 64 of A-Z, a-z, 0-9, . _ and -, beginning with a letter or digit',
+      ],
     ],
     [
       'a limit without prices',

@@ -1,4 +1,4 @@
-import { SettingError } from '@remit/core'
+import { fieldErrors, SettingError } from '@remit/core'
 import type { JudgesSource } from '@remit/core'
 import { z } from 'zod'
 
@@ -89,7 +89,12 @@ function isBaseUrl(text: string): boolean {
 /** Reads the judges file. Throws `SettingError` naming every faulty field; never shows a key. */
 export function readJudges(source: JudgesSource): Judges {
   const { data, error } = JudgesFile.safeParse(parse(source.text))
-  if (error) throw faulty(error.issues.flatMap(complaints))
+  if (error)
+    throw faulty(
+      fieldErrors(error.issues).map(({ path, message }) =>
+        path === '' ? message : `${path}: ${message}`,
+      ),
+    )
   const faults: string[] = []
   const judges = Object.entries(data.judges).map(([alias, settings]) => {
     const key = settings.key_env === undefined ? null : (source.variable(settings.key_env) ?? '')
@@ -120,16 +125,6 @@ function parse(text: string): unknown {
     // The parser's own message quotes the text, which may hold a key by mistake.
     throw faulty(['is not JSON'])
   }
-}
-
-function complaints(issue: z.core.$ZodIssue): string[] {
-  const path = issue.path.map(String)
-  const at = (more: readonly string[]) => (more.length > 0 ? `${more.join('.')}: ` : '')
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${at([...path, key])}there is no such field`)
-  // A bad name of a judge is told by the issue inside.
-  const inner = issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined
-  return [`${at(path)}${inner ?? issue.message}`]
 }
 
 const faulty = (faults: readonly string[]): SettingError =>
