@@ -118,7 +118,7 @@ const CASES: readonly Case[] = [
       allowed('2026-03-10T00:10:00.000Z'),
       expired('2026-03-10T23:40:00.000Z', { expires_at: '2026-03-10T23:40:00.000Z' }),
     ],
-    fails: ['APR-1', 'APR-6', 'CHG-4'],
+    fails: ['APR-1', 'APR-4', 'APR-6', 'CHG-4'],
   },
   {
     name: 'an approval from before the cut that is used after it',

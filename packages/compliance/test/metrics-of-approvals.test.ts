@@ -141,6 +141,34 @@ describe('time', () => {
     expect(failing(waiting(86.99), 'APR-4')).toEqual([1])
   })
 
+  it('requests that ran out, and none that anybody answered, are not in time', () => {
+    const ignored = [approval(2, 'apr_1', { vote: null }), approval(4, 'apr_2', { vote: null })]
+    const ended = ignored.map(([, request], i): Said => {
+      const { approval: told } = request!.data as { approval: { expires_at: string } }
+      const more = { approval: { ...told, status: 'expired' } }
+      return {
+        ...request!,
+        at: told.expires_at,
+        kind: 'approval.expired',
+        data: more,
+        agent_id: `${i}`,
+      }
+    })
+    const said = [...ignored.flat(), ...ended]
+
+    expect(check(factsOf([born, ...said]), 'APR-4')).toMatchObject({
+      population: 2,
+      ok: false,
+      value: { p95_seconds: null },
+      failures: [{ params: { p95: 'not measured', n: 0 }, count: 2 }],
+    })
+    // One answer is a time to measure; what ran out beside it is counted apart.
+    expect(check(factsOf([born, ...said, ...approval(8, 'apr_3')]), 'APR-4')).toMatchObject({
+      ok: true,
+      value: { p95_seconds: expect.any(String) as string },
+    })
+  })
+
   it('an approval that nobody used is no request without an answer', () => {
     const said = approval(2, 'apr_1', { isUsed: false })
     const decided = said.at(-1)!

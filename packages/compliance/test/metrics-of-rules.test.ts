@@ -19,6 +19,30 @@ const born = organization('organization.created', '2025-06-01', permissive)
 const count = (said: readonly Said[], id: string) =>
   check(factsOf([born, ...said]), id)?.failures[0]?.count ?? 0
 
+describe('amounts', () => {
+  const foreign = (at: string, agent_id: string) =>
+    decision(at, {
+      agent_id,
+      data: {
+        amount_invalid: true,
+        context: { amount: 5e4, currency: 'EUR' },
+        hold: null,
+        spend: null,
+      },
+    })
+
+  it('that are none in USD are spent without a cap', () => {
+    const facts = factsOf([born, foreign(day(1), 'trader')])
+
+    expect(metric(facts, 'M40')).toMatchObject({ value: { numerator: 0, denominator: 1 } })
+    expect(check(facts, 'SPD-1')).toMatchObject({
+      population: 1,
+      ok: false,
+      failures: [{ params: { n: 1 }, seqs: [1] }],
+    })
+  })
+})
+
 describe('rules in force', () => {
   const bare = (...said: readonly Said[]) => count([...said, decision(day(2))], 'CHG-4')
 
@@ -56,6 +80,30 @@ describe('rules in force', () => {
       value: { days: 2 },
       failures: [{ params: { days: 2 }, count: 4 }],
     })
+  })
+
+  it('are none for a decision of a lower plan, which leaves them out', () => {
+    const gate = approvalRule(day(1), 'large')
+    const rules = [policy(day(1), 'p', { effect: 'deny' }), gate]
+    const allowed = (at: number, plan: string) => decision(day(at), { data: { plan } })
+    const facts = factsOf([born, ...rules, allowed(2, 'team'), allowed(3, 'free')])
+    const kind = (of: typeof facts, name: string) =>
+      of.evidence.find((one) => one.kind === name)?.operated
+
+    for (const id of ['APR-6', 'CHG-4'])
+      expect(check(facts, id)).toMatchObject({ population: 2, failures: [{ count: 2 }] })
+    expect(metric(facts, 'M39')?.value).toMatchObject({
+      policies: 1,
+      approval_rules: 1,
+      decisions_with_a_rule: { numerator: 0, denominator: 2 },
+    })
+    expect([kind(facts, 'policy_rules'), kind(facts, 'approval_rules')]).toEqual([false, false])
+
+    const denies = organization('organization.created', '2025-06-01', { default_effect: 'deny' })
+    expect(check(factsOf([denies, allowed(2, 'team')]), 'CHG-4')).toMatchObject({ ok: false })
+    expect(check(factsOf([denies, allowed(2, 'enterprise')]), 'CHG-4')).toMatchObject({ ok: true })
+    const put = factsOf([born, ...rules, allowed(2, 'enterprise')])
+    expect([kind(put, 'policy_rules'), kind(put, 'approval_rules')]).toEqual([true, true])
   })
 
   it('are no matter for a plan that has none', () => {

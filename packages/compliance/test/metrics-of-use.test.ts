@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SYSTEM } from './support/by-hand.ts'
 import type { Said } from './support/by-hand.ts'
 import { at, check, factsOf, metric, value } from './support/facts.ts'
-import { change, credential, decision, exchange, organization } from './support/entries.ts'
+import { change, credential, day, decision, exchange, organization } from './support/entries.ts'
 
 describe('changes', () => {
   const ofExchange = credential('2026-01-05', 'cred_x', { source: 'exchange' })
@@ -209,6 +209,30 @@ describe('guard', () => {
       population: 0,
     })
   })
+
+  it('M46: a flag of shortly before the period counts where an allow of the period follows it', () => {
+    const flags = [
+      checked('2025-11-29', 'a', { session_id: 'old' }),
+      checked('2025-12-31', 'a', { session_id: 's1' }),
+      checked('2025-12-31', 'a', { session_id: 's2' }),
+      checked('2025-12-31', 'a', {}),
+    ]
+    const allows = ['old', 's1'].map((session_id) =>
+      decision('2026-01-01', { data: { context: { session_id } } }),
+    )
+    const facts = factsOf([...flags, ...allows])
+
+    expect(metric(facts, 'M46')).toMatchObject({
+      value: { flagged: 1, followed: 1, unlinked: 0 },
+      population: 1,
+    })
+    expect(check(facts, 'GRD-2')).toMatchObject({
+      population: 1,
+      ok: false,
+      failures: [{ seqs: [1] }],
+    })
+    expect(check(factsOf(flags), 'GRD-2')).toMatchObject({ population: 0 })
+  })
 })
 
 describe('scorers', () => {
@@ -224,8 +248,8 @@ describe('scorers', () => {
     ran('2026-02-11', 'empty', { count: 3, scored: 0, failed: 0 }),
   ]
 
-  it('M47: runs by scorer, and the longest time without one', () => {
-    // 11 February to 1 April.
+  it('M47: runs by scorer, and the longest time without anything scored', () => {
+    // 10 February to 1 April: the last run scored nothing.
     expect(value(said, 'M47')).toEqual({
       runs: 4,
       by_scorer: {
@@ -233,14 +257,23 @@ describe('scorers', () => {
         exact: { runs: 1, items: 10, scored: 10 },
         empty: { runs: 1, items: 3, scored: 0 },
       },
-      longest_days: '49.00',
+      longest_days: '50.00',
     })
     expect(check(factsOf([born, ...said]), 'SCR-1')).toMatchObject({
-      population: 5,
+      population: 4,
       ok: false,
-      failures: [{ params: { days: '49.00' }, count: 1, seqs: [6] }],
+      failures: [{ params: { days: '50.00' }, count: 1, seqs: [5] }],
     })
     expect(check(factsOf([born]), 'SCR-1')).toMatchObject({ ok: false, failures: [{ seqs: [] }] })
+    const failed = [1, 20, 40, 60, 80].map((days) =>
+      ran(day(days), 'judge', { count: 10, scored: 0, errors: 10 }),
+    )
+    const useless = factsOf([born, ...failed])
+    expect(check(useless, 'SCR-1')).toMatchObject({ ok: false, value: { longest_days: '90.00' } })
+    expect(useless.evidence.find(({ kind }) => kind === 'scorer_runs')).toMatchObject({
+      count: 5,
+      operated: false,
+    })
     // Nobody could have run anything for an organization that was not there.
     expect(check(factsOf([]), 'SCR-1')).toMatchObject({ population: 0 })
   })

@@ -77,7 +77,7 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
     installation.database((db) =>
       db
         .updateTable('ledger_watch' as never)
-        .set({ heartbeat_day: '2020-01-01' } as never)
+        .set({ heartbeat_at: '2020-01-01' } as never)
         .execute(),
     )
 

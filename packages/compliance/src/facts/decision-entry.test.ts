@@ -40,6 +40,7 @@ function said(entry: FactEntry) {
       matched: decided.matched,
       approval: decided.approval,
       spend: decided.spend,
+      hasInvalidAmount: decided.hasInvalidAmount,
       heldMicro: decided.heldMicro,
       texts: NAMES.map((name) => decided.contextText(name)),
     },
@@ -78,6 +79,7 @@ const window = orNull(fc.record({ limit_usd: usd, spent_usd: usd }))
 const data = fc
   .record({
     action_properties: maybe(context),
+    amount_invalid: maybe(fc.constantFrom(true, false, 'true')),
     approval: maybe(fc.record({ id: text, status: text })),
     config_version: maybe(fc.nat()),
     context,

@@ -32,6 +32,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
   isGoverned = false
   approval: DecisionFacts['approval'] = null
   spend: RecordedSpend | null = null
+  hasInvalidAmount = false
   heldMicro = 0
   readonly #text: string
   #contextAt = -1
@@ -150,6 +151,10 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     } else if (letter === A) {
       if (scan.takes('"approval":')) {
         this.approval = scanApproval(scan)
+        return
+      }
+      if (scan.takes('"amount_invalid":true')) {
+        this.hasInvalidAmount = true
         return
       }
     } else if (scan.takes('"matched":')) {

@@ -11,6 +11,8 @@ export interface DecisionFacts {
   readonly matched: readonly Matched[]
   readonly approval: { readonly id: string; readonly status: string } | null
   readonly spend: RecordedSpend | null
+  /** It named an amount that was none in USD, and no limit was there to refuse it. */
+  readonly hasInvalidAmount: boolean
   /** What the allow set aside, micro-USD; 0 for nothing. */
   readonly heldMicro: number
   /** A member of the context of the request, where it is text; null for anything else. */

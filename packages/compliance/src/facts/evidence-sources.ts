@@ -2,6 +2,8 @@ import { ADMINISTRATIVE, isAdministrative } from './changes/administrative.ts'
 import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
+import { numberIn } from './read.ts'
+import { inForceFor } from './rules/for-decision.ts'
 import { amountOf, hasCap } from './spend/amount.ts'
 import { approvalOf } from './state/approvals.ts'
 import { ByAgent } from './state/by-agent.ts'
@@ -31,10 +33,10 @@ const never = () => false
 
 const PEOPLE_OR_DECISIONS = [DECIDED, 'approval.voted', 'approval.decided']
 
-/** Something that governs decisions: it works when one is taken while it is in force. */
+/** Something that governs decisions: it works when one is put to it. */
 const inForce = (of: 'policies' | 'approvalRules'): Pick<Source, 'worksIn' | 'works'> => ({
   worksIn: [DECIDED],
-  works: ({ time }, state) => state.inForce.at(time)[of] > 0,
+  works: (entry, state) => inForceFor(entry, state)[of] > 0,
 })
 
 const permissionsOf = new WeakMap<State, ByAgent>()
@@ -133,7 +135,10 @@ export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
     works: ({ kind }) => kind === 'token.exchanged',
   },
   guard_checks: { reads: ['guard.checked', 'guard.counted'] },
-  scorer_runs: { reads: ['scorer.ran'] },
+  scorer_runs: {
+    reads: ['scorer.ran'],
+    works: ({ data }) => (numberIn(data, 'scored') ?? 0) > 0,
+  },
   admin_actions: { reads: ADMINISTRATIVE, counts: isAdministrative },
   agent_interventions: {
     reads: INTERVENING,

@@ -21,6 +21,7 @@ export function decisionOf(data: Recorded): DecisionFacts {
     matched,
     approval: approval && id !== null ? { id, status: textIn(approval, 'status') ?? '' } : null,
     spend: spendOf(recordIn(data, 'spend')),
+    hasInvalidAmount: data['amount_invalid'] === true,
     heldMicro: holdOf(recordIn(data, 'hold')),
     contextText: (name) => textIn(recordIn(data, 'context') ?? {}, name),
   }

@@ -2,9 +2,16 @@ import { isoTime, on, OPERATOR, SYSTEM } from '@remit/core'
 import type { AnyDatabase, Deps } from '@remit/core'
 import type { Tables } from '../schema.ts'
 
-const dayOf = (time: string): string => time.slice(0, 10)
+/**
+ * A heartbeat is due an hour before a day has gone by since the last, milliseconds. The next look comes
+ * later than that, and another process may have to take over first: a ledger must not be silent for a day.
+ */
+const DUE_AFTER = 23 * 60 * 60 * 1000
 
-/** Organizations above an id that use their ledger and have no heartbeat of the UTC day yet. */
+/** The time of a last heartbeat after which none is due yet. */
+const dueSince = (now: number): string => isoTime(now - DUE_AFTER)
+
+/** Organizations above an id that use their ledger and whose heartbeat is due. */
 export async function findSilent(
   db: AnyDatabase,
   now: number,
@@ -18,10 +25,7 @@ export async function findSilent(
     .where('o.plan', '<>', 'free')
     .where('o.id', '>', after)
     .where((where) =>
-      where.or([
-        where('w.heartbeat_day', 'is', null),
-        where('w.heartbeat_day', '<', dayOf(isoTime(now))),
-      ]),
+      where.or([where('w.heartbeat_at', 'is', null), where('w.heartbeat_at', '<=', dueSince(now))]),
     )
     .orderBy('o.id')
     .limit(limit)
@@ -30,23 +34,23 @@ export async function findSilent(
 }
 
 /**
- * Records that the server was there on this day, once. The day is that of the entry's own time, and is
- * written together with it under the ledger's lock, so nobody who comes later can do it again.
+ * Records that the server is there, where that is due. Its time is that of the entry, and is written
+ * together with it under the ledger's lock, so nobody who comes later does it again.
  */
 export const beat = (writer: Deps['writer'], orgId: string): Promise<boolean> =>
   writer.work(orgId, OPERATOR, async ({ tx, recordedAt }) => {
-    const day = dayOf(recordedAt)
     const { numInsertedOrUpdatedRows } = await on<Tables>(tx)
       .insertInto('ledger_watch')
-      .values({ org_id: orgId, heartbeat_day: day })
+      .values({ org_id: orgId, heartbeat_at: recordedAt })
       .onConflict((conflict) =>
         conflict
           .column('org_id')
-          .doUpdateSet({ heartbeat_day: day })
-          .where('ledger_watch.heartbeat_day', '<', day),
+          .doUpdateSet({ heartbeat_at: recordedAt })
+          .where('ledger_watch.heartbeat_at', '<=', dueSince(Date.parse(recordedAt))),
       )
       .executeTakeFirstOrThrow()
-    const isFirst = numInsertedOrUpdatedRows === 1n
-    const entries = isFirst ? [{ kind: 'ledger.heartbeat', actor: SYSTEM, data: { day } }] : []
-    return { entries, reply: () => isFirst }
+    const wasDue = numInsertedOrUpdatedRows === 1n
+    const data = { day: recordedAt.slice(0, 10) }
+    const entries = wasDue ? [{ kind: 'ledger.heartbeat', actor: SYSTEM, data }] : []
+    return { entries, reply: () => wasDue }
   })

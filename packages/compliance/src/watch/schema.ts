@@ -16,8 +16,8 @@ export type LeaseRow = {
 /** What the watch has done for a ledger. */
 export type LedgerWatchRow = {
   org_id: string
-  /** The UTC day of the last heartbeat. */
-  heartbeat_day: string
+  /** The time of the last heartbeat, as its entry has it. */
+  heartbeat_at: string
 }
 
 export const watchMigration: Migration = {
@@ -29,5 +29,12 @@ export const watchMigration: Migration = {
     )
     await sql`create table ledger_watch (
       org_id ${text} primary key, heartbeat_day ${text} not null)`.execute(db)
+  },
+}
+
+/** The last heartbeat was known by its UTC day. A day is less than every time in it: one is due at once. */
+export const heartbeatMigration: Migration = {
+  async up(db) {
+    await sql`alter table ledger_watch rename column heartbeat_day to heartbeat_at`.execute(db)
   },
 }

@@ -15,7 +15,7 @@ const MISSED = 3
 const PIECE = 100
 
 /**
- * Looks after all ledgers from time to time: a heartbeat a day, and checkpoints in a folder outside. One
+ * Looks after all ledgers from time to time: a heartbeat before a day has gone by, and checkpoints in a folder outside. One
  * process of the installation does it, the one that holds the lease.
  */
 export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {

@@ -161,7 +161,13 @@ function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, un
 function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
   const micro = typeof amount === 'object' ? amount.micro : 0
   // Also an allow without an amount leaves a hold, of nothing: it can be settled, once.
-  if (micro === 0) return { verdict: 'pass', effect: { micro, expiresAt: null } satisfies Hold }
+  if (micro === 0) {
+    const nothing: Pass = { verdict: 'pass', effect: { micro, expiresAt: null } satisfies Hold }
+    // Without a limit nothing is refused, but it was no request that spends nothing.
+    return amount === 'invalid'
+      ? { ...nothing, notes: { data: { amount_invalid: true } } }
+      : nothing
+  }
   const ttl = limit?.holdTtlSeconds ?? null
   const hold: Hold = { micro, expiresAt: ttl === null ? null : isoTime(ask.now + ttl * 1000) }
   return {

@@ -200,6 +200,10 @@ describe.each(DIALECTS)('holds on %s', (dialect) => {
         data: { context },
       })
       expect(free.decision).toBe('allow')
+      // A report must not take it for a request that spends nothing.
+      expect(await api.ok('getEntry', { params: { seq: free.ledger.seq } })).toMatchObject({
+        data: { amount_invalid: true },
+      })
       expect(await spent()).toMatchObject({ day: { usd: 0, held_usd: 0 } })
     },
   )

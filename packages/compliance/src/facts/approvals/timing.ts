@@ -12,7 +12,8 @@ const seconds = (ms: number | null): string | null => (ms === null ? null : deci
 
 /**
  * M17, M19: how long people took, what still waits, and what ran out without an answer. Running out is
- * dated by the end of the request, not by when somebody noticed.
+ * dated by the end of the request, not by when somebody noticed. Where requests ran out and nobody ever
+ * answered one, there is no time to measure, and no oversight in time.
  */
 export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
@@ -20,7 +21,8 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
   const pendingMs = thresholds.approval_pending_hours * HOUR
   const late = seqsOf('APR-4')
   const durations: number[] = []
-  let expired = 0
+  /** The entry that tells of each request that ran out. */
+  const expired: number[] = []
 
   const hasRunOut = ({ expiresAt }: ApprovalState): boolean =>
     expiresAt !== null && from <= expiresAt && expiresAt < to
@@ -32,7 +34,7 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       if (!approval) return
       if (entry.kind === 'approval.expired') {
         // An approval that nobody used runs out too; people had answered that one.
-        if (approval.decidedAt === null && hasRunOut(approval)) expired += 1
+        if (approval.decidedAt === null && hasRunOut(approval)) expired.push(entry.seq)
         return
       }
       const ms = entry.time - approval.requestedAt
@@ -46,13 +48,15 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       for (const one of approvals.values()) {
         if (one.status !== 'pending') continue
         if (approvalAt(one, to) === 'pending') pending.push(one)
-        else if (hasRunOut(one)) expired += 1
+        else if (hasRunOut(one)) expired.push(one.seq)
       }
       const overdue = pending.filter(({ requestedAt }) => to - requestedAt > pendingMs)
       for (const { seq } of overdue) late.add(seq)
       const oldest = pending.reduce((age, { requestedAt }) => Math.max(age, to - requestedAt), 0)
-      const population = durations.length + pending.length + expired
-      const isLate = (p95 !== null && p95 > slowMs) || overdue.length > 0
+      const population = durations.length + pending.length + expired.length
+      const isUnanswered = p95 === null && expired.length > 0
+      if (isUnanswered) for (const seq of expired) late.add(seq)
+      const isLate = isUnanswered || (p95 !== null && p95 > slowMs) || overdue.length > 0
       const hours = p95 === null ? 'not measured' : `${hoursText(p95)} h`
       return {
         metrics: [
@@ -71,7 +75,7 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
               pending: pending.length,
               oldest_seconds: pending.length > 0 ? seconds(oldest) : null,
               overdue: overdue.length,
-              expired,
+              expired: expired.length,
             },
             population,
           },

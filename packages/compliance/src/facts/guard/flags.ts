@@ -1,19 +1,25 @@
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
+import { DAY } from '../question.ts'
 import { isTrueIn, textIn } from '../read.ts'
+
+/** How long before the period a flag may be that an allow of the period follows. */
+const LOOK_BACK = 31 * DAY
 
 interface Flag {
   readonly seq: number
+  readonly inPeriod: boolean
   isFollowed: boolean
 }
 
 /**
  * M46: flagged checks after which a decision of the same session or request was an allow. Decisions
  * name them as `context.session_id` and `context.request_id`. A flag that names neither cannot be
- * followed: it is counted apart, and the check is not about it.
+ * followed: it is counted apart, and the check is not about it. A flag from before the period counts if
+ * an allow of the period follows it: in its own period nobody could know.
  */
-export const flagsMeter: CreateMeter = ({ seqsOf }) => {
+export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   const followed = seqsOf('GRD-2')
   /** Flags that no allow has followed yet, by what they name. */
   const waiting = { session_id: new Map<string, Flag[]>(), request_id: new Map<string, Flag[]>() }
@@ -21,9 +27,9 @@ export const flagsMeter: CreateMeter = ({ seqsOf }) => {
   let flagged = 0
   let unlinked = 0
 
-  function flag({ seq, data }: FactEntry): void {
-    flagged += 1
-    const one: Flag = { seq, isFollowed: false }
+  function flag({ seq, data }: FactEntry, inPeriod: boolean): void {
+    if (inPeriod) flagged += 1
+    const one: Flag = { seq, inPeriod, isFollowed: false }
     let isLinked = false
     for (const name of names) {
       const id = textIn(data, name)
@@ -33,7 +39,7 @@ export const flagsMeter: CreateMeter = ({ seqsOf }) => {
       if (others) others.push(one)
       else waiting[name].set(id, [one])
     }
-    if (!isLinked) unlinked += 1
+    if (!isLinked && inPeriod) unlinked += 1
   }
 
   function allow(entry: FactEntry): void {
@@ -42,8 +48,10 @@ export const flagsMeter: CreateMeter = ({ seqsOf }) => {
       const id = entry.decided?.contextText(name) ?? null
       if (id === null) continue
       for (const one of waiting[name].get(id) ?? []) {
-        if (!one.isFollowed) followed.add(one.seq)
+        if (one.isFollowed) continue
         one.isFollowed = true
+        followed.add(one.seq)
+        if (!one.inPeriod) flagged += 1
       }
       waiting[name].delete(id)
     }
@@ -51,11 +59,12 @@ export const flagsMeter: CreateMeter = ({ seqsOf }) => {
 
   return {
     reads: ['guard.checked', 'authorization.decided'],
-    entry(entry) {
+    since: (kind) => (kind === 'guard.checked' ? from - LOOK_BACK : from),
+    entry(entry, _state, inPeriod) {
       if (entry.erased) return
       if (entry.kind === 'authorization.decided') {
         if (entry.decision === 'allow') allow(entry)
-      } else if (isTrueIn(entry.data, 'flagged')) flag(entry)
+      } else if (isTrueIn(entry.data, 'flagged')) flag(entry, inPeriod)
     },
     end: () => ({
       metrics: [

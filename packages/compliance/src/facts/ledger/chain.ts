@@ -7,7 +7,9 @@ import type { ChainFacts } from '../outside.ts'
  * gaps are seen here again, for whoever looks at the entries behind the finding.
  */
 export const chainMeter: CreateMeter = ({ seqsOf }) => {
+  const broken = seqsOf('LED-1')
   const breaks = seqsOf('LED-2')
+  const disagreeing = seqsOf('LED-7')
   let kept = 0
   let before: { readonly seq: number; readonly time: number } | null = null
   return {
@@ -20,6 +22,8 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
     },
     end(_state, { chain }) {
       const { firstBadSeq, gaps, regressions, checkpoints, mismatches } = chain
+      if (firstBadSeq !== null) broken.add(firstBadSeq)
+      for (const { seq } of mismatches) disagreeing.add(seq)
       return {
         metrics: [
           {

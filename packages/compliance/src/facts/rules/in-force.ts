@@ -6,6 +6,7 @@ import { ratioOf } from '../ratio.ts'
 import type { SeqList } from '../seqs.ts'
 import { deniesByDefault } from '../state/organization.ts'
 import type { State } from '../state/state.ts'
+import { inForceFor, isPutToRules } from './for-decision.ts'
 
 /** UTC days with decisions, and those of them on which one was taken without something in force. */
 class Days {
@@ -56,13 +57,15 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
 
   return {
     reads: ['authorization.decided'],
-    entry({ seq, time }, state) {
-      const { policies, denies, approvalRules } = state.inForce.at(time)
+    entry(entry, state) {
+      const { seq, time } = entry
+      const { policies, denies, approvalRules } = inForceFor(entry, state)
+      const isPut = isPutToRules(entry)
       decisions += 1
       if (policies + approvalRules > 0) governed += 1
-      const isGated = approvalRules > 0 || state.lost('approval_rule.set') > 0
+      const isGated = approvalRules > 0 || (isPut && state.lost('approval_rule.set') > 0)
       gated.add(seq, time, isGated)
-      restricted.add(seq, time, isGated || denies > 0 || isDenying(state))
+      restricted.add(seq, time, isGated || denies > 0 || (isPut && isDenying(state)))
     },
     end(state) {
       const plan = state.organization?.plan ?? 'free'

@@ -6,35 +6,41 @@ import { DAY } from '../question.ts'
 import { numberIn, textIn } from '../read.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-/** M47: which scorers ran, what came of it, and for how long none did. */
+/**
+ * M47: which scorers ran, what came of it, and for how long nothing was scored: a run in which every item
+ * failed to be scored is none.
+ */
 export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { scorer_interval_days: most } = question.thresholds
   const intervals = new Intervals(question, most * DAY, seqsOf('SCR-1'))
+  let runs = 0
   const byScorer = new Map<string, { runs: number; items: number; scored: number }>()
   return {
     reads: ['scorer.ran'],
     entry({ seq, time, data, erased }) {
       const scorer = textIn(data, 'scorer')
       if (erased || scorer === null) return
-      intervals.add(seq, time)
+      const scored = numberIn(data, 'scored') ?? 0
+      if (scored > 0) intervals.add(seq, time)
+      runs += 1
       const known = byScorer.get(scorer) ?? { runs: 0, items: 0, scored: 0 }
       known.runs += 1
       known.items += numberIn(data, 'count') ?? 0
-      known.scored += numberIn(data, 'scored') ?? 0
+      known.scored += scored
       byScorer.set(scorer, known)
     },
     end(state) {
-      const { longest, count, population, failures } = intervals.end(state)
+      const { longest, population, failures } = intervals.end(state)
       return {
         metrics: [
           {
             id: 'M47',
             value: {
-              runs: count,
+              runs,
               by_scorer: Object.fromEntries(byScorer),
               longest_days: daysText(longest),
             },
-            population: count,
+            population: runs,
           },
         ],
         checks: [

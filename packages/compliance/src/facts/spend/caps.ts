@@ -14,8 +14,9 @@ const isOver = (cap: number | null, used: RecordedWindow | null | undefined, mic
 const SPENT_UP: ReadonlySet<string | null> = new Set(['spend_limit_daily', 'spend_limit_monthly'])
 
 /**
- * M40, M41, M42: agents that spend without a cap, allows beyond one, denials by one. How much of a cap
- * was used is taken from the decision: what is settled later lowers it, and callers tell of that.
+ * M40, M41, M42: agents that spend without a cap, allows beyond one, denials by one. An amount that is
+ * none in USD is spent without a cap too: where there is one, it is refused. How much of a cap was used is
+ * taken from the decision: what is settled later lowers it, and callers tell of that.
  */
 export const capsMeter: CreateMeter = ({ seqsOf }) => {
   const uncapped = seqsOf('SPD-1')
@@ -42,7 +43,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
 
   function spend({ seq, time }: FactEntry, id: string, decided: DecisionFacts, state: State): void {
     const micro = amountOf(decided)
-    if (micro === 0) return
+    if (micro === 0 && !decided.hasInvalidAmount) return
     const limit = state.spendLimits.get(id)
     if (!hasCap(limit)) {
       // The decision itself names caps: the entry that set them was erased.
