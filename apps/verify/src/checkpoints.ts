@@ -141,7 +141,8 @@ export class Checkpoints {
       if (outside) this.outside = Math.max(this.outside, size)
       if (signer === 'unknown') return
       this.#keys.vouch(signer, size)
-      if (size >= (this.#signed?.size ?? 0)) this.#signed = { size, vkey: signer.vkey }
+      const { vkey } = this.#keys.successorOf(checkpoint) ?? signer
+      if (size >= (this.#signed?.size ?? 0)) this.#signed = { size, vkey }
     }
   }
 

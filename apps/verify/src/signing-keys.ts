@@ -55,6 +55,12 @@ export class SigningKeys {
     return firstOf(note, named === undefined ? this.#pinned : [named])
   }
 
+  /** The next key, where it is trusted and signed this checkpoint too, which is the last of the old one. */
+  successorOf({ note, size }: Checkpoint): Key | null {
+    const next = this.#named.find(({ from }) => from === size + 1)?.key
+    return next !== undefined && this.isTrusted(next.vkey) && isSignedBy(note, next) ? next : null
+  }
+
   /** As `signerOf` beyond the last entry, where a rotation may be among what is missing. */
   signerBeyond(checkpoint: Checkpoint): Signer {
     const signer = this.signerOf(checkpoint)

@@ -11,7 +11,7 @@ import type { Api, TestRemit } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
-import { Attacker } from './support/attacker.ts'
+import { Attacker, rehashed, relinked } from './support/attacker.ts'
 
 const GONE = {
   payload: null,
@@ -97,6 +97,67 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       expect(found.first_invalid).toEqual({ seq: 2, code: 'report_unrecorded' })
       expect(found).toMatchObject({ error_count: 5, reports: { checked: 5, mismatched: 5 } })
       expect((await january()).ledger).toMatchObject({ verified: false })
+    })
+  })
+
+  describe('by where the period ends', () => {
+    const moved = '2026-02-01T00:00:00.000Z'
+    let last: number
+
+    beforeEach(async () => {
+      await write('key.created', 5)
+      clock.set('2026-01-20T08:00:00.000Z')
+      await write('key.created', 3)
+      clock.set('2026-01-25T08:00:00.000Z')
+      await write('key.created', 4)
+      clock.set('2026-02-03T08:00:00.000Z')
+      await write('key.created', 5)
+      last = (await he.entries()).findLast(({ recorded_at: at }) => at < '2026-02')!.seq
+    })
+
+    test.each<[string, () => Promise<void>]>([
+      [
+        'the time of the last entries alone',
+        async () => {
+          for (let seq = last - 3; seq <= last; seq++) await he.set(seq, { recorded_at: moved })
+        },
+      ],
+      [
+        'their hashes too',
+        async () => {
+          const rows = await he.entries()
+          for (let seq = last - 3; seq <= last; seq++) {
+            const { recorded_at, hash } = rehashed({ ...rows[seq]!, recorded_at: moved })
+            await he.set(seq, { recorded_at, hash })
+          }
+        },
+      ],
+      [
+        'everything from there on',
+        async () => {
+          const rows = await he.entries()
+          for (let seq = last - 3; seq <= last; seq++)
+            rows[seq] = { ...rows[seq]!, recorded_at: moved }
+          await he.replace(relinked(rows))
+          await he.repairHead('left')
+        },
+      ],
+      [
+        'the end, for an entry of his own behind it',
+        async () => {
+          const rows = await he.entries()
+          const own = { ...rows[last - 2]!, recorded_at: moved, prev_hash: rows[last - 3]!.hash }
+          await he.replace([...rows.slice(0, last - 2), rehashed(own)])
+        },
+      ],
+    ])('finds that changing %s is found', async (_, change) => {
+      expect((await reported('2026-01-01', '2026-01-31')).ledger.verified).toBe(true)
+      await change()
+
+      const { ledger, summary } = await reported('2026-01-01', '2026-01-31')
+
+      expect(ledger.verified).toBe(false)
+      expect(summary).toMatchObject({ satisfied: 0, not_evidenced: 0 })
     })
   })
 

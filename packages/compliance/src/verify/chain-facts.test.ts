@@ -71,6 +71,13 @@ describe('an error counts when it may be of the period', () => {
   })
 })
 
+test('an error of later counts while nobody has signed where the period ends', () => {
+  const later = { seq: 12, code: 'hash_mismatch' } as const
+
+  expect(factsOf(later, { agreedTo: 9 })).toMatchObject({ firstBadSeq: 12 })
+  expect(factsOf(later, { agreedTo: 10 })).toMatchObject({ firstBadSeq: null })
+})
+
 describe('where entries were pruned, an error counts up to the last that tells of them', () => {
   test.each<[string, LedgerError, number | null]>([
     ['of what was carried over', { seq: 12, code: 'commitment_mismatch' }, 12],
@@ -108,7 +115,9 @@ describe('a checkpoint counts when what it disagrees about may be of the period'
   test.each<[string, LedgerError, { later?: boolean; agreedTo?: number }, boolean]>([
     ['a root, none of before agrees', { seq: 14, code: 'checkpoint_root' }, { agreedTo: -1 }, true],
     ['one agrees in the period', { seq: 14, code: 'checkpoint_root' }, { agreedTo: 8 }, true],
-    ['one agrees with all of it', { seq: 14, code: 'checkpoint_root' }, { agreedTo: 9 }, false],
+    ['one agrees with all of it', { seq: 14, code: 'checkpoint_root' }, { agreedTo: 9 }, true],
+    ['and with what ends it', { seq: 14, code: 'checkpoint_root' }, { agreedTo: 10 }, false],
+    ['the signature of later', { seq: 14, code: 'unsigned_tail' }, { agreedTo: 9 }, true],
     ['a signature of it', { seq: 9, code: 'checkpoint_signature' }, {}, true],
     ['a signature of later', { seq: 14, code: 'checkpoint_signature' }, {}, false],
     ['nobody vouches', { seq: 14, code: 'untrusted_key' }, {}, true],

@@ -35,17 +35,24 @@ export interface ReadFrom {
  * What a verification of the whole ledger says about a period. Errors of after its end are left out:
  * what happens later must not change what is said of it. But what was carried over of pruned entries
  * counts as theirs, wherever it stands, and an error whose place is not known for certain counts
- * wherever it may lie.
+ * wherever it may lie. Where the period ends is only certain when the key signed it: anybody can move an
+ * entry out of it, or write one that seems to close it.
  */
 export function chainFactsOf(
   ledger: VerifyReport,
   reports: ReportsCheck,
   { end, carriedTo, keptFrom, checkpoints }: ReadFrom,
 ): ChainFacts {
-  const reach = { end, carriedTo, lastSeq: Math.max(end.lastSeq, carriedTo) }
+  const { closedBy } = end
+  const reach = {
+    end,
+    carriedTo,
+    lastSeq: Math.max(end.lastSeq, carriedTo),
+    isCertain: closedBy !== null && Math.max(closedBy, carriedTo) <= ledger.agreed_to,
+  }
   // The first of each code are always there, however many errors there are.
   const errors = [...new Set([...ledger.errors, ...ledger.first_errors])].toSorted(bySeq)
-  const concerning = errors.filter((error) => concerns(error, ledger, reach))
+  const concerning = errors.filter((error) => concerns(error, reach))
   const inChain = concerning.find(({ code }) => !OF_CHECKPOINTS.has(code))
   const mismatches = [
     ...concerning
@@ -71,22 +78,23 @@ const isAboutTheLedger = (code: string): boolean =>
   code === 'report_unrecorded' || code === 'report_checkpoint'
 
 /** Whether an entry that should be there and is not, or is another, may be of the period. */
-const isWithin = (seq: number, { lastSeq, isClosed }: PeriodEnd): boolean =>
-  !isClosed || seq <= lastSeq + 1
+const isWithin = (seq: number, { lastSeq, closedBy }: PeriodEnd): boolean =>
+  closedBy === null || seq <= lastSeq + 1
 
 interface Reach extends Pick<ReadFrom, 'end' | 'carriedTo'> {
   /** The last entry that anything is made from. */
   readonly lastSeq: number
+  /** A checkpoint agrees whose signature is good, with it and with the entry that ends the period. */
+  readonly isCertain: boolean
 }
 
 function concerns(
   { seq, code }: LedgerError,
-  ledger: VerifyReport,
-  { end, carriedTo, lastSeq }: Reach,
+  { end, carriedTo, lastSeq, isCertain }: Reach,
 ): boolean {
-  if (OF_EVERYTHING.has(code) || !end.isClosed) return true
-  // What a wrong root was computed from lies somewhere between the last right one and it.
-  if (code === 'checkpoint_root') return ledger.agreed_to < lastSeq
+  if (OF_EVERYTHING.has(code) || !isCertain) return true
+  // What a wrong root was computed from lies behind the last right one.
+  if (code === 'checkpoint_root') return false
   if (code === 'gap' || code === 'truncated') return seq <= carriedTo || isWithin(seq, end)
   return seq <= lastSeq
 }

@@ -8,8 +8,8 @@ export class PeriodEnd {
   hashAtLast: string | null = null
   gaps = 0
   regressions = 0
-  /** An entry of after the end was seen, so nothing can be missing of the period behind the last one. */
-  isClosed = false
+  /** The first entry of after the end, behind which nothing of the period can be missing; null without one. */
+  closedBy: number | null = null
   #next: number | null = null
   #time = ''
 
@@ -19,7 +19,7 @@ export class PeriodEnd {
 
   entry({ seq, recorded_at: time, hash }: LedgerEntryRow): void {
     if (time >= this.#to) {
-      this.isClosed = true
+      this.closedBy ??= seq
       return
     }
     if (this.#next !== null && seq !== this.#next) this.gaps += 1

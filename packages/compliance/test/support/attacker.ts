@@ -141,15 +141,21 @@ export class Attacker {
 const sha256 = (data: string | Buffer): string => hash('sha256', data, 'hex')
 
 /** The same entries with commitments, links and hashes as they should be for what they say. */
-function relinked(rows: readonly LedgerEntryRow[]): LedgerEntryRow[] {
+export function relinked(rows: readonly LedgerEntryRow[]): LedgerEntryRow[] {
   let prev_hash = '0'.repeat(64)
   return rows.map((row) => {
-    const commitment = sha256(`ledger-payload/v1\n${row.salt}\n${row.payload}`)
-    const header = `ledger-entry/v1\n${row.org_id}\n${row.seq}\n${prev_hash}\n${row.recorded_at}\n${row.kind}\n${commitment}\n`
-    const linked = { ...row, prev_hash, commitment, hash: sha256(`\0${header}`) }
+    const linked = rehashed({ ...row, prev_hash })
     prev_hash = linked.hash
     return linked
   })
+}
+
+/** The entry with commitment and hash as they should be for what it says. */
+export function rehashed(row: LedgerEntryRow): LedgerEntryRow {
+  const { org_id, seq, prev_hash, recorded_at, kind } = row
+  const commitment = sha256(`ledger-payload/v1\n${row.salt}\n${row.payload}`)
+  const header = `ledger-entry/v1\n${org_id}\n${seq}\n${prev_hash}\n${recorded_at}\n${kind}\n${commitment}\n`
+  return { ...row, commitment, hash: sha256(`\0${header}`) }
 }
 
 function treeOf(rows: readonly LedgerEntryRow[]): { size: number; frontier: string; root: string } {

@@ -43,7 +43,7 @@ export class ChainCheckpoints {
   #seen = 0
   /** The largest external checkpoint that agreed. */
   externalSize = -1
-  /** The largest size whose root agreed before any other did not; 0 before there is one. */
+  /** The largest size that is signed and whose root agreed before any other did not; 0 before there is one. */
   agreedSize = 0
   /** The largest checkpoint whose signature and root agreed, and the key that signed it. */
   #newest: { readonly size: number; readonly vkey: string } | null = null
@@ -159,7 +159,6 @@ export class ChainCheckpoints {
     this.checked++
     if (given.root === now.root && given.origin === this.origin && !this.#isLookedAt(given)) {
       this.unsigned++
-      this.#agree(size)
       return
     }
     const signature = this.#keys.check(note, size)
@@ -176,7 +175,8 @@ export class ChainCheckpoints {
       this.#agree(size)
       if (signature.state === 'valid') {
         this.#keys.endorse(signature.vkey, size)
-        if (size >= (this.#newest?.size ?? 0)) this.#newest = { size, vkey: signature.vkey }
+        const vkey = this.#keys.successor(note, size) ?? signature.vkey
+        if (size >= (this.#newest?.size ?? 0)) this.#newest = { size, vkey }
       }
     }
   }

@@ -79,6 +79,16 @@ export class ChainKeys {
     return signatureBy(note, candidates)
   }
 
+  /**
+   * The next key, where it is trusted and this checkpoint is the one that both sign: until the next commit
+   * it is the newest, and whoever pinned the new key alone has nothing else.
+   */
+  successor(note: string, size: number): string | null {
+    const next = this.#declared.find(({ from }) => from === size + 1)?.verifier
+    if (!next || !this.#trusted.has(next.vkey)) return null
+    return signatureBy(note, [next]).state === 'valid' ? next.vkey : null
+  }
+
   /** As `check`, for a checkpoint beyond the end: a rotation may be among what is missing. */
   checkBeyond(note: string, size: number): Signature {
     const signature = this.check(note, size)

@@ -22,7 +22,10 @@ test('of very many checkpoints every root is compared, and not every signature',
   expect(check(chain, { notes: notes.slice(0, 900) }).not_checked.join(' ')).not.toContain(
     'older checkpoints',
   )
-  expect(codes(withNote(1_190, forged.notes[1_190]!))).toEqual(['1189 checkpoint_root'])
+  const wrong = withNote(1_190, forged.notes[1_190]!)
+  expect(codes(wrong)).toEqual(['1189 checkpoint_root'])
+  // The last one whose signature was looked at: whoever wrote the roots of the others is not known.
+  expect(wrong.agreed_to).toBe(1_151)
 })
 
 test('the first thousand are looked at, the head, those from outside, and one of a key that ends', () => {

@@ -1,6 +1,7 @@
 import { commitmentOf } from '../../src/ledger/entry.ts'
 import type { StoredEntry } from '../../src/ledger/entry.ts'
 import { formatHeaderLine } from '../../src/ledger/export.ts'
+import { addSignature } from '../../src/ledger/note.ts'
 import { exportOf, seal, testSigner } from './chain.ts'
 import type { TestChain } from './chain.ts'
 import { pruningVectors, startOf } from './pruning-vectors.ts'
@@ -30,6 +31,11 @@ export function exportVectors(chain: TestChain, rotated: TestChain): ExportVecto
   const sound = exportOf(chain, rows)
   const two = testSigner(chain.origin, 'two').vkey
   const turned = exportOf({ ...rotated, vkey: two })
+  const turning = (also: string | null) => {
+    const note = rotated.notes[3]!
+    const signed = also === null ? note : addSignature(note, testSigner(chain.origin, 'two'))
+    return exportOf({ ...rotated, vkey: two }, rotated.rows.slice(0, 3), signed)
+  }
 
   const vector = (
     name: string,
@@ -85,6 +91,20 @@ export function exportVectors(chain: TestChain, rotated: TestChain): ExportVecto
       ['tampered', 'none', 6, 'checkpoint_signature'],
     ),
     vector('sound, new signing key pinned', turned, ['ok', 'signature'], { vkey: two }),
+    vector(
+      'sound, ends with the rotation, new signing key pinned',
+      turning(two),
+      ['ok', 'signature'],
+      {
+        vkey: two,
+      },
+    ),
+    vector(
+      'ends with the rotation, and the new key has not signed it',
+      turning(null),
+      ['tampered', 'none', 2, 'untrusted_key'],
+      { vkey: two },
+    ),
     vector('key rotation without the old key’s checkpoint', turned, [
       'tampered',
       'none',

@@ -176,6 +176,26 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
     expect(report).toMatchObject({ status: 'ok', checked: { entries: SIZE + 2 } })
   })
 
+  test('is sound once it was handed over, for who knows the new key alone, before anything else is written', async () => {
+    const orgId = await grown()
+    const { privateKey: newKey } = generateKeyPairSync('ed25519')
+    await rotateLedgerKey({ db: remit.db, clock, oldKey: remit.signingKey, newKey }, orgId)
+
+    const { vkey } = (await findHead(remit.db, orgId))!
+    expect(await verifyDatabase(remit.db, orgId, { vkeys: [vkey] })).toMatchObject({
+      status: 'ok',
+      anchored_by: 'signature',
+      truncation_checked: true,
+    })
+    const { vkey: foreign } = createLedgerSigner(
+      generateKeyPairSync('ed25519').privateKey,
+    ).forOrigin('remit.example.com/ledger/org_acme/led_01')
+    expect(await verifyDatabase(remit.db, orgId, { vkeys: [foreign] })).toMatchObject({
+      status: 'tampered',
+      first_invalid: { code: 'untrusted_key' },
+    })
+  })
+
   test('is not handed over by who has another key alone', async () => {
     const orgId = await grown()
     const own = (await findHead(remit.db, orgId))!

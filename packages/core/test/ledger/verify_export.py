@@ -149,6 +149,8 @@ class Chain:
         self.signer, self.external = signer, self.external or external
         if signer in self.trusted:
             self.trusted |= {vkey for since, vkey in self.keys if since == size + 1}
+        next_keys = {vkey for since, vkey in self.keys if since == size + 1} & self.trusted  # 6
+        self.signer = next((vkey for vkey in next_keys if signed_by(note, vkey)), self.signer)
 
     def end(self, note):
         check(re.fullmatch(NOTE, note, re.ASCII), self.size - 1, "malformed_checkpoint")
