@@ -46,7 +46,7 @@ export class Checkpoints {
 
   /** The largest size that was given, agreeing or not, also beyond the end. */
   get largest(): number {
-    return Math.max(this.#reached, ...this.#waiting.keys())
+    return largest(this.#reached, this.#waiting.keys())
   }
 
   /** The size up to which a trusted key has signed; -1 if none has. */
@@ -171,4 +171,11 @@ export class Checkpoints {
     this.wrong++
     this.#faults.add(Math.max(0, size - 1), code, detail)
   }
+}
+
+/** The largest of any number of sizes: there may be more of them than a call has arguments. */
+function largest(first: number, others: Iterable<number>): number {
+  let found = first
+  for (const size of others) if (size > found) found = size
+  return found
 }

@@ -189,10 +189,14 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
     const [text] = note.split('\n\n')
     const foreign = await other.refusal('verifyLedger', { body: { checkpoint: note } })
     const unsigned = await own.refusal('verifyLedger', { body: { checkpoint: `${text}\n` } })
+    const changed = await own.refusal('verifyLedger', {
+      body: { checkpoint: note.replace(/^\d+$/m, '2') },
+    })
 
     expect(foreign.errors).toMatchObject([{ path: 'checkpoint' }])
     expect(foreign.detail).toContain(origin)
     expect(foreign.detail).toContain((await api.remit.ledger.head(other.org.id)).origin)
+    expect(changed.detail).toMatch(/^checkpoint: is signed by no key of this server and none/)
     expect(unsigned.detail).toMatch(/^checkpoint: must be a signed checkpoint, as /)
     for (const { org } of [own, other]) expect((await api.remit.ledger.head(org.id)).size).toBe(6)
   })

@@ -5,7 +5,10 @@ import type { Jobs } from '../worker/jobs.ts'
 import { verifyAndRecord } from './verify-and-record.ts'
 
 /** `POST /v1/compliance/verify-ledger`. */
-export const verifyRoutes = (deps: Pick<Deps, 'ledger' | 'writer'>, jobs: Jobs): Route[] =>
+export const verifyRoutes = (
+  deps: Pick<Deps, 'ledger' | 'verifierKey' | 'writer'>,
+  jobs: Jobs,
+): Route[] =>
   implement(endpoints, {
     verifyLedger: ({ body: { checkpoint, ...part } }, caller, request) => {
       const asked = { ...part, checkpoints: checkpoint === undefined ? [] : [checkpoint] }

@@ -1,5 +1,5 @@
 import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
-import { invalid, readGivenCheckpoint } from '@remit/core'
+import { invalid, isSignedByAny, readGivenCheckpoint } from '@remit/core'
 import type { Deps, Requester } from '@remit/core'
 import type { Jobs, JobWatch } from '../worker/jobs.ts'
 import { verificationOf } from './answer.ts'
@@ -12,28 +12,45 @@ export interface Asked extends Omit<VerifyLedgerRequest, 'checkpoint'> {
 
 /**
  * Verifies a ledger and records that. Throws `invalid_request` for a part beyond the end and for a
- * checkpoint that is none, or is of another ledger: what is recorded must not be the caller's mistake.
+ * checkpoint that is none, is of another ledger, or is signed by nobody who signs this one: what is
+ * recorded must not be the caller's mistake, or his invention.
  */
 export async function verifyAndRecord(
-  { ledger, writer }: Pick<Deps, 'ledger' | 'writer'>,
+  deps: Pick<Deps, 'ledger' | 'writer' | 'verifierKey'>,
   jobs: Jobs,
   orgId: string,
   { from_seq, to_seq, checkpoints }: Asked,
   requester: Requester,
   watch: JobWatch,
 ): Promise<LedgerVerification> {
-  const origin = checkpoints.length === 0 ? null : await ledger.origin(orgId)
   const options = {
-    checkpoints: checkpoints.map((text) => noteOf(text, origin)),
+    checkpoints: checkpoints.length === 0 ? [] : await notesOf(deps, orgId, checkpoints),
     ...(from_seq !== undefined && { fromSeq: from_seq }),
     ...(to_seq !== undefined && { toSeq: to_seq }),
   }
   const found = verificationOf(await jobs.verify(orgId, options, watch))
   const isWhole = from_seq === undefined && to_seq === undefined
-  return recordVerification(writer, orgId, requester, found, isWhole)
+  return recordVerification(deps.writer, orgId, requester, found, isWhole)
 }
 
-/** The note as it was signed. Without an origin the ledger is gone, which the verification says. */
+/** The notes as they were signed. Without an origin the ledger is gone, which the verification says. */
+async function notesOf(
+  { ledger, verifierKey }: Pick<Deps, 'ledger' | 'verifierKey'>,
+  orgId: string,
+  texts: readonly string[],
+): Promise<string[]> {
+  const origin = await ledger.origin(orgId)
+  const notes = texts.map((text) => noteOf(text, origin))
+  if (origin === null) return notes
+  const vkeys = [verifierKey(origin), ...(await ledger.namedKeys(orgId))]
+  if (!notes.every((note) => isSignedByAny(note, vkeys)))
+    throw invalid(
+      'checkpoint',
+      'is signed by no key of this server and none that the ledger names: it was changed, or is of a key that the ledger no longer knows; `remit-verify` compares it with a key that you pin',
+    )
+  return notes
+}
+
 function noteOf(text: string, origin: string | null): string {
   const given = readGivenCheckpoint(text)
   if (given === null)

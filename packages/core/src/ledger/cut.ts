@@ -9,6 +9,9 @@ import { STORED, tilesOf } from './store.ts'
 
 type Db = Database<CoreTables>
 
+/** Of these, the newest. */
+const MAX_ROTATIONS = 1_000
+
 /** Where a pruned ledger begins; undefined where it begins at genesis. */
 export const findCut = (db: Db, orgId: string): Promise<LedgerCutRow | undefined> =>
   db.selectFrom('ledger_cut').selectAll().where('org_id', '=', orgId).executeTakeFirst()
@@ -66,6 +69,22 @@ async function keyAt(
 function vkeyIn(payload: string | null, name: string): string | null {
   const vkey = parsePayload(payload ?? '')?.data[name]
   return typeof vkey === 'string' ? vkey : null
+}
+
+/** The verifier keys that a ledger itself names: the first one that is known, and those it was handed to. */
+export async function namedKeys(db: Db, orgId: string): Promise<string[]> {
+  const cut = await findCut(db, orgId)
+  const [genesis] = await ownEntries(db, orgId, GENESIS_KIND, { below: 1, last: 1 })
+  const rotations = await ownEntries(db, orgId, 'ledger.key_rotated', { last: MAX_ROTATIONS })
+  const named = [
+    cut?.vkey,
+    vkeyIn(genesis?.payload ?? null, 'vkey'),
+    ...rotations.flatMap(({ payload }) => [
+      vkeyIn(payload, 'old_vkey'),
+      vkeyIn(payload, 'new_vkey'),
+    ]),
+  ]
+  return [...new Set(named.filter((vkey) => typeof vkey === 'string'))]
 }
 
 type OwnEntry = Pick<LedgerEntryRow, (typeof STORED)[number]>

@@ -3,7 +3,7 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { parseCarried } from './carried.ts'
 import type { StoredEntry } from './entry.ts'
-import { STORED } from './store.ts'
+import { BESIDE_PAYLOAD, bounded, MAX_READ_BYTES, STORED } from './store.ts'
 
 type Db = Database<CoreTables>
 
@@ -41,7 +41,7 @@ export async function* carriedEntries(
   for (let after = from - 1; ;) {
     const rows = await db
       .selectFrom('ledger_entry')
-      .select(STORED)
+      .select([...BESIDE_PAYLOAD, bounded('payload', MAX_READ_BYTES)])
       .where('org_id', '=', orgId)
       .where('seq', '>', after)
       .where('seq', '<', below)

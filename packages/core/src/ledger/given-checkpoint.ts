@@ -1,5 +1,19 @@
 import { readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import { NoteError, parseVerifierKey, verifyNote } from './note.ts'
+
+/** Whether one of some keys, as verifier keys, signed a note. What is no such key has signed nothing. */
+export function isSignedByAny(note: string, vkeys: Iterable<string>): boolean {
+  for (const vkey of vkeys) {
+    try {
+      verifyNote(note, [parseVerifierKey(vkey)])
+      return true
+    } catch (error) {
+      if (!(error instanceof NoteError)) throw error
+    }
+  }
+  return false
+}
 
 export interface GivenCheckpoint extends Checkpoint {
   /** As it was signed. */

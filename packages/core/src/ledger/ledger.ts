@@ -4,7 +4,7 @@ import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Failure } from '../errors.ts'
 import { openCheckpoint } from './checkpoint.ts'
-import { cutFrontier, findCut } from './cut.ts'
+import { cutFrontier, findCut, namedKeys } from './cut.ts'
 import type { StoredEntry } from './entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
@@ -33,6 +33,11 @@ export class Ledger {
   /** The origin that checkpoints of the ledger name; null where there is no ledger. */
   async origin(orgId: string): Promise<string | null> {
     return (await findHead(this.#db, orgId))?.origin ?? null
+  }
+
+  /** The verifier keys that the ledger itself names, for whom it was signed by; proof of nothing. */
+  namedKeys(orgId: string): Promise<string[]> {
+    return namedKeys(this.#db, orgId)
   }
 
   async list(orgId: string, filters: LedgerFilters) {

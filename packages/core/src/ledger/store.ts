@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import type { AliasedExpression } from 'kysely'
 import type { Database } from '../db/open.ts'
 import { dialectOf, statement } from '../db/portable.ts'
 import type { BulkInsert } from '../db/portable.ts'
@@ -138,6 +140,23 @@ async function readNodes(
     .orderBy('idx')
     .execute()
   return rows.map((row) => row.hash)
+}
+
+/** More than any payload has that was ever written, bytes. */
+export const MAX_READ_BYTES = 1024 * 1024
+
+/**
+ * A column of text, or an empty one in the place of what has more than `most` bytes. Whoever changes the
+ * database must not be able to end the thread that reads it: one text can be larger than its memory.
+ */
+export function bounded<Name extends string>(
+  name: Name,
+  most: number,
+): AliasedExpression<string | null, Name> {
+  const column = sql.ref(name)
+  return sql<
+    string | null
+  >`case when octet_length(${column}) > ${sql.lit(most)} then '' else ${column} end`.as(name)
 }
 
 /** The columns of an entry beside its payload. */

@@ -128,7 +128,7 @@ export class ChainCheckpoints {
 
   /** The size up to which checkpoints were given, agreeing or not, also beyond the end. */
   get covers(): number {
-    return Math.max(this.#reached, ...this.#waiting.keys())
+    return largest(this.#reached, this.#waiting.keys())
   }
 
   /** The size up to which a trusted key has signed what was read; -1 if none has. */
@@ -219,4 +219,11 @@ export class ChainCheckpoints {
     this.mismatched++
     this.#findings.add(Math.max(0, size - 1), code, detail)
   }
+}
+
+/** The largest of any number of sizes: there may be more of them than a call has arguments. */
+function largest(first: number, others: Iterable<number>): number {
+  let found = first
+  for (const size of others) if (size > found) found = size
+  return found
 }

@@ -5,9 +5,13 @@ import { entryHash, headerOf } from './entry.ts'
 import { CHECKPOINT_EVERY, minuteOf } from './store.ts'
 import type { DatabaseFindings } from './verify-database-report.ts'
 import { readCheckpoints } from './verify-database-store.ts'
+import type { Keys } from './verify-database-store.ts'
 
 /** For how many entries more checkpoints are read with those of a page: mostly it has none or few. */
 const AHEAD = 16_384
+
+/** Rows above the end of a ledger that are told of one by one. */
+const MOST_BEYOND = 1_000
 
 /** The kept checkpoints of an organization, in order. */
 export class StoredCheckpoints {
@@ -41,6 +45,20 @@ export class StoredCheckpoints {
       this.#rows = [...this.#rows, ...(await readCheckpoints(this.#db, this.#orgId, keys))]
       this.#readTo = readTo
     }
+    return this.#taken(size)
+  }
+
+  /** Some of those above the end, which should not be there: the first ones, and the last one. */
+  async beyond(last: number): Promise<LedgerCheckpointRow[]> {
+    const read = (keys: Keys, most: number) => readCheckpoints(this.#db, this.#orgId, keys, most)
+    const first = await read({ after: this.#readTo, below: last }, MOST_BEYOND)
+    const newest = await read({ after: last - 1, below: last + 1 }, 1)
+    this.#rows = [...this.#rows, ...first, ...newest]
+    return this.#taken(last)
+  }
+
+  /** Takes the sound ones up to `size` out of those that were read. */
+  #taken(size: number): LedgerCheckpointRow[] {
     const rows = this.#rows
     const later = rows.findIndex((row) => row.size > size)
     const reached = later < 0 ? rows : rows.slice(0, later)

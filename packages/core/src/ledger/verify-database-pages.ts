@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
-import { BESIDE_PAYLOAD } from './store.ts'
+import { BESIDE_PAYLOAD, bounded, MAX_READ_BYTES } from './store.ts'
 import { COPIES } from './verify-database-rows.ts'
 import type { Keys } from './verify-database-store.ts'
 
@@ -13,10 +12,16 @@ export interface Place extends Keys {
 
 type Db = Database<CoreTables>
 
-const COLUMNS = [...BESIDE_PAYLOAD, ...COPIES] as const
-
 /** Bytes of a payload that is read with its page; a larger one is read by itself. */
 const PAGED_BYTES = 16 * 1024
+
+/** Bytes of any other column: names and hashes are shorter. */
+const MAX_TEXT_BYTES = 4096
+
+/** All of them are compared with something, and nothing is empty. */
+const COLUMNS = [...BESIDE_PAYLOAD, ...COPIES].map((name) =>
+  name === 'seq' || name === 'org_id' ? name : bounded(name, MAX_TEXT_BYTES),
+)
 
 /** In the place of a payload that is to be read by itself: no payload is empty. */
 const APART = ''
@@ -31,15 +36,14 @@ export async function readRows(
   { after, again, below }: Place,
   limit: number,
 ): Promise<LedgerEntryRow[]> {
-  const payload = sql<string | null>`case when octet_length(payload) > ${PAGED_BYTES} then ${APART}
-    else payload end`
   let query = db
     .selectFrom('ledger_entry')
-    .select([...COLUMNS, payload.as('payload')])
+    .select([...COLUMNS, bounded('payload', PAGED_BYTES)])
     .where('org_id', '=', orgId)
   if (after !== null) query = query.where('seq', again ? '>=' : '>', after)
   const most = again ? limit + 1 : limit
-  const rows = await query.where('seq', '<', below).orderBy('seq').limit(most).execute()
+  const found = query.where('seq', '<', below).orderBy('seq').limit(most)
+  const rows = (await found.execute()) as LedgerEntryRow[]
   if (again && rows[0]?.seq === after) rows.shift()
   return rows
 }
@@ -59,11 +63,11 @@ export async function* lotsOf(
   if (from < rows.length) yield rows.slice(from)
 }
 
-/** The row with its payload. */
+/** The row with its payload, unless that is larger than any. */
 async function withPayload(db: Db, row: LedgerEntryRow): Promise<LedgerEntryRow> {
   const found = await db
     .selectFrom('ledger_entry')
-    .select('payload')
+    .select(bounded('payload', MAX_READ_BYTES))
     .where('org_id', '=', row.org_id)
     .where('seq', '=', row.seq)
     .executeTakeFirst()

@@ -78,14 +78,16 @@ export interface Keys {
   readonly below: number
 }
 
-/** The kept checkpoints of some sizes, in order. */
+/** The kept checkpoints of some sizes, in order; at most so many, if there is a bound. */
 export function readCheckpoints(
   db: Db,
   orgId: string,
   { after, below }: Keys,
+  most?: number,
 ): Promise<LedgerCheckpointRow[]> {
   let query = db.selectFrom('ledger_checkpoint').selectAll().where('org_id', '=', orgId)
   if (after !== null) query = query.where('size', '>', after)
+  if (most !== undefined) query = query.limit(most)
   return query.where('size', '<', below).orderBy('size').execute()
 }
 

@@ -21,6 +21,20 @@ const NOTHING = {
   decision: null,
 }
 
+const LONG = [
+  [30, 'prev_hash'],
+  [31, 'hash'],
+  [33, 'recorded_at'],
+  [34, 'kind'],
+  [35, 'commitment'],
+  [36, 'salt'],
+  [37, 'payload'],
+  [38, 'agent_id'],
+  [39, 'actor_id'],
+  [40, 'action'],
+  [41, 'decision'],
+] as const
+
 const erasure = (seq: number) => ({ kind: 'ledger.erased', actor: SYSTEM, data: { seqs: [seq] } })
 
 describe.each(DIALECTS)('a ledger of two pages on %s', (dialect) => {
@@ -253,6 +267,49 @@ describe.each(DIALECTS)('what only the database shows, on %s', (dialect) => {
 
   test.each(cases)('%s', async (_, attack, expected) => {
     expect(await errorsAfter(attack)).toEqual(expected)
+  })
+
+  test('what is longer than anything that is ever written is not read, and found', async () => {
+    // PostgreSQL has no room for more in an index.
+    const long = (column: string) => 'x'.repeat(column === 'payload' ? 2 * 1024 * 1024 : 100_000)
+    const lengths: number[] = []
+    const report = await afterAttack(
+      remit.db,
+      async (tx) => {
+        for (const [seq, column] of LONG) await setEntry(tx, orgId, seq, { [column]: long(column) })
+      },
+      (tx) =>
+        verifyDatabase(tx, orgId, {
+          onEntry: (row) =>
+            lengths.push(...Object.values(row).map((value) => `${value ?? ''}`.length)),
+        }),
+    )
+
+    expect(Math.max(...lengths)).toBeLessThan(4_096)
+    const found = new Set(report.errors.map(({ seq }) => seq))
+    expect(LONG.filter(([seq]) => !found.has(seq))).toEqual([])
+  })
+
+  test('very many checkpoints above the end are told of by the first ones and the last', async () => {
+    const { note } = await remit.ledger.head(orgId)
+    const numbers = Array.from({ length: 1_500 }, (_, i) => 1_000_000 + 7 * i)
+    const report = await afterAttack(
+      remit.db,
+      async (tx) => {
+        for (let at = 0; at < numbers.length; at += 250) {
+          const rows = numbers.slice(at, at + 250).map((size) => ({
+            org_id: orgId,
+            size,
+            note: note.replace(/^\d+$/m, String(size)),
+          }))
+          await tx.insertInto('ledger_checkpoint').values(rows).execute()
+        }
+      },
+      (tx) => verifyDatabase(tx, orgId),
+    )
+
+    expect(report.status).toBe('tampered')
+    expect(report.checkpoints.mismatched).toBe(1_001)
   })
 
   test('a tail that was cut is not hidden by what else it left behind', async () => {

@@ -212,7 +212,7 @@ class DatabaseWalk {
     if (to < size) return this.#findings.join(this.#chain.finish({ stopped: true }))
     // Checkpoints beyond the end were there when the head was read: no append explains them.
     if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
-      for (const { note } of await this.#stored.upTo(lastCheckpoint)) this.#chain.checkpoint(note)
+      for (const { note } of await this.#stored.beyond(lastCheckpoint)) this.#chain.checkpoint(note)
     }
     this.#due.end()
     if (this.#state.beyond > 0) {

@@ -28,6 +28,15 @@ test('of very many checkpoints every root is compared, and not every signature',
   expect(wrong.agreed_to).toBe(1_151)
 })
 
+test('any number of them may wait for a size that never comes', () => {
+  const [first = ''] = notes
+  const beyond = Array.from({ length: 150_000 }, (_, i) =>
+    first.replace(/^1$/m, String(SIZE + 10 + i)),
+  )
+
+  expect(check(chain, { notes: beyond }).checkpoints.mismatched).toBe(150_000)
+})
+
 test('the first thousand are looked at, the head, those from outside, and one of a key that ends', () => {
   const lastOfOne = 1_101
 
