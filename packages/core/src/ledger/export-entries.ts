@@ -5,6 +5,7 @@ import { findCut, ownEntries, pointAt } from './cut.ts'
 import { GENESIS_KIND, parsePayload } from './entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
 import { findCheckpoint, findHead, readEntries } from './store.ts'
+import { hasErasureSince } from './verify-database-store.ts'
 
 type Db = Database<CoreTables>
 
@@ -21,7 +22,8 @@ export interface ExportPart {
 
 /**
  * An export as text, a page at a time. It begins where the ledger does: at genesis, or at the cut of
- * the last pruning. Throws `ledger_pruned` where the reader would miss entries that are there no more;
+ * the last pruning; it ends where the ledger did when it began, or later where something was erased
+ * meanwhile. Throws `ledger_pruned` where the reader would miss entries that are there no more;
  * so does the text, without an end, if they go while it is read.
  */
 export async function openExport(
@@ -50,12 +52,14 @@ export async function openExport(
     ...(from > 0 && from <= end.size && { start: await startAt(db, orgId, from, cut) }),
     ...(end.size < head.size && { partial: true as const }),
   })
-  return linesOf(db, orgId, from, end, header)
+  const text = end.size < head.size ? partOf : wholeOf
+  return text(db, orgId, from, end, header)
 }
 
 type End = Pick<LedgerHeadRow, 'size' | 'note' | 'vkey'>
 
-async function* linesOf(
+/** What explains that a payload is missing may come later than a part of the ledger ends. */
+async function* partOf(
   db: Db,
   orgId: string,
   from: number,
@@ -63,6 +67,36 @@ async function* linesOf(
   header: string,
 ): AsyncGenerator<string> {
   yield header
+  yield* linesOf(db, orgId, from, size)
+  yield formatCheckpointLine(note)
+}
+
+/**
+ * To the end. What was erased while it was read is missing in it, so it goes on until it has the entry
+ * that tells of that; without it nobody could tell an erasure from tampering.
+ */
+async function* wholeOf(
+  db: Db,
+  orgId: string,
+  from: number,
+  begun: End,
+  header: string,
+): AsyncGenerator<string> {
+  yield header
+  yield* linesOf(db, orgId, from, begun.size)
+  let end = begun
+  while (await hasErasureSince(db, orgId, end.size)) {
+    const now = await findHead(db, orgId)
+    if (!now || now.size <= end.size) break
+    if (now.vkey !== begun.vkey)
+      throw fail('ledger_unavailable', 'The signing key changed while the ledger was exported')
+    yield* linesOf(db, orgId, end.size, now.size)
+    end = now
+  }
+  yield formatCheckpointLine(end.note)
+}
+
+async function* linesOf(db: Db, orgId: string, from: number, size: number): AsyncGenerator<string> {
   for (let next = from; next < size;) {
     const entries = await readEntries(db, orgId, next, Math.min(PAGE, size - next))
     const last = entries.at(-1)?.seq
@@ -72,7 +106,6 @@ async function* linesOf(
     yield entries.map(formatEntryLine).join('')
     next = last + 1
   }
-  yield formatCheckpointLine(note)
 }
 
 async function endOf(

@@ -66,8 +66,10 @@ export class Ledger {
     const head = await this.head(orgId)
     await this.#stored(orgId, seq)
     const checkpoint = await this.#checkpointFor(head, seq, size)
-    const { tiles, cut } = await this.#tree(orgId)
-    const proof = await inclusionProof(tiles, seq, sizeOf(checkpoint, head), cut)
+    const proof = await this.#read(orgId, async () => {
+      const { tiles, cut } = await this.#tree(orgId)
+      return inclusionProof(tiles, seq, sizeOf(checkpoint, head), cut)
+    })
     return formatTlogProof({ index: seq, proof, checkpoint })
   }
 
@@ -75,27 +77,37 @@ export class Ledger {
     const head = await this.head(orgId)
     if (from > to) throw invalid('from', 'must not be above to')
     if (to > head.size) throw fail('size_not_signed', `The ledger has ${head.size} entries`)
-    const { tiles, cut } = await this.#tree(orgId)
-    for (const size of [from, to]) {
-      if (size > 0 && size < cut.size) throw pruned(cut.size, `The tree of size ${size}`)
-    }
-    const proof = await consistencyProof(tiles, from, to, cut)
-    const [fromRoot, toRoot] = await Promise.all([
-      treeRoot(tiles, from, cut),
-      treeRoot(tiles, to, cut),
-    ])
-    return {
-      from,
-      to,
-      from_root: fromRoot,
-      to_root: toRoot,
-      proof: proof.map((hash) => Buffer.from(hash, 'hex').toString('base64')),
-    }
+    return this.#read(orgId, async () => {
+      const { tiles, cut } = await this.#tree(orgId)
+      for (const size of [from, to]) {
+        if (size > 0 && size < cut.size) throw pruned(cut.size, `The tree of size ${size}`)
+      }
+      const proof = await consistencyProof(tiles, from, to, cut)
+      return {
+        from,
+        to,
+        from_root: await treeRoot(tiles, from, cut),
+        to_root: await treeRoot(tiles, to, cut),
+        proof: proof.map((hash) => Buffer.from(hash, 'hex').toString('base64')),
+      }
+    })
   }
 
   /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
   export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
-    return openExport(this.#db, orgId, part)
+    return this.#read(orgId, () => openExport(this.#db, orgId, part))
+  }
+
+  /** What takes several statements, once more if a pruning took away rows between them. */
+  async #read<T>(orgId: string, read: () => Promise<T>): Promise<T> {
+    const before = await findCut(this.#db, orgId)
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      if ((await findCut(this.#db, orgId))?.size === before?.size) throw error
+      return read()
+    }
   }
 
   async #tree(orgId: string) {

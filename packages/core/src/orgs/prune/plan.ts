@@ -3,8 +3,9 @@ import { isoTime } from '../../clock.ts'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerCutRow } from '../../db/schema.ts'
 import { fail } from '../../errors.ts'
-import { findCut, pointAt } from '../../ledger/cut.ts'
+import { findCut, ownEntries, pointAt } from '../../ledger/cut.ts'
 import type { LedgerPoint } from '../../ledger/cut.ts'
+import { parsePayload } from '../../ledger/entry.ts'
 import { seqAtTime } from '../../ledger/list.ts'
 import { findHead } from '../../ledger/store.ts'
 import { findOrganizationById } from '../administration.ts'
@@ -90,7 +91,8 @@ function checkAge(before: number, now: number, retentionDays: number, isShort: b
 
 /**
  * The largest kept checkpoint up to a size. Not one that ends with a rotation: there two keys sign, and
- * a cut has one.
+ * a cut has one. Nor one that takes the record of a loss with it, while checkpoints of what was lost are
+ * still compared: they would seem to be of a ledger that was changed.
  */
 async function findPlace(
   db: Db,
@@ -98,6 +100,7 @@ async function findPlace(
   now: LedgerCutRow | undefined,
   wanted: number,
 ): Promise<{ cut: number; point: PrunePlan['point'] } | null> {
+  const losses = await lossesOf(db, orgId)
   let below = wanted + 1
   for (;;) {
     const kept = await db
@@ -110,8 +113,24 @@ async function findPlace(
       .limit(1)
       .executeTakeFirst()
     if (!kept) return null
+    const loss = losses.find(({ seq, to_seq }) => seq < kept.size && kept.size <= to_seq + 1)
+    if (loss) {
+      below = loss.seq + 1
+      continue
+    }
     const point = await pointAt(db, orgId, kept.size, now)
     if (point.vkey !== null) return { cut: kept.size, point: { ...point, vkey: point.vkey } }
     below = kept.size
   }
+}
+
+const MAX_LOSSES = 100
+
+/** The records of what restores from backups lost: where they stand, and the last entry that went. */
+async function lossesOf(db: Db, orgId: string): Promise<{ seq: number; to_seq: number }[]> {
+  const records = await ownEntries(db, orgId, 'ledger.recovered', { last: MAX_LOSSES })
+  return records.flatMap(({ seq, payload }) => {
+    const { to_seq } = (parsePayload(payload ?? '')?.data['lost'] ?? {}) as { to_seq?: unknown }
+    return typeof to_seq === 'number' ? [{ seq, to_seq }] : []
+  })
 }
