@@ -26,8 +26,8 @@ export class Checkpoints {
   outside = -1
   #signed: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
-  /** From outside, properly signed, and of another root. */
-  readonly #disputed: Checkpoint[] = []
+  /** From outside, and of another root or signed by another key. */
+  readonly #disputed: { readonly checkpoint: Checkpoint; readonly isSigned: boolean }[] = []
   readonly #waiting = new Map<number, Waiting[]>()
   readonly #keys: SigningKeys
   readonly #faults: Faults
@@ -107,9 +107,13 @@ export class Checkpoints {
    * recorded that lost what they were signed over, nobody changed it.
    */
   settle(history: History): void {
-    for (const { size } of this.#disputed) {
+    for (const { checkpoint, isSigned } of this.#disputed) {
+      const { size } = checkpoint
       const loss = history.lossOf(size)
-      if (loss === undefined) {
+      const isLost = loss && (isSigned || this.#keys.isSignedByAny(checkpoint, loss.vkey))
+      if (!isLost && !isSigned) {
+        this.#isWrong(size, 'checkpoint_signature')
+      } else if (!isLost) {
         this.#isWrong(size, 'checkpoint_root', `signed for size ${size}`)
       } else {
         const { seq, lost } = loss
@@ -129,12 +133,15 @@ export class Checkpoints {
     this.#reached = Math.max(this.#reached, size)
     this.checked++
     const signer = this.#keys.signerOf(checkpoint)
-    if (signer === 'wrong') {
+    const isOurs = checkpoint.origin === this.#origin
+    if (signer === 'wrong' && outside && isOurs) {
+      this.#disputed.push({ checkpoint, isSigned: false })
+    } else if (signer === 'wrong') {
       this.#isWrong(size, 'checkpoint_signature')
-    } else if (checkpoint.origin !== this.#origin) {
+    } else if (!isOurs) {
       this.#isWrong(size, 'checkpoint_origin', checkpoint.origin)
     } else if (checkpoint.root !== root && outside && root !== '') {
-      this.#disputed.push(checkpoint)
+      this.#disputed.push({ checkpoint, isSigned: true })
     } else if (checkpoint.root !== root) {
       this.#isWrong(size, 'checkpoint_root', `signed for size ${size}`)
     } else {

@@ -8,6 +8,11 @@ export interface Recovery {
   readonly lost: { readonly from_seq: number; readonly to_seq: number }
 }
 
+/** With the key that signed the lost history last, where that is recorded. */
+interface Loss extends Recovery {
+  readonly vkey: unknown
+}
+
 /** The oldest entries were removed, as entry `seq` records: `cut` is the first one that was kept. */
 export interface Pruning {
   readonly seq: number
@@ -22,7 +27,7 @@ const KEPT = 100
 export class History {
   /** The newest hundred of each. */
   readonly pruned: Pruning[] = []
-  readonly recovered: Recovery[] = []
+  readonly #losses: Loss[] = []
   /** The entry that says why the export begins where it does; null while none was seen. */
   record: number | null = null
   readonly #header: Header
@@ -52,12 +57,16 @@ export class History {
   recover(seq: number, data: Data): void {
     const { from_seq, to_seq } = (data['lost'] ?? {}) as { from_seq?: unknown; to_seq?: unknown }
     if (isCount(from_seq) && isCount(to_seq))
-      keep(this.recovered, { seq, lost: { from_seq, to_seq } })
+      keep(this.#losses, { seq, lost: { from_seq, to_seq }, vkey: data['vkey'] })
+  }
+
+  get recovered(): Recovery[] {
+    return this.#losses.map(({ seq, lost }) => ({ seq, lost }))
   }
 
   /** The recovery that lost the history of which a tree of this size was. */
-  lossOf(size: number): Recovery | undefined {
-    return this.recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
+  lossOf(size: number): Loss | undefined {
+    return this.#losses.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
   }
 
   /** What is known of the place where the export begins. */

@@ -67,6 +67,13 @@ export class SigningKeys {
     return signer === 'wrong' ? firstOf(checkpoint.note, this.#pinned) : signer
   }
 
+  /** Whether any key signed it that the ledger ever named, that is pinned, or that `also` is. */
+  isSignedByAny({ note }: Checkpoint, also: unknown): boolean {
+    const other = typeof also === 'string' ? readKey(also) : null
+    const keys = [...this.#named.map(({ key }) => key), ...this.#pinned, ...(other ? [other] : [])]
+    return keys.some((key) => isSignedBy(note, key))
+  }
+
   /** A key signed the right root of this size: if it is trusted, so is the key it hands over to. */
   vouch({ vkey }: Key, size: number): void {
     const next = this.#named.find(({ from }) => from === size + 1)

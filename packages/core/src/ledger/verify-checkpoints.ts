@@ -1,7 +1,8 @@
 import { readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { ChainKeys } from './verify-keys.ts'
-import type { Anchor, ChainErrorCode, Findings, Recovery } from './verify-report.ts'
+import type { Loss } from './verify-history.ts'
+import type { Anchor, ChainErrorCode, Findings } from './verify-report.ts'
 
 interface Given extends Checkpoint, Source {
   readonly note: string
@@ -49,8 +50,8 @@ export class ChainCheckpoints {
   #newest: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
   readonly #waiting = new Map<number, Given[]>()
-  /** From outside, properly signed, and not of this history. */
-  readonly #disputed: Given[] = []
+  /** From outside and not of this history: another root, or signed by another key, which `unsigned` tells. */
+  readonly #disputed: { readonly given: Given; readonly unsigned: string | null }[] = []
   readonly #keys: ChainKeys
   readonly #findings: Findings
 
@@ -113,10 +114,13 @@ export class ChainCheckpoints {
    * Judges those from outside that disagree, when all is read: a restore from a backup that is recorded
    * lost what they were signed over, and nobody changed it.
    */
-  settle(recovered: readonly Recovery[]): void {
-    for (const { size } of this.#disputed) {
-      const found = recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
-      if (found === undefined) this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
+  settle(lossOf: (size: number) => Loss | undefined): void {
+    for (const { given, unsigned } of this.#disputed) {
+      const { size, note } = given
+      const found = lossOf(size)
+      const isLost = found && (unsigned === null || this.#keys.isSignedByAny(note, found.vkey))
+      if (!isLost && unsigned !== null) this.#mismatch(size, 'checkpoint_signature', unsigned)
+      else if (!isLost) this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
       else {
         const { seq, lost } = found
         const detail = `entry ${seq} records that ${lost.from_seq} to ${lost.to_seq} were lost; a checkpoint of size ${size} exists`
@@ -162,12 +166,14 @@ export class ChainCheckpoints {
       return
     }
     const signature = this.#keys.check(note, size)
-    if (signature.state === 'invalid') {
+    if (signature.state === 'invalid' && external && given.origin === this.origin) {
+      this.#disputed.push({ given, unsigned: signature.detail })
+    } else if (signature.state === 'invalid') {
       this.#mismatch(size, 'checkpoint_signature', signature.detail)
     } else if (!this.#isOurs(given)) {
       this.#mismatch(size, 'checkpoint_origin', given.origin)
     } else if (given.root !== now.root && external && now.root !== null) {
-      this.#disputed.push(given)
+      this.#disputed.push({ given, unsigned: null })
     } else if (given.root !== now.root) {
       this.#mismatch(size, 'checkpoint_root', `signed for size ${size}`)
     } else {

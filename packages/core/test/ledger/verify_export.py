@@ -133,18 +133,20 @@ class Chain:
                 names = ("hash", "recorded_at", "root", "vkey", "origin", "ledger_id")
                 check(all(data[name] == wanted[name] for name in names), seq, "bad_cut")
         elif kind == "ledger.recovered":  # 10
-            self.lost.append(data["lost"])
+            self.lost.append((data["lost"], data.get("vkey")))
 
     def compare(self, note, size, external):
         last, (origin, _, root) = min(size, self.size) - 1, note.split("\n")[:3]
         keys = [vkey for since, vkey in self.keys if since <= size][-1:] or self.pinned
         keys = keys + (self.pinned if size > self.size else [])
         signer = next((vkey for vkey in keys if signed_by(note, vkey)), None)
+        if external and keys and not signer and origin == self.header["origin"] and size <= self.size:
+            return self.disputed.append((size, note, "checkpoint_signature"))
         check(signer or not keys, last, "checkpoint_signature")
         check(origin == self.header["origin"], last, "checkpoint_origin")
         check(size <= self.size, self.size, "truncated")
         if external and root != root_of(self.nodes):
-            return self.disputed.append(size)
+            return self.disputed.append((size, note, "checkpoint_root"))
         check(root == root_of(self.nodes), last, "checkpoint_root")
         self.signer, self.external = signer, self.external or external
         if signer in self.trusted:
@@ -166,10 +168,12 @@ class Chain:
 
 
     def settle(self):  # 10: checkpoints from outside that disagree
-        for size in self.disputed:
-            lost = [one for one in self.lost if one["from_seq"] < size <= one["to_seq"] + 1]
-            check(not lost, lost and lost[0]["from_seq"], "truncated")
-            check(False, size - 1, "checkpoint_root")
+        for size, note, code in self.disputed:
+            keys = [vkey for _, vkey in self.keys] + self.pinned
+            for lost, vkey in self.lost:
+                known = code == "checkpoint_root" or any(signed_by(note, k) for k in [*keys, vkey] if k)
+                check(not known or not lost["from_seq"] < size <= lost["to_seq"] + 1, lost["from_seq"], "truncated")
+            check(False, size - 1, code)
 
 
 def verify(lines, pinned=(), checkpoints=()):
