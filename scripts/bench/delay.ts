@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
 import type { Result } from './report.ts'
 
 const MOST_MS = 50
@@ -11,9 +12,12 @@ export async function delayOf(name: string, ask: () => Promise<void>): Promise<R
   await ask()
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
+  // The histogram looks at the loop now and then: it must have begun to, and see the end.
+  await setTimeout(2 * RESOLUTION_MS)
   const started = performance.now()
   await ask()
   const took = performance.now() - started
+  await setTimeout(2 * RESOLUTION_MS)
   delay.disable()
   return {
     name: `event loop held, ${name}`,

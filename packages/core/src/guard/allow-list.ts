@@ -2,7 +2,7 @@ import type { Detection } from './detection.ts'
 
 /**
  * Leaves out what the caller allows: detectors by id, and whatever stands inside an allowed literal
- * text, compared exactly.
+ * text, compared exactly. Linear in the text for each of them.
  */
 export function withoutAllowed(
   text: string,
@@ -10,19 +10,55 @@ export function withoutAllowed(
   allow: readonly string[],
 ): readonly Detection[] {
   if (allow.length === 0) return detections
-  const ids = new Set(allow)
-  return detections.filter(
-    (detection) =>
-      !ids.has(detection.detector) && !allow.some((literal) => isInside(text, detection, literal)),
-  )
+  const allowed = new Set(allow)
+  const rest = detections.filter(({ detector }) => !allowed.has(detector))
+  if (rest.length === 0) return rest
+  const reach = reachOf(text, allowed)
+  return rest.filter(({ start, end }) => (reach[start] ?? 0) < end)
 }
 
-/** Whether the literal stands in the text so that it holds all of the detection. */
-function isInside(text: string, { start, end }: Detection, literal: string): boolean {
-  if (end - start > literal.length) return false
-  const found = text.slice(start, end)
-  for (let at = literal.indexOf(found); at >= 0; at = literal.indexOf(found, at + 1)) {
-    if (text.startsWith(literal, start - at) && start >= at) return true
+/**
+ * How far the literals reach that begin at or before each place. What begins there and ends by then
+ * stands inside one of them.
+ */
+function reachOf(text: string, literals: Iterable<string>): Uint32Array {
+  const reach = new Uint32Array(text.length)
+  for (const literal of literals) markPlaces(reach, text, literal)
+  let farthest = 0
+  for (let at = 0; at < reach.length; at++) {
+    farthest = Math.max(farthest, reach[at] ?? 0)
+    reach[at] = farthest
   }
-  return false
+  return reach
+}
+
+/**
+ * Knuth, Morris and Pratt's search, which looks at each unit once or twice. `indexOf` begins anew at
+ * every place, and a text that repeats itself has a literal in nearly all of its places.
+ */
+function markPlaces(reach: Uint32Array, text: string, literal: string): void {
+  if (literal.length > text.length) return
+  const borders = bordersOf(literal)
+  let matched = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    while (matched > 0 && literal.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
+    if (literal.charCodeAt(matched) === unit) matched++
+    if (matched < literal.length) continue
+    const start = at + 1 - matched
+    reach[start] = Math.max(at + 1, reach[start] ?? 0)
+    matched = borders[matched - 1] ?? 0
+  }
+}
+
+/** Of each beginning of a text, how much of it is also its end, itself left out. */
+function bordersOf(text: string): Uint32Array {
+  const borders = new Uint32Array(text.length)
+  let matched = 0
+  for (let at = 1; at < text.length; at++) {
+    while (matched > 0 && text[matched] !== text[at]) matched = borders[matched - 1] ?? 0
+    if (text[matched] === text[at]) matched++
+    borders[at] = matched
+  }
+  return borders
 }
