@@ -34,12 +34,20 @@ export function compileSchema(schema: unknown): SchemaValidator {
   if (isDeeper(given, MAX_SCHEMA_DEPTH)) throw new Error('is nested deeper than 200 levels')
   if (Buffer.byteLength(canonicalJson(given)) > MAX_SCHEMA_BYTES)
     throw new Error('is larger than 32 KB')
+  // An extension of Ajv's: what such a schema gives is a promise, which is no verdict.
+  if (holdsName(given, '$async')) throw new Error('has $async in it')
   const draft = draftOf(given.$schema)
   const wrong = faultOf(metaValidator(draft), given)
   if (wrong) throw new Error(`is no JSON Schema: ${wrong.path} ${wrong.message}`)
   // One compiler a schema: it keeps every `$id` it ever met, and schemas of others are others'.
   const validate = createAjv(draft, { meta: false, validateSchema: false }).compile(given)
   return (value) => faultOf(validate, value)
+}
+
+/** Whether the name stands in the value, wherever that is: a reference may lead to any part of it. */
+function holdsName(value: unknown, name: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.hasOwn(value, name) || Object.values(value).some((part) => holdsName(part, name))
 }
 
 type Draft = '07' | '2020'

@@ -1,15 +1,23 @@
 import { Refusal } from './job.ts'
 import type { JobAnswer, Report, Task } from './job.ts'
-import { beside, Thread } from './thread.ts'
+import { Thread } from './thread.ts'
 
 class TookTooLong extends Error {}
+
+/** The thread is gone, and not for want of time or memory. What ended it need not be this job's fault. */
+export class ThreadLost extends Error {
+  constructor(cause: Error) {
+    super(`the thread that did the job has ended: ${cause.message}`, { cause })
+    this.name = 'ThreadLost'
+  }
+}
 
 /** One worker, doing one job at a time. Once it is not alive, it takes no more. */
 export class JobThread {
   readonly #thread: Thread<Task, Report>
 
-  constructor(maxHeapMb: number) {
-    this.#thread = new Thread(beside(import.meta.url, 'worker'), { maxHeapMb })
+  constructor(file: URL, maxHeapMb: number) {
+    this.#thread = new Thread(file, { maxHeapMb })
   }
 
   get isAlive(): boolean {
@@ -34,7 +42,7 @@ export class JobThread {
         died(error) {
           if (error instanceof TookTooLong) return 'time'
           if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') return 'memory'
-          throw error
+          throw new ThreadLost(error)
         },
       })
       return { parts, ended, spentMs: performance.now() - started }

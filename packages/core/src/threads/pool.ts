@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Job, JobAnswer, Task } from './job.ts'
-import { JobThread } from './job-thread.ts'
+import { JobThread, ThreadLost } from './job-thread.ts'
+import { beside } from './thread.ts'
 
 /** Computes away from the event loop. */
 export interface Computer {
@@ -23,16 +24,19 @@ interface Waiting {
   readonly limitMs: number
   readonly resolve: (answer: JobAnswer<unknown>) => void
   readonly reject: (error: unknown) => void
+  /** Whether a thread was lost on it before. */
+  readonly isSecondTry?: boolean
 }
 
 const MOST_WORKERS = 4
 // Many times what the longest texts need.
 const MAX_HEAP_MB = 512
 
-/** Threads that are started when they are needed, and stay. */
+/** Threads that are started when they are needed, and stay. `file` is the module that they run. */
 export class ComputePool implements Computer {
   readonly #size: number
   readonly #maxHeapMb: number
+  readonly #file: URL
   readonly #idle: JobThread[] = []
   readonly #all = new Set<JobThread>()
   readonly #running = new Map<string, number>()
@@ -42,9 +46,11 @@ export class ComputePool implements Computer {
   constructor(
     size = Math.min(MOST_WORKERS, Math.max(2, availableParallelism() - 1)),
     maxHeapMb = MAX_HEAP_MB,
+    file = beside(import.meta.url, 'worker'),
   ) {
     this.#size = size
     this.#maxHeapMb = maxHeapMb
+    this.#file = file
   }
 
   run<Input, Part>(
@@ -84,17 +90,21 @@ export class ComputePool implements Computer {
 
   #start(): JobThread | undefined {
     if (this.#all.size >= this.#size) return undefined
-    const thread = new JobThread(this.#maxHeapMb)
+    const thread = new JobThread(this.#file, this.#maxHeapMb)
     this.#all.add(thread)
     return thread
   }
 
-  async #give(thread: JobThread, { owner, task, limitMs, ...waiting }: Waiting): Promise<void> {
+  async #give(thread: JobThread, waiting: Waiting): Promise<void> {
+    const { owner, task, limitMs } = waiting
     this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1)
     try {
       waiting.resolve(await thread.run(task, limitMs))
     } catch (error) {
-      waiting.reject(error)
+      // The job before may have left behind what ended the thread: only a second loss is this job's.
+      const isOthers = error instanceof ThreadLost && !waiting.isSecondTry && !this.#closed
+      if (isOthers) this.#waiting.unshift({ ...waiting, isSecondTry: true })
+      else waiting.reject(error)
     }
     const left = (this.#running.get(owner) ?? 1) - 1
     if (left > 0) this.#running.set(owner, left)

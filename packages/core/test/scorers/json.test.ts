@@ -137,6 +137,12 @@ describe('json_schema', () => {
     ['more than 32 KB', { enum: ['a'.repeat(33_000)] }],
     ['very many levels', nested(300)],
     ['a reference that leads nowhere', { $ref: '#/$defs/none' }],
+    ['a promise instead of a verdict', { $async: true, type: 'string' }],
+    ['a promise in a part of it', { properties: { a: { $async: true } } }],
+    [
+      'a promise that a reference leads to',
+      { $ref: '#/x', x: { $dynamicAnchor: 'x', $async: true } },
+    ],
     ['an array', [1]],
     ['a text', '{}'],
   ])('refuses the request for %s', async (_, schema) => {
