@@ -1,9 +1,10 @@
-import { Ajv } from 'ajv'
+import { Ajv, str } from 'ajv'
 import type { Options, SchemaObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { canonicalJson } from '../json/canonical-json.ts'
 import { isDeeper } from './json-text.ts'
 import { jsonEqual } from './json-equal.ts'
+import { isMultipleOf } from './measure/decimal.ts'
 import { compilePattern } from './pattern.ts'
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/
@@ -96,6 +97,7 @@ function createAjv(draft: Draft, options: Options): Ajv | Ajv2020 {
   }
   const ajv = draft === '07' ? new Ajv(common) : new Ajv2020(common)
   useOwnEquality(ajv)
+  useOwnDivision(ajv)
   return ajv
 }
 
@@ -136,5 +138,17 @@ function useOwnEquality(ajv: Ajv | Ajv2020): void {
     error: { message: 'must NOT have duplicate items' },
     compile: (wanted: boolean) => (items: readonly unknown[]) =>
       !wanted || new Set(items.map(canonicalJson)).size === items.length,
+  })
+}
+
+/** Ajv divides in binary, where 19.99 is no multiple of 0.01, and parts with integers above 1e21. */
+function useOwnDivision(ajv: Ajv | Ajv2020): void {
+  ajv.removeKeyword('multipleOf')
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
+    compile: isMultipleOf,
   })
 }

@@ -26,7 +26,7 @@ const validatorOf = remembering(KEPT, (schema: unknown) => {
 /** 1 when the output is JSON that a schema allows. */
 export const jsonSchema = defineScorer({
   name: 'json_schema',
-  version: '1',
+  version: '2',
   description: 'Output is JSON that satisfies a JSON Schema; formats are not asserted',
   edition: 'community',
   defaultThreshold: 1,
