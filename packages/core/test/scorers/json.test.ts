@@ -131,6 +131,31 @@ describe('json_schema', () => {
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
+  it.each([
+    ['itself', { $ref: '#' }],
+    ['itself, for what it is not', { not: { $ref: '#' } }],
+    [
+      'another part that leads back',
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { anyOf: [{ $ref: '#/$defs/a' }] } },
+      },
+    ],
+  ])('has no score from a schema that asks %s about the same value', async (_, schema) => {
+    expect(await entry('json_schema', { output: '{}' }, { schema })).toMatchObject({
+      score: null,
+      reason: 'the schema refers to itself without an end',
+      error: { code: 'limit_exceeded' },
+    })
+  })
+
+  it('follows a schema that refers to itself as far as the value goes', async () => {
+    const schema = { type: 'array', items: { $ref: '#' } }
+
+    expect(await satisfies('['.repeat(1_000) + ']'.repeat(1_000), schema)).toBe(1)
+    expect(await satisfies(`${'['.repeat(999)}1${']'.repeat(999)}`, schema)).toBe(0)
+  })
+
   it('says where the fault is', async () => {
     const schema = { properties: { a: { items: { type: 'string' } } } }
 
@@ -150,6 +175,10 @@ describe('json_schema', () => {
     ['more than 32 KB', { enum: ['a'.repeat(33_000)] }],
     ['very many levels', nested(300)],
     ['a reference that leads nowhere', { $ref: '#/$defs/none' }],
+    [
+      'references in a circle',
+      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+    ],
     ['a promise instead of a verdict', { $async: true, type: 'string' }],
     ['a promise in a part of it', { properties: { a: { $async: true } } }],
     [

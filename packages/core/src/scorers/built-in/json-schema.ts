@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { Extract, readJson } from '../json-text.ts'
 import { remembering } from '../remembering.ts'
 import { compileSchema } from '../schema-validator.ts'
-import { UnusableParam, defineScorer } from '../scorer.ts'
+import type { SchemaFault, SchemaValidator } from '../schema-validator.ts'
+import { Unscorable, UnusableParam, defineScorer } from '../scorer.ts'
 
 const Params = z.strictObject({
   schema: z
@@ -13,15 +14,27 @@ const Params = z.strictObject({
 type Params = z.output<typeof Params>
 
 const KEPT = 128
+const LOOP = 'refers to itself without an end'
 
 const validatorOf = remembering(KEPT, (schema: unknown) => {
   try {
     return compileSchema(schema)
   } catch (error) {
+    if (error instanceof RangeError) throw new UnusableParam('schema', `cannot be used: it ${LOOP}`)
     const why = error instanceof Error ? error.message : String(error)
     throw new UnusableParam('schema', `cannot be used: ${why}`)
   }
 })
+
+/** Whether a schema leads back to itself, as `{"$ref": "#"}` does, shows only when the call stack ends. */
+function faultIn(value: unknown, validate: SchemaValidator): SchemaFault | null {
+  try {
+    return validate(value)
+  } catch (error) {
+    if (error instanceof RangeError) throw new Unscorable('limit_exceeded', `the schema ${LOOP}`)
+    throw error
+  }
+}
 
 /** 1 when the output is JSON that a schema allows. */
 export const jsonSchema = defineScorer({
@@ -37,7 +50,7 @@ export const jsonSchema = defineScorer({
   score: ({ output }, { validate, extract }) => {
     const read = readJson('output', output, extract)
     if (!read) return { score: 0, reason: 'output is not JSON' }
-    const fault = validate(read.value)
+    const fault = faultIn(read.value, validate)
     if (!fault) return { score: 1, reason: 'output satisfies the schema' }
     const { path, keyword, message } = fault
     return {
