@@ -1,7 +1,9 @@
 /** Rows as columns of plain text, the first row being the header; the last column is not padded. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows]
-  const widths = header.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))
+  const widths = header.map((_, i) =>
+    all.reduce((widest, row) => Math.max(widest, (row[i] ?? '').length), 0),
+  )
   return all
     .map((row) =>
       row

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { pooledRisk } from './detection.ts'
+import { pooledRisk, riskOf } from './detection.ts'
 import type { Detection } from './detection.ts'
 
 const at = (detector: string, start: number, risk: number): Detection => ({
@@ -43,4 +43,10 @@ it('is the best window as found by trying all of them', () => {
       expect(pooledRisk(detections)).toBeCloseTo(Math.max(0, ...windows), 3)
     }),
   )
+})
+
+it('is the highest of the judgements of a model, however many there are', () => {
+  const judgements = Array.from({ length: 200_000 }, (_, i) => at('model.direct', i, 0.1))
+
+  expect(riskOf([...judgements, at('model.direct', 0, 0.7), at('a', 0, 0.5)])).toBe(0.7)
 })

@@ -35,7 +35,8 @@ export function riskOf(detections: readonly Detection[]): number {
   const [judged = [], others = []] = [true, false].map((ofModel) =>
     detections.filter(({ detector }) => detector.startsWith('model.') === ofModel),
   )
-  return Math.max(pooledRisk(others), ...judged.map(({ risk = 0 }) => risk))
+  // A long text is judged in thousands of stretches, too many for the arguments of a call.
+  return judged.reduce((most, { risk = 0 }) => Math.max(most, risk), pooledRisk(others))
 }
 
 /**

@@ -154,7 +154,9 @@ function fromLetterNumbers(match: string): string | null {
   const words = match.split(separator === ' ' ? /[,/|]+/ : /[ ,/|]+/)
   const letters = words.map((word) => (word.match(/\d+/g) ?? []).map(Number))
   if (letters.flat().some((number) => number < 1 || number > 26)) return null
-  return letters.map((word) => String.fromCharCode(...word.map((n) => 96 + n))).join(' ')
+  return letters
+    .map((word) => word.map((number) => String.fromCharCode(96 + number)).join(''))
+    .join(' ')
 }
 
 const MORSE = new Map(

@@ -89,6 +89,15 @@ describe('what a text says besides', () => {
       ).toEqual([])
   })
 
+  it('is read however long it is', () => {
+    for (const [piece, name] of [
+      ['4 ', 'a1z26'],
+      ['65 ', 'decimal'],
+      ['01100001 ', 'binary'],
+    ] as const)
+      expect(read(piece.repeat(200_000)).map((view) => view.name)).toContain(name)
+  })
+
   const pieces = fc.oneof(
     fc.constantFrom(...DISGUISES.map(([, disguised]) => disguised)),
     fc.string({ unit: 'binary', maxLength: 40 }),
