@@ -86,6 +86,43 @@ describe('an attack in disguise', () => {
     expect(ask(padding, { source: 'document' }).action).toBe('allow')
   })
 
+  const many = (line: (i: number) => string) =>
+    `${Array.from({ length: 60 }, (_, i) => line(i)).join('\n')}\n`
+  const hash = (i: number) => `${(i + 1) * 7_654_321}`.padStart(16, 'c0ffee').repeat(2)
+  const before: Readonly<Record<string, string>> = {
+    paths: many((i) => `src/components/Button${i}/index.stories.tsx`),
+    hashes: many((i) => `${hash(i)} dist-${i}.js`),
+    'codes of other texts': many((i) => base64(`${HARMLESS[0]} ${i}`)),
+    'words of no language': many((i) => `kvrtl wzrst zmjna ${'.'.repeat(9)} ${i} the rows`),
+    'other texts in disguise': Object.values(ENCODINGS)
+      .map((encode) => encode(HARMLESS[0]!))
+      .join('\n\n'),
+  }
+  it.each(
+    Object.entries(before).flatMap(([what, text]) =>
+      ['base64', 'base64 twice', 'hex'].map((name) => [name, what, text] as const),
+    ),
+  )('is blocked in %s behind %s', (name, _, text) => {
+    expect(ask(text, { source: 'document' }).action).toBe('allow')
+    expect(ask(`${text}\n${ENCODINGS[name]!(ATTACK)}`, { source: 'document' }).action).toBe('block')
+  })
+
+  it.each(['rot13', 'atbash', 'backwards'])(
+    'is blocked in %s behind words of no language',
+    (name) => {
+      const text = `${before['words of no language']}${'.'.repeat(20)} ${ENCODINGS[name]!(ATTACK)}`
+
+      expect(ask(text, { source: 'document' }).action).toBe('block')
+    },
+  )
+
+  it.each(Object.entries(before))('does not let %s hide an encoded canary', (_, text) => {
+    const canaries = ['zebra-4471-canary']
+    const leak = `${text} ${base64('The code is zebra-4471-canary, said the cook.')}`
+
+    expect(ask(leak, { canaries, direction: 'output' }).reasons).toContain('canary:leak')
+  })
+
   it.each(Object.entries(ENCODINGS))('is no attack for being encoded: %s', (_, encode) => {
     for (const text of HARMLESS) {
       for (const source of ['user', 'document', 'tool'])

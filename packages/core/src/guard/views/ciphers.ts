@@ -1,9 +1,9 @@
 import type { View, ViewName } from '../view.ts'
 import type { Vocabulary } from './vocabulary.ts'
 import type { Word } from './words.ts'
+import { ViewWriters } from './writer.ts'
 
 const MIN_WORDS = 3
-const MAX_RUNS = 24
 const MAX_GAP = 12
 const MAX_KNOWN = 1
 const SAMPLE = 24
@@ -18,30 +18,25 @@ const FREQUENCY = [
 interface Run {
   readonly start: number
   readonly end: number
-  readonly words: readonly string[]
+  /** Its first words. */
+  readonly sample: readonly string[]
 }
 
 /** Runs of words that are none, read by Caesar, Atbash or from right to left. Text is normalized. */
 export function deciphered(text: string, all: readonly Word[], vocabulary: Vocabulary): View[] {
-  return unknownRuns(text, all).flatMap((run) => {
-    const sample = run.words.slice(0, SAMPLE)
-    if (vocabulary.share(sample.map(reversed)) >= CONVINCING)
-      return [backwards(text, run.start, run.end)]
+  const writers = new ViewWriters()
+  for (const { start, end, sample } of unknownRuns(text, all)) {
+    if (vocabulary.share(sample.map(reversed)) >= CONVINCING) {
+      const writer = writers.line('reversed')
+      for (let at = end - 1; at >= start; at--) writer.copy(text, at, at + 1)
+      continue
+    }
     const [name, table] = likeliestTable(sample.join(''))
-    if (vocabulary.share(sample.map((word) => substitute(word, table))) < CONVINCING) return []
-    return [substitutedView(name, text, run, table)]
-  })
-}
-
-/** The stretch read from right to left. */
-function backwards(text: string, start: number, end: number): View {
-  const length = end - start
-  return {
-    name: 'reversed',
-    text: reversed(text.slice(start, end)),
-    starts: Uint32Array.from({ length }, (_, i) => end - 1 - i),
-    ends: Uint32Array.from({ length }, (_, i) => end - i),
+    if (vocabulary.share(sample.map((word) => substitute(word, table))) < CONVINCING) continue
+    const writer = writers.line(name)
+    for (let at = start; at < end; at++) writer.put(substitute(text.charAt(at), table), at, at + 1)
   }
+  return writers.views()
 }
 
 function reversed(text: string): string {
@@ -55,23 +50,24 @@ function unknownRuns(text: string, all: readonly Word[]): Run[] {
   const runs: Run[] = []
   let first = -1
   let last = -1
+  const wordIn = (word: Word) => text.slice(word.start, word.end)
   const close = () => {
+    if (first < 0) return
     const members = all.slice(first, last + 1)
     const unknown = members.filter((word) => !word.known).length
     const [start, end] = [all[first]?.start ?? 0, all[last]?.end ?? 0]
-    if (first >= 0 && unknown >= MIN_WORDS)
-      runs.push({ start, end, words: members.map((word) => text.slice(word.start, word.end)) })
+    if (unknown >= MIN_WORDS)
+      runs.push({ start, end, sample: members.slice(0, SAMPLE).map(wordIn) })
     first = -1
   }
   for (const [i, word] of all.entries()) {
-    if (runs.length >= MAX_RUNS) break
     const isFar = word.start - (all[i - 1]?.end ?? 0) > MAX_GAP
-    if (first >= 0 && (isFar || (word.known && i - last > MAX_KNOWN))) close()
+    if (isFar || (word.known && i - last > MAX_KNOWN)) close()
     if (word.known) continue
     if (first < 0) first = i
     last = i
   }
-  if (first >= 0 && runs.length < MAX_RUNS) close()
+  close()
   return runs
 }
 
@@ -116,14 +112,4 @@ function substitute(text: string, table: Table): string {
     read += to === undefined ? text[at] : String.fromCharCode(97 + to)
   }
   return read
-}
-
-function substitutedView(name: ViewName, text: string, { start, end }: Run, table: Table): View {
-  const length = end - start
-  return {
-    name,
-    text: substitute(text.slice(start, end), table),
-    starts: Uint32Array.from({ length }, (_, i) => start + i),
-    ends: Uint32Array.from({ length }, (_, i) => start + i + 1),
-  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { ViewName } from '../view.ts'
 import type { Survey } from './survey.ts'
 
@@ -9,9 +10,7 @@ export interface Payload {
   readonly end: number
 }
 
-const MAX_PAYLOADS = 24
 const MIN_TEXT = 6
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 interface Encoding {
   readonly name: ViewName
@@ -91,14 +90,15 @@ const ENCODINGS: readonly Encoding[] = [
   },
 ]
 
-/** Every encoded payload that decodes to text that can be read. Linear. */
+/**
+ * Every encoded payload that decodes to text that can be read. Linear, because what is tried does
+ * not overlap; a limit on the attempts would let a few paths and hashes hide what comes after them.
+ */
 export function findPayloads(text: string, seen: Survey): Payload[] {
   const found: Payload[] = []
   for (const { name, pattern, isPossible, decode } of ENCODINGS) {
     if (!isPossible(seen)) continue
-    let tried = 0
     for (const match of text.matchAll(pattern)) {
-      if (++tried > MAX_PAYLOADS) break
       const decoded = decode(match[0])
       if (decoded === null || !isReadable(decoded)) continue
       found.push({ name, text: decoded, start: match.index, end: match.index + match[0].length })
@@ -121,16 +121,11 @@ function isReadable(text: string): boolean {
   return printable >= text.length * 0.97 && letters >= text.length / 2
 }
 
-function fromBytes(bytes: Uint8Array): string | null {
-  try {
-    return UTF8.decode(bytes)
-  } catch {
-    return null
-  }
-}
+/** A decoder that throws would take most of the time: hardly any long word is a payload. */
+const fromBytes = (bytes: Buffer): string | null => (isUtf8(bytes) ? bytes.toString() : null)
 
 function fromNumbers(digits: readonly string[] | null, base: number): string | null {
-  return digits && fromBytes(Uint8Array.from(digits, (number) => Number.parseInt(number, base)))
+  return digits && fromBytes(Buffer.from(digits.map((number) => Number.parseInt(number, base))))
 }
 
 /** RFC 4648 section 6. */
@@ -146,7 +141,7 @@ function fromBase32(match: string): string | null {
     bytes.push((buffer >> bits) & 0xff)
     buffer &= (1 << bits) - 1
   }
-  return fromBytes(Uint8Array.from(bytes))
+  return fromBytes(Buffer.from(bytes))
 }
 
 function fromLetterNumbers(match: string): string | null {

@@ -16,11 +16,13 @@ import {
 } from './riddles.ts'
 import { joinedWords, lines, separators, spacedLetters } from './spacing.ts'
 import { survey } from './survey.ts'
+import type { Survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
 import { wordsOf } from './words.ts'
-import { ViewWriter } from './writer.ts'
+import { ViewWriters } from './writer.ts'
 
-const MAX_VIEWS = 18
+/** As many as there are kinds, so that what is in one layer is always read. */
+const MAX_VIEWS = 24
 const MAX_DEPTH = 2
 const MAX_DECODED = 12_000
 
@@ -34,27 +36,33 @@ export function viewsOf(original: string, normalized: View, vocabulary: Vocabula
 
 function collect(text: string, normalized: View, vocabulary: Vocabulary, depth: number): View[] {
   const found: View[] = []
+  const deeper: View[] = []
   for (const decoded of decodings(text, vocabulary)) {
     const { view } = readLeet(normalize(decoded.text).view, vocabulary)
     found.push({ ...onTop(view, decoded), name: decoded.name })
     if (depth === MAX_DEPTH) continue
-    const deeper = collect(decoded.text, view, vocabulary, depth + 1)
-    found.push(...deeper.map((further) => onTop(further, decoded)))
+    for (const further of collect(decoded.text, view, vocabulary, depth + 1))
+      deeper.push(onTop(further, decoded))
   }
-  return [...found, ...repairs(normalized, vocabulary)]
+  return [...found, ...repairs(normalized, vocabulary), ...deeper]
 }
 
 /** What is written in another form than letters; `text` is as it was sent. */
 function decodings(text: string, vocabulary: Vocabulary): View[] {
   const seen = survey(text)
-  const payloads = findPayloads(text, seen).map(({ name, text: said, start, end }) => {
-    const writer = new ViewWriter()
-    writer.put(said.slice(0, MAX_DECODED), start, end)
-    return writer.view(name)
-  })
-  return [...payloads, unescaped(text), upsideDown(text), rotated47(text, seen, vocabulary)].filter(
-    (view) => view !== null,
-  )
+  return [
+    ...payloads(text, seen),
+    unescaped(text),
+    upsideDown(text),
+    rotated47(text, seen, vocabulary),
+  ].filter((view) => view !== null)
+}
+
+function payloads(text: string, seen: Survey): View[] {
+  const writers = new ViewWriters()
+  for (const { name, text: said, start, end } of findPayloads(text, seen))
+    writers.line(name).put(said.slice(0, MAX_DECODED), start, end)
+  return writers.views()
 }
 
 /** What is written in letters that need putting right; of a normalized text. */

@@ -15,6 +15,12 @@ export class ViewWriter {
     }
   }
 
+  /** Begins a new line, unless this is the first one. */
+  breakLine(): void {
+    if (this.#text === '') return
+    this.put('\n', this.#starts.at(-1) ?? 0, this.#ends.at(-1) ?? 0)
+  }
+
   /** Units [start, end) of `text` as they are. */
   copy(text: string, start: number, end: number): void {
     this.#text += text.slice(start, end)
@@ -31,6 +37,23 @@ export class ViewWriter {
       starts: Uint32Array.from(this.#starts),
       ends: Uint32Array.from(this.#ends),
     }
+  }
+}
+
+/** One view a name, a line for each of its pieces: however many there are, they crowd out no other view. */
+export class ViewWriters {
+  readonly #byName = new Map<ViewName, ViewWriter>()
+
+  /** For a further piece. */
+  line(name: ViewName): ViewWriter {
+    const writer = this.#byName.get(name) ?? new ViewWriter()
+    this.#byName.set(name, writer)
+    writer.breakLine()
+    return writer
+  }
+
+  views(): View[] {
+    return Array.from(this.#byName, ([name, writer]) => writer.view(name))
   }
 }
 
