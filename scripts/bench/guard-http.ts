@@ -88,6 +88,10 @@ export async function heldByTexts(texts: readonly string[]): Promise<Result[]> {
       checks: ['pii'],
       allow: Array.from({ length: 100 }, (_, i) => 'a'.repeat(256 - i)),
     },
+    'a thousand messages, a hundred canaries': {
+      messages: Array.from({ length: 1_000 }, () => ({ role: 'user', content: 'Hi there!' })),
+      canaries: Array.from({ length: 100 }, (_, i) => `${'zebra canary '.repeat(19)}${i}`),
+    },
   }
   const results: Result[] = []
   for (const [name, body] of Object.entries(bodies)) {

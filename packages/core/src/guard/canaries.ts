@@ -6,33 +6,62 @@ import type { View, ViewName } from './view.ts'
 // One sighting of a canary is a leak; a flood of them need not be listed in full.
 const MAX_PER_CANARY = 100
 const MIN_NORMALIZED = 4
+/** Shorter ones stand by chance where one word ends a line and another begins the next: the/night. */
+const MIN_BROKEN = 8
+// Places that hold all letters of a canary in order, and yet not the canary.
+const MAX_TRIED = 100
+
+/** A planted text, as it is looked for. */
+export interface Canary {
+  readonly given: string
+  /** As detectors read it, on one line. */
+  readonly line: string
+  readonly letters: Letters
+}
+
+/** What a text shows, without white space. */
+interface Letters {
+  readonly text: string
+  /** Where each of its units stands in the text with white space. */
+  readonly places: readonly number[]
+}
+
+/** Once for all texts of a request. */
+export const prepareCanaries = (canaries: readonly string[]): Canary[] =>
+  canaries.map((given) => {
+    const line = oneLine(normalize(given).view.text)
+    return { given, line, letters: lettersOf(line.trim()) }
+  })
 
 /**
- * Planted texts that came back. Compared as detectors read: case, accents, look-alikes, white space
+ * Planted texts that came back. Compared as detectors read: case, accents, look-alikes, line breaks
  * and invisible characters do not hide one, and neither does an encoding that `decoded` holds.
  */
 export function findCanaries(
   text: string,
   view: View,
-  canaries: readonly string[],
+  canaries: readonly Canary[],
   decoded: readonly View[] = [],
 ): Detection[] {
   if (canaries.length === 0) return []
   return [view, ...decoded].flatMap((form) => canariesIn(text, form, canaries))
 }
 
-function canariesIn(text: string, view: View, canaries: readonly string[]): Detection[] {
+function canariesIn(text: string, view: View, canaries: readonly Canary[]): Detection[] {
   const visible = oneLine(view.text)
+  const letters = view.text.includes('\n') ? lettersOf(view.text) : null
+  const found = ([start, end]: readonly [number, number]) =>
+    leak(...originalSpan(view, start, end), view.name)
   return canaries.flatMap((canary) => {
-    const normalized = oneLine(normalize(canary).view.text)
+    const { given, line } = canary
     // Without enough visible text left, only the very characters can be looked for.
-    if (normalized.trim().length < MIN_NORMALIZED) {
+    if (line.trim().length < MIN_NORMALIZED) {
       if (view.name !== 'normalized') return []
-      return placesOf(text, canary).map((at) => leak(at, at + canary.length, 'original'))
+      return placesOf(text, given).map((at) => leak(at, at + given.length, 'original'))
     }
-    return placesOf(visible, normalized).map((at) =>
-      leak(...originalSpan(view, at, at + normalized.length), view.name),
-    )
+    const places = placesOf(visible, line)
+    if (places.length > 0 || !letters) return places.map((at) => found([at, at + line.length]))
+    return brokenPlaces(view.text, letters, canary).map(found)
   })
 }
 
@@ -47,6 +76,50 @@ function placesOf(text: string, wanted: string): number[] {
     at = text.indexOf(wanted, at + wanted.length)
   }
   return places
+}
+
+/** Where line breaks stand inside the words of a canary. */
+function brokenPlaces(text: string, shown: Letters, { line, letters }: Canary): [number, number][] {
+  const { length } = letters.text
+  if (length < MIN_BROKEN) return []
+  const places: [number, number][] = []
+  let at = shown.text.indexOf(letters.text)
+  for (let tried = 0; at >= 0 && tried < MAX_TRIED && places.length < MAX_PER_CANARY; tried++) {
+    const isWhole = isSpacedAlike(text, shown, at, line.trim(), letters)
+    if (isWhole) places.push([shown.places[at] ?? 0, (shown.places[at + length - 1] ?? 0) + 1])
+    at = shown.text.indexOf(letters.text, at + (isWhole ? length : 1))
+  }
+  return places
+}
+
+/** Whether there is a space wherever the canary has one, and nowhere else; a line break is either. */
+function isSpacedAlike(
+  text: string,
+  shown: Letters,
+  at: number,
+  line: string,
+  letters: Letters,
+): boolean {
+  for (let i = 1; i < letters.text.length; i++) {
+    const gap = gapBefore(text, shown, at + i)
+    if (!gap.includes('\n') && (gap === '') !== (gapBefore(line, letters, i) === '')) return false
+  }
+  return true
+}
+
+const gapBefore = (text: string, { places }: Letters, i: number): string =>
+  text.slice((places[i - 1] ?? 0) + 1, places[i])
+
+function lettersOf(text: string): Letters {
+  const places: number[] = []
+  let letters = ''
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charAt(at)
+    if (unit === ' ' || unit === '\n') continue
+    letters += unit
+    places.push(at)
+  }
+  return { text: letters, places }
 }
 
 const leak = (start: number, end: number, view: ViewName): Detection => ({

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts'
 import { checkContent } from './guard.ts'
 import type { Opinions } from './second-opinion.ts'
 
-/** Texts of so many UTF-16 units together are checked at once: some 5 ms, 20 where built to be slow. */
+/** Texts of so many UTF-16 units together are checked at once: some 5 ms, 30 where built to be slow. */
 const INLINE_LENGTH = 16_384
 /** Many times what the largest body takes. */
 const LIMIT_MS = 20_000

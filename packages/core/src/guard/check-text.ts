@@ -1,6 +1,7 @@
 import type { GuardAction } from '@remit/contract'
 import { withoutAllowed } from './allow-list.ts'
 import { findCanaries } from './canaries.ts'
+import type { Canary } from './canaries.ts'
 import type { CharacterKind } from './characters.ts'
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
@@ -17,7 +18,7 @@ import { findSecrets } from './secrets.ts'
 /** What a request gives beside the texts. */
 export interface Given {
   readonly thresholds: Thresholds
-  readonly canaries: readonly string[]
+  readonly canaries: readonly Canary[]
   readonly allow: readonly string[]
   readonly explain: boolean
 }

@@ -152,6 +152,34 @@ describe('the verdict on a text', () => {
     expect(ask('A blue heron, 7731 feathers.', { canaries }).action).toBe('allow')
   })
 
+  it('blocks a canary that comes back with line breaks in it, and marks all of it', () => {
+    const canaries = ['ZEBRA-4471-canary-token', 'Blue Heron 7731']
+    for (const leak of [
+      'ZEBRA-\n4471-canary-token',
+      'zebra-4471-\r\n   canary-to\nken',
+      Array.from('ZEBRA-4471-canary-token').join('\n'),
+      'blue\nheron 77\n31',
+    ]) {
+      const answer = ask(`So:\n${leak}, he said.`, { canaries, checks: ['canary'] })
+      expect(answer).toMatchObject({ action: 'block', reasons: ['canary:leak'] })
+      expect(answer.findings.map(({ excerpt }) => excerpt)).toContain(leak)
+    }
+    const encoded = Buffer.from('So: ZEBRA-\n4471-canary-token').toString('base64')
+    expect(ask(encoded, { canaries, checks: ['canary'] }).action).toBe('block')
+  })
+
+  it('takes nothing for a canary whose letters only happen to stand in that order', () => {
+    const canaries = ['then', 'Blue Heron 7731', 'zebracanary']
+    for (const content of [
+      'All through the\nnight',
+      'BlueHeron 7731\n',
+      'A blue\nheron77 31',
+      'zebra canary\n',
+      'Zebra\ncan arrays',
+    ])
+      expect(ask(content, { canaries, checks: ['canary'] }).action).toBe('allow')
+  })
+
   it('explains with the rules that weighed in, heaviest first', () => {
     const { top_terms } = ask(ATTACK, { explain: true })
 

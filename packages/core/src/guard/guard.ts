@@ -1,4 +1,5 @@
 import type { GuardAction, GuardAnswer, GuardFinding, GuardRequest } from '@remit/contract'
+import { prepareCanaries } from './canaries.ts'
 import { categoryOf } from './categories.ts'
 import { checkText } from './check-text.ts'
 import type { TextVerdict } from './check-text.ts'
@@ -29,7 +30,7 @@ const MAX_TERMS = 10
 export function checkContent(request: GuardRequest, opinions: Opinions = []): GuardAnswer {
   const thresholds = thresholdsOf(request)
   const { canaries = [], allow = [], content, messages = [], explain } = request
-  const given = { thresholds, canaries, allow, explain }
+  const given = { thresholds, canaries: prepareCanaries(canaries), allow, explain }
   const { model, identity } = shippedModel()
   const checked: Checked[] =
     content !== undefined
