@@ -8,6 +8,8 @@ const MAX_STEPS = 1e8
 
 /** A pattern in RE2 syntax. `test` answers in time linear in the text, undefined above the limit. */
 export interface Pattern {
+  /** Its instructions: a test takes so many steps a character. */
+  readonly size: number
   test(text: string): boolean | undefined
 }
 
@@ -27,6 +29,7 @@ export function compilePattern(
   const size = pattern.programSize()
   if (size > MAX_INSTRUCTIONS) throw new Error('compiles to too many instructions')
   return {
+    size,
     test: (text) => {
       if (size * text.length > maxSteps) return undefined
       return full ? pattern.testExact(text) : pattern.test(text)

@@ -1,57 +1,43 @@
 import {
+  celEnv,
   celFunc,
+  celList,
   celMethod,
   CelScalar,
   celUint,
   isCelList,
   isCelMap,
+  listType,
   objectType,
 } from '@bufbuild/cel'
-import type { CelFunc, CelInput } from '@bufbuild/cel'
+import type { CelFunc, CelInput, CelList, CelValue } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { compilePattern } from '@remit/core'
 import type { Pattern } from '@remit/core'
+import { spend } from './budget.ts'
+import { counted, MAX_LIST, MAX_TEXT } from './cel-costs.ts'
 
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const TIMESTAMP = objectType(TimestampSchema)
+const LIST = listType(DYN)
 
 /** Calls that a compiled condition has in place of what stands in its text. */
 export const TICK = '@tick'
 export const ELEMENTS = '@elements'
 
 const MAX_ELEMENTS = 1_000
-const MAX_TEXT = 256 * 1024
 /** Instructions × characters of one `matches`: some 10 ms. */
 const MAX_PATTERN_STEPS = 2e6
+/** As many take the time of one step of an evaluation. */
+const PATTERN_STEPS = 16
+/** Steps of compiling a pattern that was not kept, for each of its instructions. */
+const STEPS_AN_INSTRUCTION = 16
+/** As long as a condition. */
+const MAX_PATTERN = 2 * 1024
 
 const INTEGER = /^[+-]?[0-9]{1,20}$/
 const DECIMAL = /^[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?$/
-
-/** Says when a decision has taken too long. */
-export interface Meter {
-  isOver(): boolean
-}
-
-let meter: Meter | undefined
-let ticks = 0
-// Asking the time costs as much as a few turns of a loop.
-const TICKS_A_LOOK = 16
-
-/** Runs an evaluation, which is synchronous, under a meter. */
-export function metered<T>(by: Meter | undefined, run: () => T): T {
-  const outer = meter
-  meter = by
-  try {
-    return run()
-  } finally {
-    meter = outer
-  }
-}
-
-function checkMeter(): void {
-  if (meter?.isOver()) throw new Error('the decision takes too long')
-}
 
 /** Anything but plain decimal text is an error: `double('abc')` must not become a NaN that no rule catches. */
 function numberOf(text: string, shape: RegExp): string {
@@ -80,7 +66,7 @@ function elements(range: unknown): unknown {
   return range
 }
 
-/** Linear in the text, where the library's is quadratic; the result is bounded. */
+/** Linear in the text, where the library's is quadratic. */
 function replace(text: string, from: string, to: string, times: number): string {
   if (from === '') throw new Error('there is nothing to replace')
   const parts = text.split(from)
@@ -88,6 +74,48 @@ function replace(text: string, from: string, to: string, times: number): string 
   if (text.length + replaced * to.length > MAX_TEXT) throw new Error('the text becomes too long')
   const head = parts.slice(0, replaced + 1).join(to)
   return [head, ...parts.slice(replaced + 1)].join(from)
+}
+
+function split(text: string, by: string, most: number): string[] {
+  if (most === 1) return [text]
+  // As many as a list may have and one more, which makes it too long.
+  const parts = text.split(by, MAX_LIST + 1)
+  spend(parts.length)
+  return most < 0 ? parts : parts.slice(0, most)
+}
+
+function join(list: CelList, separator: string): string {
+  const parts: string[] = []
+  let length = 0
+  for (const part of list) {
+    if (typeof part !== 'string') throw new Error('the list has more than texts')
+    length += part.length + separator.length
+    if (length - separator.length > MAX_TEXT) throw new Error('the text becomes too long')
+    parts.push(part)
+  }
+  return parts.join(separator)
+}
+
+const arrays = new WeakMap<CelList, readonly CelValue[]>()
+
+function arrayOf(list: CelList): readonly CelValue[] {
+  let array = arrays.get(list)
+  if (!array) {
+    array = [...list]
+    arrays.set(list, array)
+  }
+  return array
+}
+
+/**
+ * The library's keeps both lists, so that what a loop of 1,000 turns has made is 1,000 lists deep and
+ * takes a million steps to read.
+ */
+function concatenated(a: CelList, b: CelList): CelList {
+  const both = arrayOf(a).concat(arrayOf(b))
+  const list = celList(both)
+  arrays.set(list, both)
+  return list
 }
 
 const patterns = new Map<string, Pattern>()
@@ -98,7 +126,9 @@ const MAX_PATTERNS = 32
 export function patternOf(source: string): Pattern {
   let pattern = patterns.get(source)
   if (!pattern) {
+    if (source.length > MAX_PATTERN) throw new Error('the pattern is too long')
     pattern = compilePattern(source, '', false, MAX_PATTERN_STEPS)
+    spend(pattern.size * STEPS_AN_INSTRUCTION)
     if (patterns.size >= MAX_PATTERNS) patterns.clear()
     patterns.set(source, pattern)
   }
@@ -106,23 +136,18 @@ export function patternOf(source: string): Pattern {
 }
 
 function matches(text: string, source: string): boolean {
-  checkMeter()
-  const found = patternOf(source).test(text)
+  const pattern = patternOf(source)
+  spend((pattern.size * text.length) / PATTERN_STEPS)
+  const found = pattern.test(text)
   if (found === undefined) throw new Error('the text is too long for the pattern')
   return found
 }
 
-/**
- * The functions of a condition beside those of the standard: the `strings` extension, the guards that
- * a compiled condition calls, and what the library does otherwise than the specification says.
- */
-export const FUNCTIONS: CelFunc[] = [
-  ...strings,
-  celFunc(TICK, [], BOOL, () => {
-    if (++ticks % TICKS_A_LOOK === 0) checkMeter()
-    return true
-  }),
+/** The guards that a compiled condition calls, and what the library does otherwise than it should. */
+const OWN: readonly CelFunc[] = [
+  celFunc(TICK, [], BOOL, () => true),
   celFunc(ELEMENTS, [DYN], DYN, (range) => elements(range) as CelInput),
+  celFunc('_+_', [LIST, LIST], LIST, concatenated),
   celFunc('double', [STRING], DOUBLE, (text) => finite(Number(numberOf(text, DECIMAL)))),
   celFunc('int', [STRING], INT, (text) =>
     inRange(BigInt(numberOf(text, INTEGER)), -MAX_INT - 1n, MAX_INT),
@@ -140,4 +165,19 @@ export const FUNCTIONS: CelFunc[] = [
   celMethod('replace', STRING, [STRING, STRING, INT], STRING, function (from, to, times) {
     return replace(this, from, to, Number(times))
   }),
+  celMethod('split', STRING, [STRING], LIST, function (by) {
+    return split(this, by, -1)
+  }),
+  celMethod('split', STRING, [STRING, INT], LIST, function (by, most) {
+    return split(this, by, Number(most))
+  }),
+  celMethod('join', LIST, [], STRING, function () {
+    return join(this, '')
+  }),
+  celMethod('join', LIST, [STRING], STRING, function (separator) {
+    return join(this, separator)
+  }),
 ]
+
+/** All functions of a condition: the standard's, those of its `strings` extension, and our own. */
+export const FUNCTIONS: CelFunc[] = [...celEnv({ funcs: [...strings, ...OWN] }).funcs].map(counted)

@@ -9,6 +9,7 @@ import {
   isNumber,
   mayBeBool,
   METHODS,
+  timeArithmetic,
   TYPE_NAMES,
 } from './types.ts'
 import type { Kind, Variables } from './types.ts'
@@ -16,6 +17,7 @@ import type { Kind, Variables } from './types.ts'
 const MAX_NODES = 256
 const MAX_DEPTH = 32
 const MAX_LIST = 128
+const MAX_LOOPS_IN_A_ROW = 4
 const MAX_INT = 2n ** 63n - 1n
 const MAX_UINT = 2n ** 64n - 1n
 
@@ -31,6 +33,8 @@ interface Place {
   readonly bound: ReadonlyMap<string, Kind>
   readonly depth: number
   readonly inLoop: boolean
+  /** Loops that go over what is made here. */
+  readonly loopsOver: number
 }
 
 /**
@@ -39,7 +43,12 @@ interface Place {
  */
 export function checkCondition(syntax: Syntax, variables: Variables): Reading {
   const check = new Check(syntax, variables)
-  const kind = check.kindOf(syntax.expr, { bound: new Map(), depth: 1, inLoop: false })
+  const kind = check.kindOf(syntax.expr, {
+    bound: new Map(),
+    depth: 1,
+    inLoop: false,
+    loopsOver: 0,
+  })
   if (!mayBeBool(kind))
     throw syntax.errorAt(
       syntax.expr.id,
@@ -253,9 +262,12 @@ class Check {
   #fold(expr: Expr, fold: Fold, place: Place): Kind {
     const { iterVar, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = fold
     if (place.inLoop) throw this.#error(expr, 'loops inside a loop are not allowed')
+    const loopsOver = place.loopsOver + 1
+    if (loopsOver > MAX_LOOPS_IN_A_ROW)
+      throw this.#error(expr, `more than ${MAX_LOOPS_IN_A_ROW} loops go over one another's results`)
     if (Object.hasOwn(this.#variables, iterVar) || TYPE_NAMES.has(iterVar))
       throw this.#error(expr, `${iterVar} is a name that is taken`)
-    const range = iterRange ? this.kindOf(iterRange, place) : 'unknown'
+    const range = iterRange ? this.kindOf(iterRange, { ...place, loopsOver }) : 'unknown'
     const start = accuInit ? this.kindOf(accuInit, place) : 'unknown'
     const element = range === 'record' ? 'string' : range === 'json' ? 'json' : 'unknown'
     const bound = new Map<string, Kind>([...place.bound, [iterVar, element], [accuVar, start]])
@@ -267,12 +279,6 @@ class Check {
   #error(expr: Expr, message: string): ConditionError {
     return this.#syntax.errorAt(expr.id, message)
   }
-}
-
-function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
-  if (a === 'timestamp' && b === 'timestamp') return operator === '-' ? 'duration' : 'unknown'
-  if (a === 'duration' && b === 'duration') return 'duration'
-  return a === 'timestamp' || b === 'timestamp' ? 'timestamp' : 'unknown'
 }
 
 function wholeNumber(operator: string, arg: Expr | undefined): string {

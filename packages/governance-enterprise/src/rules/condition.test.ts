@@ -160,6 +160,12 @@ describe('a text that is no condition', () => {
     [`action.matches('(a{900})${'a'.repeat(450)}')`, 1, 16, 'repeats too much'],
     ['google.protobuf.Struct{} == context', 1, 1, 'there is no type google.protobuf.Struct'],
     ['context.items.all(i, context.items.all(j, true))', 1, 35, 'loops inside a loop'],
+    [
+      '[1]' + '.map(x, x)'.repeat(5) + ' == [1]',
+      1,
+      4,
+      "more than 4 loops go over one another's results",
+    ],
     ['[1].all(context, true)', 1, 4, 'context is a name that is taken'],
     ['[1].all(int, true)', 1, 4, 'int is a name that is taken'],
     ['math.greatest(1, 2) == 2', 1, 5, 'there is no function greatest'],

@@ -1,6 +1,7 @@
 import { celEnv, plan } from '@bufbuild/cel'
-import { FUNCTIONS, metered } from './cel-functions.ts'
-import type { Meter } from './cel-functions.ts'
+import { bounded } from './budget.ts'
+import type { Meter } from './budget.ts'
+import { FUNCTIONS } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
 import { compileDirectly } from './direct.ts'
@@ -15,7 +16,7 @@ import { AUTHORIZE_VARIABLES } from './types.ts'
 import type { Variables } from './types.ts'
 
 export { ConditionError } from './condition-error.ts'
-export type { Meter } from './cel-functions.ts'
+export type { Meter } from './budget.ts'
 
 /** A compiled CEL condition. It has three answers, and what an error means is for the rule to say. */
 export interface Condition {
@@ -29,6 +30,9 @@ export interface Condition {
 }
 
 const environment = celEnv({ funcs: FUNCTIONS })
+
+/** Some 3 ms: a trial may come with many rules. */
+const STEPS_AHEAD = 50_000
 
 // Some 4 KB a condition.
 const MAX_KEPT = 10_000
@@ -95,7 +99,7 @@ function compileOrError(text: string, variables: Variables): Condition {
 
 /** What a text was made into: our own tree, or the library's evaluation. */
 interface Run {
-  of(facts: Facts, meter?: Meter): unknown
+  of(facts: Facts, meter?: Meter, steps?: number): unknown
 }
 
 /** The answer that a run ends in. */
@@ -114,12 +118,18 @@ class CompiledCondition implements Condition {
     this.text = text
     this.#run = compileDirectly(syntax.expr, variables) ?? compileWithLibrary(syntax.expr)
     this.reads = reading.members === 'all' ? 'all' : sharedSet(reading.members)
-    const constant = reading.isConstant ? this.evaluate(makeFacts({})) : null
+    const constant = reading.isConstant ? this.#foresee() : null
     this.warnings = sharedList(warningsOf(reading, constant))
   }
 
   evaluate(facts: Facts, meter?: Meter): boolean | 'error' {
     return answerOf(this.#run.of(facts, meter))
+  }
+
+  /** What it says of every request; null where finding out takes more than storing a rule may. */
+  #foresee(): boolean | 'error' | null {
+    const result = this.#run.of(makeFacts({}), undefined, STEPS_AHEAD)
+    return result === undefined ? null : answerOf(result)
   }
 }
 
@@ -127,7 +137,7 @@ class CompiledCondition implements Condition {
 export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
   const run = plan(environment, expr) as (bindings: Facts['bindings']) => unknown
-  return { of: ({ bindings }, meter) => metered(meter, () => run(bindings)) }
+  return { of: ({ bindings }, meter, steps) => bounded(() => run(bindings), meter, steps) }
 }
 
 function warningsOf(reading: Reading, constant: boolean | 'error' | null): string[] {

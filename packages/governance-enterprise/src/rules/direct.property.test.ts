@@ -154,4 +154,13 @@ describe('conditions as closures', () => {
   ])('leave to the library: %s', (text) => {
     expect(compileDirectly(parseCondition(text).expr, AUTHORIZE_VARIABLES)).toBeNull()
   })
+
+  it('take no longer than the library to look for a long text in a long one', () => {
+    const text = 'context.a.contains(context.b)'
+    const request = makeFacts({ context: { a: 'a'.repeat(40_000), b: `${'a'.repeat(999)}b` } })
+    const direct = compileDirectly(parseCondition(text).expr, AUTHORIZE_VARIABLES)
+
+    expect(direct && answerOf(direct.of(request))).toBe('error')
+    expect(answerOf(compileWithLibrary(parseCondition(text).expr).of(request))).toBe('error')
+  })
 })

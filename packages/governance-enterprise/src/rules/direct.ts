@@ -1,3 +1,4 @@
+import { isLongSearch } from './cel-costs.ts'
 import {
   Both,
   Chosen,
@@ -38,10 +39,10 @@ const ORDERS: Readonly<Record<string, Order>> = {
   '_>=_': (a, b) => a >= b,
 }
 
-const TESTS: Readonly<Record<string, (text: string, part: string) => boolean>> = {
+const TESTS: Readonly<Record<string, (text: string, part: string) => unknown>> = {
   startsWith: (text, part) => text.startsWith(part),
   endsWith: (text, part) => text.endsWith(part),
-  contains: (text, part) => text.includes(part),
+  contains: (text, part) => (isLongSearch(text.length, part.length) ? FAILED : text.includes(part)),
 }
 
 class Builder {

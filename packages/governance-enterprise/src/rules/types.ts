@@ -53,6 +53,13 @@ export const mayBeBool = (kind: Kind): boolean => kind === 'bool' || OPEN.has(ki
 /** What either branch of a choice gives. */
 export const either = (a: Kind, b: Kind): Kind => (a === b ? a : 'unknown')
 
+/** What arithmetic with moments and durations gives. */
+export function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
+  if (a === 'timestamp' && b === 'timestamp') return operator === '-' ? 'duration' : 'unknown'
+  if (a === 'duration' && b === 'duration') return 'duration'
+  return a === 'timestamp' || b === 'timestamp' ? 'timestamp' : 'unknown'
+}
+
 interface Signature {
   /** Numbers of arguments that it takes. */
   readonly arity: readonly number[]

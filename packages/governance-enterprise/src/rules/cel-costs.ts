@@ -1,0 +1,145 @@
+import { celFunc, celMethod, isCelError, isCelList, isCelMap } from '@bufbuild/cel'
+import type { CelFunc, CelInput } from '@bufbuild/cel'
+import { spend } from './budget.ts'
+
+export const MAX_TEXT = 256 * 1024
+export const MAX_LIST = 32 * 1024
+
+/** Characters a step: read one by one, copied, and compared by the engine. */
+const READ = 4
+const MADE = 16
+const COMPARED = 64
+/** List elements a step when a list is copied. */
+const COPIED = 4
+const TURN = 16
+/** Steps of what the engine makes anew for every number with decimals, and for every time zone. */
+const LOCALE = 1_000
+/** Steps of a member of a map: `format` sorts them by language rules. */
+const MEMBER = 16
+
+// Beyond this length the engine may compare every character with every other.
+const LONG_PART = 250
+/** Characters × characters of one search: some 10 ms. */
+const MAX_SEARCH = 2 ** 25
+
+/** The steps of a call; what a method is called on is the first of its arguments. */
+type Cost = (...args: unknown[]) => number
+
+const weights = new WeakMap<object, number>()
+
+/**
+ * The steps of reading a value with all that is in it. A loop can put one list into another many times
+ * over, so that nine short loops give a value that takes no room and would be read for days; each list
+ * and map is weighed once.
+ */
+export function weigh(value: unknown): number {
+  if (typeof value === 'string' || value instanceof Uint8Array) return 1 + value.length / READ
+  if (!isCelList(value) && !isCelMap(value)) return 1
+  let weight = weights.get(value)
+  if (weight === undefined) {
+    weight = 1
+    if (isCelList(value)) for (const element of value) weight += weigh(element)
+    else for (const [key, member] of value) weight += MEMBER + weigh(key) + weigh(member)
+    weights.set(value, weight)
+  }
+  return weight
+}
+
+const weighAll: Cost = (...args) => args.reduce<number>((sum, arg) => sum + weigh(arg), 1)
+
+const once: Cost = () => 1
+
+/** Comparing ends with the shorter of the two. */
+const compared: Cost = (a, b) =>
+  typeof a === 'string' && typeof b === 'string'
+    ? 1 + Math.min(a.length, b.length) / COMPARED
+    : 1 + Math.min(weigh(a), weigh(b))
+
+const lengthOf = (value: unknown): number =>
+  typeof value === 'string' || value instanceof Uint8Array ? value.length : 0
+
+const sizeOf = (value: unknown): number => (isCelList(value) || isCelMap(value) ? value.size : 0)
+
+/** Whether a text of one length is too long to be looked through for a part of another. */
+export const isLongSearch = (length: number, part: number): boolean =>
+  part > LONG_PART && length * part > MAX_SEARCH
+
+/** Throws where the library's search would take too long; a condition of our own tree does likewise. */
+const searched: Cost = (text, part) => {
+  const [length, turns] = [lengthOf(text), lengthOf(part)]
+  if (isLongSearch(length, turns))
+    throw new Error('the text is too long to look for so long a part')
+  return 1 + (length * (turns > LONG_PART ? turns : 1)) / COMPARED
+}
+
+/** From its end, a text is searched without any art. */
+const searchedBack: Cost = (text, part) => 1 + (lengthOf(text) * (1 + lengthOf(part))) / COMPARED
+
+/** Numbers with decimals need more than all else. */
+const formatted: Cost = (text, args) => {
+  const decimals = String(text).match(/%(?:\.[0-9]*)?f/g)?.length ?? 0
+  return weighAll(text, args) + decimals * LOCALE
+}
+
+const COSTS: Readonly<Record<string, Cost>> = {
+  '@tick': () => TURN,
+  '@elements': (range) => 1 + sizeOf(range),
+  '_==_': compared,
+  '_!=_': compared,
+  '_<_': compared,
+  '_<=_': compared,
+  '_>_': compared,
+  '_>=_': compared,
+  '@in': (value, of) =>
+    isCelList(of) ? 1 + Math.min(weigh(of), of.size * weigh(value)) : 1 + sizeOf(of),
+  '_+_': (a, b) => 1 + (lengthOf(a) + lengthOf(b)) / MADE + (sizeOf(a) + sizeOf(b)) / COPIED,
+  size: (value) => 1 + (typeof value === 'string' ? value.length / READ : 0),
+  type: once,
+  dyn: once,
+  charAt: once,
+  substring: once,
+  startsWith: (_, part) => 1 + lengthOf(part) / COMPARED,
+  endsWith: (_, part) => 1 + lengthOf(part) / COMPARED,
+  contains: searched,
+  indexOf: searched,
+  lastIndexOf: searchedBack,
+  replace: (text, from, to) => searched(text, from) + weighAll(text, to),
+  split: (text, by) => searched(text, by) + weigh(text),
+  format: formatted,
+}
+
+/** Methods of a moment, when they are given a time zone. */
+const inZone =
+  (cost: Cost): Cost =>
+  (...args) =>
+    cost(...args) + LOCALE
+
+/** What is not in the table is taken to read all that it is given. */
+function costOf({ name, arguments: takes }: CelFunc): Cost {
+  if (/^get[A-Z]/.test(name) && takes.length > 0) return inZone(weighAll)
+  const cost = Object.hasOwn(COSTS, name) ? COSTS[name] : undefined
+  return cost ?? weighAll
+}
+
+function withinBounds<T>(result: T): T {
+  if (lengthOf(result) > MAX_TEXT) throw new Error('the text becomes too long')
+  if (isCelList(result) && result.size > MAX_LIST) throw new Error('the list becomes too long')
+  return result
+}
+
+/** A function that spends what it costs before it runs, and gives nothing that is too large. */
+export function counted(func: CelFunc): CelFunc {
+  const cost = costOf(func)
+  const { name, target, arguments: takes, result: gives } = func
+  const run = (on: unknown, args: unknown[]): CelInput => {
+    spend(target ? cost(on, ...args) : cost(...args))
+    const result = func.call(0, on as never, args as never[])
+    if (result === undefined || isCelError(result)) throw result ?? new Error('no such overload')
+    return withinBounds(result)
+  }
+  return target
+    ? celMethod(name, target, takes, gives, function (...args) {
+        return run(this, args)
+      })
+    : celFunc(name, takes, gives, (...args) => run(undefined, args))
+}
