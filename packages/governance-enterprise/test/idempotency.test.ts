@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../src/index.ts'
 import { apiOf, createApi, refusalOf } from './support/api.ts'
 import type { Api, CallOptions } from './support/api.ts'
+import { open } from './support/approvals.ts'
 
 const pay = (amount_usd: number) => ({
   body: { agent_id: 'payer', action: 'a.b', context: { amount_usd } },
@@ -116,6 +117,27 @@ describe.each(DIALECTS)('Idempotency-Key of what writes the ledger on %s', (dial
 
     expect(first.decision).toBe('deny')
     expect(await other.ok('authorize', keyed('denied', pay(1e6)))).toEqual(first)
+  })
+
+  it('409 for the vote of another key, which votes under a key of its own', async () => {
+    await api.ok('setApprovalRule', {
+      params: { id: 'two' },
+      body: { actions: ['two.votes'], required_approvals: 2 },
+    })
+    const requestID = await open(api, { agent_id: 'payer', action: 'two.votes' })
+    const voters = [
+      await api.remit.key(api.org.id, 'approver'),
+      await api.remit.key(api.org.id, 'approver'),
+    ]
+    const vote = (key: string | undefined, name: string) =>
+      other.call('decideApproval', {
+        ...keyed(name, { params: { requestID }, body: { decision: 'approve' } }),
+        ...(key !== undefined && { key }),
+      })
+
+    expect((await vote(voters[0], 'vote')).status).toBe(200)
+    expect((await refusalOf(await vote(voters[1], 'vote'))).code).toBe('idempotency_mismatch')
+    expect(await (await vote(voters[1], 'own vote')).json()).toMatchObject({ status: 'approved' })
   })
 
   it('does not keep what was refused: the key is free for another try', async () => {

@@ -2,12 +2,17 @@ import { hash } from 'node:crypto'
 import type { Endpoint } from '@remit/contract'
 import { fail } from '../errors.ts'
 import type { Claim, StoredAnswer } from '../idempotency/claim.ts'
+import type { Caller, Principal } from './caller.ts'
 
 const KEY = /^[ -~]{1,255}$/
 
-/** The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply. */
+/**
+ * The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply. It is
+ * the caller's own: another one's answer is not for him, and his work is not done by another's.
+ */
 export function claimOf(
   endpoint: Endpoint,
+  { principal }: Caller,
   request: { key: string | undefined; url: string; bytes: Uint8Array | undefined },
   encode: (reply: unknown) => StoredAnswer,
 ): Claim | null {
@@ -22,10 +27,18 @@ export function claimOf(
   const { pathname, search } = new URL(request.url)
   return {
     key: request.key,
-    requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'),
+    requestHash: hash(
+      'sha256',
+      `${endpoint.method} ${pathname}${search}\n${body}\n${nameOf(principal)}`,
+      'hex',
+    ),
     encode,
   }
 }
+
+/** Credentials come and go, so a repeat may come with another one of the same agent. */
+const nameOf = (principal: Principal): string =>
+  principal.type === 'credential' ? `agent:${principal.agentId}` : `key:${principal.id}`
 
 /** The claims whose first request still runs in this process. */
 export class RunningClaims {

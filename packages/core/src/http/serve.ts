@@ -53,6 +53,7 @@ export async function serve(
   const input = readInput(endpoint, c, bytes)
   const claim = claimOf(
     endpoint,
+    caller,
     { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes },
     (reply) => store(endpoint, reply),
   )

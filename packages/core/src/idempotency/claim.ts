@@ -8,7 +8,7 @@ export interface StoredAnswer {
 /** A request's hold on its `Idempotency-Key`. */
 export interface Claim {
   readonly key: string
-  /** Hex SHA-256 over method, path and body: what "the same request" means. */
+  /** Hex SHA-256 over method, path, body and caller: what "the same request" means. */
   readonly requestHash: string
   /** Renders a handler's reply as it is to be kept; a secret is left out. */
   encode(reply: unknown): StoredAnswer

@@ -56,6 +56,17 @@ describe.each(DIALECTS)('Idempotency-Key on %s', (dialect) => {
     }
   })
 
+  it('409 for another key, which gets no answer that is not its own', async () => {
+    const [own, other] = [await remit.key(orgId, 'ingest'), await remit.key(orgId, 'ingest')]
+    const first = await send('mine', score('a'), '/v1/scorers', own)
+
+    const foreign = await send('mine', score('a'), '/v1/scorers', other)
+
+    expect((await problemOf(foreign)).code).toBe('idempotency_mismatch')
+    const again = await send('mine', score('a'), '/v1/scorers', own)
+    expect(await again.text()).toBe(await first.text())
+  })
+
   it('does not keep a request that failed', async () => {
     const unknown = { ...score('a'), scorer: 'no_such_scorer' }
     expect((await problemOf(await send('failed', unknown))).code).toBe('scorer_not_found')
