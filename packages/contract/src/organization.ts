@@ -11,7 +11,7 @@ const Flag = z.boolean('must be true or false')
 export const SETTINGS = {
   default_effect: Effect.default('allow').describe('the decision when no policy matches'),
   unknown_agents: Effect.default('allow').describe('whether agents outside the registry may act'),
-  four_eyes: Flag.default(false).describe('the key that opened a request may not decide it'),
+  four_eyes: Flag.default(false).describe('a key that asked for an approval may not decide it'),
   require_separate_keys: Flag.default(false).describe(
     'only keys with the role `approver`, which cannot authorize, may decide approvals',
   ),

@@ -2,7 +2,7 @@ import type { Migration } from 'kysely/migration'
 import { sql } from 'kysely'
 import { column } from '@remit/core'
 import type { CoreTables } from '@remit/core'
-import { approvalMigration } from './approvals/schema.ts'
+import { approvalMigration, askersMigration } from './approvals/schema.ts'
 import type { ApprovalTables } from './approvals/schema.ts'
 import { delegationMigration } from './delegation/schema.ts'
 import type { DelegationTables } from './delegation/schema.ts'
@@ -93,4 +93,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004_approvals': approvalMigration,
   '0005_webhooks': webhookMigration,
   '0006_judge_verdicts': judgeMigration,
+  '0007_approval_askers': askersMigration,
 }

@@ -4,7 +4,7 @@ import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
 import type { ReadOwners } from '../agents/owners.ts'
 import { endOf, statusAt } from './lifecycle.ts'
-import { approvalEntry, wireApproval } from './request.ts'
+import { approvalEntry, partiesOf, wireApproval } from './request.ts'
 import type { ApprovalKind } from './request.ts'
 import type { ApprovalRequestRow } from './schema.ts'
 import { findRequest, moveRequest } from './store.ts'
@@ -24,7 +24,8 @@ export const decideApproval =
     const { now, recordedAt, tx } = scope
     const owners = await readOwners(tx, row.org_id, row.agent_id)
     const by = { keyId: key.id, now, at: recordedAt }
-    const counted = cast(row, owners, voterOf(key, decision.approver), decision, by)
+    const parties = partiesOf(row, owners, settings.four_eyes)
+    const counted = cast(row, parties, voterOf(key, decision.approver), decision, by)
     if (counted === null) return unchanged(row, scope)
     const { vote, votes, outcome } = counted
     const text = JSON.stringify(votes)

@@ -34,9 +34,13 @@ const earlier = (id: string, status: Earlier['status'], given: Partial<Earlier> 
           },
         ]
       : [],
-  parties: { agentId: 'payer', requesterPerson: null, actingFor: null, owners: [] },
+  parties: { agentId: 'payer', askers: [], fourEyes: false, actingFor: null, owners: [] },
   ...given,
 })
+
+const fourEyes = {
+  parties: { agentId: 'payer', askers: [], fourEyes: true, actingFor: null, owners: [] },
+}
 
 const answer = (given: Partial<Question<Earlier>>) => {
   const said = evaluateApproval({
@@ -44,6 +48,7 @@ const answer = (given: Partial<Question<Earlier>>) => {
     bound: null,
     earlier: [],
     pending: 0,
+    asker: null,
     reference: null,
     now: NOW,
     ...given,
@@ -83,6 +88,16 @@ describe('a request that needs an approval', () => {
     ['does not use votes that are not there', [earlier('a', 'approved', { votes: [] })], 'new'],
   ])('%s', (_, given, expected) => {
     expect(answer({ earlier: given })).toBe(expected)
+  })
+
+  it.each([
+    ['who voted', { key_id: 'key_2', person: 'Alice' }, {}, 'new'],
+    ['somebody else', { key_id: 'key_2', person: 'bob' }, {}, 'approved a'],
+    ['nobody by name', { key_id: 'key_1', person: null }, {}, 'approved a'],
+    ['the key of the vote, with four eyes', { key_id: 'key_1', person: null }, fourEyes, 'new'],
+    ['another key, with four eyes', { key_id: 'key_2', person: null }, fourEyes, 'approved a'],
+  ])('asked for by %s', (_, asker, given, expected) => {
+    expect(answer({ asker, earlier: [earlier('a', 'approved', given)] })).toBe(expected)
   })
 
   it('takes the approval it points at, where there are several', () => {

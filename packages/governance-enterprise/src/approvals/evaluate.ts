@@ -1,3 +1,4 @@
+import type { Asker } from './askers.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
 import type { Dated } from './lifecycle.ts'
 import { covers } from './requirements.ts'
@@ -22,6 +23,8 @@ export interface Question<E extends Earlier> {
   readonly earlier: readonly E[]
   /** Pending requests of the agent. */
   readonly pending: number
+  /** The key that asks. What it votes, or its person, gives it no approval. */
+  readonly asker: Asker | null
   /** The approval that the request itself points at. */
   readonly reference: string | null
   /** Milliseconds. */
@@ -40,14 +43,14 @@ export type Answer<E extends Earlier> =
  * an approval of the same thing that rules of meanwhile do not accept.
  */
 export function evaluateApproval<E extends Earlier>(question: Question<E>): Answer<E> {
-  const { requirements, bound, pending, reference, now } = question
+  const { requirements, bound, pending, asker, reference, now } = question
   const earlier = question.earlier.filter((one) => isSame(one.bound, bound))
   const rejected = earlier.find((one) => isCoolingDown(one, now))
   if (rejected) return { is: 'rejected', by: rejected }
   const usable = earlier.filter(
     (one) =>
       statusAt(one, now) === 'approved' &&
-      covers(one.requirements, one.votes, one.parties, requirements),
+      covers(one.requirements, one.votes, partiesWith(one.parties, asker), requirements),
   )
   const approved = usable.find((one) => one.id === reference) ?? usable[0]
   if (approved) return { is: 'approved', by: approved }
@@ -55,6 +58,9 @@ export function evaluateApproval<E extends Earlier>(question: Question<E>): Answ
   if (open) return { is: 'pending', by: open }
   return { is: pending >= MAX_PENDING ? 'backlog' : 'new' }
 }
+
+const partiesWith = (parties: Parties, asker: Asker | null): Parties =>
+  asker === null ? parties : { ...parties, askers: [...parties.askers, asker] }
 
 const isSame = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
   JSON.stringify(a) === JSON.stringify(b)

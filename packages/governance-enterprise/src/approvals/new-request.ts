@@ -39,6 +39,7 @@ export function newRow(ask: Ask, { rules, bound, binding }: Asked): ApprovalRequ
     requester_type: actorOf(caller).type,
     requester_id: actorOf(caller).id,
     requester_person: caller?.principal.person ?? null,
+    further_askers: '[]',
     decision_id: ask.decisionId,
     consumed_by: null,
     requested_at: isoTime(now),

@@ -1,6 +1,7 @@
 import type { Approval } from '@remit/contract'
 import { resourceText } from '@remit/core'
 import type { EntryDraft } from '@remit/core'
+import { askersOf } from './askers.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
 import type { Parties, Requirement, Vote } from './requirements.ts'
@@ -14,10 +15,15 @@ export const votesOf = (row: ApprovalRequestRow): Vote[] => JSON.parse(row.votes
 export const boundOf = (row: ApprovalRequestRow): string[] | null =>
   row.bound === null ? null : (JSON.parse(row.bound) as string[])
 
-/** `owners`: who owns the agent of the request. */
-export const partiesOf = (row: ApprovalRequestRow, owners: readonly string[]): Parties => ({
+/** `owners`: who owns the agent of the request; `fourEyes`: the organization's setting. */
+export const partiesOf = (
+  row: ApprovalRequestRow,
+  owners: readonly string[],
+  fourEyes: boolean,
+): Parties => ({
   agentId: row.agent_id,
-  requesterPerson: row.requester_person,
+  askers: askersOf(row),
+  fourEyes,
   actingFor: row.acting_for,
   owners,
 })

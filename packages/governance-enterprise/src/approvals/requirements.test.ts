@@ -16,7 +16,11 @@ const table = JSON.parse(
 
 const PARTIES = {
   agentId: 'payer',
-  requesterPerson: 'requester',
+  askers: [
+    { key_id: 'key_7', person: 'requester' },
+    { key_id: 'key_8', person: 'second' },
+  ],
+  fourEyes: false,
   actingFor: 'beneficiary',
   owners: ['owner', 'Owner@example.org'],
 }

@@ -1,4 +1,5 @@
 import { foldName } from '@remit/contract'
+import type { Asker } from './askers.ts'
 
 /** What one rule asks of a request, as it was when the request was opened. */
 export interface Requirement {
@@ -41,7 +42,9 @@ export interface Vote {
 /** Those who may not decide about their own request. */
 export interface Parties {
   readonly agentId: string
-  readonly requesterPerson: string | null
+  readonly askers: readonly Asker[]
+  /** Whether the votes of keys that asked count for nothing. */
+  readonly fourEyes: boolean
   readonly actingFor: string | null
   /** Names of the people who own the agent. */
   readonly owners: readonly string[]
@@ -56,18 +59,22 @@ export const isSameVoter = (
 export function objection(
   { approvers, prevent_self_approval: apart }: Requirement,
   voter: Voter,
-  { agentId, requesterPerson, actingFor, owners }: Parties,
+  { agentId, askers, actingFor, owners }: Parties,
 ): string | null {
   const is = (name: string | null) =>
     name !== null && voter.type === 'person' && foldName(voter.id) === foldName(name)
   if (is(agentId)) return 'An agent never decides about its own request'
-  if (apart && is(requesterPerson)) return 'Who asked may not decide'
+  if (apart && askers.some(({ person }) => is(person))) return 'Who asked may not decide'
   if (apart && is(actingFor)) return 'Who the agent acts for may not decide'
   if (apart && owners.some(is)) return 'Who owns the agent may not decide'
   return approvers === null || isListed(approvers, voter)
     ? null
     : 'The approver is not among those who may decide'
 }
+
+/** Whether a key is one of those that asked. */
+export const isKeyOf = (askers: readonly Asker[], keyId: string): boolean =>
+  askers.some(({ key_id: id }) => id === keyId)
 
 const isListed = ({ users, roles }: Approvers, { id, role }: Voter): boolean =>
   roles.includes(role) || users.some((user) => foldName(user) === foldName(id))
@@ -83,6 +90,7 @@ function count(
     (vote) =>
       vote.decision === decision &&
       (vote.comment !== null || !requirement.reason_required) &&
+      !(parties.fourEyes && isKeyOf(parties.askers, vote.key_id)) &&
       objection(requirement, { ...vote.approver, role: vote.role }, parties) === null,
   ).length
 }

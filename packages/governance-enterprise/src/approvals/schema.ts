@@ -45,6 +45,8 @@ export type ApprovalRequestRow = {
   requester_type: string
   requester_id: string
   requester_person: string | null
+  /** JSON of `Asker[]`: other keys that asked for the same while it was pending. */
+  further_askers: string
   /** The decision that opened the request, and the allow that used it up. */
   decision_id: string
   consumed_by: string | null
@@ -102,5 +104,14 @@ export const approvalMigration: Migration = {
     // What the event stream reads: few entries among many. `/` follows `.` in byte order.
     await sql`create index ledger_entry_approvals on ledger_entry (org_id, seq)
       where kind >= 'approval.' and kind < 'approval/'`.execute(db)
+  },
+}
+
+export const askersMigration: Migration = {
+  async up(db) {
+    const { text } = column(db)
+    await sql`alter table approval_request add column further_askers ${text} not null default '[]'`.execute(
+      db,
+    )
   },
 }

@@ -1,9 +1,11 @@
 import type { AuthorizeAnswer, Match } from '@remit/contract'
-import { isoTime } from '@remit/core'
+import { isoTime, on, settingsOf } from '@remit/core'
 import type { Ask, Deps, EntryDraft, Settled, Stage, Verdict } from '@remit/core'
 import { actorOf } from '../actor.ts'
 import { namesOf } from '../agents/owners.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
+import type { Tables } from '../schema.ts'
+import { askerOf, withAsker } from './askers.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import { evaluateApproval } from './evaluate.ts'
 import type { Earlier } from './evaluate.ts'
@@ -14,12 +16,13 @@ import { matching, toRule } from './rule.ts'
 import type { ApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
 import type { ApprovalRequestRow } from './schema.ts'
-import { countPending, findCounting, moveRequest, newRequests } from './store.ts'
+import { countPending, findCounting, keepAskers, moveRequest, newRequests } from './store.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<ApprovalRule>
   /** Who owns an agent, by the names of people. */
   readonly ownersOf: (agentId: string) => readonly string[]
+  readonly fourEyes: boolean
 }
 
 interface Known extends Earlier {
@@ -32,11 +35,16 @@ interface State {
   readonly asked: ReadonlyMap<Ask, Asked | null>
   readonly known: Map<string, Known[]>
   readonly pending: Map<string, number>
+  readonly fourEyes: boolean
 }
 
 type Effect =
   | { readonly does: 'use'; readonly known: Known }
   | { readonly does: 'open'; readonly row: ApprovalRequestRow }
+  /** Somebody else asks for what is pending. */
+  | { readonly does: 'join'; readonly row: ApprovalRequestRow }
+
+type Tx = Parameters<Stage['load']>[1]
 
 /** Milliseconds that the conditions of one request may take. */
 const BUDGET_MS = 50
@@ -56,10 +64,11 @@ export const approvalStage = ({
     return {
       rules: RuleIndex.of(rows.flatMap((row) => toRule(row) ?? [])),
       ownersOf: (agentId) => namesOf(agents?.get(agentId)),
+      fourEyes: await hasFourEyes(tx, orgId),
     }
   },
 
-  async prepare(asks, { rules, ownersOf }, tx) {
+  async prepare(asks, { rules, ownersOf, fourEyes }, tx) {
     const asked = new Map<Ask, Asked | null>()
     if (rules.size > 0) {
       for (const ask of asks) {
@@ -70,27 +79,36 @@ export const approvalStage = ({
     }
     const known = new Map<string, Known[]>()
     const [first] = asks
-    if (!first || asked.size === 0) return { asked, known, pending: new Map() }
+    if (!first || asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
     for (const row of await findCounting(tx, first.orgId, [...hashes], first.now)) {
-      const one = knownOf(row, ownersOf(row.agent_id))
+      const one = knownOf(row, ownersOf(row.agent_id), fourEyes)
       known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), one])
     }
     const agents = new Set([...asked.keys()].map((ask) => ask.request.agent_id))
-    return { asked, known, pending: await countPending(tx, first.orgId, [...agents], first.now) }
+    const pending = await countPending(tx, first.orgId, [...agents], first.now)
+    return { asked, known, pending, fourEyes }
   },
 
   leftOut: ({ rules }) => (rules.size > 0 ? 'approval_rules_not_in_plan' : null),
 
   decide: decideApproval,
 
-  apply({ effect }, { known, pending }) {
+  apply({ effect }, { known, pending, fourEyes }) {
     const settled = effect as Effect
     if (settled.does === 'open') {
       const { binding_hash: hash, agent_id: agent } = settled.row
       // It has no votes that could count or not.
-      known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row, [])])
+      known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row, [], fourEyes)])
       pending.set(agent, (pending.get(agent) ?? 0) + 1)
+    } else if (settled.does === 'join') {
+      const { row } = settled
+      known.set(
+        row.binding_hash,
+        (known.get(row.binding_hash) ?? []).map((one) =>
+          one.id === row.id ? { ...one, row } : one,
+        ),
+      )
     } else {
       const { binding_hash: hash, id } = settled.known.row
       known.set(
@@ -106,6 +124,10 @@ export const approvalStage = ({
     for (const one of settled) {
       const effect = one.effect as Effect
       const { caller, now } = one.ask
+      if (effect.does === 'join') {
+        await join(effect.row, opened, tx)
+        continue
+      }
       if (effect.does === 'open') opened.push(effect.row)
       const row = effect.does === 'open' ? effect.row : await use(one, effect.known, tx)
       const kind = effect.does === 'open' ? 'requested' : 'consumed'
@@ -116,16 +138,29 @@ export const approvalStage = ({
   },
 })
 
-const use = (
-  { ask }: Settled,
-  { row }: Known,
-  tx: Parameters<Stage['load']>[1],
-): Promise<ApprovalRequestRow> =>
+/** The decision that found it pending is the entry of it. */
+async function join(row: ApprovalRequestRow, opened: ApprovalRequestRow[], tx: Tx): Promise<void> {
+  const place = opened.findIndex(({ id }) => id === row.id)
+  // What the same batch has opened is written later.
+  if (place === -1) await keepAskers(tx, row)
+  else opened[place] = row
+}
+
+const use = ({ ask }: Settled, { row }: Known, tx: Tx): Promise<ApprovalRequestRow> =>
   moveRequest(tx, row, 'consumed', {
     closed_at: isoTime(ask.now),
     consumed_by: ask.decisionId,
     counts_until: null,
   })
+
+async function hasFourEyes(tx: Tx, orgId: string): Promise<boolean> {
+  const row = await on<Tables>(tx)
+    .selectFrom('organization')
+    .select('settings')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return settingsOf(row).four_eyes
+}
 
 /** The rules that match and what an approval of the request would bind; null if that cannot be said. */
 function askedOf(ask: Ask, index: Snapshot['rules']): Asked | null {
@@ -139,7 +174,7 @@ function askedOf(ask: Ask, index: Snapshot['rules']): Asked | null {
   }
 }
 
-const knownOf = (row: ApprovalRequestRow, owners: readonly string[]): Known => ({
+const knownOf = (row: ApprovalRequestRow, owners: readonly string[], fourEyes: boolean): Known => ({
   row,
   id: row.id,
   status: row.status,
@@ -147,7 +182,7 @@ const knownOf = (row: ApprovalRequestRow, owners: readonly string[]): Known => (
   bound: boundOf(row),
   requirements: requirementsOf(row),
   votes: votesOf(row),
-  parties: partiesOf(row, owners),
+  parties: partiesOf(row, owners, fourEyes),
 })
 
 function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
@@ -159,6 +194,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
     bound: one.bound,
     earlier: known.get(one.binding.hash) ?? [],
     pending: pending.get(ask.request.agent_id) ?? 0,
+    asker: askerOf(ask),
     reference: referenceOf(ask),
     now: ask.now,
   })
@@ -184,7 +220,14 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
       notes: { matched },
     }
   }
-  if (answer.is === 'pending') return waiting(one, notesOf(answer.by.row, 'pending', matched))
+  if (answer.is === 'pending') {
+    const row = withAsker(answer.by.row, askerOf(ask))
+    const effect: Effect | null = row && { does: 'join', row }
+    return {
+      ...waiting(one, notesOf(answer.by.row, 'pending', matched)),
+      ...(effect && { effect }),
+    }
+  }
   const row = newRow(ask, one)
   const effect: Effect = { does: 'open', row }
   return { ...waiting(one, notesOf(row, 'pending', matched)), effect }

@@ -123,6 +123,7 @@ const COLUMNS = {
   requester_type: 'text',
   requester_id: 'text',
   requester_person: 'text',
+  further_askers: 'text',
   decision_id: 'text',
   consumed_by: 'text',
   requested_at: 'text',
@@ -138,6 +139,16 @@ export const newRequests = (requests: readonly ApprovalRequestRow[]): BulkInsert
   columns: COLUMNS,
   rows: requests,
 })
+
+/** Keeps who else asked for a pending request. */
+export async function keepAskers(db: AnyDatabase, row: ApprovalRequestRow): Promise<void> {
+  await on<Tables>(db)
+    .updateTable('approval_request')
+    .set({ further_askers: row.further_askers })
+    .where('org_id', '=', row.org_id)
+    .where('id', '=', row.id)
+    .execute()
+}
 
 type Change = Partial<
   Pick<

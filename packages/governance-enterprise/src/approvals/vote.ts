@@ -2,10 +2,11 @@ import { foldName } from '@remit/contract'
 import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
 import { fail, invalid } from '@remit/core'
 import type { Caller, KeyPrincipal } from '@remit/core'
+import { askersOf } from './askers.ts'
 import { statusAt } from './lifecycle.ts'
-import { partiesOf, requirementsOf, votesOf } from './request.ts'
-import { isSameVoter, objection, outcomeOf } from './requirements.ts'
-import type { Vote, Voter } from './requirements.ts'
+import { requirementsOf, votesOf } from './request.ts'
+import { isKeyOf, isSameVoter, objection, outcomeOf } from './requirements.ts'
+import type { Parties, Vote, Voter } from './requirements.ts'
 import type { ApprovalRequestRow } from './schema.ts'
 
 export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
@@ -32,15 +33,15 @@ export function admitKey(
   if (principal.type !== 'key') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')
     throw fail('role_required', 'The organization lets only keys with the role approver decide')
-  if (fourEyes && row?.requester_type === 'key' && row.requester_id === principal.id)
-    throw fail('approver_not_eligible', 'The key that asked may not decide')
+  if (fourEyes && row && isKeyOf(askersOf(row), principal.id))
+    throw fail('approver_not_eligible', 'A key that asked may not decide')
   return principal
 }
 
 /** The votes with one more, and what they amount to; null when the voter has given the same vote before. */
 export function cast(
   row: ApprovalRequestRow,
-  owners: readonly string[],
+  parties: Parties,
   voter: Voter,
   {
     decision,
@@ -54,7 +55,6 @@ export function cast(
   const status = statusAt(row, now)
   if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
   if (own) throw fail('already_voted', `${voter.id} has voted to ${own.decision} it`)
-  const parties = partiesOf(row, owners)
   const requirements = requirementsOf(row)
   const objections = requirements.map((one) => objection(one, voter, parties))
   const open = requirements.filter((_, i) => objections[i] === null)
