@@ -32,7 +32,7 @@ const weights = new WeakMap<object, number>()
  * over, so that nine short loops give a value that takes no room and would be read for days; each list
  * and map is weighed once.
  */
-export function weigh(value: unknown): number {
+function weigh(value: unknown): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return 1 + value.length / READ
   if (!isCelList(value) && !isCelMap(value)) return 1
   let weight = weights.get(value)

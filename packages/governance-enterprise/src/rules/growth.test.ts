@@ -12,7 +12,7 @@ import { compileCondition, ConditionError } from './condition.ts'
 import { makeFacts } from './facts.ts'
 
 // Far above what an evaluation takes, and far below what one without bounds would take.
-const SOON_MS = 1_500
+const SOON_MS = 10_000
 
 /** A list that takes no room and has 8^20 numbers in it. */
 const endless = (): CelInput =>
