@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { VerdictCache } from '../../src/scorers/judge/cache.ts'
-import { judgeBody, startJudging } from '../support/judging.ts'
+import { judgeBody, SECRET, startJudging } from '../support/judging.ts'
+import { dump } from '../support/dump.ts'
 import type { Judging } from '../support/judging.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -153,6 +154,20 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
       expect(before).toBeGreaterThan(0)
     },
   )
+
+  it('never hold the key of the operator, whatever the judge says, and neither does an answer', async () => {
+    const { db } = judging.api.remit
+    const first = await judging.judge('quotes_key')
+    const kept = JSON.stringify(await dump(db, judging.api.org.id))
+    await sql`update judge_verdict set verdict = replace(verdict, '[key]', ${SECRET})`.execute(db)
+    const second = await judging.judge('quotes_key')
+
+    expect(calls()).toBe(1)
+    for (const text of [kept, ...[first, second].map((answer) => JSON.stringify(answer))]) {
+      expect(text).toContain('Bearer [key]')
+      expect(text).not.toContain('sk-judge')
+    }
+  })
 
   it('that do not fit any more are asked for again', async () => {
     await judging.judge('good', {}, RESULTS)

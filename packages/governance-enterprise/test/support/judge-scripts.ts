@@ -62,6 +62,15 @@ export const SCRIPTS = {
       ? void exchange.response.writeHead(307, { location: exchange.path }).end()
       : good(exchange),
   unauth: ({ response }) => refuse(response, 401, 'Incorrect API key provided: sk-judge-secret'),
+  /** Says what it was called with, once where a long reason is cut. */
+  quotes_key: (exchange) =>
+    send(
+      exchange,
+      JSON.stringify({
+        reasoning: `I got "Bearer sk-judge-secret". ${'x'.repeat(3_960)} sk-judge-secret`,
+        choice: 'pass',
+      }),
+    ),
   /** Prose first, then what was asked for. */
   badjson: (exchange) => (exchange.nth === 0 ? send(exchange, '"pass", I think') : good(exchange)),
   always_badjson: (exchange) => send(exchange, '{"reasoning": "x", "choice": "pass"'),

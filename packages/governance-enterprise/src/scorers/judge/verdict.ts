@@ -1,5 +1,6 @@
 import { parseStrictJson, StrictJsonError } from '@remit/core'
 import { z } from 'zod'
+import type { Judge } from './judges.ts'
 import type { Task } from './task.ts'
 
 /** What a judge said: one pick a question, in the order of the task's questions. */
@@ -23,7 +24,7 @@ export interface VerdictShape {
 const MAX_REASONING = 4_000
 
 /** One definition for both sides: providers and their libraries let other labels through. */
-export function verdictShape({ questions, choices, reasoning }: Task): VerdictShape {
+export function verdictShape({ questions, choices, reasoning, judge }: Task): VerdictShape {
   const pick = z.strictObject({
     // Reasons after the pick would only defend it.
     ...(reasoning && { reasoning: z.string() }),
@@ -42,9 +43,12 @@ export function verdictShape({ questions, choices, reasoning }: Task): VerdictSh
       const { data, error } = shape.safeParse(value)
       if (error) return faultOf(error)
       const picks = names.length === 0 ? [data] : names.map((name) => (data as Picks)[name])
-      return (picks as Pick[]).map(shortened)
+      return (picks as Pick[]).map((one) => shortened(withoutKey(one, judge)))
     },
-    readKept: (text) => (kept.safeParse(JSON.parse(text)).data as Verdict | undefined) ?? null,
+    readKept(text) {
+      const verdict = kept.safeParse(JSON.parse(text)).data as Verdict | undefined
+      return verdict?.map((one) => withoutKey(one, judge)) ?? null
+    },
   }
 }
 
@@ -68,6 +72,14 @@ function faultOf({ issues }: z.core.$ZodError): string {
   if (path === '') return 'it is not one JSON object'
   return path.endsWith('choice') ? `${path} is not one of the labels` : `${path} is not a text`
 }
+
+/** A server that is broken or curious may say what it was called with; whoever asks must not read it. */
+const withoutKey = ({ choice, reasoning }: Pick, { key }: Judge): Pick => ({
+  choice,
+  ...(reasoning !== undefined && {
+    reasoning: key === null ? reasoning : reasoning.replaceAll(key, '[key]'),
+  }),
+})
 
 const shortened = ({ choice, reasoning }: Pick): Pick => ({
   choice,
