@@ -1,16 +1,32 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { readmeRequests } from './support/readme.ts'
+import { readmeBlocks, readmeRequests } from './support/readme.ts'
 import { hasModules } from '../src/modules.ts'
 import { RunningProcess } from './support/process.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-describe.skipIf(!hasModules())('the README', () => {
+describe('the README', () => {
+  it('needs no more for any of its commands than for the first', async () => {
+    const lines = (await readmeBlocks(root)).flat().filter((line) => !line.startsWith('curl '))
+
+    expect(lines.length).toBeGreaterThan(2)
+    for (const line of lines) expect(line).toMatch(/^npx -y -p node@24 -p pnpm@12 pnpm /)
+  })
+
+  it('leads to every page', () => {
+    const text = readFileSync(join(root, 'README.md'), 'utf8')
+    const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
+
+    expect(pages.filter((page) => !text.includes(`(docs/${page})`))).toEqual([])
+  })
+})
+
+describe.skipIf(!hasModules())('the README, where decisions are installed,', () => {
   it('shows requests that do what it says of them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'remit-readme-'))
     const env = { REMIT_EVALUATION: '1', REMIT_BOOTSTRAP_ORG: 'demo', REMIT_PORT: '0' }
