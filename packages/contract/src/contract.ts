@@ -7,12 +7,13 @@ import { credentials } from './credentials.ts'
 import { delegation } from './delegation.ts'
 import { dryRun } from './dry-run.ts'
 import type { Endpoint } from './endpoint.ts'
-import { evaluation } from './evaluation.ts'
+import { guard } from './guard.ts'
 import { issuers } from './issuers.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { organization } from './organization.ts'
 import { policies } from './policies.ts'
+import { scorers } from './scorers.ts'
 import { spendLimits } from './spend-limits.ts'
 import { token } from './token.ts'
 import { trust } from './trust.ts'
@@ -36,7 +37,8 @@ export const contract = {
   ...token,
   ...webhooks,
   ...authzen,
-  ...evaluation,
+  ...scorers,
+  ...guard,
   ...compliance,
   ...dryRun,
   ...verifyLedger,

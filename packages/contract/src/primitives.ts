@@ -43,6 +43,9 @@ export const PathId = z
   )
   .meta({ id: 'PathId' })
 
+const SHARE_RULE = 'must be a number from 0 to 1'
+export const Share = z.number(SHARE_RULE).min(0, SHARE_RULE).max(1, SHARE_RULE)
+
 const isRecord = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

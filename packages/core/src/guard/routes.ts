@@ -1,4 +1,4 @@
-import { evaluation } from '@remit/contract'
+import { guard } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
 import { actAs } from '../http/own-agent.ts'
 import { implement } from '../module/implement.ts'
@@ -24,7 +24,7 @@ export function guardRoutes({ observers, second, computer }: GuardDeps): Route[]
   // Read now, so that the first request does not wait for it, and a damaged file stops the start.
   shippedModel()
   return implement(
-    { checkContent: evaluation.checkContent },
+    { checkContent: guard.checkContent },
     {
       checkContent: async ({ body }, caller, request) => {
         actAs(caller, body.agent_id)

@@ -1,4 +1,4 @@
-import { authorize, endpoint, evaluation, ledger } from '@remit/contract'
+import { authorize, endpoint, guard, ledger } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Stage } from '../authorize/stage.ts'
@@ -114,7 +114,7 @@ describe('assemble', () => {
 
 describe('implement', () => {
   it('binds every endpoint of a group to its handler', () => {
-    const { checkContent } = evaluation
+    const { checkContent } = guard
     const routes = implement({ checkContent }, { checkContent: never })
 
     expect(routes).toEqual([{ name: 'checkContent', endpoint: checkContent, handle: never }])

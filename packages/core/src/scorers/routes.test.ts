@@ -1,4 +1,4 @@
-import { evaluation } from '@remit/contract'
+import { scorers } from '@remit/contract'
 import type { ScorerInfo } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import type { Caller } from '../http/caller.ts'
@@ -62,7 +62,7 @@ describe('POST /v1/scorers', () => {
   )
 
   it('takes 1 to 1,000 results and no unknown field', () => {
-    const { body } = evaluation.runScorer
+    const { body } = scorers.runScorer
     const ask = (results: unknown[]) => body.safeParse({ scorer: 'contains', results }).success
 
     expect(ask(Array.from({ length: 1000 }, () => ({})))).toBe(true)

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { evaluation } from '@remit/contract'
+import { scorers } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
 import { fail } from '../errors.ts'
 import { implement } from '../module/implement.ts'
@@ -11,7 +11,7 @@ import { runScorer } from './run.ts'
 import type { Scorer } from './scorer.ts'
 import { sliced } from './slices.ts'
 
-const { runScorer: run, listScorers: list } = evaluation
+const { runScorer: run, listScorers: list } = scorers
 
 /** The routes over all scorers of this installation: the open ones and those of modules. */
 export function scorerRoutes(
