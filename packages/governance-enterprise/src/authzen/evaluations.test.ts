@@ -179,6 +179,7 @@ describe('a failure', () => {
       503,
     ],
     ['the caller is not let in any more', { '1': permit, '2': fail('unauthorized') }, 401],
+    ['its Idempotency-Key is taken', { '1': permit, '2': fail('idempotency_mismatch') }, 409],
   ])('is that of the whole request where %s', async (_, answers, status) => {
     const body = { subject, action, evaluations: [resource('1'), resource('2')] }
 

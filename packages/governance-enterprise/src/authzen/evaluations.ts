@@ -2,8 +2,8 @@ import { AccessEvaluation } from '@remit/contract'
 import type { AccessDecision, AccessEvaluations, EvaluationsSemantic } from '@remit/contract'
 import { asFailure, Failure, invalidInput } from '@remit/core'
 
-/** Decides one evaluation, or throws why it cannot. */
-export type Evaluate = (evaluation: AccessEvaluation) => Promise<AccessDecision>
+/** Decides one evaluation, which has a place in the request, or throws why it cannot. */
+export type Evaluate = (evaluation: AccessEvaluation, place: number) => Promise<AccessDecision>
 
 /** The decision that ends a sequence. */
 const ENDS: Readonly<Record<Exclude<EvaluationsSemantic, 'execute_all'>, boolean>> = {
@@ -20,12 +20,12 @@ export async function evaluateAll(
   evaluate: Evaluate,
 ): Promise<AccessDecision[]> {
   const semantic = options?.evaluations_semantic ?? 'execute_all'
-  const one = (item: unknown) => attempt(() => evaluate(completed(item, defaults)))
+  const one = (item: unknown, i: number) => attempt(() => evaluate(completed(item, defaults), i))
   const outcomes: (AccessDecision | Failure)[] = []
   if (semantic === 'execute_all') outcomes.push(...(await Promise.all(evaluations.map(one))))
   else {
-    for (const item of evaluations) {
-      const outcome = await one(item)
+    for (const [i, item] of evaluations.entries()) {
+      const outcome = await one(item, i)
       outcomes.push(outcome)
       if (isPermit(outcome) === ENDS[semantic]) break
     }
@@ -48,13 +48,22 @@ async function attempt(work: () => Promise<AccessDecision>): Promise<AccessDecis
 const isPermit = (outcome: AccessDecision | Failure): boolean =>
   !(outcome instanceof Failure) && outcome.decision
 
-/** Refusals of the caller, whatever he asks; that he may not ask as some agent is one evaluation's. */
-const OF_CALLER: ReadonlySet<string> = new Set(['unauthorized', 'plan_required', 'role_required'])
+/**
+ * Refusals of the caller, whatever he asks, and of his `Idempotency-Key`; that he may not ask as some
+ * agent is one evaluation's.
+ */
+const OF_REQUEST: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'plan_required',
+  'role_required',
+  'idempotency_mismatch',
+  'answer_erased',
+])
 
 /** A caller who is not let in any more, or a server that could do nothing, is no matter of one evaluation. */
 function refuseTogether(outcomes: readonly (AccessDecision | Failure)[]): void {
   const failures = outcomes.filter((outcome) => outcome instanceof Failure)
-  const refusal = failures.find(({ code }) => OF_CALLER.has(code))
+  const refusal = failures.find(({ code }) => OF_REQUEST.has(code))
   if (refusal) throw refusal
   const [first] = failures
   if (first && outcomes.length === failures.length && failures.every(({ status }) => status >= 500))

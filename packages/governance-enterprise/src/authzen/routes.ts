@@ -1,11 +1,14 @@
 import { AccessEvaluation, authzen } from '@remit/contract'
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
-import { fail, implement } from '@remit/core'
-import type { Caller, Deps, RequestInfo, Route } from '@remit/core'
+import { fail, implement, Replay } from '@remit/core'
+import type { Caller, Claim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, questionOf } from './mapping.ts'
 import { decisionPoint, metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
+
+/** The claim of one evaluation. No client's key has a line break. */
+const partOf = (claim: Claim, i: number): Claim => ({ ...claim, key: `${claim.key}\n${i}` })
 
 /** The Authorization API 1.0 of OpenID AuthZEN, over the same decisions and the same ledger. */
 export const authzenRoutes = ({ db, clock, decider, settings }: Deps): Route[] => {
@@ -25,15 +28,31 @@ export const authzenRoutes = ({ db, clock, decider, settings }: Deps): Route[] =
     const requester = { claim: kept, wantsNote }
     return toDecision(await decider.authorize(caller, question.request, requester, question.claims))
   }
+  /** One of several; where it was decided before, the decision of then. */
+  const evaluateOne = async (
+    evaluation: AccessEvaluation,
+    caller: Caller,
+    request: Pick<RequestInfo, 'claim' | 'wantsNote'>,
+  ): Promise<AccessDecision> => {
+    try {
+      return await evaluate(evaluation, caller, request)
+    } catch (error) {
+      if (error instanceof Replay) return JSON.parse(error.answer.body) as AccessDecision
+      throw error
+    }
+  }
   return implement(authzen, {
     accessEvaluation: ({ body }, caller, request) => evaluate(body, caller, request),
 
-    accessEvaluations: async ({ body }, caller, { wantsNote }) => {
-      // The answer as a whole is what a repeat gets, so no single decision keeps one.
-      const requester = { claim: null, wantsNote }
+    accessEvaluations: async ({ body }, caller, { claim, wantsNote }) => {
+      // A repeat gets the answer as a whole. It is kept after the decisions, so that each keeps its
+      // own too: what another process decides, or one that has ended did, is not decided again.
+      const requester = (i: number) => ({ claim: claim && partOf(claim, i), wantsNote })
       if (!body.evaluations?.length)
-        return evaluate(AccessEvaluation.parse(body), caller, requester)
-      return { evaluations: await evaluateAll(body, (one) => evaluate(one, caller, requester)) }
+        return evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
+      return {
+        evaluations: await evaluateAll(body, (one, i) => evaluateOne(one, caller, requester(i))),
+      }
     },
 
     authzenConfiguration: (_, __, request) => {

@@ -1,16 +1,19 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApi } from '../support/api.ts'
+import governance from '../../src/index.ts'
+import { apiOf, createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 
 const subject = { type: 'agent', id: 'payer' }
 const action = { name: 'docs.read' }
+const untilDeny = { options: { evaluations_semantic: 'deny_on_first_deny' } }
 const doc = (id: string, more: object = {}) => ({ resource: { type: 'doc', id }, ...more })
 
 describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
+  const clock = createClock()
   let api: Api
   beforeAll(async () => {
-    api = await createApi({ dialect, clock: createClock() })
+    api = await createApi({ dialect, clock })
     await api.ok('setSpendLimit', { params: { id: 'capped' }, body: { daily_usd: 10 } })
   })
   afterAll(() => api.remit.close())
@@ -123,6 +126,58 @@ describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
 
     expect(second).toEqual(first)
     expect((await head()).size).toBe(size + 1)
+  })
+
+  it.each([
+    ['many', { evaluations: [doc('1'), {}, doc('2')] }, 2],
+    ['many, up to the first deny', { ...untilDeny, evaluations: [doc('1'), doc('2')] }, 2],
+    ['one', doc('1'), 1],
+  ])('decides once where the answer was not kept any more: %s', async (name, more, decided) => {
+    const headers = { 'idempotency-key': `ended-${name}` }
+    const { size } = await head()
+    const first = await send({ subject, action, ...more }, headers)
+    // As a process leaves it that ends between the decisions and its answer.
+    await api.remit.db
+      .deleteFrom('idempotency_key')
+      .where('key', '=', headers['idempotency-key'])
+      .execute()
+
+    const again = await send({ subject, action, ...more }, headers)
+
+    expect(again).toEqual(first)
+    expect((await head()).size).toBe(size + decided)
+    const other = { subject, action, ...more, context: { other: true } }
+    expect((await api.refusal('accessEvaluations', { body: other, headers })).code).toBe(
+      'idempotency_mismatch',
+    )
+    expect((await head()).size).toBe(size + decided)
+  })
+
+  it.runIf(dialect === 'postgres')('decides once on two processes at the same moment', async () => {
+    const { url, signingKey } = api.remit
+    const second = await createTestRemit({ modules: [governance], url, signingKey, clock })
+    const there = apiOf(second, api.org)
+    await api.ok('setSpendLimit', { params: { id: 'twice' }, body: { daily_usd: 100 } })
+    const body = {
+      subject: { ...subject, id: 'twice' },
+      action,
+      context: { amount_usd: 1 },
+      evaluations: [doc('1'), doc('2')],
+    }
+
+    for (let round = 0; round < 10; round++) {
+      const { size } = await head()
+      const headers = { 'idempotency-key': `twice-${round}` }
+      const answers = await Promise.all(
+        [api, there].map((on) => on.ok('accessEvaluations', { body, headers })),
+      )
+      expect(answers[0]).toEqual(answers[1])
+      expect((await head()).size).toBe(size + 2)
+    }
+
+    const { spent } = await api.ok('getSpendLimit', { params: { id: 'twice' } })
+    expect(spent.day.held_usd).toBe(20)
+    await second.close()
   })
 
   it('takes 1,000, and no more', async () => {
