@@ -1,6 +1,6 @@
 import { endpoints, PROBLEMS } from '@remit/contract'
 import type { Problem } from '@remit/contract'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,15 +9,18 @@ import { wildRequests } from './support/fuzz-requests.ts'
 import type { WildRequest } from './support/fuzz-requests.ts'
 
 const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
-const WRONG_AT_LEAST = 20_000
+const WRONG_AT_LEAST = 10_000
 const AT_ONCE = 40
 const BOUND_MS = 10_000
 
-describe('requests of every kind', () => {
+describe.each(DIALECTS)('requests of every kind on %s', (dialect) => {
   let remit: TestRemit
   let key: string
   beforeAll(async () => {
-    remit = await createTestRemit(hasModules() ? { modules: await loadModules() } : {})
+    remit = await createTestRemit({
+      dialect,
+      ...(hasModules() && { modules: await loadModules() }),
+    })
     ;({ key } = await remit.organization())
   })
   afterAll(() => remit.close())

@@ -17,6 +17,15 @@ describe('the contract', () => {
     expect(Object.keys(shape)).toEqual(inPath)
   })
 
+  it.each(all)('%s takes no parameter of its path that has U+0000', (_, { params }) => {
+    const names = Object.keys((params as { shape?: object } | undefined)?.shape ?? {})
+    const given = Object.fromEntries(names.map((name) => [name, 'a\0b']))
+    const issues = params?.safeParse(given).error?.issues ?? []
+
+    // PostgreSQL takes no text with it. Of a query it is refused before anything else.
+    expect(new Set(issues.map(({ path }) => path[0]))).toEqual(new Set(names))
+  })
+
   it.each(all)(
     '%s refuses unknown fields of its body, query and parameters',
     (_, { body, query, params, lenient }) => {

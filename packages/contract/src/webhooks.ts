@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { page, Paging, Timestamp } from './primitives.ts'
+import { page, Paging, PathId, Timestamp } from './primitives.ts'
 
 /** What webhooks can be told of. Each is an entry of the ledger, told after its commit. */
 export const WebhookEvent = z
@@ -62,7 +62,7 @@ export const WebhookDelivery = z
   .meta({ id: 'WebhookDelivery' })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
-const Id = z.strictObject({ id: z.string().min(1).max(64) })
+const Id = z.strictObject({ id: PathId })
 
 export const webhooks = {
   listWebhooks: endpoint({
