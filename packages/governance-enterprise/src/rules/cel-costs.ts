@@ -9,6 +9,8 @@ export const MAX_LIST = 32 * 1024
 const READ = 4
 const MADE = 16
 const COMPARED = 64
+/** Steps of what `format` takes to print, for each step of reading it. */
+const PRINTED = 8
 /** List elements a step when a list is copied. */
 const COPIED = 4
 const TURN = 16
@@ -47,7 +49,11 @@ function weigh(value: unknown): number {
 
 const weighAll: Cost = (...args) => args.reduce<number>((sum, arg) => sum + weigh(arg), 1)
 
+/** It makes nothing: what it gives was there before. */
 const once: Cost = () => 1
+
+/** It takes as long as what it makes is large. */
+const made: Cost = () => 1
 
 /** Comparing ends with the shorter of the two. */
 const compared: Cost = (a, b) =>
@@ -75,11 +81,13 @@ const searched: Cost = (text, part) => {
 /** From its end, a text is searched without any art. */
 const searchedBack: Cost = (text, part) => 1 + (lengthOf(text) * (1 + lengthOf(part))) / COMPARED
 
-/** Numbers with decimals need more than all else. */
+/** The library writes character by character, and numbers with decimals need more than all else. */
 const formatted: Cost = (text, args) => {
   const decimals = String(text).match(/%(?:\.[0-9]*)?f/g)?.length ?? 0
-  return weighAll(text, args) + decimals * LOCALE
+  return PRINTED * weighAll(text, args) + decimals * LOCALE
 }
+
+const rewritten: Cost = (text) => 1 + lengthOf(text)
 
 const COSTS: Readonly<Record<string, Cost>> = {
   '@tick': () => TURN,
@@ -92,12 +100,16 @@ const COSTS: Readonly<Record<string, Cost>> = {
   '_>=_': compared,
   '@in': (value, of) =>
     isCelList(of) ? 1 + Math.min(weigh(of), of.size * weigh(value)) : 1 + sizeOf(of),
-  '_+_': (a, b) => 1 + (lengthOf(a) + lengthOf(b)) / MADE + (sizeOf(a) + sizeOf(b)) / COPIED,
+  '_+_': made,
   size: (value) => 1 + (typeof value === 'string' ? value.length / READ : 0),
   type: once,
   dyn: once,
   charAt: once,
   substring: once,
+  lowerAscii: rewritten,
+  upperAscii: rewritten,
+  trim: rewritten,
+  'strings.quote': rewritten,
   startsWith: (_, part) => 1 + lengthOf(part) / COMPARED,
   endsWith: (_, part) => 1 + lengthOf(part) / COMPARED,
   contains: searched,
@@ -121,10 +133,14 @@ function costOf({ name, arguments: takes }: CelFunc): Cost {
   return cost ?? weighAll
 }
 
-function withinBounds<T>(result: T): T {
+const START = /^/
+
+function checkMade(result: unknown): void {
   if (lengthOf(result) > MAX_TEXT) throw new Error('the text becomes too long')
   if (isCelList(result) && result.size > MAX_LIST) throw new Error('the list becomes too long')
-  return result
+  spend(lengthOf(result) / MADE + sizeOf(result) / COPIED)
+  // The engine keeps a text as the pieces it was made of, at 32 bytes each, until somebody reads it.
+  if (typeof result === 'string') START.test(result)
 }
 
 /** A function that spends what it costs before it runs, and gives nothing that is too large. */
@@ -135,7 +151,8 @@ export function counted(func: CelFunc): CelFunc {
     spend(target ? cost(on, ...args) : cost(...args))
     const result = func.call(0, on as never, args as never[])
     if (result === undefined || isCelError(result)) throw result ?? new Error('no such overload')
-    return withinBounds(result)
+    if (cost !== once) checkMade(result)
+    return result
   }
   return target
     ? celMethod(name, target, takes, gives, function (...args) {
