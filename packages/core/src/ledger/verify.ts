@@ -115,7 +115,7 @@ class Walk implements ChainVerifier {
       this.#payloads.end()
       this.#history.end()
     }
-    checkpoints.settle((size) => this.#history.lossOf(size))
+    checkpoints.settle((lostSize) => this.#history.lossOf(lostSize))
     const signedSize = Math.max(checkpoints.trustedSize, checkpoints.externalSize)
     const { missing, redacted } = this.#payloads
     const unexplained = cut ? missing.size : 0
