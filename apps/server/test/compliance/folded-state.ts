@@ -96,7 +96,7 @@ export async function scanned(rows: readonly Row[]): Promise<{ known: number; of
 
 /** What prunings carried over. */
 export async function carriedOf({ remit, org }: Api): Promise<readonly Row[]> {
-  const { readCarried } = (await load('../worker/carried-rows.ts')) as Carried
+  const { readCarried } = (await load('../verify/carried-rows.ts')) as Carried
   return (await readCarried(remit.db, org.id)).rows
 }
 
