@@ -24,7 +24,14 @@ interface Letters {
   readonly text: string
   /** Where each of its units stands in the text with white space. */
   readonly places: readonly number[]
+  /** What stands before each of them: one of the gaps below. */
+  readonly gaps: readonly number[]
 }
+
+const NO_GAP = 0
+const BLANK = 1
+/** It may stand for a space or for nothing. */
+const LINE_BREAK = 2
 
 /** Once for all texts of a request. */
 export const prepareCanaries = (canaries: readonly string[]): Canary[] =>
@@ -61,7 +68,7 @@ function canariesIn(text: string, view: View, canaries: readonly Canary[]): Dete
     }
     const places = placesOf(visible, line)
     if (places.length > 0 || !letters) return places.map((at) => found([at, at + line.length]))
-    return brokenPlaces(view.text, letters, canary).map(found)
+    return brokenPlaces(letters, canary).map(found)
   })
 }
 
@@ -79,13 +86,13 @@ function placesOf(text: string, wanted: string): number[] {
 }
 
 /** Where line breaks stand inside the words of a canary. */
-function brokenPlaces(text: string, shown: Letters, { line, letters }: Canary): [number, number][] {
+function brokenPlaces(shown: Letters, { letters }: Canary): [number, number][] {
   const { length } = letters.text
   if (length < MIN_BROKEN) return []
   const places: [number, number][] = []
   let at = shown.text.indexOf(letters.text)
   for (let tried = 0; at >= 0 && tried < MAX_TRIED && places.length < MAX_PER_CANARY; tried++) {
-    const isWhole = isSpacedAlike(text, shown, at, line.trim(), letters)
+    const isWhole = isSpacedAlike(shown, at, letters)
     if (isWhole) places.push([shown.places[at] ?? 0, (shown.places[at + length - 1] ?? 0) + 1])
     at = shown.text.indexOf(letters.text, at + (isWhole ? length : 1))
   }
@@ -93,33 +100,31 @@ function brokenPlaces(text: string, shown: Letters, { line, letters }: Canary): 
 }
 
 /** Whether there is a space wherever the canary has one, and nowhere else; a line break is either. */
-function isSpacedAlike(
-  text: string,
-  shown: Letters,
-  at: number,
-  line: string,
-  letters: Letters,
-): boolean {
-  for (let i = 1; i < letters.text.length; i++) {
-    const gap = gapBefore(text, shown, at + i)
-    if (!gap.includes('\n') && (gap === '') !== (gapBefore(line, letters, i) === '')) return false
+function isSpacedAlike(shown: Letters, at: number, { text, gaps }: Letters): boolean {
+  for (let i = 1; i < text.length; i++) {
+    const gap = shown.gaps[at + i]
+    if (gap !== LINE_BREAK && gap !== gaps[i]) return false
   }
   return true
 }
 
-const gapBefore = (text: string, { places }: Letters, i: number): string =>
-  text.slice((places[i - 1] ?? 0) + 1, places[i])
-
 function lettersOf(text: string): Letters {
   const places: number[] = []
+  const gaps: number[] = []
   let letters = ''
+  let gap = NO_GAP
   for (let at = 0; at < text.length; at++) {
     const unit = text.charAt(at)
-    if (unit === ' ' || unit === '\n') continue
-    letters += unit
-    places.push(at)
+    if (unit === '\n') gap = LINE_BREAK
+    else if (unit === ' ') gap = Math.max(gap, BLANK)
+    else {
+      letters += unit
+      places.push(at)
+      gaps.push(gap)
+      gap = NO_GAP
+    }
   }
-  return { text: letters, places }
+  return { text: letters, places, gaps }
 }
 
 const leak = (start: number, end: number, view: ViewName): Detection => ({

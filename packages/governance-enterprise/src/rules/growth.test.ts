@@ -11,8 +11,8 @@ import { FUNCTIONS } from './cel-functions.ts'
 import { compileCondition, ConditionError } from './condition.ts'
 import { makeFacts } from './facts.ts'
 
-// Far above what an evaluation takes, and far below what one without bounds would take.
-const SOON_MS = 10_000
+// Without bounds a case takes minutes, or all memory: its test never ends well.
+const SOON = { timeout: 60_000 }
 
 /** A list that takes no room and has 8^20 numbers in it. */
 const endless = (): CelInput =>
@@ -82,15 +82,14 @@ const sizeOf = (value: unknown): number =>
 describe('a function of conditions', () => {
   it.each(FUNCTIONS.map((func) => [func.id, func] as const))(
     '%s gives nothing huge and stops soon, however often it is called',
+    SOON,
     (_, func) => {
       for (const values of callsOf(func)) {
-        const started = performance.now()
         bounded(() => {
           for (let turn = 0; turn < 200; turn++) {
             expect(sizeOf(resultOf(func, values))).toBeLessThanOrEqual(MAX_TEXT)
           }
         })
-        expect(performance.now() - started).toBeLessThan(SOON_MS)
       }
     },
   )
@@ -133,21 +132,19 @@ const facts = makeFacts({
 })
 
 describe('a condition that makes much of little', () => {
-  it('gets an answer soon, or is refused', { timeout: 120_000 }, () => {
+  it('gets an answer soon, or is refused', SOON, () => {
     fc.assert(
       fc.property(
         first,
         fc.array(growing, { minLength: 1, maxLength: 9 }),
         ending,
         (start, loops, end) => {
-          const started = performance.now()
           try {
             const grown = loops.reduce<string>((range, body) => `${range}.map(x, ${body})`, start)
             compileCondition(`${grown}${end}`).evaluate(facts)
           } catch (error) {
             if (!(error instanceof ConditionError)) throw error
           }
-          expect(performance.now() - started).toBeLessThan(SOON_MS)
         },
       ),
       { numRuns: 150 },
