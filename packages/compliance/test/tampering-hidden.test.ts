@@ -76,6 +76,32 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       })
     })
 
+    test('finds that whoever looks behind the findings is shown the entries that they name', async () => {
+      const wrong = (await he.checkpoints()).find(({ size }) => size > 2)!
+      await he.set(3, GONE)
+      await remit.db
+        .updateTable('ledger_checkpoint')
+        .set({ note: wrong.note.replace(/^\S+$/m, 'elsewhere') })
+        .where('org_id', '=', api.org.id)
+        .where('size', '=', wrong.size)
+        .execute()
+      const report = await readyReport(api, {
+        framework: 'soc2',
+        from: '2026-01-01',
+        to: '2026-01-31',
+      })
+
+      for (const check of ['LED-1', 'LED-7']) {
+        const finding = report.content.findings.find((one) => one.check === check)!
+        const { data } = await api.ok('listReportEvidence', {
+          params: { id: report.id },
+          query: { check },
+        })
+        expect(finding.seqs.length, check).toBeGreaterThan(0)
+        expect(data.map(({ seq }) => seq)).toEqual(finding.seqs)
+      }
+    })
+
     test('does not change what is said of a period that he left alone', async () => {
       const before = await january()
       await flood()

@@ -1,3 +1,5 @@
+import type { Plan } from '@remit/contract'
+import { isKindInPlan } from '../../catalogue/plan.ts'
 import type { FactEntry } from '../entry.ts'
 import type { InForce } from '../state/rules-in-force.ts'
 import type { State } from '../state/state.ts'
@@ -11,7 +13,7 @@ const NONE: InForce = { policies: 0, denies: 0, approvalRules: 0 }
  */
 export const isPutToRules = ({ decided }: Pick<FactEntry, 'decided'>): boolean => {
   const plan = decided?.plan ?? null
-  return plan === null || plan === 'enterprise'
+  return plan === null || isKindInPlan('policy_rules', plan as Plan)
 }
 
 /** The rules that a decision was put to. */
