@@ -119,7 +119,7 @@ describe.each(DIALECTS)('Idempotency-Key of what writes the ledger on %s', (dial
     expect(await other.ok('authorize', keyed('denied', pay(1e6)))).toEqual(first)
   })
 
-  it('409 for the vote of another key, which votes under a key of its own', async () => {
+  it('counts the vote of each key, though both chose the same Idempotency-Key', async () => {
     await api.ok('setApprovalRule', {
       params: { id: 'two' },
       body: { actions: ['two.votes'], required_approvals: 2 },
@@ -129,15 +129,29 @@ describe.each(DIALECTS)('Idempotency-Key of what writes the ledger on %s', (dial
       await api.remit.key(api.org.id, 'approver'),
       await api.remit.key(api.org.id, 'approver'),
     ]
-    const vote = (key: string | undefined, name: string) =>
+    const vote = (key: string | undefined) =>
       other.call('decideApproval', {
-        ...keyed(name, { params: { requestID }, body: { decision: 'approve' } }),
+        ...keyed('vote', { params: { requestID }, body: { decision: 'approve' } }),
         ...(key !== undefined && { key }),
       })
 
-    expect((await vote(voters[0], 'vote')).status).toBe(200)
-    expect((await refusalOf(await vote(voters[1], 'vote'))).code).toBe('idempotency_mismatch')
-    expect(await (await vote(voters[1], 'own vote')).json()).toMatchObject({ status: 'approved' })
+    expect(await (await vote(voters[0])).json()).toMatchObject({ status: 'pending' })
+    expect(await (await vote(voters[1])).json()).toMatchObject({ status: 'approved' })
+  })
+
+  it('neither blocks nor answers another key that chose the same one', async () => {
+    const key = await api.remit.key(api.org.id, 'ingest')
+    const first = await api.ok('authorize', keyed('invoice-4711', pay(1)))
+
+    const same = await other.ok('authorize', { ...keyed('invoice-4711', pay(1)), key })
+    const another = await api.remit.key(api.org.id, 'ingest')
+    const different = await other.call('authorize', {
+      ...keyed('invoice-4711', pay(2)),
+      key: another,
+    })
+
+    expect(same.decision_id).not.toBe(first.decision_id)
+    expect(different.status).toBe(200)
   })
 
   it('does not keep what was refused: the key is free for another try', async () => {

@@ -12,10 +12,10 @@ describe.each(DIALECTS)('Idempotency-Key of agents on %s', (dialect) => {
   })
   afterAll(() => api.remit.close())
 
-  const check = (key: string, name: string) =>
+  const check = (key: string, name: string, content = 'hello') =>
     api.call('checkContent', {
       key,
-      body: { content: 'hello' },
+      body: { content },
       headers: { 'idempotency-key': name },
     })
   const secretOf = async (agent: string) => (await issue(api, agent, { scopes: ['guard'] })).secret
@@ -28,12 +28,20 @@ describe.each(DIALECTS)('Idempotency-Key of agents on %s', (dialect) => {
     expect(await second.text()).toBe(await first.text())
   })
 
-  it('409 for another agent, and for a key, which get no answer of the first', async () => {
-    await check(await secretOf('buyer'), 'run-2')
+  it('neither blocks nor answers another agent, or a key, that chose the same one', async () => {
+    await check(await secretOf('buyer'), 'run-2', 'another text')
 
     for (const key of [await secretOf('seller'), api.org.key]) {
       const answer = await check(key, 'run-2')
-      expect(await answer.json()).toMatchObject({ code: 'idempotency_mismatch' })
+      expect(answer.status).toBe(200)
     }
+  })
+
+  it('409 for another body of the same agent, whichever of its credentials it has', async () => {
+    await check(await secretOf('buyer'), 'run-3')
+
+    const answer = await check(await secretOf('buyer'), 'run-3', 'another text')
+
+    expect(await answer.json()).toMatchObject({ code: 'idempotency_mismatch' })
   })
 })

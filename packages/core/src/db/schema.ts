@@ -32,6 +32,7 @@ export type IngestKeyRow = {
 
 export type IdempotencyRow = {
   org_id: string
+  /** The principal, a line feed and the `Idempotency-Key`. */
   key: string
   /** Hex SHA-256 over method, path and body. */
   request_hash: string

@@ -7,8 +7,8 @@ import type { Caller, Principal } from './caller.ts'
 const KEY = /^[ -~]{1,255}$/
 
 /**
- * The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply. It is
- * the caller's own: another one's answer is not for him, and his work is not done by another's.
+ * The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply. The
+ * claim names the principal: one principal's key neither answers nor blocks another's request.
  */
 export function claimOf(
   endpoint: Endpoint,
@@ -26,17 +26,13 @@ export function claimOf(
   const body = request.bytes ? hash('sha256', request.bytes, 'hex') : ''
   const { pathname, search } = new URL(request.url)
   return {
-    key: request.key,
-    requestHash: hash(
-      'sha256',
-      `${endpoint.method} ${pathname}${search}\n${body}\n${nameOf(principal)}`,
-      'hex',
-    ),
+    key: `${nameOf(principal)}\n${request.key}`,
+    requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'),
     encode,
   }
 }
 
-/** Credentials come and go, so a repeat may come with another one of the same agent. */
+/** Credentials are rotated, so a repeat may come with another credential of the same agent. */
 const nameOf = (principal: Principal): string =>
   principal.type === 'credential' ? `agent:${principal.agentId}` : `key:${principal.id}`
 

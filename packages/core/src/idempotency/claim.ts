@@ -7,8 +7,9 @@ export interface StoredAnswer {
 
 /** A request's hold on its `Idempotency-Key`. */
 export interface Claim {
+  /** The principal, a line feed and the `Idempotency-Key`. Neither part contains a line feed. */
   readonly key: string
-  /** Hex SHA-256 over method, path, body and caller: what "the same request" means. */
+  /** Hex SHA-256 over method, path and body: two requests with the same hash are the same. */
   readonly requestHash: string
   /** Renders a handler's reply as it is to be kept; a secret is left out. */
   encode(reply: unknown): StoredAnswer
