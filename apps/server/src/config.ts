@@ -1,5 +1,6 @@
 import { FAIL_CLOSED, isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
 import { z } from 'zod'
+import { sortNames } from './environment-names.ts'
 
 const flag = z
   .enum(['0', '1'], { error: 'must be 0 or 1' })
@@ -22,9 +23,6 @@ const SECRET: ReadonlySet<string> = new Set([
   'REMIT_SPEND_URL',
   'REMIT_GUARD_MODEL_URL',
 ])
-
-/** Variables of clients and tests, which the server leaves alone. */
-const FOREIGN = /^REMIT_(KEY$|TEST_)/
 
 /** Every variable the server reads; `docs/configuration.md` is compared with this table by a test. */
 export const ENVIRONMENT = z.object({
@@ -129,21 +127,27 @@ export class ConfigError extends Error {
   }
 }
 
+type Env = Readonly<Record<string, string | undefined>>
+
+const names = (env: Env) => sortNames(env, Object.keys(ENVIRONMENT.shape))
+
+/** One sentence for each `REMIT_` name that is ignored because it is no setting. */
+export const ignoredNames = (env: Env): string[] =>
+  names(env).unknown.map(
+    (name) => `${name} is ignored: there is no such setting; see docs/configuration.md`,
+  )
+
 /**
  * The settings of an environment; an empty value counts as none. Throws `ConfigError` for every bad
- * value, and for REMIT_ names it does not know.
+ * value, and for names that are nearly those of a setting.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(
-      ([name, value]) => name.startsWith('REMIT_') && value !== '' && !FOREIGN.test(name),
-    ),
-  )
-  const unknown = Object.keys(given).filter((name) => !(name in ENVIRONMENT.shape))
-  if (unknown.length > 0) {
-    throw new ConfigError(
-      `${unknown.join(', ')}: there is no such setting; see docs/configuration.md`,
+export function readConfig(env: Env): Config {
+  const { given, nearMisses } = names(env)
+  if (nearMisses.length > 0) {
+    const lines = nearMisses.map(
+      ([name, setting]) => `${name}: there is no such setting; did you mean ${setting}?`,
     )
+    throw new ConfigError(lines.join('\n'))
   }
   const { data, error } = ENVIRONMENT.safeParse(given)
   if (error) throw new ConfigError(error.issues.map((issue) => complaint(issue, given)).join('\n'))

@@ -3,6 +3,7 @@ import { boot } from './boot.ts'
 import type { BootOptions } from './boot.ts'
 import { bootstrap } from './bootstrap.ts'
 import type { FirstKey } from './bootstrap.ts'
+import { ignoredNames } from './config.ts'
 import type { Config } from './config.ts'
 import { foreignLedgers } from './ledger-key.ts'
 import { readJudgesFile } from './judges-file.ts'
@@ -25,7 +26,7 @@ export interface RunningServer {
 
 export interface ServerOptions
   extends Omit<BootOptions, 'judges'>, Pick<ListenOptions, 'requestTimeoutMs'> {
-  /** Where the keys of judges are; that of the process unless given. */
+  /** Where the keys of judges are, and which names are ignored; that of the process unless given. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
@@ -34,7 +35,8 @@ export async function createServer(
   config: Config,
   options: ServerOptions = {},
 ): Promise<RunningServer> {
-  const judges = readJudgesFile(config, options.env ?? process.env)
+  const env = options.env ?? process.env
+  const judges = readJudgesFile(config, env)
   const booted = await boot(config, { ...options, judges })
   const { remit, db, ledgerKey, log, entitlement, warnings } = booted
   const { edition, notice } = entitlement
@@ -61,7 +63,7 @@ export async function createServer(
       { url, ...(metricsUrl !== null && { metrics: metricsUrl }), edition, database },
       notice,
     )
-    for (const warning of warnings) log.warn(warning)
+    for (const warning of [...warnings, ...ignoredNames(env)]) log.warn(warning)
     const foreign = await foreignLedgers(db, ledgerKey)
     if (foreign.length > 0) {
       log.error(

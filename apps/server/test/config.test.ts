@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { generateKey } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, ENVIRONMENT, readConfig } from '../src/config.ts'
+import { ConfigError, ENVIRONMENT, ignoredNames, readConfig } from '../src/config.ts'
 import { rowsOf } from './support/markdown.ts'
 
 const messageOf = (env: Record<string, string>): string => {
@@ -36,7 +36,9 @@ describe('docs/configuration.md', () => {
   })
 
   test('names no other variable of the server anywhere', () => {
-    const known = new Set(['REMIT_', 'REMIT_TEST_', 'REMIT_KEY', ...Object.keys(ENVIRONMENT.shape)])
+    const mentioned =
+      'REMIT_ REMIT_TEST_ REMIT_KEY REMIT_API_KEY REMIT_URL REMIT_CREDENTIAL REMIT_WEBHOOK_SECRET REMIT_SERVICE_HOST'
+    const known = new Set([...mentioned.split(' '), ...Object.keys(ENVIRONMENT.shape)])
 
     expect([...new Set(text.match(/REMIT_[A-Z_]*/g))].filter((name) => !known.has(name))).toEqual(
       [],
@@ -74,9 +76,18 @@ describe('readConfig', () => {
   })
 
   test('leaves the variables of others alone', () => {
-    expect(readConfig({ REMIT_KEY: 'rmk_x', REMIT_TEST_DATABASE_URL: 'x', PATH: '/bin' })).toEqual(
-      readConfig({}),
-    )
+    const env = {
+      REMIT_KEY: 'rmk_x',
+      REMIT_API_KEY: 'rmk_x',
+      REMIT_URL: 'http://localhost:8080',
+      REMIT_WEBHOOK_SECRET: 'whsec_x',
+      REMIT_CREDENTIAL: 'rmc_x',
+      REMIT_TEST_DATABASE_URL: 'x',
+      PATH: '/bin',
+    }
+
+    expect(readConfig(env)).toEqual(readConfig({}))
+    expect(ignoredNames(env)).toEqual([])
   })
 
   test.each([
@@ -116,10 +127,52 @@ describe('readConfig', () => {
     ).toHaveLength(2)
   })
 
-  test('refuses a name that it does not know, whatever its value', () => {
-    expect(messageOf({ REMIT_LISENSE_KEY: 'swordfish' })).toBe(
-      'REMIT_LISENSE_KEY: there is no such setting; see docs/configuration.md',
+  test.each([
+    ['REMIT_LISENSE_KEY', 'REMIT_LICENSE_KEY'],
+    ['REMIT_PROT', 'REMIT_PORT'],
+    ['REMIT_DATABASE', 'REMIT_DATABASE_URL'],
+    ['REMIT_BASE_URI', 'REMIT_BASE_URL'],
+    ['REMIT_METRIC_PORT', 'REMIT_METRICS_PORT'],
+    ['REMIT_ALLOW_LOOPBACK_TARGET', 'REMIT_ALLOW_LOOPBACK_TARGETS'],
+  ])('refuses %s, which is nearly %s, whatever its value', (name, setting) => {
+    expect(messageOf({ [name]: 'swordfish' })).toBe(
+      `${name}: there is no such setting; did you mean ${setting}?`,
     )
+  })
+
+  test.each([
+    ['REMIT_PORT', 'tcp://10.96.0.7:80'],
+    ['REMIT_METRICS_PORT', 'tcp://10.96.0.8:9090'],
+    ['REMIT_DNS_PORT', 'udp://10.96.0.9:53'],
+    ['REMIT_SERVICE_HOST', '10.96.0.7'],
+    ['REMIT_SERVICE_PORT', '80'],
+    ['REMIT_SERVICE_PORT_HTTP', '80'],
+    ['REMIT_PORT_80_TCP', 'tcp://10.96.0.7:80'],
+    ['REMIT_PORT_80_TCP_PROTO', 'tcp'],
+    ['REMIT_PORT_80_TCP_PORT', '80'],
+    ['REMIT_PORT_80_TCP_ADDR', '10.96.0.7'],
+    ['REMIT_METRICS_PORT_9090_TCP_ADDR', '10.96.0.8'],
+    ['REMIT_POSTGRES_SERVICE_HOST', '10.96.0.10'],
+    ['REMIT_POSTGRES_PORT', 'tcp://10.96.0.10:5432'],
+  ])('leaves %s=%s alone, which Kubernetes sets for a Service', (name, value) => {
+    expect(readConfig({ [name]: value })).toEqual(readConfig({}))
+    expect(ignoredNames({ [name]: value })).toEqual([])
+  })
+
+  test.each([
+    ['REMIT_PORT', 'tcp:/10.96.0.7'],
+    ['REMIT_BASE_URL', 'tcp://10.96.0.7:80'],
+  ])('refuses %s=%s, which no Service sets', (name, value) => {
+    expect(messageOf({ [name]: value })).toContain(name)
+  })
+
+  test('ignores a name that is like no setting, and says so', () => {
+    const env = { REMIT_FLAVOUR: 'vanilla', REMIT_PORT: '0' }
+
+    expect(readConfig(env)).toMatchObject({ REMIT_PORT: 0 })
+    expect(ignoredNames(env)).toEqual([
+      'REMIT_FLAVOUR is ignored: there is no such setting; see docs/configuration.md',
+    ])
   })
 
   test('refuses one port for both', () => {

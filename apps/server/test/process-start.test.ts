@@ -174,6 +174,26 @@ test('a bootstrap key of another organization ends the start with 78, and makes 
   expect(organizations).toHaveLength(1)
 })
 
+describe('a start beside Services of Kubernetes whose names begin with remit', () => {
+  test('succeeds, and warns of the one name that nobody set for a reason', async () => {
+    const { server } = await start({
+      ...env,
+      REMIT_METRICS_PORT: 'tcp://10.96.0.8:9090',
+      REMIT_SERVICE_HOST: '10.96.0.7',
+      REMIT_PORT_80_TCP_PROTO: 'tcp',
+      REMIT_POSTGRES_SERVICE_HOST: '10.96.0.10',
+      REMIT_FLAVOUR: 'vanilla',
+      REMIT_LOG_LEVEL: 'warn',
+    })
+    const { code, stderr } = await server.stop()
+
+    expect(code).toBe(0)
+    expect(logOf(stderr).map(({ msg }) => msg)).toEqual([
+      'REMIT_FLAVOUR is ignored: there is no such setting; see docs/configuration.md',
+    ])
+  })
+})
+
 describe('a start that cannot be', () => {
   test.each([
     [
@@ -204,7 +224,7 @@ describe('a start that cannot be', () => {
     [
       'REMIT_PROT',
       'swordfish',
-      /^remit: REMIT_PROT: there is no such setting; see docs\/configuration\.md\n$/,
+      /^remit: REMIT_PROT: there is no such setting; did you mean REMIT_PORT\?\n$/,
     ],
   ])(
     'for a bad %s (%s) ends with 78, naming it and showing no secret',

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import { banner } from '../banner.ts'
+import { readConfig } from '../config.ts'
 import { createServer } from '../serve.ts'
 import { subcommand } from './command.ts'
 import type { Session } from './session.ts'
@@ -8,7 +9,7 @@ import type { Session } from './session.ts'
 export function serveCommand(program: Command, session: Session): void {
   subcommand(program, 'serve', 'Serve until SIGTERM or SIGINT').action(async () => {
     const ended = session.io.endSignal()
-    const server = await createServer(session.config, { env: session.io.env })
+    const server = await createServer(readConfig(session.io.env), { env: session.io.env })
     const { url, metricsUrl: metrics_url, edition, notice, first } = server
     session.print(
       {

@@ -3,7 +3,7 @@ import { findOrganization, listOrganizations, openDatabase } from '@remit/core'
 import type { CoreTables, Database, OrganizationRow } from '@remit/core'
 import { boot } from '../boot.ts'
 import type { Booted } from '../boot.ts'
-import { readConfig } from '../config.ts'
+import { ignoredNames, readConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
 import { CliError, EXIT } from './errors.ts'
@@ -15,14 +15,19 @@ export class Session {
   /** `--json` was given: results and errors are one JSON document a line. */
   json: boolean
   exitCode: number = EXIT.ok
+  #config: Config | null = null
 
   constructor(io: Io, json: boolean) {
     this.io = io
     this.json = json
   }
 
+  /** The settings; says once which names are ignored. */
   get config(): Config {
-    return readConfig(this.io.env)
+    if (this.#config) return this.#config
+    this.#config = readConfig(this.io.env)
+    for (const sentence of ignoredNames(this.io.env)) this.warn(sentence)
+    return this.#config
   }
 
   /** Writes the result: the value with `--json`, the text for a person otherwise. */

@@ -1,0 +1,48 @@
+import { distance } from 'fastest-levenshtein'
+
+/** Names of clients, tests and the documentation, which the server leaves alone. */
+const FOREIGN = /^REMIT_(KEY|API_KEY|URL|CREDENTIAL|WEBHOOK_SECRET|TEST_\w*)$/
+
+/**
+ * Variables that Kubernetes puts into a pod for each Service of its namespace; for a Service whose
+ * name begins with `remit`, they begin with `REMIT_`
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+ */
+const SERVICE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//
+
+/** What the names in an environment are to the server. */
+export interface EnvironmentNames {
+  /** Values of the server's settings, by name. */
+  readonly given: Readonly<Record<string, string>>
+  /** Names that differ from a setting by a slip, each with the setting. */
+  readonly nearMisses: readonly (readonly [name: string, setting: string])[]
+  /** Names that begin with `REMIT_` and are like no setting. */
+  readonly unknown: readonly string[]
+}
+
+/** Sorts the `REMIT_` names of an environment; an empty value counts as none. */
+export function sortNames(
+  env: Readonly<Record<string, string | undefined>>,
+  settings: readonly string[],
+): EnvironmentNames {
+  const given: Record<string, string> = {}
+  const nearMisses: [string, string][] = []
+  const unknown: string[] = []
+  for (const [name, value = ''] of Object.entries(env)) {
+    if (!name.startsWith('REMIT_') || value === '') continue
+    if (FOREIGN.test(name) || isServiceLink(name, value)) continue
+    const nearest = settings.find((setting) => isSlip(name, setting))
+    if (settings.includes(name)) given[name] = value
+    else if (nearest !== undefined) nearMisses.push([name, nearest])
+    else unknown.push(name)
+  }
+  return { given, nearMisses, unknown }
+}
+
+const isServiceLink = (name: string, value: string): boolean =>
+  SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value))
+
+/** A few letters apart, or the setting without its last words (`REMIT_DATABASE`). */
+const isSlip = (name: string, setting: string): boolean =>
+  setting.startsWith(`${name}_`) || distance(name, setting) <= Math.min(3, (name.length - 6) / 2)
