@@ -155,6 +155,12 @@ describe('names that end in a backslash', () => {
   ])('is a name like any other: %s', (text) => {
     expect(JSON.stringify(parseStrictJson(bytesOf(text))).length).toBe(text.length)
   })
+
+  test('is one however it is spelled', () => {
+    const text = String.raw`{"\u005c":{"\u005C":"\u005d"},"a\u005cu":{"u005c":1},"\\u005c":2}`
+
+    expect(parseStrictJson(bytesOf(text))).toEqual(JSON.parse(text))
+  })
 })
 
 describe('characters', () => {
@@ -207,6 +213,47 @@ describe('depth', () => {
   test('a million levels are refused, not overflowed', () => {
     expect(refusal(nested(1_000_000)).code).toBe('too_deep')
     expect(refusal('{"a":'.repeat(1_000_000)).code).toBe('too_deep')
+  })
+})
+
+test('a number of a hundred thousand digits is judged in one pass', () => {
+  // A pattern that tries each zero as the beginning of the last ones would take minutes.
+  const literal = `1.${'0'.repeat(400_000)}1`
+
+  expect(refusal(`[${literal}]`).code).toBe('inexact_number')
+  expect(parseStrictJson(bytesOf(`[${literal.slice(0, -1)}]`))).toEqual([1])
+})
+
+describe('limits', () => {
+  const limits = { parts: 6, names: 3, values: 4 }
+  const within = [
+    '{"a":{"b":1},"c":[1,2]}',
+    '[{"a":1},{"a":2},[]]',
+    '["a:b,{[","\\"","{{{{{{{{"]',
+    '{"a":1,"b":2,"c":3}',
+  ]
+  test.each(within)('what is within them is read: %s', (text) => {
+    expect(parseStrictJson(bytesOf(text), { limits })).toEqual(JSON.parse(text))
+  })
+
+  test.each([
+    ['arrays and objects', '[[],{},[],{},[],[]]', '6 names, arrays and objects'],
+    ['names', '{"a":{"a":{"a":{"a":1}}}}', '6 names, arrays and objects'],
+    ['different names', '{"a":1,"b":2,"c":3,"d":4}', '3 different names'],
+    ['values', '[1,2,3,4,5,6]', '4 values'],
+  ])('too many %s are refused', (_, text, said) => {
+    expect(refusal(text, { limits })).toMatchObject({
+      code: 'too_many_parts',
+      reason: `The text may have at most ${said}.`,
+    })
+  })
+
+  test('refuse before anything is built', () => {
+    // Everything that is built from is read as a text first, and this one cannot be: it is no JSON.
+    const text = `{${'"a":1,'.repeat(1000)}`
+
+    expect(refusal(text, { limits }).code).toBe('too_many_parts')
+    expect(refusal(text).code).toBe('not_json')
   })
 })
 

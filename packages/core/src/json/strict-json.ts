@@ -1,11 +1,23 @@
 import { isUtf8 } from 'node:buffer'
-import { duplicateName, isNameMisread, numberSurvives } from './strict-json-checks.ts'
+import { duplicateName, hasMoreNames, numberSurvives } from './strict-json-checks.ts'
 
 export interface StrictJsonOptions {
   /** Deepest nesting of arrays and objects that is read. 64 unless given. */
   readonly maxDepth?: number
   /** Refuse U+0000 in names and strings: PostgreSQL cannot store it in a text column. */
   readonly refuseNul?: boolean
+  /** What may be in the text. Unlimited unless given. */
+  readonly limits?: JsonLimits
+}
+
+/** Counts that are checked before anything is built: building costs far more than reading. */
+export interface JsonLimits {
+  /** Names of members, arrays and objects together. */
+  readonly parts: number
+  /** Different names, as they are spelled. Each new one costs as much as many known ones. */
+  readonly names: number
+  /** Commas, which separate values. */
+  readonly values: number
 }
 
 export type StrictJsonCode =
@@ -19,6 +31,7 @@ export type StrictJsonCode =
   | 'inexact_number'
   | 'lone_surrogate'
   | 'nul_character'
+  | 'too_many_parts'
 
 /** Why a text was refused: `reason` is one sentence for the sender, `code` is for programs. */
 export class StrictJsonError extends Error {
@@ -48,18 +61,22 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
   }
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   // Before parsing: a text nested a million deep must not become a million objects first.
-  const scan = scanSource(source, options.maxDepth ?? 64)
+  const scan = scanSource(source, options.maxDepth ?? 64, options.limits?.parts ?? Infinity)
+  if (options.limits) checkLimits(source, scan, options.limits)
   const text = source.toString('utf8')
 
   const value = parse(text)
   if (typeof value !== 'object' || value === null) {
     throw new StrictJsonError('not_a_container', 'The text must be a JSON object or array.')
   }
-  if (countNames(value) !== scan.names) {
-    const name = JSON.stringify(duplicateName(text))
+  const read = countNames(value, { names: 0, backslashed: 0 })
+  if (read.names !== scan.names) {
+    const name = shown(duplicateName(text) ?? '')
     throw new StrictJsonError('duplicate_name', `The name ${name} appears twice in one object.`)
   }
-  if (scan.backslashes && isNameMisread(text, value)) {
+  // V8 takes a name such as `x\n` for the `x\` of an object that it has seen (nodejs/node#63785); what
+  // it takes a name for always ends in a backslash.
+  if (read.backslashed !== scan.backslashed) {
     const reason = 'A name is written so that it is read as another, which ends in a backslash.'
     throw new StrictJsonError('misread_name', reason)
   }
@@ -67,43 +84,71 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
   return value
 }
 
+function checkLimits(source: Buffer, scan: Scan, limits: JsonLimits): void {
+  if (scan.values > limits.values) throw tooMany(limits.values, 'values')
+  if (scan.names > limits.names && hasMoreNames(source, limits.names))
+    throw tooMany(limits.names, 'different names')
+}
+
+const tooMany = (most: number, of: string): StrictJsonError =>
+  new StrictJsonError('too_many_parts', `The text may have at most ${most} ${of}.`)
+
+const MAX_SHOWN = 64
+
+/** A text for a message, in quotes; the beginning of a long one. */
+const shown = (text: string): string =>
+  JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
+
 interface Scan {
   /** Colons outside strings, which in valid JSON is the number of names. */
   names: number
+  /** Commas outside strings. */
+  values: number
+  /** Names that end in a backslash. */
+  backslashed: number
   /** A lone surrogate or U+0000 can only come from a \u escape: UTF-8 has no form for the one,
    *  and JSON forbids the other unescaped. */
   unicodeEscapes: boolean
-  /** Something is escaped. */
-  backslashes: boolean
 }
 
 // Index arithmetic on bytes instead of a tokenizer: this runs before every decision. It may see
 // text that is not JSON; then it counts nonsense and `JSON.parse` refuses.
-function scanSource(source: Buffer, maxDepth: number): Scan {
+function scanSource(source: Buffer, maxDepth: number, maxParts: number): Scan {
   const end = source.length
+  const scan = { names: 0, values: 0, backslashed: 0, unicodeEscapes: false }
   let depth = 0
-  let names = 0
-  let unicodeEscapes = false
-  let backslashes = false
+  let parts = 0
+  let endsInBackslash = false
   for (let at = 0; at < end; at++) {
     const byte = source[at] ?? 0
     if (byte === 0x22) {
+      endsInBackslash = false
       let inside = source[++at]
       while (inside !== 0x22 && at < end) {
+        endsInBackslash = false
         if (inside === 0x5c) {
-          backslashes = true
-          if (source[++at] === 0x75) unicodeEscapes = true
+          const escaped = source[++at]
+          endsInBackslash = escaped === 0x5c || isBackslashCode(source, at)
+          if (escaped === 0x75) {
+            scan.unicodeEscapes = true
+            at += 4
+          }
         }
         inside = source[++at]
       }
     } else if (byte === 0x3a) {
-      names++
+      scan.names++
+      parts++
+      if (endsInBackslash) scan.backslashed++
+    } else if (byte === 0x2c) {
+      scan.values++
     } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
       const stop = endOfNumber(source, at)
       // At most 15 characters and no exponent: such a decimal always survives a double.
       if (stop - at > 15 || hasExponent(source, at, stop)) checkNumber(source, at, stop)
       at = stop - 1
     } else if (byte === 0x7b || byte === 0x5b) {
+      parts++
       if (++depth > maxDepth) {
         const reason = `The text is nested deeper than ${maxDepth} levels.`
         throw new StrictJsonError('too_deep', reason)
@@ -111,9 +156,18 @@ function scanSource(source: Buffer, maxDepth: number): Scan {
     } else if (byte === 0x7d || byte === 0x5d) {
       depth--
     }
+    if (parts > maxParts) throw tooMany(maxParts, 'names, arrays and objects')
   }
-  return { names, unicodeEscapes, backslashes }
+  return scan
 }
+
+/** Whether `u005c` stands there. */
+const isBackslashCode = (source: Buffer, at: number): boolean =>
+  source[at] === 0x75 &&
+  source[at + 1] === 0x30 &&
+  source[at + 2] === 0x30 &&
+  source[at + 3] === 0x35 &&
+  (source[at + 4] === 0x63 || source[at + 4] === 0x43)
 
 function endOfNumber(source: Buffer, start: number): number {
   let at = start + 1
@@ -141,8 +195,8 @@ function hasExponent(source: Buffer, start: number, stop: number): boolean {
 function checkNumber(source: Buffer, start: number, stop: number): void {
   const literal = source.toString('latin1', start, stop)
   if (numberSurvives(literal)) return
-  const shown = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal
-  const reason = `The number ${shown} does not survive a 64-bit float; send it as a string.`
+  const beginning = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal
+  const reason = `The number ${beginning} does not survive a 64-bit float; send it as a string.`
   throw new StrictJsonError('inexact_number', reason)
 }
 
@@ -155,20 +209,26 @@ function parse(text: string): unknown {
   }
 }
 
+interface NamesRead {
+  names: number
+  /** Those that end in a backslash. */
+  backslashed: number
+}
+
 // Recursion is safe here and below: the scan has already bounded the depth.
-function countNames(value: object): number {
-  let count = 0
+function countNames(value: object, count: NamesRead): NamesRead {
   if (Array.isArray(value)) {
     for (const item of value as unknown[]) {
-      if (typeof item === 'object' && item !== null) count += countNames(item)
+      if (typeof item === 'object' && item !== null) countNames(item, count)
     }
     return count
   }
   const record = value as Record<string, unknown>
   for (const name of Object.keys(record)) {
     const item = record[name]
-    count++
-    if (typeof item === 'object' && item !== null) count += countNames(item)
+    count.names++
+    if (name.charCodeAt(name.length - 1) === 0x5c) count.backslashed++
+    if (typeof item === 'object' && item !== null) countNames(item, count)
   }
   return count
 }
@@ -176,11 +236,11 @@ function countNames(value: object): number {
 function checkCharacters(value: unknown, refuseNul: boolean): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) {
-      const reason = `The string ${JSON.stringify(value)} holds half of a surrogate pair.`
+      const reason = `The string ${shown(value)} holds half of a surrogate pair.`
       throw new StrictJsonError('lone_surrogate', reason)
     }
     if (refuseNul && value.includes('\0')) {
-      const reason = `The string ${JSON.stringify(value)} holds the character U+0000.`
+      const reason = `The string ${shown(value)} holds the character U+0000.`
       throw new StrictJsonError('nul_character', reason)
     }
   } else if (Array.isArray(value)) {
