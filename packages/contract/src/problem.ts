@@ -69,7 +69,7 @@ export const PROBLEMS = {
   permission_parent_unusable: [422, 'The parent carries no such permission'],
   permission_too_wide: [422, 'The permission is wider than what it is cut from'],
   rate_limited: [429, 'Too many requests with this key'],
-  jobs_busy: [429, 'Too many verifications and reports are waiting'],
+  jobs_busy: [429, 'Too much heavy work of the organization is waiting'],
   header_too_large: [431, 'The header is too large'],
   internal_error: [500, 'The server failed'],
   ledger_unavailable: [503, 'The record could not be written, so nothing was done'],

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { Failure } from '../errors.ts'
+import { Turns } from './turns.ts'
+
+/** Work that runs until it is told to end. */
+function workIn(turns: Turns) {
+  const running: string[] = []
+  const ends: Record<string, () => void> = {}
+  const start = (owner: string, name: string) =>
+    turns.run(owner, async () => {
+      running.push(name)
+      await new Promise<void>((end) => (ends[name] = end))
+      running.splice(running.indexOf(name), 1)
+      return name
+    })
+  return { running, start, end: (name: string) => ends[name]?.() }
+}
+
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'done',
+    (error: unknown) => (error instanceof Failure ? error.code : String(error)),
+  )
+
+describe('turns', () => {
+  it('run so many pieces at once, and never all of one organization', async () => {
+    const work = workIn(new Turns({ size: 3 }))
+    const all = [
+      work.start('a', 'a1'),
+      work.start('a', 'a2'),
+      work.start('a', 'a3'),
+      work.start('b', 'b1'),
+      work.start('b', 'b2'),
+    ]
+
+    expect(work.running).toEqual(['a1', 'a2', 'b1'])
+    work.end('b1')
+    await all[3]
+    expect(work.running).toEqual(['a1', 'a2', 'b2'])
+    work.end('a1')
+    await all[0]
+    expect(work.running).toEqual(['a2', 'b2', 'a3'])
+  })
+
+  it('go on after work that failed', async () => {
+    const turns = new Turns({ size: 1 })
+    const failing = turns.run('a', () => Promise.reject(new Error('broken')))
+    const next = turns.run('a', () => Promise.resolve('done'))
+
+    await expect(failing).rejects.toThrow('broken')
+    expect(await next).toBe('done')
+  })
+
+  it('refuse what is too much to wait: of one organization, and of all', async () => {
+    const turns = new Turns({ size: 1, waiting: { each: 2, total: 3 } })
+    const work = workIn(turns)
+    void work.start('a', 'a1')
+    const waiting = [work.start('a', 'a2'), work.start('a', 'a3')].map(refusal)
+
+    expect(await refusal(work.start('a', 'a4'))).toBe('jobs_busy')
+    waiting.push(refusal(work.start('b', 'b1')))
+    expect(await refusal(work.start('c', 'c1'))).toBe('jobs_busy')
+    turns.close(new Error('closing'))
+    expect(await Promise.all(waiting)).toEqual(Array(3).fill('Error: closing'))
+  })
+
+  it('end when they are ended from elsewhere, once', async () => {
+    const turns = new Turns({ size: 1, each: 1 })
+    const work = workIn(turns)
+    const end = await turns.begin('a')
+    const waiting = [work.start('a', 'a1'), work.start('a', 'a2')]
+    expect(work.running).toEqual([])
+    end()
+    end()
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect(work.running).toEqual(['a1'])
+    work.end('a1')
+    expect(await waiting[0]).toBe('a1')
+  })
+})
