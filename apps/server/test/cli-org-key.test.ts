@@ -145,7 +145,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     ['require_separate_keys=1', 'require_separate_keys: must be true or false'],
     [
       'consequential_actions=a,,b',
-      'consequential_actions: must be 1 to 256 characters in NFC, without control or format characters or outer blanks; * is any run of characters',
+      'consequential_actions: must be 1 to 256 characters in NFC, without invisible characters, blanks other than U+0020 or outer blanks; * is any run of characters',
     ],
     ['consequential_actions=[5]', 'consequential_actions: must be a string, not a number'],
     ['credentials_per_agent=0', 'credentials_per_agent: must be a whole number from 1 to 100'],

@@ -27,7 +27,7 @@ export const Scope = z.enum(SCOPES).meta({ id: 'Scope' })
 export type Scope = z.infer<typeof Scope>
 
 const NAME_RULE =
-  '1 to 256 characters in NFC, without control or format characters, outer blanks or *'
+  '1 to 256 characters in NFC, without invisible characters, blanks other than U+0020, outer blanks or *'
 
 /** What agents, actions and the parts of a resource may be called. */
 export const Name = z.string().refine(isName, `must be ${NAME_RULE}`)

@@ -11,7 +11,7 @@ export const Pattern = z
   .string()
   .refine(
     isPattern,
-    'must be 1 to 256 characters in NFC, without control or format characters or outer blanks; * is any run of characters',
+    'must be 1 to 256 characters in NFC, without invisible characters, blanks other than U+0020 or outer blanks; * is any run of characters',
   )
   .meta({ id: 'Pattern' })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitsFreeForm, fromMicroUsd, isName, isUsd, toMicroUsd } from './values.ts'
+import { fitsFreeForm, fromMicroUsd, isLine, isName, isUsd, toMicroUsd } from './values.ts'
 
 describe('isUsd', () => {
   it('takes every amount of whole micro-dollars up to a billion, and keeps it exactly', () => {
@@ -68,9 +68,45 @@ describe('isName', () => {
     expect(isName('x'.repeat(257))).toBe(false)
   })
 
+  it.each([
+    ['U+FE0F', 'variation selector', '\ufe0f'],
+    ['U+034F', 'combining grapheme joiner', '\u034f'],
+    ['U+3164', 'Hangul filler', '\u3164'],
+    ['U+115F', 'Hangul choseong filler', '\u115f'],
+    ['U+FFA0', 'halfwidth Hangul filler', '\uffa0'],
+    ['U+E0100', 'variation selector 17', '\u{e0100}'],
+    ['U+2800', 'blank Braille pattern', '\u2800'],
+    ['U+2028', 'line separator', '\u2028'],
+    ['U+2029', 'paragraph separator', '\u2029'],
+    ['U+00A0', 'no-break space', '\u00a0'],
+    ['U+2003', 'em space', '\u2003'],
+    ['U+3000', 'ideographic space', '\u3000'],
+    ['U+200B', 'zero width space', '\u200b'],
+  ])('refuses %s, %s, wherever it is', (_, __, character) => {
+    for (const name of [`pay${character}ments`, `${character}pay`, `pay${character}`, character])
+      expect(isName(name)).toBe(false)
+  })
+
+  it.each(['pay ments', 'Zoë', '支付', '한국', 'प्रबंधक', 'é.è', '💸'])('takes %s', (name) => {
+    expect(isName(name)).toBe(true)
+  })
+
   it('refuses lone surrogates', () => {
     expect(isName('\ud800')).toBe(false)
     expect(isName('a\udfff')).toBe(false)
+  })
+})
+
+describe('isLine', () => {
+  it('takes text for people, with emoji and ideographic spaces', () => {
+    for (const line of ['Pays ❤️ * invoices', '山田　太郎', 'x'.repeat(1024)])
+      expect(isLine(line)).toBe(true)
+  })
+
+  it('refuses control and format characters, also late in the text', () => {
+    expect(isLine(`${'x'.repeat(300)}\u0000`)).toBe(false)
+    expect(isLine(`${'x'.repeat(300)}\u202e`)).toBe(false)
+    expect(isLine('')).toBe(false)
   })
 })
 

@@ -1,12 +1,20 @@
 const ASCII_NAME = /^[!-)+-~](?:[ -)+-~]{0,254}[!-)+-~])?$/
-const UNICODE_NAME = /^[^\p{Cc}\p{Cf}\p{Cs}*]{1,256}$/u
+/**
+ * No character that a reader cannot see: two names that look the same must be the same. `DI` is Unicode's
+ * `Default_Ignorable_Code_Point` (UAX #44); U+2800 is the blank Braille pattern.
+ */
+const UNICODE_NAME = /^[^\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800*]{1,256}$/v
+const PLAIN_TEXT = /^[^\p{Cc}\p{Cf}\p{Cs}]+$/u
 const OUTER_BLANK = /^\s|\s$/u
 
-/** Agent ids and actions as `primitives.ts` describes them. */
-export function isName(text: string): boolean {
-  if (ASCII_NAME.test(text)) return true
-  return UNICODE_NAME.test(text) && !OUTER_BLANK.test(text) && text.normalize('NFC') === text
-}
+/** Agent ids, actions, parts of resources and approvers as `primitives.ts` describes them. */
+export const isName = (text: string): boolean =>
+  ASCII_NAME.test(text) || (UNICODE_NAME.test(text) && isTidy(text))
+
+/** A line of text for people, which is not compared with another one. */
+export const isLine = (text: string): boolean => PLAIN_TEXT.test(text) && isTidy(text)
+
+const isTidy = (text: string): boolean => !OUTER_BLANK.test(text) && text.normalize('NFC') === text
 
 /** Names of people compare without regard to case, as e-mail addresses are written in any. */
 export const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
