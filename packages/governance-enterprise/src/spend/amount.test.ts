@@ -12,6 +12,19 @@ describe('amountOf', () => {
     expect(amountOf(Object.create({ amount_usd: 5 }) as Record<string, unknown>)).toBe('missing')
   })
 
+  it('is invalid where two amounts are given that differ', () => {
+    expect(amountOf({ amount_usd: 0, amount: 1_000_000 })).toBe('invalid')
+    expect(amountOf({ amount_usd: 5, amount: 6, currency: 'USD' })).toBe('invalid')
+    expect(amountOf({ amount_usd: 5, amount: '5' })).toBe('invalid')
+  })
+
+  it('takes two amounts that are equal, or of which one is null', () => {
+    const five = { micro: 5_000_000 }
+    expect(amountOf({ amount_usd: 5, amount: 5, currency: 'USD' })).toEqual(five)
+    expect(amountOf({ amount_usd: 5, amount: null })).toEqual(five)
+    expect(amountOf({ amount_usd: null, amount: 5 })).toEqual(five)
+  })
+
   it('is exact for every amount with 6 decimals', () => {
     for (const [usd, micro] of [
       [0.000001, 1],
