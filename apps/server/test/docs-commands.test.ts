@@ -19,12 +19,12 @@ const blocksOf = (page: string): string[] =>
   [...textOf(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
 
 it.each(pages.filter((page) => blocksOf(page).some((block) => block.includes('curl '))))(
-  '%s asks the server that `REMIT` names, with the key in `REMIT_KEY`',
+  '%s asks the server that `REMIT` names, with a key from a variable',
   (page) => {
     for (const block of blocksOf(page)) {
       for (const [request] of block.matchAll(/^curl (?:[^\n]|\\\n)*/gm)) {
         expect(request).toMatch(/^curl (?:-\S+ (?:[A-Z]+ )?)*"?\$REMIT\//)
-        expect(request).toMatch(/"Authorization: Bearer \$REMIT_KEY"|\/\.well-known\//)
+        expect(request).toMatch(/"Authorization: Bearer \$(?:REMIT|ALICE)_KEY"|\/\.well-known\//)
       }
     }
   },
