@@ -72,6 +72,7 @@ describe.each(DIALECTS)('ledger erase on %s', (dialect) => {
     [['--seq', '-1', '--reason', 'x'], 2, '--seq must be a whole number; given: -1'],
     [['--seq', 'all', '--reason', 'x'], 2, '--seq must be a whole number; given: all'],
     [['--seq', '7', '--reason', ''], 2, '--reason must be one line of 1 to 500 characters'],
+    [['--seq', '7', '--reason', ' \u00A0\u200B'], 2, '--reason must be one line of 1 to 500'],
     [['--seq', '7', '--reason', 'x', '--person', 'ada'], 2, '--person must be an e-mail address'],
     [['--seq', '7'], 2, "required option '--reason <text>' not specified"],
     [['--reason', 'x'], 2, "required option '--seq <seq...>' not specified"],

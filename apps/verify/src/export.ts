@@ -128,8 +128,7 @@ function verdictOf(
     root,
     anchored_by:
       checkpoints.outside >= 0 ? 'external' : checkpoints.trusted >= 0 ? 'signature' : 'none',
-    truncation_checked:
-      !isOpen && !partial && Math.max(checkpoints.trusted, checkpoints.outside) === size,
+    truncation_checked: !isOpen && !partial && faults.truncations === 0 && checkpoints.outside >= 0,
     redacted: erased,
     pruned: history.pruned,
     recovered: history.recovered,

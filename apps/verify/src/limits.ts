@@ -41,6 +41,14 @@ export function limitsOf(
       'A return to an older signed state, or a rewrite by a holder of the signing key: only a checkpoint that was kept elsewhere shows it (--checkpoint).',
     ],
     [
+      !isOpen && !partial && outside < 0,
+      'Whether entries are missing at the end: no checkpoint that was kept elsewhere agreed.',
+    ],
+    [
+      !isOpen && !partial && outside >= 0,
+      `Whether entries after the first ${outside} are missing at the end: the newest checkpoint from elsewhere that agreed has that size.`,
+    ],
+    [
       outside >= 0 && outside < size,
       `The entries from seq ${outside} on against a holder of the signing key: the newest checkpoint from elsewhere ends there.`,
     ],

@@ -42,7 +42,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
         status: 'ok',
         checked: { from_seq: 0, to_seq: 19, entries: 20 },
         anchored_by: 'signature',
-        truncation_checked: true,
+        truncation_checked: false,
         first_invalid: null,
         errors: [],
         gaps: 0,
@@ -53,6 +53,32 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       })
       expect(found.head.seq).toBe(19)
       expect(found.not_checked.length).toBeGreaterThan(0)
+    })
+
+    test('a restored older copy is not called complete, and a newer checkpoint from outside shows it', async () => {
+      const own = await ledgerOf(6)
+      const older = await api.remit.ledger.head(own.org.id)
+      const attacker = new Attacker(api.remit.db, own.org.id)
+      const copy = await attacker.copy()
+      await api.remit.writer.work(own.org.id, OPERATOR, () =>
+        Promise.resolve({ entries: entries(3), reply: () => undefined }),
+      )
+      const newer = await api.remit.ledger.head(own.org.id)
+      await attacker.restore(copy)
+      const alone = await own.ok('verifyLedger', { body: {} })
+      const withOlder = await own.ok('verifyLedger', { body: { checkpoint: older.note } })
+      await attacker.restore(copy)
+      const withNewer = await own.ok('verifyLedger', { body: { checkpoint: newer.note } })
+
+      expect(alone).toMatchObject({ status: 'ok', truncation_checked: false })
+      expect(alone.not_checked).toContainEqual(
+        expect.stringMatching(/^Whether entries are missing at the end/),
+      )
+      expect(withOlder).toMatchObject({ status: 'ok', truncation_checked: true })
+      expect(withOlder.not_checked).toContainEqual(
+        expect.stringMatching(/^Whether entries after the first 6 are missing at the end/),
+      )
+      expect(withNewer).toMatchObject({ status: 'behind_checkpoint', truncation_checked: false })
     })
 
     test('it becomes an entry that tells what was found and up to where', async () => {

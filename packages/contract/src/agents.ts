@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
-import { isLine } from './values.ts'
+import { hasVisibleCharacter, isLine } from './values.ts'
 
 /** Scopes of a new agent that names none: it may act, record what it did, and use the open checks. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['authorize', 'guard', 'ledger:append', 'scorers']
@@ -10,7 +10,13 @@ export const DEFAULT_SCOPES: readonly Scope[] = ['authorize', 'guard', 'ledger:a
 const LINE_RULE = 'without control or format characters or outer blanks'
 
 /** A line of text for people. */
-const line = (max: number) => z.string().min(1).max(max).refine(isLine, `must be text ${LINE_RULE}`)
+const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(isLine, `must be text ${LINE_RULE}`)
+    .refine(hasVisibleCharacter, 'must hold a visible character')
 
 const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/
 

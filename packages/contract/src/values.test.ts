@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitsFreeForm, fromMicroUsd, isLine, isName, isUsd, toMicroUsd } from './values.ts'
+import {
+  fitsFreeForm,
+  fromMicroUsd,
+  hasVisibleCharacter,
+  isLine,
+  isName,
+  isUsd,
+  toMicroUsd,
+} from './values.ts'
 
 describe('isUsd', () => {
   it('takes every amount of whole micro-dollars up to a billion, and keeps it exactly', () => {
@@ -33,6 +41,26 @@ describe('isUsd', () => {
 
   it.each([-1, -1e-9, 1e9 + 1e-6, 1e300, Infinity, Number.NaN, 5e-324])('refuses %d', (usd) => {
     expect(isUsd(usd)).toBe(false)
+  })
+})
+
+describe('hasVisibleCharacter', () => {
+  it.each([
+    ' ',
+    '\t\r\n',
+    '\u00A0',
+    '\u200B',
+    '\u2003\u2060\uFEFF',
+    '\u3164',
+    '\u2800',
+    '\u0301',
+    '',
+  ])('is false of %j, which shows nothing', (text) => {
+    expect(hasVisibleCharacter(text)).toBe(false)
+  })
+
+  it.each(['a', ' .', '\u200B7', 'ÿ', '好', '👍', '€'])('is true of %j', (text) => {
+    expect(hasVisibleCharacter(text)).toBe(true)
   })
 })
 

@@ -16,6 +16,15 @@ export const isLine = (text: string): boolean => PLAIN_TEXT.test(text) && isTidy
 
 const isTidy = (text: string): boolean => !OUTER_BLANK.test(text) && text.normalize('NFC') === text
 
+// Hangul fillers and the like are letters that nobody sees; the blank Braille pattern is a symbol.
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+
+/**
+ * Whether a text holds a character that a reader sees: a letter, digit, mark of punctuation or symbol.
+ * Blanks, tabs, U+00A0 and zero-width characters are none.
+ */
+export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text)
+
 /** Names of people compare without regard to case, as e-mail addresses are written in any. */
 export const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
 

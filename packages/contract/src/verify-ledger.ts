@@ -40,7 +40,11 @@ export const LedgerVerification = z
       .describe(
         'What holds the ledger: nothing but itself, the server’s key, a checkpoint outside',
       ),
-    truncation_checked: z.boolean().describe('It is known that nothing is missing at the end'),
+    truncation_checked: z
+      .boolean()
+      .describe(
+        'A checkpoint from outside agrees and none is ahead of the end: nothing up to it is missing. The server’s own signature does not show that; `not_checked` says from where on it is open',
+      ),
     redacted: z.int().describe('Erased payloads'),
     pruned: z
       .array(z.object({ seq: z.int(), cut: z.int() }))

@@ -210,6 +210,11 @@ describe.each(DIALECTS)('/v1/identity/agents on %s', (dialect) => {
       ['nothing', {}, ''],
       ['no owner', { owners: [] }, 'owners'],
       ['a suspension without a reason', { status: 'suspended' }, 'suspended_reason'],
+      [
+        'a reason that nobody can see',
+        { status: 'suspended', suspended_reason: '\u3164' },
+        'suspended_reason',
+      ],
       ['a reason without a suspension', { suspended_reason: 'x' }, 'suspended_reason'],
       ['another id', { agent_id: 'other' }, 'agent_id'],
       ['an owner of null', { owners: null }, 'owners'],

@@ -1,3 +1,4 @@
+import { hasVisibleCharacter } from '@remit/contract'
 import { z } from 'zod'
 import { CliError } from './errors.ts'
 
@@ -9,8 +10,8 @@ export function readEmail(text: string): string {
 
 /** What `--reason` takes: it goes into the ledger. Throws `CliError`. */
 export function readReason(text: string): string {
-  if (/^[^\p{Cc}]{1,500}$/u.test(text)) return text
-  throw new CliError('--reason must be one line of 1 to 500 characters')
+  if (/^[^\p{Cc}]{1,500}$/u.test(text) && hasVisibleCharacter(text)) return text
+  throw new CliError('--reason must be one line of 1 to 500 characters, one of them visible')
 }
 
 /** A whole number, as of entries and days. Throws `CliError`. */

@@ -12,6 +12,11 @@ import { sql } from 'kysely'
 
 type Db = Database<CoreTables>
 
+const TABLES = ['ledger_entry', 'ledger_head', 'ledger_checkpoint', 'ledger_node'] as const
+
+/** The rows of each of `TABLES`. */
+type Copy = readonly (readonly unknown[])[]
+
 /** Whoever has the whole database. Hashes and trees are made here anew, from docs/ledger-format.md. */
 export class Attacker {
   readonly db: Db
@@ -68,13 +73,27 @@ export class Attacker {
   }
 
   async removeAll(): Promise<void> {
-    for (const table of [
-      'ledger_entry',
-      'ledger_head',
-      'ledger_checkpoint',
-      'ledger_node',
-    ] as const)
+    for (const table of TABLES)
       await this.db.deleteFrom(table).where('org_id', '=', this.orgId).execute()
+  }
+
+  /** The whole ledger as a backup would have it. */
+  async copy(): Promise<Copy> {
+    const rows = TABLES.map((table) =>
+      this.db.selectFrom(table).selectAll().where('org_id', '=', this.orgId).execute(),
+    )
+    return Promise.all(rows)
+  }
+
+  /** Puts a backup in the place of the ledger. */
+  async restore(copy: Copy): Promise<void> {
+    await this.removeAll()
+    for (const [i, rows] of copy.entries())
+      if (rows.length > 0)
+        await this.db
+          .insertInto(TABLES[i]!)
+          .values(rows as never)
+          .execute()
   }
 
   /** Puts these in the place of all entries. */

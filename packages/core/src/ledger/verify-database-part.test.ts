@@ -54,11 +54,11 @@ describe.each(DIALECTS)('verifying a part of a ledger on %s', (dialect) => {
     )
   })
 
-  test('up to the end it confirms the end, and its root is that of the whole', async () => {
+  test('up to the end, its root is that of the whole', async () => {
     const whole = await verify()
     const part = await verify(512)
 
-    expect(part).toMatchObject({ status: 'ok', truncation_checked: true, root: whole.root })
+    expect(part).toMatchObject({ status: 'ok', root: whole.root })
     expect(await verify(0, SIZE + 1_000)).toEqual(whole)
   })
 

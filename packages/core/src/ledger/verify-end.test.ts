@@ -38,9 +38,34 @@ describe('the end of the chain', () => {
     const inside = check(chain, { rows: cut, head: repaired })
     const outside = check(chain, { rows: cut, head: repaired, external: [chain.notes[20]!] })
 
-    expect(inside).toMatchObject({ status: 'ok', truncation_checked: true })
+    expect(inside).toMatchObject({ status: 'ok', truncation_checked: false })
     expect(inside.not_checked.join(' ')).toContain('A return to an older signed state')
     expect(outside).toMatchObject({ status: 'behind_checkpoint', error_count: 1 })
+  })
+
+  test.each([
+    ['no checkpoint from outside', [], false],
+    ['an older checkpoint from outside', [8], true],
+    ['the newest checkpoint from outside', [21], true],
+    ['one that agrees and one that is ahead of the end', [8, 30], false],
+  ])('is known to be complete with %s: %j, %s', (_, sizes, isKnown) => {
+    const ahead = (size: number) =>
+      signCheckpoint(testSigner(chain.origin, 'one'), {
+        origin: chain.origin,
+        size,
+        root: 'a'.repeat(64),
+      })
+    const external = sizes.map((size) => chain.notes[size] ?? ahead(size))
+    const { truncation_checked, not_checked } = check(chain, { external })
+
+    expect(truncation_checked).toBe(isKnown)
+    expect(not_checked).toContainEqual(
+      expect.stringMatching(
+        sizes.length === 0
+          ? /^Whether entries are missing at the end: no checkpoint from outside/
+          : new RegExp(`^Whether entries after the first ${sizes[0]} are missing at the end`),
+      ),
+    )
   })
 
   test('cannot be made to look cut by a checkpoint that nobody signed', () => {
@@ -249,7 +274,7 @@ describe('a change of the signing key', () => {
     expect(report).toMatchObject({
       status: 'ok',
       anchored_by: 'signature',
-      truncation_checked: true,
+      truncation_checked: false,
     })
     expect(report.checkpoints).toEqual({ checked: 11, mismatched: 0 })
   })

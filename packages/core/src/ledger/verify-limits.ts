@@ -51,9 +51,14 @@ export function notChecked(facts: Facts): string[] {
     !facts.pinned,
     'Who signed: no trusted key was given, and a rewritten ledger would name a key of its own.',
   )
+  const isEnd = !facts.stopped && !facts.incomplete && !facts.continues
   say(
-    !checkpoints.given && !facts.stopped && !facts.incomplete,
-    'Whether entries are missing at the end: no checkpoint was given.',
+    isEnd && externalSize < 0,
+    'Whether entries are missing at the end: no checkpoint from outside agreed.',
+  )
+  say(
+    isEnd && externalSize >= 0,
+    `Whether entries after the first ${externalSize} are missing at the end: the newest checkpoint from outside that agreed has that size.`,
   )
   say(
     externalSize < 0,

@@ -55,7 +55,10 @@ export interface ChainReport {
   /** Merkle root over all entries up to the head; null when its beginning was not known. */
   readonly root: string | null
   readonly anchored_by: Anchor
-  /** Whether a trusted signature or a checkpoint from outside confirms that this is the end. */
+  /**
+   * Whether a checkpoint from outside agrees and none is ahead of the end: nothing up to it is missing.
+   * A signature alone does not show it, since an older copy of the ledger is signed too.
+   */
   readonly truncation_checked: boolean
   /** Payloads that are gone and named by a later `ledger.erased` entry. */
   readonly redacted: number

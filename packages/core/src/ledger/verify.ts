@@ -116,7 +116,6 @@ class Walk implements ChainVerifier {
       this.#history.end()
     }
     checkpoints.settle((lostSize) => this.#history.lossOf(lostSize))
-    const signedSize = Math.max(checkpoints.trustedSize, checkpoints.externalSize)
     const { missing, redacted } = this.#payloads
     const unexplained = cut ? missing.size : 0
     return {
@@ -125,7 +124,8 @@ class Walk implements ChainVerifier {
       head: { seq: size - 1, hash: this.#prev ?? ZERO_HASH },
       root: this.#root().root,
       anchored_by: checkpoints.anchor,
-      truncation_checked: !open && !continues && signedSize === size,
+      truncation_checked:
+        !open && !continues && !this.#findings.hasTruncation && checkpoints.externalSize >= 0,
       redacted,
       unexplained,
       pruned: this.#history.pruned,

@@ -1,4 +1,4 @@
-import { foldName } from '@remit/contract'
+import { foldName, hasVisibleCharacter } from '@remit/contract'
 import type { Asker } from './askers.ts'
 
 /** What one rule asks of a request, as it was when the request was opened. */
@@ -50,6 +50,10 @@ export interface Parties {
   readonly owners: readonly string[]
 }
 
+/** Whether a comment gives a reason: one that nobody can see gives none. */
+export const isReason = (comment: string | null): boolean =>
+  comment !== null && hasVisibleCharacter(comment)
+
 export const isSameVoter = (
   a: Pick<Voter, 'type' | 'id'>,
   b: Pick<Voter, 'type' | 'id'>,
@@ -89,7 +93,7 @@ function count(
   return votes.filter(
     (vote) =>
       vote.decision === decision &&
-      (vote.comment !== null || !requirement.reason_required) &&
+      (isReason(vote.comment) || !requirement.reason_required) &&
       !(parties.fourEyes && isKeyOf(parties.askers, vote.key_id)) &&
       objection(requirement, { ...vote.approver, role: vote.role }, parties) === null,
   ).length

@@ -5,7 +5,7 @@ import type { Caller, KeyPrincipal } from '@remit/core'
 import { askersOf } from './askers.ts'
 import { statusAt } from './lifecycle.ts'
 import { requirementsOf, votesOf } from './request.ts'
-import { isKeyOf, isSameVoter, objection, outcomeOf } from './requirements.ts'
+import { isKeyOf, isReason, isSameVoter, objection, outcomeOf } from './requirements.ts'
 import type { Parties, Vote, Voter } from './requirements.ts'
 import type { ApprovalRequestRow } from './schema.ts'
 
@@ -60,8 +60,11 @@ export function cast(
   const open = requirements.filter((_, i) => objections[i] === null)
   if (open.length === 0) throw fail('approver_not_eligible', objections[0] ?? undefined)
   const wants = open.find((one) => one.reason_required)
-  if (wants && comment === null)
-    throw invalid('comment', `is required by the rule ${wants.rule_id}`)
+  if (wants && !isReason(comment))
+    throw invalid(
+      'comment',
+      `is required by the rule ${wants.rule_id} and must hold a visible character`,
+    )
   const { type, id, named, role } = voter
   const vote = { approver: { type, id, named }, role, key_id: keyId, decision, comment, at }
   const votes = [...before, vote]

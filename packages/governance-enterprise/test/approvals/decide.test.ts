@@ -155,6 +155,18 @@ describe.each(DIALECTS)('POST /v1/approvals/{requestID}/decide on %s', (dialect)
       )
     })
 
+    it.each([' ', '\t', '\u00A0', '\u200B', '\u3164'])(
+      'a reason of %j where a rule asks for one: it must hold a visible character',
+      async (comment) => {
+        await setRule(api, { reason_required: true })
+        const id = await open(api)
+
+        const problem = await refusal(id, { decision: 'approve', comment })
+
+        expect(problem.errors?.map((error) => error.path)).toEqual(['comment'])
+      },
+    )
+
     it('another approver than the person that the key names', async () => {
       await setRule(api)
       const id = await open(api)
