@@ -53,7 +53,8 @@ export function listen(
         // A missing Host is refused below, with a problem document.
         requireHostHeader: false,
       },
-      (request, response) => void answer(request, response),
+      (request, response) =>
+        countHosts(request) > 1 ? refuseHosts(request, response) : void answer(request, response),
     )
     const refuse = (error: NodeJS.ErrnoException) => reject(new ListenError(reason(error, options)))
     server.once('error', refuse)
@@ -75,16 +76,35 @@ function refuseUnusable(error: unknown): Response {
   )
 }
 
+/** Node keeps the first of several Host fields; a proxy before it could have read another (RFC 9112 §3.2). */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
+}
+
 /** Only `Expect: 100-continue` is understood (RFC 9110 §10.1.1). */
-function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const failure = fail('invalid_request', 'Only Expect: 100-continue is understood')
-  const body = JSON.stringify(problemBody(failure, randomUUID()))
-  response.writeHead(failure.status, {
-    'Content-Type': 'application/problem+json',
-    'Cache-Control': 'no-store',
-    Connection: 'close',
-  })
-  response.end(body)
+const refuseExpectation = refusing('Only Expect: 100-continue is understood')
+const refuseHosts = refusing('The request has more than one Host header')
+
+/** Answers 400 before the request reaches the application, and closes the connection. */
+function refusing(detail: string): (request: IncomingMessage, response: ServerResponse) => void {
+  return (_request, response) => {
+    const failure = fail('invalid_request', detail)
+    const requestId = randomUUID()
+    const body = JSON.stringify(problemBody(failure, requestId))
+    response.writeHead(failure.status, {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': requestId,
+      'Content-Length': Buffer.byteLength(body),
+      Connection: 'close',
+    })
+    response.end(body)
+  }
 }
 
 const ANY = new Set(['127.0.0.1', '0.0.0.0', '::', '::1'])

@@ -60,6 +60,18 @@ describe('what is not HTTP as it should be', () => {
       'invalid_request',
     ],
     [
+      'two Host headers',
+      'GET /health HTTP/1.1\r\nHost: localhost\r\nhost: evil.example\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+    [
+      'two Host headers that are the same',
+      'GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+    [
       'a header line without a colon',
       'GET /health HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n',
       400,

@@ -94,6 +94,28 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
       })
     })
 
+    it('AuthZEN: a registered agent cannot be judged as another one that the context names', async () => {
+      const evaluate = (subject: object) =>
+        api.ok('accessEvaluation', {
+          body: {
+            subject,
+            action: { name: 'a.b' },
+            resource: { type: 'x', id: '1' },
+            context: { agent: 'other' },
+          },
+        })
+
+      const answer = await evaluate({ type: 'user', id: 'own' })
+
+      expect(answer).toMatchObject({
+        decision: false,
+        context: { reason: 'agent_denied', matched: [{ kind: 'agent', id: 'own' }] },
+      })
+      const { seq } = (answer as { context: { ledger: { seq: number } } }).context.ledger
+      expect(await api.remit.ledger.entry(api.org.id, seq)).toMatchObject({ agent_id: 'other' })
+      expect(await evaluate({ type: 'user', id: 'ada' })).toMatchObject({ decision: true })
+    })
+
     it('guard: 403 for another agent_id', async () => {
       const body = { content: 'hello', agent_id: 'other' }
       expect((await api.refusal('checkContent', { key, body })).code).toBe('agent_mismatch')

@@ -22,21 +22,32 @@ const PAGE = `<!doctype html>
 
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null })\n`
 
-// The page loads nothing from elsewhere; the styles that Swagger UI sets on elements are its own.
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+// The page loads nothing from elsewhere, and no other page can frame it; Swagger UI sets styles on
+// elements. `default-src` covers neither frames of this page, nor its base URL, nor its forms.
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+const SNIFFING_OFF = { 'X-Content-Type-Options': 'nosniff' }
 
 /** `/openapi.json`, and `/docs` to read and try it offline. */
 export function mountDocs(app: Hono, document: object): void {
   const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
-  app.get('/openapi.json', (c) => c.json(document))
-  app.get('/docs', (c) => c.html(PAGE, 200, { 'Content-Security-Policy': POLICY }))
+  app.get('/openapi.json', (c) => c.json(document, 200, SNIFFING_OFF))
+  app.get('/docs', (c) => c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, ...SNIFFING_OFF }))
   app.get('/docs/start.js', (c) =>
-    c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }),
+    c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8', ...SNIFFING_OFF }),
   )
   for (const [name, type] of Object.entries(ASSETS)) {
     app.get(`/docs/${name}`, async (c) =>
-      c.body(await readFile(join(folder, name)), 200, { 'Content-Type': type }),
+      c.body(await readFile(join(folder, name)), 200, { 'Content-Type': type, ...SNIFFING_OFF }),
     )
   }
 }

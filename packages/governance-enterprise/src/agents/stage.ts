@@ -42,11 +42,24 @@ export function agentStage(
           'setting',
           'require_agent_credentials',
         )
+      const disguised = disguisedAgent(ask, authority)
+      if (disguised !== null)
+        return refused(
+          'The subject is a registered agent; no other agent can act for it.',
+          'agent',
+          disguised,
+        )
       const started = monotonic()
       const meter = { isOver: () => monotonic() - started > BUDGET_MS }
       return verdictOf(ask, standingOf(ask, authority, meter))
     },
   }
+}
+
+/** A registered agent that names another one to act for it, and so would be judged by that one's rules. */
+function disguisedAgent({ claims, request }: Ask, { registry }: Known): string | null {
+  const id = claims.subject?.['id']
+  return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null
 }
 
 const refused = (message: string, kind: string, id: string): Verdict => ({

@@ -14,8 +14,8 @@ const agentOf = (subject: Facts, context?: Facts) =>
     .request.agent_id
 
 describe('questionOf', () => {
-  it.each(['agent', 'client', 'workload', 'service'])(
-    'takes a subject of type %s for the agent',
+  it.each(['agent', 'client', 'workload', 'service', 'Agent', 'AGENT', 'Service'])(
+    'takes a subject of type %s for the agent, whatever the context names',
     (type) => {
       expect(agentOf({ type, id: 'bot' })).toBe('bot')
       expect(agentOf({ type, id: 'bot' }, { agent: 'other' })).toBe('bot')
@@ -25,8 +25,18 @@ describe('questionOf', () => {
 
   it('takes the agent that the context names, where the subject is whom it acts for', () => {
     expect(agentOf({}, { agent: 'bot' })).toBe('bot')
-    expect(agentOf({ type: 'Agent', id: 'x' }, { agent: 'bot' })).toBe('bot')
+    expect(agentOf({ type: 'User', id: 'x' }, { agent: 'bot' })).toBe('bot')
   })
+
+  it.each(['device', 'person', 'agents', 'аgent'])(
+    'takes no agent from the context for a subject of the type %s',
+    (type) => {
+      expect(() => agentOf({ type }, { agent: 'bot' })).toThrow(
+        'context.agent: is only taken with a subject of the type user',
+      )
+      expect(agentOf({ type, id: 'x' })).toBe('x')
+    },
+  )
 
   it.each([undefined, {}, { agent: null }, Object.create({ agent: 'inherited' }) as Facts])(
     'takes any other subject where the context names none: %j',

@@ -16,8 +16,10 @@ export interface Question {
   readonly claims: Claims
 }
 
-/** Types of subjects that act for themselves; whoever has another type is acted for, or acts himself. */
+/** Types of subjects that act for themselves, whatever the context names; compared without case. */
 const AGENT_TYPES: ReadonlySet<string> = new Set(['agent', 'client', 'workload', 'service'])
+/** The type of subjects that an agent can act for. */
+const ACTED_FOR_TYPE = 'user'
 
 /** An AuthZEN evaluation in our own terms; members that it does not define are left behind. */
 export function questionOf(evaluation: AccessEvaluation): Question {
@@ -36,10 +38,16 @@ export function questionOf(evaluation: AccessEvaluation): Question {
   }
 }
 
-/** The agent: the subject itself, or the agent that the context names where the subject is none (COAZ). */
+/**
+ * The agent that is judged: the subject, or the agent that the context names where the subject is
+ * somebody it can act for (COAZ). With any other type the context must not choose whose rules count.
+ */
 function agentOf({ subject, context = {} }: AccessEvaluation): string {
+  const type = subject.type.toLowerCase()
   const named = Object.hasOwn(context, 'agent') ? context['agent'] : null
-  if (AGENT_TYPES.has(subject.type) || named === null) return subject.id
+  if (AGENT_TYPES.has(type) || named === null) return subject.id
+  if (type !== ACTED_FOR_TYPE)
+    throw invalid('context.agent', `is only taken with a subject of the type ${ACTED_FOR_TYPE}`)
   const { success, data } = Name.safeParse(named)
   if (!success) throw invalid('context.agent', 'must be the id of an agent')
   return data

@@ -23,13 +23,21 @@ describe('the identifier of the decision point', () => {
   )
 
   it.each([
-    ['https://pdp.example.com/.well-known/authzen-configuration', 'https://pdp.example.com'],
-    ['http://pdp.example.com/.well-known/authzen-configuration?x', 'https://pdp.example.com'],
     ['http://localhost:8080/a', 'http://localhost:8080'],
     ['http://127.0.0.1:8080/a', 'http://127.0.0.1:8080'],
     ['http://[::1]:8080/a', 'http://[::1]:8080'],
     ['http://remit.localhost/a', 'http://remit.localhost'],
   ])('is the origin of %s where none is configured', (asked, expected) => {
     expect(decisionPoint(undefined, asked)).toBe(expected)
+  })
+
+  it.each([
+    'https://pdp.example.com/.well-known/authzen-configuration',
+    'http://evil.example/.well-known/authzen-configuration',
+    'http://10.0.0.7:8080/a',
+    'http://localhost.evil.example/a',
+    'http://127.0.0.1.evil.example/a',
+  ])('is none where none is configured and %s was asked', (asked) => {
+    expect(decisionPoint(undefined, asked)).toBeNull()
   })
 })

@@ -1,16 +1,14 @@
 const LOCAL = /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/
 
 /**
- * The identifier of the policy decision point: the configured address, else the origin that was asked.
- * AuthZEN wants https. Where TLS ends before the server, what was asked by https arrives by http; so
- * only an address that was configured without it has none: null. This machine may do without.
+ * The identifier of the policy decision point: the configured address, which AuthZEN wants to be https.
+ * Without one, a `Host` header is only believed where it can mislead nobody: on this machine. Null where
+ * there is none.
  */
 export function decisionPoint(baseUrl: string | undefined, asked: string): string | null {
   const url = new URL(baseUrl ?? asked)
-  if (url.protocol !== 'https:' && !LOCAL.test(url.hostname)) {
-    if (baseUrl !== undefined) return null
-    url.protocol = 'https:'
-  }
+  const isLocal = LOCAL.test(url.hostname)
+  if (!isLocal && (baseUrl === undefined || url.protocol !== 'https:')) return null
   return url.origin + (baseUrl === undefined ? '' : url.pathname.replace(/\/+$/, ''))
 }
 

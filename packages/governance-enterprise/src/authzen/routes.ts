@@ -58,7 +58,7 @@ export const authzenRoutes = ({ db, clock, decider, settings }: Deps): Route[] =
     authzenConfiguration: (_, __, request) => {
       const identifier = decisionPoint(settings.baseUrl, request.url())
       if (identifier === null)
-        throw fail('not_found', 'REMIT_BASE_URL is no https URL, and AuthZEN asks for one')
+        throw fail('not_found', 'The metadata needs REMIT_BASE_URL, an https URL')
       return Promise.resolve(metadataOf(identifier))
     },
   })

@@ -56,13 +56,26 @@ describe(`GET ${PATH}`, () => {
     }
   })
 
-  it('is the origin that was asked, by https, where no address is configured', async () => {
+  it('is the address that was asked on this machine, where none is configured', async () => {
     await start()
-    const ask = async (origin: string) =>
-      answerOf('authzenConfiguration', await remit.app.request(`${origin}${PATH}`))
 
-    expect(await ask('http://pdp.example.com')).toEqual(describing('https://pdp.example.com'))
-    expect(await ask('http://localhost:8080')).toEqual(describing('http://localhost:8080'))
+    const response = await remit.app.request(`http://localhost:8080${PATH}`)
+
+    expect(await answerOf('authzenConfiguration', response)).toEqual(
+      describing('http://localhost:8080'),
+    )
+  })
+
+  it('echoes no other Host where no address is configured', async () => {
+    await start()
+
+    for (const origin of ['http://evil.example', 'https://pdp.example.com', 'http://10.0.0.7']) {
+      const problem = await refusalOf(await remit.app.request(`${origin}${PATH}`))
+      expect(problem).toMatchObject({
+        code: 'not_found',
+        detail: expect.stringContaining('REMIT_BASE_URL'),
+      })
+    }
   })
 
   it('is not there under an address without https', async () => {
