@@ -1,10 +1,13 @@
 /**
  * `pnpm bench [suite …]`: ratios against a baseline measured in the same run, medians of the rounds.
  * Ends with 1 when a goal is missed. `--rounds N` (9), `--seconds N` (2) a round of load,
- * `--entries N` (1000000) for the large ledgers.
+ * `--entries N` (1000000) for the large ledgers. `isolation` is both databases; `--attack NAME` picks
+ * from its attacks.
  */
 import { parseArgs } from 'node:util'
+import type { Dialect } from '@remit/core'
 import { appendSuite } from './append.ts'
+import { isolationSuite } from './isolation/suite.ts'
 import { groupSuite } from './group.ts'
 import { guardSuite } from './guard.ts'
 import { httpSuite } from './http.ts'
@@ -21,12 +24,16 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '9' },
     seconds: { type: 'string', default: '2' },
     entries: { type: 'string', default: '1000000' },
+    attack: { type: 'string', multiple: true, default: [] },
   },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 
-const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
+/** An attack is a thing of seconds: what waits in a queue takes its time to show. */
+const isolation = (dialect: Dialect) => isolationSuite(dialect, seconds * 4, values.attack)
+
+const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Result>>> = {
   'http-sqlite': () => httpSuite('sqlite', rounds, seconds),
   'http-postgres': () => httpSuite('postgres', rounds, seconds),
   'group-sqlite': () => groupSuite('sqlite', rounds, seconds),
@@ -34,12 +41,19 @@ const suites: Readonly<Record<string, () => Promise<Result[]>>> = {
   processes: () => processesSuite(rounds, seconds),
   append: () => appendSuite(rounds),
   million: () => millionSuite(Number(values.entries), Math.min(rounds, 5)),
+  'isolation-sqlite': () => isolation('sqlite'),
+  'isolation-postgres': () => isolation('postgres'),
   guard: () => guardSuite(rounds),
   scorers: () => scorersSuite(rounds, seconds),
   ...(await packageSuites({ rounds, seconds, entries: Number(values.entries) })),
 }
 
-const wanted = positionals.length > 0 ? positionals : Object.keys(suites)
+const wanted =
+  positionals.length > 0
+    ? positionals.flatMap((name) =>
+        name === 'isolation' ? ['isolation-sqlite', 'isolation-postgres'] : name,
+      )
+    : Object.keys(suites)
 const unknown = wanted.filter((name) => !(name in suites))
 if (unknown.length > 0) {
   console.error(
@@ -51,7 +65,7 @@ if (unknown.length > 0) {
 let met = true
 for (const name of wanted) {
   console.log(`# ${name}`)
-  for (const result of (await suites[name]?.()) ?? []) {
+  for await (const result of (await suites[name]?.()) ?? []) {
     console.log(formatResult(result))
     met &&= isMet(result)
   }

@@ -16,7 +16,7 @@ import {
 } from '@remit/core'
 import type { CoreTables } from '@remit/core'
 import { loadModules } from '../../apps/server/src/modules.ts'
-import type { FromServer, ServerSpec, ToServer } from './messages.ts'
+import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './messages.ts'
 
 const spec = JSON.parse(process.argv[2] ?? '{}') as ServerSpec
 const send = (message: FromServer) => process.send?.(message)
@@ -26,7 +26,13 @@ function echo(): Hono {
   return new Hono().post('/echo', async (c) => c.json(await c.req.json()))
 }
 
-async function remit(): Promise<{ app: Hono; key: string; orgId: string }> {
+interface Started {
+  readonly app: Hono
+  readonly organization: BenchOrganization
+  readonly addOrganization: () => Promise<BenchOrganization>
+}
+
+async function remit(): Promise<Started> {
   const db = openDatabase<CoreTables>(spec.databaseUrl ?? '')
   const signer = createLedgerSigner(createPrivateKey(spec.signingKey ?? ''))
   const server = await createRemit({
@@ -41,20 +47,30 @@ async function remit(): Promise<{ app: Hono; key: string; orgId: string }> {
     version: 'bench',
     planCeiling: 'enterprise',
     evaluation: true,
-    rateLimit: 0,
+    rateLimit: spec.rateLimit ?? 0,
     ...(spec.maxBatch !== undefined && { maxBatch: spec.maxBatch }),
   })
-  if (spec.organization) return { app: server.app, ...spec.organization }
-  const made = await createOrganization(
-    { db, clock: systemClock, ids: randomIds, signer, host: 'bench', version: 'bench' },
-    `bench ${Date.now()} ${process.pid}`,
-    'enterprise',
-  )
-  return { app: server.app, key: made.key.secret, orgId: made.organization.id }
+  let made = 0
+  const addOrganization = async () => {
+    const { key, organization } = await createOrganization(
+      { db, clock: systemClock, ids: randomIds, signer, host: 'bench', version: 'bench' },
+      `bench ${Date.now()} ${process.pid} ${made++}`,
+      'enterprise',
+    )
+    return { key: key.secret, orgId: organization.id }
+  }
+  return {
+    app: server.app,
+    organization: spec.organization ?? (await addOrganization()),
+    addOrganization,
+  }
 }
 
-const { app, ...organization } =
-  spec.kind === 'echo' ? { app: echo(), key: '', orgId: '' } : await remit()
+const none: BenchOrganization = { key: '', orgId: '' }
+const { app, organization, addOrganization } =
+  spec.kind === 'echo'
+    ? { app: echo(), organization: none, addOrganization: () => Promise.resolve(none) }
+    : await remit()
 const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
   send({ kind: 'ready', port, organization }),
 )
@@ -65,6 +81,8 @@ process.on('message', (message: ToServer) => {
   if (message === 'usage') {
     const { user, system } = process.cpuUsage()
     send({ kind: 'usage', cpuSeconds: (user + system) / 1e6, rssBytes: process.memoryUsage().rss })
+  } else if (message === 'organization') {
+    void addOrganization().then((added) => send({ kind: 'organization', organization: added }))
   } else {
     server.close()
     process.exit(0)

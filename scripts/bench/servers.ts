@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import autocannon from 'autocannon'
-import type { FromServer, ServerSpec, ToServer } from './messages.ts'
+import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './messages.ts'
 
 /** A server process under load. */
 export interface BenchServer {
   readonly url: string
-  readonly organization: { readonly key: string; readonly orgId: string }
+  readonly organization: BenchOrganization
+  /** Makes another organization on the same server. */
+  addOrganization(): Promise<BenchOrganization>
   usage(): Promise<{ cpuSeconds: number; rssBytes: number }>
   stop(): Promise<void>
 }
@@ -21,6 +23,10 @@ export async function startServer(spec: ServerSpec): Promise<BenchServer> {
   return {
     url: `http://127.0.0.1:${ready.port}`,
     organization: ready.organization,
+    async addOrganization() {
+      send('organization')
+      return (await next(child, 'organization')).organization
+    },
     usage() {
       send('usage')
       return next(child, 'usage')

@@ -1,0 +1,66 @@
+/** Where an attack goes: one organization's server, with the keys that the attacker holds. */
+export interface Target {
+  readonly url: string
+  readonly admin: string
+  /** A key of the role `read`. */
+  readonly read: string
+}
+
+/** What one organization can do to the server that others share. */
+export interface Attack {
+  /** Prepares rules and entries, before anything is measured. */
+  readonly prepare?: (target: Target) => Promise<void>
+  /** Sends until `signal` ends; `count` is told the status of each answer. */
+  run(target: Target, signal: AbortSignal, count: (status: number) => void): Promise<void>
+}
+
+interface Sent {
+  readonly method?: 'GET' | 'POST'
+  readonly path: string
+  readonly key?: string
+  /** JSON, as a value or as text. */
+  readonly body?: object | string
+  readonly signal?: AbortSignal
+}
+
+/** Sends one request, reads the answer to its end and gives its status; 0 where there was none. */
+export async function send(
+  { url }: Pick<Target, 'url'>,
+  { method = 'POST', path, key, body, signal }: Sent,
+): Promise<number> {
+  try {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+    for await (const _ of response.body ?? []);
+    return response.status
+  } catch {
+    return 0
+  }
+}
+
+/** Sends a request that must succeed, for what an attack prepares. */
+export async function sendOk(target: Target, sent: Sent): Promise<void> {
+  const status = await send(target, { key: target.admin, ...sent })
+  if (status < 200 || status > 299) throw new Error(`${sent.path} was answered with ${status}`)
+}
+
+/** Keeps `parallel` requests going until `signal` ends. */
+export async function keepSending(
+  parallel: number,
+  signal: AbortSignal,
+  sendOne: (turn: number) => Promise<number>,
+  count: (status: number) => void,
+): Promise<void> {
+  let turn = 0
+  const one = async () => {
+    while (!signal.aborted) count(await sendOne(turn++))
+  }
+  await Promise.all(Array.from({ length: parallel }, one))
+}

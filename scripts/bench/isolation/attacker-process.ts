@@ -1,0 +1,25 @@
+/** The attacker of `pnpm bench isolation`, a process of its own: see `messages.ts`. */
+import { ATTACKS } from './attacks/index.ts'
+import type { AttackerSpec, FromAttacker } from './messages.ts'
+
+const spec = JSON.parse(process.argv[2] ?? '') as AttackerSpec
+const tell = (message: FromAttacker) => process.send?.(message)
+const attacks = spec.attacks.flatMap((name) => ATTACKS[name] ?? [])
+const statuses: Record<number, number> = {}
+const over = new AbortController()
+
+for (const attack of attacks) await attack.prepare?.(spec.target)
+tell({ kind: 'prepared' })
+
+process.on('disconnect', () => process.exit(1))
+process.on('message', (message) => {
+  if (message === 'stop') {
+    over.abort()
+    tell({ kind: 'stopped', statuses })
+    process.exit(0)
+  }
+  for (const attack of attacks)
+    void attack.run(spec.target, over.signal, (status) => {
+      statuses[status] = (statuses[status] ?? 0) + 1
+    })
+})

@@ -1,0 +1,16 @@
+import { keepSending, send } from '../attack.ts'
+import type { Attack } from '../attack.ts'
+
+const PATHS = ['/metrics', '/openapi.json', '/docs']
+
+/** What anybody may ask for without a key. */
+export const publicPages: Attack = {
+  run(target, signal, count) {
+    return keepSending(
+      50,
+      signal,
+      (turn) => send(target, { method: 'GET', path: PATHS[turn % PATHS.length] ?? '', signal }),
+      count,
+    )
+  },
+}

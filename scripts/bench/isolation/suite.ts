@@ -1,0 +1,142 @@
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import type { Dialect } from '@remit/core'
+import { createInstallation } from '../installation.ts'
+import type { BenchInstallation } from '../installation.ts'
+import { quantile } from '../report.ts'
+import type { Result } from '../report.ts'
+import { startServer } from '../servers.ts'
+import type { BenchServer } from '../servers.ts'
+import type { Target } from './attack.ts'
+import { ATTACKS } from './attacks/index.ts'
+import type { AttackerSpec, FromAttacker, FromVictim, Latencies, VictimSpec } from './messages.ts'
+
+const GOALS = { authorizeP99: 100, authorizeMost: 250, healthMost: 100 }
+/** Requests a second and key, as a server has it unless told otherwise. */
+const RATE_LIMIT = 1_000
+const ALL = 'all at once'
+
+/** One organization's requests while another one attacks; `only` names attacks, none means each and all. */
+export async function* isolationSuite(
+  dialect: Dialect,
+  seconds: number,
+  only: readonly string[],
+): AsyncGenerator<Result> {
+  const unknown = only.filter((name) => !(name in ATTACKS))
+  if (unknown.length > 0)
+    throw new Error(
+      `There is no attack ${unknown.join(', ')}; there are ${Object.keys(ATTACKS).join(', ')}`,
+    )
+  const names = only.length > 0 ? only : Object.keys(ATTACKS)
+  const rounds: [string, readonly string[]][] = [
+    ['no attack', []],
+    ...names.map((name): [string, string[]] => [name, [name]]),
+    ...(names.length > 1 ? [[ALL, names] as [string, readonly string[]]] : []),
+  ]
+  const installation = await createInstallation(dialect)
+  const echo = await startServer({ kind: 'echo' })
+  try {
+    for (const [title, attacks] of rounds)
+      yield* resultsOf(`${dialect}, ${title}`, await round(installation, echo, attacks, seconds))
+  } finally {
+    await echo.stop()
+    await installation.remove()
+  }
+}
+
+interface Round {
+  readonly latencies: Latencies
+  readonly statuses: Readonly<Record<number, number>>
+}
+
+async function round(
+  installation: BenchInstallation,
+  echo: BenchServer,
+  attacks: readonly string[],
+  seconds: number,
+): Promise<Round> {
+  const server = await startServer({ kind: 'remit', ...installation, rateLimit: RATE_LIMIT })
+  const victimSpec: VictimSpec = {
+    url: server.url,
+    key: (await server.addOrganization()).key,
+    echoUrl: echo.url,
+  }
+  const victim = start('victim-process.ts', victimSpec)
+  await said<FromVictim, 'ready'>(victim, 'ready')
+  const attackerSpec: AttackerSpec = { target: await targetOf(server), attacks }
+  const attacker = start('attacker-process.ts', attackerSpec)
+  await said<FromAttacker, 'prepared'>(attacker, 'prepared')
+  attacker.send('start')
+  victim.send('start')
+  await setTimeout(seconds * 1_000)
+  victim.send('stop')
+  const { latencies } = await said<FromVictim, 'measured'>(victim, 'measured')
+  attacker.send('stop')
+  const { statuses } = await said<FromAttacker, 'stopped'>(attacker, 'stopped')
+  victim.kill()
+  await server.stop()
+  return { latencies, statuses }
+}
+
+async function targetOf({ url, organization }: BenchServer): Promise<Target> {
+  const admin = organization.key
+  const response = await fetch(`${url}/v1/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${admin}` },
+    body: JSON.stringify({ role: 'read' }),
+  })
+  const { secret } = (await response.json()) as { secret: string }
+  return { url, admin, read: secret }
+}
+
+const start = (file: string, spec: object): ChildProcess =>
+  fork(new URL(file, import.meta.url), [JSON.stringify(spec)], { serialization: 'advanced' })
+
+/** The next message of a kind; fails if the process ends before it. */
+async function said<M extends { readonly kind: string }, K extends M['kind']>(
+  child: ChildProcess,
+  kind: K,
+): Promise<Extract<M, { kind: K }>> {
+  const ended = new AbortController()
+  const exit = () => ended.abort(new Error(`the process ended before it was ${kind}`))
+  child.once('exit', exit)
+  try {
+    const [message] = (await once(child, 'message', { signal: ended.signal })) as [M]
+    if (message.kind !== kind) throw new Error(`${message.kind} came before ${kind}`)
+    return message as Extract<M, { kind: K }>
+  } finally {
+    child.off('exit', exit)
+  }
+}
+
+function resultsOf(title: string, { latencies, statuses }: Round): Result[] {
+  const { authorize, health, echo } = latencies
+  const figure = (values: readonly number[], q: number) => quantile(values, q).toFixed(1)
+  const most = (values: readonly number[]) => Math.max(...values)
+  const answers = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`)
+  return [
+    {
+      name: `${title}: authorize p99`,
+      value: quantile(authorize, 0.99),
+      unit: ' ms',
+      goal: { below: GOALS.authorizeP99 },
+      detail: `p50 ${figure(authorize, 0.5)} ms of ${authorize.length}; bare echo p99 ${figure(echo, 0.99)}, at most ${most(echo).toFixed(1)} ms`,
+    },
+    {
+      name: `${title}: authorize at most`,
+      value: most(authorize),
+      unit: ' ms',
+      goal: { below: GOALS.authorizeMost },
+      detail: `attacker's answers by status: ${answers.join(', ') || 'none'}`,
+    },
+    {
+      name: `${title}: /health at most`,
+      value: most(health),
+      unit: ' ms',
+      goal: { below: GOALS.healthMost },
+      detail: `p50 ${figure(health, 0.5)} ms, p99 ${figure(health, 0.99)} ms`,
+    },
+  ]
+}
