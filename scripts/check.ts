@@ -34,6 +34,7 @@ const steps: readonly Step[] = [
   { name: 'unused code', command: ['exec', 'knip'] },
   { name: 'types', command: ['types'] },
   { name: 'openapi.json', command: ['openapi', '--check'] },
+  { name: 'openapi lint', command: ['lint:openapi'] },
   // The grammars alone must train to the recorded weights, to the last bit.
   { name: 'guard training', command: ['--filter', '@remit/core', 'guard:train', '--check'] },
   ...(values['no-tests'] ? [] : [tests]),

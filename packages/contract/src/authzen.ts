@@ -51,7 +51,12 @@ export const AccessEvaluations = z
   .looseObject({
     ...parts,
     evaluations: z
-      .array(z.union([z.looseObject(parts), z.unknown()]))
+      .array(
+        z.union([
+          z.looseObject(parts),
+          z.unknown().describe('Anything else is answered with an error of its own.'),
+        ]),
+      )
       .max(MAX_EVALUATIONS, `must be at most ${MAX_EVALUATIONS} evaluations`)
       .optional(),
     options: z.looseObject({ evaluations_semantic: EvaluationsSemantic.optional() }).optional(),

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts'
 import type { AnswerHeader, RequestHeader } from './headers.ts'
-
-type Json = Record<string, unknown>
+import type { Json } from './openapi-schema.ts'
 
 /** The statuses that a header of a success comes with; the others come with 200 and 201. */
 const ONLY_WITH: Partial<Record<AnswerHeader, readonly number[]>> = {
@@ -40,8 +39,8 @@ export function successHeaders({ sends = [], ...endpoint }: Endpoint, status: nu
   return linked([...own, ...(endpoint.public ? [] : limits), 'X-Request-Id'])
 }
 
-/** The headers of a refusal. */
-export const refusalHeaders = ({ public: open }: Endpoint): Json =>
+/** The headers of a problem. */
+export const problemHeaders = (open: boolean): Json =>
   linked(['Retry-After', ...(open ? [] : (['WWW-Authenticate'] as const)), 'X-Request-Id'])
 
 /** What the links of a document lead to. */

@@ -1,44 +1,20 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { EXAMPLES } from './documentation/examples.ts'
+import { fieldText } from './documentation/fields/index.ts'
+import { OPERATIONS } from './documentation/operations/index.ts'
+import { TAGS } from './documentation/tags.ts'
 import type { Endpoint } from './endpoint.ts'
-import {
-  headerComponents,
-  headerParameters,
-  refusalHeaders,
-  successHeaders,
-} from './openapi-headers.ts'
-import { PROBLEMS } from './problem.ts'
-
-type Json = Record<string, unknown>
-
-const PROBLEM_SCHEMA: Json = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(PROBLEMS) },
-    request_id: { type: 'string' },
-    errors: {
-      type: 'array',
-      description: 'The first fifty faults of the input',
-      items: {
-        type: 'object',
-        required: ['path', 'message'],
-        properties: { path: { type: 'string' }, message: { type: 'string' } },
-      },
-    },
-    errors_omitted: { type: 'integer', minimum: 1, description: 'How many more there are' },
-  },
-}
+import { headerComponents, headerParameters, successHeaders } from './openapi-headers.ts'
+import { PROBLEM_SCHEMA, problemComponents, problemResponses } from './openapi-problems.ts'
+import { describe, jsonSchema } from './openapi-schema.ts'
+import type { Components, Json } from './openapi-schema.ts'
 
 /**
  * The OpenAPI 3.1 document of some endpoints, as a plain object. Schemas with a zod `id` become
  * components; two runs over the same endpoints give the same document.
  */
 export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: string): Json {
-  const components = new Map<string, unknown>()
+  const components: Components = new Map()
   const paths: Record<string, Json> = {}
   for (const [name, endpoint] of Object.entries(endpoints)) {
     paths[endpoint.path] = {
@@ -46,14 +22,21 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
       [endpoint.method.toLowerCase()]: operation(name, endpoint, components),
     }
   }
+  const tags = new Set(Object.values(endpoints).map(tagOf))
   return {
     openapi: '3.1.0',
     info: {
       title: 'Remit',
       version,
-      description: 'Decides whether an AI agent may act, and keeps an account that shows it.',
+      description:
+        'Authorization API and tamper-evident audit ledger for AI agents. Every request carries `Authorization: Bearer <key>`.',
+      contact: { name: 'The maintainers of Remit' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'The server that this document comes from' }],
+    tags: Object.entries(TAGS)
+      .filter(([name]) => tags.has(name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
@@ -65,38 +48,26 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
       },
       schemas: {
         ...Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-        Problem: PROBLEM_SCHEMA,
+        Problem: describe(PROBLEM_SCHEMA, 'Problem'),
       },
+      responses: problemComponents(paths),
       headers: headerComponents(),
     },
     security: [{ key: [] }],
   }
 }
 
-function operation(name: string, endpoint: Endpoint, components: Map<string, unknown>): Json {
-  const fields = (schema: z.ZodType | undefined, where: 'path' | 'query') => {
-    const { properties = {}, required = [] } = (
-      schema ? jsonSchema(schema, 'input', components) : {}
-    ) as {
-      properties?: Json
-      required?: string[]
-    }
-    return Object.entries(properties).map(([field, shape]) => ({
-      name: field,
-      in: where,
-      required: where === 'path' || required.includes(field),
-      schema: shape,
-    }))
-  }
+function operation(name: string, endpoint: Endpoint, components: Components): Json {
   const parameters = [
-    ...fields(endpoint.params, 'path'),
-    ...fields(endpoint.query, 'query'),
+    ...fieldParameters(name, endpoint.params, 'path', components),
+    ...fieldParameters(name, endpoint.query, 'query', components),
     ...headerParameters(endpoint),
   ]
-  const answer = (status: number) => success(endpoint, status, components)
+  const answer = (status: number) => success(name, endpoint, status, components)
   return {
     operationId: name,
     summary: endpoint.summary,
+    ...(OPERATIONS[name] && { description: OPERATIONS[name].text }),
     tags: [tagOf(endpoint)],
     ...(endpoint.public && { security: [] }),
     ...(endpoint.keyless && { security: [{ key: [] }, {}] }),
@@ -107,27 +78,47 @@ function operation(name: string, endpoint: Endpoint, components: Map<string, unk
     ...(endpoint.body && {
       requestBody: {
         required: true,
-        content: bodyContent(endpoint, endpoint.body, components),
+        content: bodyContent(name, endpoint, endpoint.body, components),
       },
     }),
     responses: {
       [endpoint.status]: answer(endpoint.status),
       ...(endpoint.alsoStatus && { [endpoint.alsoStatus]: answer(endpoint.alsoStatus) }),
-      default: {
-        description: 'A problem (RFC 9457)',
-        headers: refusalHeaders(endpoint),
-        content: {
-          [endpoint.oauth ? 'application/json' : 'application/problem+json']: {
-            schema: { $ref: '#/components/schemas/Problem' },
-          },
-        },
-      },
+      ...problemResponses(name, endpoint),
     },
   }
 }
 
-function bodyContent(endpoint: Endpoint, body: z.ZodType, components: Map<string, unknown>): Json {
-  const content = { schema: jsonSchema(body, 'input', components) }
+/** The fields of an object that are sent in the path or the query. */
+function fieldParameters(
+  name: string,
+  schema: z.ZodType | undefined,
+  where: 'path' | 'query',
+  components: Components,
+): Json[] {
+  const { properties = {}, required = [] } = (
+    schema ? jsonSchema(schema, 'input', components, name) : {}
+  ) as { properties?: Record<string, Json>; required?: string[] }
+  return Object.entries(properties).map(([field, { description, ...shape }]) => ({
+    name: field,
+    in: where,
+    required: where === 'path' || required.includes(field),
+    description: description ?? fieldText(name, field),
+    schema: shape,
+    ...exampleOf(EXAMPLES[name]?.params?.[field]),
+  }))
+}
+
+const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example })
+
+function bodyContent(
+  name: string,
+  endpoint: Endpoint,
+  body: z.ZodType,
+  components: Components,
+): Json {
+  const schema = jsonSchema(body, 'input', components, name)
+  const content = { schema, ...exampleOf(EXAMPLES[name]?.body) }
   const form = endpoint.form && { 'application/x-www-form-urlencoded': content }
   return { 'application/json': content, ...form }
 }
@@ -135,12 +126,12 @@ function bodyContent(endpoint: Endpoint, body: z.ZodType, components: Map<string
 /** The part of the API that an endpoint belongs to; what is not under /v1 has a standard's own paths. */
 const tagOf = ({ path }: Endpoint): string => /^\/v1\/([^/]+)/.exec(path)?.[1] ?? 'authzen'
 
-function success(endpoint: Endpoint, status: number, components: Map<string, unknown>): Json {
+function success(name: string, endpoint: Endpoint, status: number, components: Components): Json {
   const headers = successHeaders(endpoint, status)
   if (status === 204) return { description: 'Done', headers }
   const type = endpoint.produces ?? 'application/json'
   const others = endpoint.alsoProduces?.map((other) => [other, { schema: { type: 'string' } }])
-  const schema = jsonSchema(endpoint.ok, 'output', components)
+  const schema = jsonSchema(endpoint.ok, 'output', components, name)
   const other = endpoint.alsoJson && { type: 'object', description: endpoint.alsoJson }
   return {
     description: 'The answer',
@@ -150,44 +141,4 @@ function success(endpoint: Endpoint, status: number, components: Map<string, unk
       ...Object.fromEntries(others ?? []),
     },
   }
-}
-
-/** JSON Schema 2020-12 of a zod type; what it shares is moved to `components`. */
-function jsonSchema(
-  schema: z.ZodType,
-  io: 'input' | 'output',
-  components: Map<string, unknown>,
-): Json {
-  const {
-    $schema: _,
-    $defs,
-    ...rest
-  } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    // Zod leaves out the default of what is transformed, such as a number that arrives as text.
-    override: ({ zodSchema, jsonSchema: made }) => {
-      if (zodSchema instanceof z.ZodDefault)
-        made.default ??= zodSchema.def.defaultValue as typeof made.default
-    },
-  }) as Json
-  for (const [id, shared] of Object.entries(($defs as Json | undefined) ?? {}))
-    components.set(id, relink(shared))
-  const linked = relink(rest) as Json
-  const { id, ...component } = linked
-  if (typeof id !== 'string' || linked['$ref'] !== undefined) return linked
-  components.set(id, component)
-  return { $ref: `#/components/schemas/${id}` }
-}
-
-function relink(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(relink)
-  if (typeof node !== 'object' || node === null) return node
-  return Object.fromEntries(
-    Object.entries(node).map(([key, value]) =>
-      key === '$ref' && typeof value === 'string'
-        ? [key, value.replace('#/$defs/', '#/components/schemas/')]
-        : [key, relink(value)],
-    ),
-  )
 }

@@ -1,0 +1,67 @@
+import type { OperationText } from './operation-text.ts'
+
+/** The organization, its keys, its webhooks and its ledger. */
+export const administrationOperations = {
+  getOrganization: {
+    text: 'Returns the organization of the key with all its settings.',
+  },
+  changeOrganization: {
+    text: 'Changes settings. A setting that is left out stays, and `null` restores its default. The change counts for every decision after the answer.',
+  },
+  listKeys: {
+    text: 'Lists the ingest keys of the organization, revoked ones too. Secrets and their hashes are never shown.',
+  },
+  createKey: {
+    text: 'Creates an ingest key. `secret` is shown once; a repeat under the same Idempotency-Key has `secret: null`.',
+  },
+  rotateKey: {
+    text: 'Replaces a key with a new one that has the same role, person and name. The old key stops working with the answer.',
+    problems: ['key_not_found'],
+  },
+  revokeKey: {
+    text: 'Revokes a key on every process of the installation. The last key that can administer the organization cannot be revoked.',
+    problems: ['key_not_found', 'last_admin_key'],
+  },
+  listWebhooks: {
+    text: 'Lists the webhooks of the organization. Their secrets are never shown again.',
+  },
+  createWebhook: {
+    text: 'Creates a webhook. Events are sent as Standard Webhooks messages, signed with `secret`, which is shown once. The URL must be https on port 443 of the public internet.',
+    problems: ['too_many_webhooks'],
+  },
+  getWebhook: {
+    text: 'Returns one webhook with the number of pending messages and the last delivery.',
+    problems: ['webhook_not_found'],
+  },
+  deleteWebhook: {
+    text: 'Deletes a webhook. Messages that were not delivered are dropped.',
+    problems: ['webhook_not_found'],
+  },
+  listEntries: {
+    text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Entries that were pruned are 410.',
+    problems: ['ledger_pruned'],
+  },
+  appendEntry: {
+    text: 'Appends an entry of the kind `entry.appended`. `cost_usd` counts as spend; with `decision_id` it settles the amount that the decision held, once.',
+    problems: ['decision_not_found', 'decision_settled', 'agent_mismatch'],
+  },
+  getCheckpoint: {
+    text: 'Returns the newest checkpoint: a C2SP signed note with the size and the Merkle root of the ledger. Keep copies outside of the installation to detect a rollback.',
+  },
+  getConsistency: {
+    text: 'Proves that the newer tree has all entries of the older one (RFC 6962). Both sizes must be between 1 and the size of the ledger.',
+    problems: ['size_not_signed', 'ledger_pruned'],
+  },
+  exportEntries: {
+    text: 'Streams the ledger as NDJSON for offline verification with `remit-verify`. An interrupted export resumes with `after_seq`.',
+    problems: ['ledger_pruned'],
+  },
+  getEntry: {
+    text: 'Returns one entry with its payload. An erased payload is `data: null`.',
+    problems: ['ledger_entry_not_found', 'ledger_pruned'],
+  },
+  getProof: {
+    text: 'Proves that an entry is in the ledger: a C2SP tlog-proof with the signed checkpoint. Without `size` it is the newest tree.',
+    problems: ['ledger_entry_not_found', 'size_not_signed', 'ledger_pruned'],
+  },
+} satisfies Record<string, OperationText>

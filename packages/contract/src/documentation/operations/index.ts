@@ -1,0 +1,17 @@
+import type { EndpointName } from '../../contract.ts'
+import { administrationOperations } from './administration.ts'
+import { evaluationOperations } from './evaluation.ts'
+import { governanceOperations } from './governance.ts'
+import { identityOperations } from './identity.ts'
+import type { OperationText } from './operation-text.ts'
+
+/** An endpoint that is missing here does not compile. */
+const ALL = {
+  ...governanceOperations,
+  ...administrationOperations,
+  ...identityOperations,
+  ...evaluationOperations,
+} satisfies Record<EndpointName, OperationText>
+
+/** Documentation of every endpoint, by its name. */
+export const OPERATIONS: Readonly<Record<string, OperationText>> = ALL
