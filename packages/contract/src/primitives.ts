@@ -19,6 +19,7 @@ export const SCOPES = [
   'guard',
   'ledger:append',
   'ledger:read',
+  'ledger:settle',
   'scorers',
   'spend:read',
   'trust:check',

@@ -17,6 +17,7 @@ export const PROBLEMS = {
   approver_not_eligible: [403, 'The approver may not decide this request'],
   agent_mismatch: [403, 'A credential acts only as its own agent'],
   insufficient_scope: [403, 'The credential is not for this'],
+  scope_required: [403, 'The request needs a further scope'],
   principal_not_allowed: [403, 'Credentials of agents may never do this'],
   not_found: [404, 'There is nothing here'],
   scorer_not_found: [404, 'There is no scorer of that name'],

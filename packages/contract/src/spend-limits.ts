@@ -8,6 +8,12 @@ const caps = {
   monthly_usd: Usd.nullable().default(null),
   on_missing_amount: z.enum(['zero', 'deny']).default('zero'),
   hold_ttl_seconds: integer(1, 31_536_000).nullable().default(null),
+  settlement_by_agent: z
+    .enum(['at_least_held', 'any'])
+    .default('at_least_held')
+    .describe(
+      'The least that a credential without the scope ledger:settle may settle its own holds at',
+    ),
 }
 
 export const SpendLimitInput = z

@@ -33,6 +33,7 @@ export type SpendLimitRow = {
   monthly_micro: number | null
   on_missing_amount: string
   hold_ttl_seconds: number | null
+  settlement_by_agent: string
   created_at: string
   created_by: string
   updated_at: string
@@ -86,6 +87,15 @@ const foundation: Migration = {
   },
 }
 
+const settlementMigration: Migration = {
+  async up(db) {
+    await sql`alter table spend_limit
+      add column settlement_by_agent ${column(db).text} not null default 'at_least_held'`.execute(
+      db,
+    )
+  },
+}
+
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_policies': policyMigration,
@@ -94,4 +104,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0005_webhooks': webhookMigration,
   '0006_judge_verdicts': judgeMigration,
   '0007_approval_askers': askersMigration,
+  '0008_settlement_by_agent': settlementMigration,
 }

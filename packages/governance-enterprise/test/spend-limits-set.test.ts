@@ -31,6 +31,7 @@ describe.each(DIALECTS)('POST /v1/spend-limits/{id} on %s', (dialect) => {
       monthly_usd: null,
       on_missing_amount: 'zero',
       hold_ttl_seconds: null,
+      settlement_by_agent: 'at_least_held',
       created_at: NOW,
       updated_at: NOW,
       created_by: `key_${api.org.key.slice(4, 20)}`,
@@ -60,7 +61,13 @@ describe.each(DIALECTS)('POST /v1/spend-limits/{id} on %s', (dialect) => {
 
   describe('200', () => {
     it('replaces the whole limit: what is left out goes back to its default', async () => {
-      const full = { daily_usd: 1, monthly_usd: 2, on_missing_amount: 'deny', hold_ttl_seconds: 60 }
+      const full = {
+        daily_usd: 1,
+        monthly_usd: 2,
+        on_missing_amount: 'deny',
+        hold_ttl_seconds: 60,
+        settlement_by_agent: 'any',
+      }
       await api.ok('setSpendLimit', { params, body: full })
       clock.advance(1000)
 
@@ -73,6 +80,7 @@ describe.each(DIALECTS)('POST /v1/spend-limits/{id} on %s', (dialect) => {
         monthly_usd: 3,
         on_missing_amount: 'zero',
         hold_ttl_seconds: null,
+        settlement_by_agent: 'at_least_held',
         created_at: NOW,
         updated_at: '2026-11-20T08:00:01.000Z',
       })

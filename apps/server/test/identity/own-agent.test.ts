@@ -184,7 +184,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
 
       it('settles its own', async () => {
         const { decision_id } = await ask('own', 'a.b', { context: { amount_usd: 5 } })
-        const body = { action: 'did.it', decision_id, cost_usd: 4 }
+        const body = { action: 'did.it', decision_id, cost_usd: 6 }
 
         expect((await api.ok('appendEntry', { key, body })).agent_id).toBe('own')
       })

@@ -15,7 +15,8 @@ import type {
 } from '@remit/core'
 import type { SpendHoldRow } from '../schema.ts'
 import type { AppendThresholds } from '../spend/append-thresholds.ts'
-import { settleHold } from '../spend/settle.ts'
+import { agentsThatSettleFreely } from '../spend/limits-store.ts'
+import { freesOwnCap, settleHold } from '../spend/settle.ts'
 import { findHolds, holdRows, totalRows } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'
 
@@ -28,7 +29,8 @@ type Appended = Answer<typeof endpoints.appendEntry>
 export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendRequest, Appended> => ({
   name: 'append',
   async run(items, scope) {
-    const batch = new Batch(scope, await readHolds(items, scope))
+    const holds = await readHolds(items, scope)
+    const batch = new Batch(scope, holds, await readFree(items, holds, scope))
     const outcomes = items.map((item) => batch.append(item))
     const further = (await thresholds?.entries(batch.movements, batch.settled, scope)) ?? []
     scope.writes.push(...batch.writes())
@@ -45,16 +47,31 @@ async function readHolds(
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
+/** The agents whose limits let them settle below their holds, of those that ask for it without the scope. */
+function readFree(
+  items: readonly Item<AppendRequest>[],
+  holds: ReadonlyMap<string, SpendHoldRow>,
+  { orgId, tx, recordedAt }: Scope,
+): Promise<ReadonlySet<string>> {
+  const agents = items.flatMap(({ job, caller }) => {
+    const hold = holds.get(job.decision_id ?? '')
+    return hold && freesOwnCap(caller, hold, job.cost_usd ?? 0, recordedAt) ? [hold.agent_id] : []
+  })
+  return agentsThatSettleFreely(tx, orgId, [...new Set(agents)])
+}
+
 /** The appends of one transaction, with the spend they move. */
 class Batch {
   readonly #scope: Scope
   readonly #holds: Map<string, SpendHoldRow>
+  readonly #free: ReadonlySet<string>
   readonly settled: SpendHoldRow[] = []
   readonly movements: Movement[] = []
 
-  constructor(scope: Scope, holds: Map<string, SpendHoldRow>) {
+  constructor(scope: Scope, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
     this.#scope = scope
     this.#holds = holds
+    this.#free = free
   }
 
   append({ job: asked, caller }: Item<AppendRequest>): Outcome<Appended> | Failure {
@@ -75,6 +92,12 @@ class Batch {
         )
       }
     }
+    if (
+      hold &&
+      !this.#free.has(hold.agent_id) &&
+      freesOwnCap(caller, hold, job.cost_usd ?? 0, this.#scope.recordedAt)
+    )
+      return scopeRequired()
     const draft = draftOf(job, hold?.agent_id ?? job.agent_id ?? null, caller)
     this.#spend(job, hold, draft)
     return {
@@ -110,6 +133,19 @@ class Batch {
     return [holdRows(this.settled), totalRows(this.#scope.orgId, this.movements)]
   }
 }
+
+const scopeRequired = (): Failure =>
+  fail(
+    'scope_required',
+    'Settling below the amount held needs the scope ledger:settle, or settlement_by_agent "any" in the spend limit',
+    {
+      extensions: { required_scope: 'ledger:settle' },
+      headers: {
+        'WWW-Authenticate':
+          'Bearer realm="remit", error="insufficient_scope", scope="ledger:settle"',
+      },
+    },
+  )
 
 /** Kind `entry.appended`, whatever the caller sends: nothing of his can look like the server's. */
 function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | null): EntryDraft {

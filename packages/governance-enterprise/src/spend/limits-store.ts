@@ -14,6 +14,23 @@ export const findLimit = (
     .where('agent_id', '=', agentId)
     .executeTakeFirst()
 
+/** Those of the agents whose limit lets their credentials settle below what is held. */
+export async function agentsThatSettleFreely(
+  db: AnyDatabase,
+  orgId: string,
+  agentIds: readonly string[],
+): Promise<Set<string>> {
+  if (agentIds.length === 0) return new Set()
+  const rows = await on<Tables>(db)
+    .selectFrom('spend_limit')
+    .select('agent_id')
+    .where('org_id', '=', orgId)
+    .where('agent_id', 'in', agentIds)
+    .where('settlement_by_agent', '=', 'any')
+    .execute()
+  return new Set(rows.map(({ agent_id }) => agent_id))
+}
+
 /** Limits in the order of their agents, after `afterAgent`. */
 export async function listLimits(
   db: AnyDatabase,

@@ -93,6 +93,7 @@ function toRow(
     monthly_micro: micro(input.monthly_usd),
     on_missing_amount: input.on_missing_amount,
     hold_ttl_seconds: input.hold_ttl_seconds,
+    settlement_by_agent: input.settlement_by_agent,
     created_at: before?.created_at ?? at,
     created_by: before?.created_by ?? by,
     updated_at: at,

@@ -1,6 +1,27 @@
 import { toMicroUsd } from '@remit/contract'
+import type { Caller } from '@remit/core'
 import type { SpendHoldRow } from '../schema.ts'
 import type { Movement } from './totals-store.ts'
+
+type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
+
+/** What a hold keeps of its caps at a time, in micro-USD. */
+export const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
+  state === 'held' && (end === null || end > at) ? held : 0
+
+/**
+ * Whether a settlement frees room under the caps of the agent that asks for it: it needs the scope
+ * `ledger:settle`, or the word of the limit. An agent could otherwise lift its own cap.
+ */
+export const freesOwnCap = (
+  caller: Caller | null,
+  hold: Hold,
+  costUsd: number,
+  recordedAt: string,
+): boolean =>
+  caller?.principal.type === 'credential' &&
+  !caller.principal.scopes.includes('ledger:settle') &&
+  toMicroUsd(costUsd) < heldAt(hold, recordedAt)
 
 /**
  * How a cost settles a hold at `recordedAt`: what was held becomes spend of the day it was held on;
@@ -15,8 +36,7 @@ export function settleHold(
 ): Movement[] {
   const cost = toMicroUsd(costUsd)
   const held = hold.state === 'held' ? hold.held_micro : 0
-  const isOver = hold.expires_at !== null && hold.expires_at <= recordedAt
-  const captured = isOver ? 0 : Math.min(cost, held)
+  const captured = Math.min(cost, heldAt(hold, recordedAt))
   const movements: Movement[] = []
   if (held > 0)
     movements.push({ agentId: hold.agent_id, day: hold.day, spent: captured, held: -held })

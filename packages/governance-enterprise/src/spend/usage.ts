@@ -16,6 +16,7 @@ export const recordedLimit = (row: SpendLimitRow): Omit<SpendLimit, 'spent' | 'l
   monthly_usd: usd(row.monthly_micro),
   on_missing_amount: row.on_missing_amount === 'deny' ? 'deny' : 'zero',
   hold_ttl_seconds: row.hold_ttl_seconds,
+  settlement_by_agent: row.settlement_by_agent === 'any' ? 'any' : 'at_least_held',
   created_at: row.created_at,
   created_by: row.created_by,
   updated_at: row.updated_at,
