@@ -51,13 +51,31 @@ export const Entry = z
   .meta({ id: 'LedgerEntry' })
 export type Entry = z.infer<typeof Entry>
 
-const TraceId = z.string().max(256)
+const TraceId = z
+  .string()
+  .max(256)
+  .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'must be printable, without control or format characters')
+
+/**
+ * What callers can name as the actor of an entry. Nothing that only the server says of itself and of
+ * callers it has checked: `system`, `key`, `credential`, `person`, `issuer`.
+ */
+export const CLAIMED_ACTOR_TYPES = [
+  'agent',
+  'client',
+  'service',
+  'tool',
+  'user',
+  'workload',
+] as const
+
+export const AppendOutcome = z.enum(['success', 'failure', 'unknown']).meta({ id: 'AppendOutcome' })
 
 export const AppendRequest = z
   .strictObject({
     action: Action,
     actor: z
-      .union([AgentId, z.strictObject({ type: z.string().min(1).max(64), id: AgentId })])
+      .union([AgentId, z.strictObject({ type: z.enum(CLAIMED_ACTOR_TYPES), id: AgentId })])
       .optional(),
     agent_id: AgentId.optional(),
     resource: Resource.optional(),
@@ -66,7 +84,7 @@ export const AppendRequest = z
     cost_usd: Usd.optional(),
     decision_id: z.string().max(64).optional(),
     occurred_at: Timestamp.optional(),
-    outcome: z.string().min(1).max(256).optional(),
+    outcome: AppendOutcome.optional(),
   })
   .refine((entry) => entry.decision_id === undefined || entry.cost_usd !== undefined, {
     path: ['cost_usd'],

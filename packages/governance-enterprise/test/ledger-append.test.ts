@@ -33,7 +33,7 @@ describe.each(DIALECTS)('POST /v1/ledger on %s', (dialect) => {
         trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
         metadata: { to: ['a@example.org'] },
         occurred_at: '2026-11-19T23:59:59.123Z',
-        outcome: 'delivered',
+        outcome: 'success',
       }
 
       const { ledger, ...entry } = await api.ok('appendEntry', { body })
@@ -51,7 +51,7 @@ describe.each(DIALECTS)('POST /v1/ledger on %s', (dialect) => {
           trace_id: body.trace_id,
           metadata: body.metadata,
           occurred_at: body.occurred_at,
-          outcome: 'delivered',
+          outcome: 'success',
           resource_properties: { size: 3 },
         },
       })
@@ -147,6 +147,17 @@ describe.each(DIALECTS)('POST /v1/ledger on %s', (dialect) => {
       ['an actor without an id', { actor: { type: 'user' } }, 'actor.id'],
       ['a time that is not UTC', { occurred_at: '2026-11-20T08:00:00+02:00' }, 'occurred_at'],
       ['an empty outcome', { outcome: '' }, 'outcome'],
+      ['an outcome of its own', { outcome: 'allow' }, 'outcome'],
+      ['a control character in the trace id', { trace_id: 'a\u001b[2Kb' }, 'trace_id'],
+      ['a line break in the trace id', { trace_id: 'a\nb' }, 'trace_id'],
+      ['a right-to-left override in the trace id', { trace_id: 'a\u202eb' }, 'trace_id'],
+      ...['system', 'key', 'credential', 'person', 'issuer', 'System', 'robot'].map(
+        (type): [string, object, string] => [
+          `an actor of the type ${type}`,
+          { actor: { type, id: 'remit' } },
+          'actor.type',
+        ],
+      ),
     ])('refuses %s', async (_, wrong, path) => {
       const problem = await api.refusal('appendEntry', { body: { action: 'x.y', ...wrong } })
 

@@ -22,7 +22,7 @@ export const ledgerFields = {
     'Counts as spend of `agent_id`. With `decision_id` it settles the hold of that decision.',
   'AppendRequest.decision_id': 'The decision whose outcome this is.',
   occurred_at: 'Time of the event, where it differs from the time of recording.',
-  outcome: 'Outcome of the action, such as `success` or `failure`.',
+  outcome: 'Outcome of the action, as the caller reports it.',
 
   'listEntries.agent_id': 'Only entries about this agent.',
   'listEntries.actor': 'Only entries caused by this actor.',

@@ -43,7 +43,7 @@ export const administrationOperations = {
   },
   appendEntry: {
     text: 'Appends an entry of the kind `entry.appended`. `cost_usd` counts as spend; with `decision_id` it settles the amount that the decision held, once.',
-    problems: ['decision_not_found', 'decision_settled', 'agent_mismatch'],
+    problems: ['decision_not_found', 'decision_settled', 'agent_mismatch', 'scope_required'],
   },
   getCheckpoint: {
     text: 'Returns the newest checkpoint: a C2SP signed note with the size and the Merkle root of the ledger. Keep copies outside of the installation to detect a rollback.',
