@@ -90,6 +90,8 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       background: options.background ?? true,
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
       rateLimit: config.REMIT_RATE_LIMIT,
+      failedKeyLimit: config.REMIT_FAILED_KEY_LIMIT,
+      ...(config.REMIT_CORS_ORIGINS && { corsOrigins: config.REMIT_CORS_ORIGINS }),
       metricsApart: config.REMIT_METRICS_PORT !== undefined,
       settings: {
         edition,

@@ -72,6 +72,18 @@ export const ENVIRONMENT = z.object({
   REMIT_RATE_LIMIT: whole(0, 1_000_000)
     .default(1000)
     .describe('Requests a second per key; 0 for no limit'),
+  REMIT_FAILED_KEY_LIMIT: whole(0, 1_000_000)
+    .default(60)
+    .describe('Wrong keys a minute from one address before they are answered 429; 0 for no limit'),
+  REMIT_CORS_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((origin) => origin.trim()))
+    .refine(
+      (origins) => origins.every(isOrigin),
+      'must be origins such as https://app.example.org, separated by commas, without a path or *',
+    )
+    .optional()
+    .describe('Origins whose pages may call the API from a browser, separated by commas'),
   REMIT_LEDGER_KEY_FILE: z
     .string()
     .min(1)
@@ -165,6 +177,11 @@ function complaint(
 ): string {
   const name = String(path[0])
   return `${name} ${message}; given: ${SECRET.has(name) ? '(not shown)' : JSON.stringify(given[name])}`
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
 }
 
 function isDatabaseUrl(value: string): boolean {

@@ -75,6 +75,14 @@ describe('readConfig', () => {
     expect(readConfig(env)).not.toHaveProperty('REMIT_METRICS_PORT')
   })
 
+  test('takes several origins of pages', () => {
+    const { REMIT_CORS_ORIGINS: origins } = readConfig({
+      REMIT_CORS_ORIGINS: 'https://app.example.org, http://localhost:5173',
+    })
+
+    expect(origins).toEqual(['https://app.example.org', 'http://localhost:5173'])
+  })
+
   test('leaves the variables of others alone', () => {
     const env = {
       REMIT_KEY: 'rmk_x',
@@ -98,6 +106,16 @@ describe('readConfig', () => {
     ['REMIT_BASE_URL', 'remit.example.com', 'must be an http or https URL'],
     ['REMIT_LOG_LEVEL', 'loud', 'must be fatal, error, warn, info, debug, trace or silent'],
     ['REMIT_RATE_LIMIT', '1e3', 'must be a whole number from 0 to 1000000'],
+    ...[
+      '*',
+      'app.example.org',
+      'https://app.example.org/',
+      'https://a.example https://b.example',
+    ].map((value) => [
+      'REMIT_CORS_ORIGINS',
+      value,
+      'must be origins such as https://app.example.org, separated by commas, without a path or *',
+    ]),
     ['REMIT_SPEND_DEADLINE_MS', '0', 'must be a whole number from 1 to 10000'],
     [
       'REMIT_BOOTSTRAP_ORG',

@@ -4,8 +4,14 @@ import { Receipt } from './ledger.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 import { hasVisibleCharacter, isLine } from './values.ts'
 
-/** Scopes of a new agent that names none: it may act, record what it did, and use the open checks. */
-export const DEFAULT_SCOPES: readonly Scope[] = ['authorize', 'guard', 'ledger:append', 'scorers']
+/** Scopes of a new agent that names none: to act, wait for its approvals, record and use the open checks. */
+export const DEFAULT_SCOPES: readonly Scope[] = [
+  'approvals:read',
+  'authorize',
+  'guard',
+  'ledger:append',
+  'scorers',
+]
 
 const LINE_RULE = 'without control or format characters or outer blanks'
 
@@ -104,15 +110,15 @@ export const AgentChange = z
   .strictObject({
     ...shape,
     status: AgentStatus.describe('suspended: every decision about it is a denial'),
-    suspended_reason: line(500).describe('Shown to whoever is refused'),
+    suspended_reason: line(500).describe('Shown in refusals; only with status suspended'),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'must change something')
   .refine(
-    ({ status, suspended_reason: reason }) => (status === 'suspended') === (reason !== undefined),
+    ({ status, suspended_reason: reason }) => reason === undefined || status === 'suspended',
     {
       path: ['suspended_reason'],
-      message: 'comes with status suspended, and only with it',
+      message: 'is only taken with status suspended',
     },
   )
   .meta({ id: 'AgentChange' })

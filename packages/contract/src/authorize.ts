@@ -41,6 +41,14 @@ export const AuthorizeRequest = z
   .meta({ id: 'AuthorizeRequest' })
 export type AuthorizeRequest = z.infer<typeof AuthorizeRequest>
 
+/** As it is sent: a credential need not name its own agent. */
+export const AuthorizeBody = AuthorizeRequest.extend({
+  agent_id: AgentId.optional().describe(
+    'The agent that is to act; a credential may leave out its own, an ingest key may not',
+  ),
+}).meta({ id: 'AuthorizeBody' })
+export type AuthorizeBody = z.infer<typeof AuthorizeBody>
+
 /** A rule, permission or limit that took part in the decision. */
 export const Match = z.object({ kind: z.string(), id: z.string() })
 export type Match = z.infer<typeof Match>
@@ -90,7 +98,7 @@ export const authorize = {
     scope: 'authorize',
     viaWriter: true,
     summary: 'May this agent do this? The answer is in the ledger before it leaves',
-    body: AuthorizeRequest,
+    body: AuthorizeBody,
     ok: AuthorizeAnswer,
     status: 200,
   }),

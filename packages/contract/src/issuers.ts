@@ -33,6 +33,8 @@ const ClaimName = text(128).refine(
   (name) => !NOT_ABOUT_ANYONE.has(name),
   'must be a claim about who is meant; this one is checked anyway',
 )
+const Address = (max: number) =>
+  text(max).refine((address) => address.trim() === address, 'must not begin or end with a blank')
 const Value = z.union([text(1024), z.number(), z.boolean()])
 
 /** A test of one claim of the token; a claim that is a list or an object never passes. */
@@ -78,7 +80,7 @@ export type AgentMapping = z.infer<typeof AgentMapping>
 export const KeySource = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('discovery') }),
-    z.strictObject({ type: z.literal('url'), url: text(2048) }),
+    z.strictObject({ type: z.literal('url'), url: Address(2048) }),
     z.strictObject({
       type: z.literal('inline'),
       keys: z.array(z.record(z.string(), z.unknown())).min(1).max(100),
@@ -99,7 +101,7 @@ export const EXCHANGEABLE = [
 ] as const satisfies readonly Scope[]
 
 const shape = {
-  issuer: text(512).describe('Compared byte by byte with the claim iss'),
+  issuer: Address(512).describe('Compared byte by byte with the claim iss'),
   preset: z.enum(PRESETS).nullable().default(null),
   audiences: z
     .array(text(255).refine((audience) => !audience.includes('*'), 'must not have *'))

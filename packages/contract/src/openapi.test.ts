@@ -76,7 +76,8 @@ describe('openApi', () => {
     '$method $path documents its success, its refusals and who may call it',
     ({ operation }) => {
       const { status, alsoStatus, plan, roles, oauth, ...rest } = endpoints[operation.operationId]!
-      const { public: open, keyless } = rest
+      const { public: open, keyless, form } = rest
+      const client = [{ key: [] }, { apiKey: [] }, { client: [] }, ...(keyless ? [{}] : [])]
 
       const expected = [status, ...(alsoStatus ? [alsoStatus] : [])].map(String)
       expect(Object.keys(operation.responses)).toEqual(
@@ -87,7 +88,7 @@ describe('openApi', () => {
       ])
       expect(operation['x-plan']).toBe(plan)
       expect(operation['x-roles']).toEqual(open ? [] : ['admin', ...roles])
-      expect(operation['security']).toEqual(open ? [] : keyless ? [{ key: [] }, {}] : undefined)
+      expect(operation['security']).toEqual(open ? [] : form ? client : undefined)
     },
   )
 

@@ -9,6 +9,9 @@ import { PROBLEM_SCHEMA, problemComponents, problemResponses } from './openapi-p
 import { describe, jsonSchema } from './openapi-schema.ts'
 import type { Components, Json } from './openapi-schema.ts'
 
+/** The ways to send a key; one of them is enough. */
+const KEYS: readonly Json[] = [{ key: [] }, { apiKey: [] }]
+
 /**
  * The OpenAPI 3.1 document of some endpoints, as a plain object. Schemas with a zod `id` become
  * components; two runs over the same endpoints give the same document.
@@ -45,6 +48,17 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
           scheme: 'bearer',
           description: 'Ingest key `rmk_…`, or credential of an agent `rmc_…`, `rmf_…`',
         },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'The same key, where `Authorization` is absent',
+        },
+        client: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'OAuth clients: the id of an ingest key, and the key',
+        },
       },
       schemas: {
         ...Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
@@ -53,7 +67,7 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
       responses: problemComponents(paths),
       headers: headerComponents(),
     },
-    security: [{ key: [] }],
+    security: KEYS,
   }
 }
 
@@ -70,7 +84,9 @@ function operation(name: string, endpoint: Endpoint, components: Components): Js
     ...(OPERATIONS[name] && { description: OPERATIONS[name].text }),
     tags: [tagOf(endpoint)],
     ...(endpoint.public && { security: [] }),
-    ...(endpoint.keyless && { security: [{ key: [] }, {}] }),
+    ...(endpoint.form && {
+      security: [...KEYS, { client: [] }, ...(endpoint.keyless ? [{}] : [])],
+    }),
     'x-plan': endpoint.plan,
     'x-roles': endpoint.public ? [] : ['admin', ...endpoint.roles],
     'x-scope': endpoint.scope,
@@ -124,7 +140,8 @@ function bodyContent(
 }
 
 /** The part of the API that an endpoint belongs to; what is not under /v1 has a standard's own paths. */
-const tagOf = ({ path }: Endpoint): string => /^\/v1\/([^/]+)/.exec(path)?.[1] ?? 'authzen'
+const tagOf = ({ path }: Endpoint): string =>
+  /^\/v1\/([^/]+)/.exec(path)?.[1] ?? (path.includes('/oauth-') ? 'identity' : 'authzen')
 
 function success(name: string, endpoint: Endpoint, status: number, components: Components): Json {
   const headers = successHeaders(endpoint, status)

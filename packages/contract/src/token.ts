@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { Scope } from './primitives.ts'
+import type { ProblemCode } from './problem.ts'
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
@@ -18,11 +20,20 @@ export const TokenRequest = z
     subject_token: z.string(),
     subject_token_type: Text,
     requested_token_type: Text.optional(),
-    scope: Text.optional().describe('Separated by blanks; left out: all that can be had'),
+    scope: Text.optional().describe('Separated by one blank each; left out: all that can be had'),
     audience: Text.optional(),
     resource: Text.optional(),
     agent_id: Text.optional().describe('Must be the agent that the token is about'),
     actor_token: z.string().optional().describe('Not supported'),
+    client_id: Text.optional().describe('With `client_secret`: the id of an ingest key'),
+    client_secret: Text.optional().describe('That key, where no header has one'),
+  })
+  // Of another grant nobody can say which fields are missing, so it is refused first.
+  .refine(({ grant_type: type }) => typeof type !== 'string' || type === TOKEN_EXCHANGE, {
+    path: ['grant_type'],
+    error: `must be ${TOKEN_EXCHANGE}`,
+    params: { code: 'unsupported_grant_type' satisfies ProblemCode },
+    when: () => true,
   })
   .meta({ id: 'TokenRequest' })
 export type TokenRequest = z.infer<typeof TokenRequest>
@@ -40,7 +51,47 @@ export const TokenAnswer = z
   .meta({ id: 'TokenAnswer' })
 export type TokenAnswer = z.infer<typeof TokenAnswer>
 
+const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'none'] as const
+const AuthMethods = z.array(z.enum(CLIENT_AUTHENTICATION))
+
+/** Authorization server metadata (RFC 8414 §2). */
+export const AuthorizationServer = z
+  .object({
+    issuer: z.url().describe("The server's base URL"),
+    token_endpoint: z.url().describe('Exchanges tokens of trusted issuers (RFC 8693)'),
+    token_endpoint_auth_methods_supported: AuthMethods.describe(
+      '`none` only where an organization takes tokens without an ingest key',
+    ),
+    grant_types_supported: z.array(z.literal(TOKEN_EXCHANGE)).describe('Token exchange only'),
+    response_types_supported: z
+      .array(z.string())
+      .describe('Empty: there is no authorization endpoint'),
+    scopes_supported: z.array(Scope).describe('Scopes that a token can be exchanged for'),
+    introspection_endpoint: z.url().describe('Tells whether a credential is active (RFC 7662)'),
+    introspection_endpoint_auth_methods_supported: AuthMethods.describe(
+      'How a client authenticates there',
+    ),
+    revocation_endpoint: z.url().describe('Revokes a credential (RFC 7009)'),
+    revocation_endpoint_auth_methods_supported: AuthMethods.describe(
+      'How a client authenticates there',
+    ),
+  })
+  .meta({ id: 'AuthorizationServer' })
+export type AuthorizationServer = z.infer<typeof AuthorizationServer>
+
 export const token = {
+  authorizationServer: endpoint({
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    plan: 'enterprise',
+    roles: [],
+    scope: null,
+    public: true,
+    lenient: true,
+    summary: 'Where the OAuth endpoints are: authorization server metadata (RFC 8414)',
+    ok: AuthorizationServer,
+    status: 200,
+  }),
   exchangeToken: endpoint({
     method: 'POST',
     path: '/v1/identity/token',

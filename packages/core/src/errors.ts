@@ -7,6 +7,8 @@ export interface FailureExtras {
   readonly headers?: Readonly<Record<string, string>>
   /** Further members of the problem document, such as `required_plan`. */
   readonly extensions?: Readonly<Record<string, unknown>>
+  /** The agent that a credential asked as, for the record; not part of the answer. */
+  readonly asked?: string
 }
 
 /** A refusal with a code of the contract's table; `core/http/problem.ts` renders it. */

@@ -11,6 +11,7 @@ import { localSignals } from './db/signals.ts'
 import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
 import { Deadlines } from './http/deadlines.ts'
+import { createFailedKeys } from './http/failed-keys.ts'
 import { RunningClaims } from './http/idempotency.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRateLimit } from './http/rate-limit.ts'
@@ -52,6 +53,10 @@ export interface RemitOptions {
   readonly evaluation: boolean
   /** Requests a second per key; 0 = no limit. */
   readonly rateLimit: number
+  /** Wrong keys a minute per address before the answer is 429; 0 = no limit. 60 unless given. */
+  readonly failedKeyLimit?: number
+  /** Origins whose pages may call the API from a browser. */
+  readonly corsOrigins?: readonly string[]
   /** Pieces of work in one transaction at most. */
   readonly maxBatch?: number
   /** `/metrics` goes to an app of its own, for another port. */
@@ -86,6 +91,7 @@ const HOUR_MS = 60 * 60 * 1000
 /** Puts database, modules and HTTP together; brings the tables up to date first. */
 export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { db, clock, ids, log, settings, signer, signals = localSignals() } = options
+  const { failedKeyLimit = 60 } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = modules.flatMap(({ name, migrations }) =>
     migrations ? [{ name, migrations }] : [],
@@ -142,9 +148,11 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     metrics,
     authenticator,
     rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null,
+    failedKeys: failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null,
     deadlines,
     claims: new RunningClaims(),
     closing: closing.signal,
+    impersonations: ports.impersonations ?? null,
     // Modules add scorers and observers, so these endpoints come when all are known.
     routes: [
       ...assembled.routes,

@@ -60,6 +60,7 @@ export type SpendHoldRow = {
   expires_at: string | null
 }
 
+/** `reason` is empty where none was given. */
 export type AgentStopRow = { org_id: string; agent_id: string; reason: string; stopped_at: string }
 
 const foundation: Migration = {

@@ -5,6 +5,7 @@ import { LiveAgents } from './agents/live-agents.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { Directory } from './credentials/directory.ts'
 import { Hasher } from './credentials/hasher.ts'
+import { RefusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { federationOf } from './exchange/index.ts'
 import { migrations } from './schema.ts'
@@ -30,7 +31,11 @@ export default defineModule({
         ...trustRoutes(deps),
         ...federation.routes,
       ],
-      provides: { agentRegistry, credentials: directory },
+      provides: {
+        agentRegistry,
+        credentials: directory,
+        impersonations: new RefusedImpersonations(deps),
+      },
       start() {
         directory.start()
         federation.start()

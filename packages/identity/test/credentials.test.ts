@@ -135,6 +135,22 @@ describe.each(DIALECTS)('credentials on %s', (dialect) => {
       expect(problem.code).toBe('agent_not_found')
     })
 
+    it('409 for an agent that is suspended, until it is resumed', async () => {
+      await register(api, 'halted')
+      const { credential } = await issue(api, 'halted')
+      await api.ok('changeAgent', { ...params('halted'), body: { status: 'suspended' } })
+
+      for (const body of [
+        { scopes: ['authorize'] },
+        { rotate: { credential_id: credential.id } },
+      ]) {
+        const { code } = await api.refusal('issueCredential', { ...params('halted'), body })
+        expect(code).toBe('agent_suspended')
+      }
+      await api.ok('changeAgent', { ...params('halted'), body: { status: 'active' } })
+      await issue(api, 'halted')
+    })
+
     it('a repeat of its Idempotency-Key names the credential and not the secret', async () => {
       await register(api, 'repeated')
       const call = {

@@ -14,7 +14,7 @@ interface ResumeOptions {
 }
 
 interface SuspendOptions extends ResumeOptions {
-  readonly reason: string
+  readonly reason?: string | null
 }
 
 const PERSON = ['--person <e-mail>', 'By whose word, for the ledger'] as const
@@ -24,12 +24,12 @@ export function agentCommands(program: Command, session: Session): void {
 
   subcommand(agent, 'suspend <agent>', 'Deny everything to an agent from its next request on')
     .addOption(orgOption())
-    .requiredOption('--reason <text>', 'Why, for the ledger and for whoever is refused')
+    .option('--reason <text>', 'Why, for the ledger and for refusals')
     .option(...PERSON)
-    .action((text: string, { org, reason, person }: SuspendOptions) =>
+    .action((text: string, { org, reason = null, person }: SuspendOptions) =>
       session.product(async (booted) => {
         const agent_id = readAgent(text)
-        readReason(reason)
+        if (reason !== null) readReason(reason)
         const by = readPerson(person)
         const { id: org_id } = await organizationOf(booted.db, org)
         await agentSwitch(booted).suspend(org_id, agent_id, reason, by)

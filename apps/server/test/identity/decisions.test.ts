@@ -89,6 +89,20 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
         expect(await decide(api, 'early')).toBe('allow')
       })
 
+      it('without a reason an agent is stopped all the same, registered before or after', async () => {
+        const suspendNow = (id: string) =>
+          api.remit.ports.agentSwitch?.suspend(api.org.id, id, null)
+        await suspendNow('silent')
+        expect(await api.ok('authorize', { body: { agent_id: 'silent', action: 'a.b' } })).toMatchObject(
+          { decision: 'deny', message: 'The agent is suspended.' },
+        )
+        expect(await register(api, 'silent')).toMatchObject({
+          status: 'suspended',
+          suspended_reason: null,
+        })
+        expect(await decide(api, 'silent')).toBe('agent_suspended')
+      })
+
       it('an agent that is not registered can still be stopped', async () => {
         await stop('stranger')
         expect(await decide(api, 'stranger')).toBe('agent_suspended')

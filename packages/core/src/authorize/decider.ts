@@ -1,10 +1,10 @@
-import type { AuthorizeAnswer, AuthorizeRequest, Plan } from '@remit/contract'
+import type { AuthorizeAnswer, AuthorizeBody, AuthorizeRequest, Plan } from '@remit/contract'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Caller } from '../http/caller.ts'
-import { actAs } from '../http/own-agent.ts'
+import { withAgent } from '../http/own-agent.ts'
 import type { Ids } from '../ids.ts'
 import { actorOf } from '../ledger/actor.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
@@ -55,11 +55,11 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   /** The durable answer to one request. Whatever keeps it from being recorded: 503, and nothing happened. */
   async authorize(
     caller: Caller,
-    request: AuthorizeRequest,
+    body: AuthorizeBody,
     requester: Omit<Requester, 'caller'>,
     claims: Claims = {},
   ): Promise<AuthorizeAnswer> {
-    actAs(caller, request.agent_id)
+    const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     try {
       return await this.#writer.submit(

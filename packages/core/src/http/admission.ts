@@ -2,12 +2,15 @@ import type { Endpoint } from '@remit/contract'
 import { Failure } from '../errors.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
 import type { Caller } from './caller.ts'
+import type { FailedKeys } from './failed-keys.ts'
 import { admit } from './gates.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 interface AdmissionDeps {
   readonly authenticator: Authenticator
   readonly rateLimit: RateLimit | null
+  /** Null where wrong keys are not limited. */
+  readonly failedKeys: FailedKeys | null
 }
 
 const NO_LIMITS = {}
@@ -19,12 +22,19 @@ const NO_LIMITS = {}
 export class Admission {
   readonly #endpoint: Endpoint
   readonly #header: string | undefined
+  readonly #address: () => string | undefined
   readonly #deps: AdmissionDeps
 
-  /** `header`: the request's `Authorization`. */
-  constructor(endpoint: Endpoint, header: string | undefined, deps: AdmissionDeps) {
+  /** `header`: the request's `Authorization`; `address`: of the client, where it is known. */
+  constructor(
+    endpoint: Endpoint,
+    header: string | undefined,
+    address: () => string | undefined,
+    deps: AdmissionDeps,
+  ) {
     this.#endpoint = endpoint
     this.#header = header
+    this.#address = address
     this.#deps = deps
   }
 
@@ -32,7 +42,7 @@ export class Admission {
   async first(): Promise<{ caller: Caller; limits: Readonly<Record<string, string>> }> {
     const { authenticator, rateLimit } = this.#deps
     const recalled = this.#endpoint.viaWriter ? authenticator.recall(this.#header) : null
-    const caller = recalled ?? (await authenticator.authenticate(this.#header))
+    const caller = recalled ?? (await this.#authenticate())
     const limits = rateLimit ? await rateLimit.take(caller.principal.id) : NO_LIMITS
     try {
       admit(this.#endpoint, caller)
@@ -57,6 +67,18 @@ export class Admission {
   /** Throws what the caller would be refused with if he came now. */
   async recheck(): Promise<void> {
     await this.#again()
+  }
+
+  /** Looks the key up; a wrong one counts against its address. A good key is never limited by that. */
+  async #authenticate(): Promise<Caller> {
+    try {
+      return await this.#deps.authenticator.authenticate(this.#header)
+    } catch (error) {
+      const isWrong = error instanceof Failure && this.#header !== undefined
+      const address = isWrong ? this.#address() : undefined
+      if (address !== undefined) await this.#deps.failedKeys?.take(address)
+      throw error
+    }
   }
 
   /** The caller as the database has him now. */

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { endpoints as wholeContract, openApi } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
 import type { Route } from '../module/implement.ts'
+import { crossOrigin } from './cross-origin.ts'
 import { mountDocs } from './docs.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { oauthResponse } from './oauth-problem.ts'
@@ -20,6 +21,8 @@ export interface AppOptions extends ServeDeps, StatusDeps {
   readonly routes: readonly Route[]
   readonly log: Logger
   readonly metrics: HttpMetrics
+  /** Origins whose pages may call the API; none unless given. */
+  readonly corsOrigins?: readonly string[]
 }
 
 /** The HTTP application: exactly the given routes and what is not under /v1. */
@@ -28,6 +31,7 @@ export function createApp(options: AppOptions): Hono {
   // another could also match.
   const app = new Hono()
   const withParameters = new Hono()
+  if (options.corsOrigins?.length) app.use(crossOrigin(options.corsOrigins))
   for (const route of options.routes) {
     const room = route.endpoint.params ? withParameters : app
     room.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))

@@ -15,7 +15,7 @@ export function readInput(
   return {
     params: check(endpoint.params, () => c.req.param()),
     query: check(endpoint.query ?? noQuery(endpoint, c), () => queryOf(c)),
-    body: check(endpoint.body, () => bodyOf(endpoint, c, bytes ?? new Uint8Array())),
+    body: check(endpoint.body, () => readFields(endpoint, c, bytes ?? new Uint8Array())),
   }
 }
 
@@ -32,7 +32,8 @@ function check(schema: z.ZodType | undefined, read: () => unknown): unknown {
   return result.data
 }
 
-const bodyOf = (endpoint: Endpoint, c: Context, bytes: Uint8Array): unknown =>
+/** The members of a body, a form or JSON as the request says; nothing else is checked. */
+export const readFields = (endpoint: Endpoint, c: Context, bytes: Uint8Array): unknown =>
   endpoint.form && isForm(c) ? parseForm(bytes) : parseBody(bytes)
 
 /**

@@ -1,5 +1,5 @@
 import { PROBLEMS } from '@remit/contract'
-import type { FieldError, Problem } from '@remit/contract'
+import type { FieldError, Problem, ProblemCode } from '@remit/contract'
 import type { z } from 'zod'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../errors.ts'
@@ -64,9 +64,18 @@ function errorsMember(errors: readonly FieldError[]): Pick<Problem, 'errors' | '
 const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`
 
+/** The code that a rule of the schema names (`params.code`), else the general one. */
+function codeOf({ issues }: z.ZodError): ProblemCode {
+  for (const issue of issues) {
+    const named: unknown = issue.code === 'custom' ? issue.params?.['code'] : undefined
+    if (named !== undefined) return named as ProblemCode
+  }
+  return 'invalid_request'
+}
+
 /** A failed validation as the 400 that names every faulty field. */
 export function invalidInput(error: z.ZodError): Failure {
   const errors = fieldErrors(error.issues)
   const [first] = errors
-  return fail('invalid_request', first && `${first.path || 'body'}: ${first.message}`, { errors })
+  return fail(codeOf(error), first && `${first.path || 'body'}: ${first.message}`, { errors })
 }

@@ -9,11 +9,14 @@ import { headerOf, incomingOf } from './header.ts'
 /** Bytes of a JSON body at most, where the endpoint does not say otherwise. */
 const MAX_BODY_BYTES = 1024 * 1024
 
+/** No coding is decoded: a small body must not become a large one. */
+const NOT_ENCODED = /^(identity)?$/i
+
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
  * The bytes of a request's body: 415 (400 where the endpoint is lenient) for a media type that the
- * endpoint does not take, 413 above its maximum.
+ * endpoint does not take, 415 for a content coding, 413 above its maximum.
  */
 export async function readBody(
   c: Context,
@@ -24,6 +27,11 @@ export async function readBody(
     const code = lenient ? 'invalid_request' : 'unsupported_media_type'
     const forms = form ? ' or application/x-www-form-urlencoded' : ''
     throw fail(code, `Send Content-Type: application/json${forms}`)
+  }
+  if (!NOT_ENCODED.test(headerOf(c, 'content-encoding') ?? '')) {
+    throw fail('unsupported_media_type', 'Send the body without Content-Encoding', {
+      headers: { 'Accept-Encoding': 'identity' },
+    })
   }
   if (Number(headerOf(c, 'content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const incoming = incomingOf(c)

@@ -7,14 +7,20 @@ import { Replay } from '../idempotency/claim.ts'
 import type { Claim, StoredAnswer } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
+import { Failure } from '../errors.ts'
 import type { RequestInfo, Route } from '../module/implement.ts'
+import type { Impersonations } from '../module/ports.ts'
 import type { Caller } from './caller.ts'
 import type { Deadlines } from './deadlines.ts'
 import { Admission } from './admission.ts'
-import { headerOf } from './header.ts'
+import type { FailedKeys } from './failed-keys.ts'
+import { headerOf, incomingOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import { readInput } from './input.ts'
+import { takesKeyless } from '../orgs/keyless.ts'
+import { basicRefusal, presentedByClient, presentedKey } from './presented.ts'
+import type { Presented } from './presented.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { readBody } from './read-body.ts'
 import { Reply } from './reply.ts'
@@ -25,8 +31,12 @@ export interface ServeDeps {
   readonly authenticator: Authenticator
   /** Null where requests are not limited. */
   readonly rateLimit: RateLimit | null
+  /** Null where wrong keys are not limited. */
+  readonly failedKeys: FailedKeys | null
   readonly deadlines: Deadlines
   readonly claims: RunningClaims
+  /** Null where no module knows credentials. */
+  readonly impersonations: Impersonations | null
   /** Ends when the server closes. */
   readonly closing: AbortSignal
 }
@@ -44,12 +54,19 @@ export async function serve(
   deps: ServeDeps,
 ): Promise<Response> {
   const { endpoint } = route
-  const header = c.req.header('authorization')
-  if (endpoint.public || (endpoint.keyless && header === undefined))
-    return servePublic(route, c, requestId, deps)
-  const admission = new Admission(endpoint, header, deps)
-  const { caller, limits } = await admission.first()
-  const bytes = endpoint.body && (await readBody(c, endpoint))
+  if (endpoint.public) return servePublic(route, c, requestId, deps)
+  const read = () => readBody(c, endpoint)
+  const { header, body, isBasic }: Presented = endpoint.form
+    ? await presentedByClient(c, endpoint, read)
+    : { header: presentedKey(c) }
+  if (endpoint.keyless && header === undefined && (await takesKeyless(deps.db)))
+    return servePublic(route, c, requestId, deps, body)
+  const address = () => incomingOf(c)?.socket.remoteAddress
+  const admission = new Admission(endpoint, header, address, deps)
+  const { caller, limits } = await admission.first().catch((error: unknown) => {
+    throw isBasic ? basicRefusal(error) : error
+  })
+  const bytes = endpoint.body && (await (body ?? read()))
   const input = readInput(endpoint, c, bytes)
   const claim = claimOf(
     endpoint,
@@ -77,10 +94,11 @@ async function servePublic(
   c: Context,
   requestId: string,
   deps: ServeDeps,
+  body?: Promise<Uint8Array>,
 ): Promise<Response> {
   const info = infoOf(c, requestId, null, deps, () => Promise.resolve())
   const { endpoint } = route
-  const input = readInput(endpoint, c, endpoint.body && (await readBody(c, endpoint)))
+  const input = readInput(endpoint, c, endpoint.body && (await (body ?? readBody(c, endpoint))))
   const reply = await deps.deadlines.guard(route.handle(input, null as never, info))
   return responseOf(render(endpoint, reply), requestId, {})
 }
@@ -137,6 +155,8 @@ async function answer(
     return render(endpoint, reply)
   } catch (error) {
     if (error instanceof Replay) return error.answer
+    if (error instanceof Failure && error.extras.asked !== undefined)
+      await deps.impersonations?.refused(caller, error.extras.asked, info.requestId)
     throw error
   }
 }

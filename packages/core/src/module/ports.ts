@@ -11,6 +11,7 @@ import type {
 } from '@remit/contract'
 import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { AnyDatabase } from '../db/portable.ts'
+import type { Caller } from '../http/caller.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 import type { Scope as WorkScope } from '../ledger/work.ts'
 
@@ -25,6 +26,8 @@ export interface Ports {
   readonly agentSwitch: AgentSwitch
   /** Who the organization's agents are. */
   readonly agentRegistry: AgentRegistry
+  /** Records refused impersonations. */
+  readonly impersonations: Impersonations
   /** What agents call with. */
   readonly credentials: Credentials
   /** The language of conditions. */
@@ -50,9 +53,9 @@ export interface SpendSource {
 
 /** The operator's emergency stop of an agent; `person`: by whose word, for the entry of it. */
 export interface AgentSwitch {
-  suspend(orgId: string, agentId: string, reason: string, person?: string): Promise<void>
+  suspend(orgId: string, agentId: string, reason: string | null, person?: string): Promise<void>
   resume(orgId: string, agentId: string, person?: string): Promise<void>
-  /** Hands the stop of an agent over to the registry, within a change; the reason, or null for none. */
+  /** Hands the stop of an agent over to the registry, within a change: its reason, `''` without one; null for no stop. */
   release(scope: WorkScope, agentId: string): Promise<string | null>
 }
 
@@ -61,7 +64,7 @@ export interface AgentRegistry {
   /** Every agent that is or was registered, as the transaction sees them; never changed afterwards. */
   load(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, RegisteredAgent>>
   /** Suspends an agent within a change; the entry of it, or null where it is not registered. */
-  suspend(scope: WorkScope, agentId: string, reason: string): Promise<EntryDraft | null>
+  suspend(scope: WorkScope, agentId: string, reason: string | null): Promise<EntryDraft | null>
   /** Lets an agent act again within a change; the entry of it, or null where it is not registered. */
   resume(scope: WorkScope, agentId: string): Promise<EntryDraft | null>
 }
@@ -73,6 +76,12 @@ export interface RegisteredAgent {
   readonly owners: readonly Owner[]
   /** What conditions read as `agent`. */
   readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** Attempts of agents to act as others. */
+export interface Impersonations {
+  /** Records that a credential asked as another agent; the record is durable when it resolves. */
+  refused(caller: Caller, asked: string, requestId: string): Promise<void>
 }
 
 /** The credentials of agents. */

@@ -49,6 +49,7 @@ export interface TestRemitOptions {
   readonly evaluation?: boolean
   readonly rateLimit?: number
   readonly maxBatch?: number
+  readonly corsOrigins?: readonly string[]
   readonly settings?: Partial<Settings>
   readonly signingKey?: KeyObject
   readonly log?: Logger
@@ -105,6 +106,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     planCeiling: options.planCeiling ?? 'enterprise',
     evaluation: options.evaluation ?? false,
     rateLimit: options.rateLimit ?? 0,
+    ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
   let count = 0

@@ -65,6 +65,8 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       clock: createClock(),
       authenticator: new Authenticator(db, 'enterprise'),
       rateLimit: null,
+      failedKeys: null,
+      impersonations: null,
       deadlines,
       claims: new RunningClaims(),
       closing: new AbortController().signal,

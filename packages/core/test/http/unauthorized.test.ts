@@ -67,8 +67,12 @@ describe('401', () => {
         })
         // RFC 6750 §3.1: an error is named only where a token was sent.
         const sent = /^Bearer +[!-~]+$/i.test(authorization ?? '')
+        // RFC 6749 §5.2: OAuth clients are told the scheme that they used.
+        const isBasic = endpoint.form && authorization?.startsWith('Basic ')
         expect(response.headers.get('www-authenticate')).toBe(
-          `Bearer realm="remit"${sent ? ', error="invalid_token"' : ''}`,
+          isBasic
+            ? 'Basic realm="remit", charset="UTF-8"'
+            : `Bearer realm="remit"${sent ? ', error="invalid_token"' : ''}`,
         )
         const { request_id: _id, ...problem } = await problemOf(response, endpoint)
         bodies.add(JSON.stringify(problem))

@@ -75,7 +75,7 @@ function verdictOf(ask: Ask, standing: Standing): Verdict {
       return {
         verdict: 'deny',
         reason: 'agent_suspended',
-        message: `The agent is suspended: ${standing.reason}`,
+        message: `The agent is suspended${standing.reason === '' ? '.' : `: ${standing.reason}`}`,
         notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
       }
     case 'removed':

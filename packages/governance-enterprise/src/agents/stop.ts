@@ -41,12 +41,14 @@ const entryOf = (kind: string, agentId: string, more: EntryDraft['data']): Entry
 async function stop(
   { tx, orgId, recordedAt }: Scope,
   agentId: string,
-  reason: string,
+  reason: string | null,
 ): Promise<EntryDraft> {
   await on<Tables>(tx)
     .insertInto('agent_stop')
-    .values({ org_id: orgId, agent_id: agentId, reason, stopped_at: recordedAt })
-    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet({ reason }))
+    .values({ org_id: orgId, agent_id: agentId, reason: reason ?? '', stopped_at: recordedAt })
+    .onConflict((conflict) =>
+      conflict.columns(['org_id', 'agent_id']).doUpdateSet({ reason: reason ?? '' }),
+    )
     .execute()
   return entryOf('agent.suspended', agentId, { reason })
 }

@@ -1,6 +1,6 @@
 import { AccessEvaluation, authzen } from '@remit/contract'
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
-import { fail, implement, Replay } from '@remit/core'
+import { fail, Failure, implement, Replay } from '@remit/core'
 import type { Caller, Claim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, questionOf } from './mapping.ts'
@@ -11,7 +11,7 @@ import { referenceOf } from './reference.ts'
 const partOf = (claim: Claim, i: number): Claim => ({ ...claim, key: `${claim.key}\n${i}` })
 
 /** The Authorization API 1.0 of OpenID AuthZEN, over the same decisions and the same ledger. */
-export const authzenRoutes = ({ db, clock, decider, settings }: Deps): Route[] => {
+export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): Route[] => {
   const evaluate = async (
     evaluation: AccessEvaluation,
     caller: Caller,
@@ -41,17 +41,27 @@ export const authzenRoutes = ({ db, clock, decider, settings }: Deps): Route[] =
       throw error
     }
   }
+  /** The refusal of one of several does not reach the server's own record of refusals. */
+  const record = async (error: unknown, caller: Caller, requestId: string): Promise<never> => {
+    if (error instanceof Failure && error.extras.asked !== undefined)
+      await offered('impersonations')?.refused(caller, error.extras.asked, requestId)
+    throw error
+  }
   return implement(authzen, {
     accessEvaluation: ({ body }, caller, request) => evaluate(body, caller, request),
 
-    accessEvaluations: async ({ body }, caller, { claim, wantsNote }) => {
+    accessEvaluations: async ({ body }, caller, { claim, wantsNote, requestId }) => {
       // A repeat gets the answer as a whole. It is kept after the decisions, so that each keeps its
       // own too: what another process decides, or one that has ended did, is not decided again.
       const requester = (i: number) => ({ claim: claim && partOf(claim, i), wantsNote })
       if (!body.evaluations?.length)
         return evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
       return {
-        evaluations: await evaluateAll(body, (one, i) => evaluateOne(one, caller, requester(i))),
+        evaluations: await evaluateAll(body, (one, i) =>
+          evaluateOne(one, caller, requester(i)).catch((error: unknown) =>
+            record(error, caller, requestId),
+          ),
+        ),
       }
     },
 

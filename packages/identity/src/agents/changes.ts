@@ -62,7 +62,7 @@ export const alteration =
     let row = revised({ ...before, ...changedFields(rest) }, at, configVersion)
     const kinds = Object.keys(rest).length > 0 ? ['agent.updated'] : []
     if (status === 'suspended') {
-      row = suspended(row, reason ?? '', at)
+      row = suspended(row, reason ?? null, at)
       kinds.push('agent.suspended')
     } else if (status === 'active') {
       if (before.status !== 'active') kinds.push('agent.resumed')
@@ -112,7 +112,7 @@ export const removal =
 export async function suspendAgent(
   scope: Scope,
   agentId: string,
-  reason: string,
+  reason: string | null,
 ): Promise<EntryDraft | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
   if (!before) return null

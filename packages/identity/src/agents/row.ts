@@ -9,7 +9,7 @@ interface Making {
   readonly revision: number
 }
 
-/** A new agent; suspended from the start where `stopped` says why it was stopped before. */
+/** A new agent; suspended from the start where `stopped`, the reason of an earlier stop, is not null. */
 export const newRow = (
   input: AgentInput,
   { orgId, agentId, at, by, revision }: Making,
@@ -32,7 +32,7 @@ export const newRow = (
   created_by: by,
   updated_at: at,
   suspended_at: stopped === null ? null : at,
-  suspended_reason: stopped,
+  suspended_reason: stopped || null,
   removed_at: null,
   version: 1,
   revision,
@@ -56,7 +56,7 @@ export function changedFields(change: AgentChange): Partial<AgentRow> {
   }
 }
 
-export const suspended = (row: AgentRow, reason: string, at: string): AgentRow => ({
+export const suspended = (row: AgentRow, reason: string | null, at: string): AgentRow => ({
   ...row,
   status: 'suspended',
   suspended_at: row.suspended_at ?? at,

@@ -20,6 +20,8 @@ export const issuance =
   async (scope, caller) => {
     refuseAgents(caller)
     const agent = await agentIn(scope, agentId)
+    if (agent.status === 'suspended')
+      throw fail('agent_suspended', `${agentId} gets no credentials before it is resumed`)
     const old = input.rotate ? await rotatable(scope, agentId, input.rotate.credential_id) : null
     const scopes = scopesFor(input, agent, old)
     const { tx, orgId, now, recordedAt: at } = scope

@@ -4,6 +4,7 @@ import type { EntryDraft, Scope as WorkScope } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { mint } from '../credentials/mint.ts'
 import { wireCredential } from '../credentials/view.ts'
+import { TOKEN_PATH } from '../issuers/routes.ts'
 import { findIssuer } from '../issuers/store.ts'
 import { findFederated } from './agents.ts'
 import type { FederatedAgent } from './agents.ts'
@@ -43,10 +44,11 @@ export async function grant(
   const agent = await findFederated(tx, { orgId, idpId, subject: facts.subject, agentId })
   if (request.agent_id !== undefined && request.agent_id !== agent.agentId)
     throw new Refusal('agent_mismatch')
-  for (const target of [request.audience, request.resource]) {
-    if (target !== undefined && target !== ours && !terms.audiences.includes(target))
-      throw new Refusal('target')
-  }
+  const { audience, resource } = request
+  const isOurs = (name: string) => name === ours || terms.audiences.includes(name)
+  if (audience !== undefined && !isOurs(audience)) throw new Refusal('target')
+  if (resource !== undefined && !isOurs(resource) && !isServer(resource, ours))
+    throw new Refusal('target')
   const scopes = scopesFor(request.scope, terms.scopes, agent.allowedScopes)
   if (!scopes) throw new Refusal('scope')
   const expiresAt = endOf(verified, agent, now)
@@ -93,6 +95,10 @@ export async function grant(
     ],
   }
 }
+
+/** Whether a resource indicator (RFC 8707 §2) is the server's base URL, with or without a final slash. */
+const isServer = (resource: string, ours: string | null): boolean =>
+  ours !== null && `${resource.replace(/\/$/, '')}${TOKEN_PATH}` === ours
 
 /** As long as the issuer's record, the agent and the token itself allow; milliseconds. */
 function endOf(

@@ -1,17 +1,21 @@
-import { ACCESS_TOKEN_TYPE, SCOPES, SUBJECT_TOKEN_TYPES, TOKEN_EXCHANGE } from '@remit/contract'
+import { ACCESS_TOKEN_TYPE, SCOPES, SUBJECT_TOKEN_TYPES } from '@remit/contract'
 import type { Scope, TokenRequest } from '@remit/contract'
 import { fail, invalid } from '@remit/core'
+
+/** The grammar of RFC 6749 §3.3: tokens of printable ASCII without `"` and `\`, one blank between two. */
+const SCOPE = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/
 
 const SUBJECT_TYPES: ReadonlySet<string> = new Set(SUBJECT_TOKEN_TYPES)
 
 /** Refuses what is not a token exchange as we offer it (RFC 8693 §2.1, §2.2.2). */
 export function checkRequest(request: TokenRequest): void {
-  if (request.grant_type !== TOKEN_EXCHANGE) throw fail('unsupported_grant_type')
   if (!SUBJECT_TYPES.has(request.subject_token_type))
     throw invalid('subject_token_type', `must be one of ${SUBJECT_TOKEN_TYPES.join(', ')}`)
   const { requested_token_type: type = ACCESS_TOKEN_TYPE } = request
   if (type !== ACCESS_TOKEN_TYPE)
     throw invalid('requested_token_type', `must be ${ACCESS_TOKEN_TYPE}`)
+  if (request.scope !== undefined && !SCOPE.test(request.scope))
+    throw fail('invalid_scope', 'scope: must be scopes separated by one blank each')
   // Leaving it out silently would make a credential that says less than was asked.
   if (request.actor_token !== undefined) throw invalid('actor_token', 'is not supported')
 }
@@ -27,7 +31,7 @@ export function scopesFor(
 ): Scope[] | null {
   const available = SCOPES.filter((scope) => byIssuer.includes(scope) && byAgent.includes(scope))
   if (asked === undefined) return available.length > 0 ? available : null
-  const names = new Set(asked.split(' ').filter((name) => name !== ''))
+  const names = new Set(asked.split(' '))
   const granted = available.filter((scope) => names.has(scope))
-  return names.size > 0 && granted.length === names.size ? granted : null
+  return granted.length === names.size ? granted : null
 }

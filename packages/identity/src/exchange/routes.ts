@@ -1,6 +1,6 @@
 import { token as contract } from '@remit/contract'
 import type { TokenAnswer, TokenRequest } from '@remit/contract'
-import { actorOf, fail, implement, OPERATOR, unrecorded } from '@remit/core'
+import { actorOf, fail, implement, OPERATOR, takesKeyless, unrecorded } from '@remit/core'
 import type { Caller, Deps, Outcome, Route } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'
@@ -12,6 +12,7 @@ import { issuerOf } from './claims.ts'
 import { grant } from './grant.ts'
 import type { Granted } from './grant.ts'
 import { organizationOf } from './keyless.ts'
+import { metadataOf, serverIssuer } from './metadata.ts'
 import { Refusal } from './refusal.ts'
 import type { Refusals } from './refusals.ts'
 import { checkRequest } from './request.ts'
@@ -64,6 +65,12 @@ export function exchangeRoutes(
   }
 
   return implement(contract, {
+    authorizationServer: async (_, __, request) => {
+      const issuer = serverIssuer(settings.baseUrl, request.url())
+      if (issuer === null) throw fail('not_found', 'This needs an https URL in REMIT_BASE_URL')
+      return metadataOf(issuer, await takesKeyless(db))
+    },
+
     exchangeToken: async ({ body }, caller) => {
       checkRequest(body)
       const orgId = caller?.orgId ?? (await organizationOf(deps, body.subject_token))

@@ -14,9 +14,11 @@ const MAX_ISSUERS = 100
 // An entry has a largest size.
 const IDS_AN_ENTRY = 500
 
+export const TOKEN_PATH = '/v1/identity/token'
+
 /** Where tokens are exchanged; null where the server does not know its address. */
 export const tokenEndpoint = (baseUrl: string | undefined): string | null =>
-  baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}/v1/identity/token`
+  baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}${TOKEN_PATH}`
 
 export const issuerRoutes = (
   { db, ids, clock, writer, outbound, settings }: Deps,

@@ -78,7 +78,9 @@ export function trustRoutes(deps: Deps): Route[] {
     evaluateTrust: async ({ body }, caller, request) => {
       const own = ownAgent(caller)
       if (own !== null && own !== body.source_agent_id && own !== body.target_agent_id)
-        throw fail('agent_mismatch', `This credential is ${own}'s; one of the two must be ${own}`)
+        throw fail('agent_mismatch', `This credential is ${own}'s; one of the two must be ${own}`, {
+          asked: body.source_agent_id,
+        })
       try {
         return await writer.submit(lane, caller.orgId, body, { ...request, caller })
       } catch (error) {

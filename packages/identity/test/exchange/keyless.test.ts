@@ -19,8 +19,13 @@ describe('an exchange without an ingest key', () => {
 
   it('is refused unless the organization wants it', async () => {
     const refused = await keyless(f.token())
-    expect(refused.status).toBe(400)
-    expect(await refused.json()).toMatchObject({ error: 'invalid_grant' })
+    expect(refused.status).toBe(401)
+    expect(await refused.json()).toMatchObject({ error: 'invalid_client' })
+    const other = await f.remit.organization()
+    await setSettings(f.remit.writer, other.id, { keyless_exchange: true })
+    const unknown = await keyless(f.token())
+    expect(unknown.status).toBe(400)
+    expect(await unknown.json()).toMatchObject({ error: 'invalid_grant' })
     expect(await f.entries('token.refused')).toHaveLength(0)
   })
 

@@ -85,6 +85,14 @@ describe('a trusted issuer', () => {
     ['credentials of two hours', { credential_ttl_seconds: 7200 }, 'credential_ttl_seconds'],
     ['three minutes of skew', { clock_skew_seconds: 180 }, 'clock_skew_seconds'],
     ['an unknown field', { algs: [] }, 'algs'],
+    ['a blank before the issuer', { issuer: ' https://a.example' }, 'issuer'],
+    ['a blank after the issuer', { issuer: 'https://a.example ' }, 'issuer'],
+    ['a no-break space after the issuer', { issuer: 'https://a.example\u00a0' }, 'issuer'],
+    [
+      'a blank before the address of keys',
+      { jwks: { type: 'url', url: ' https://a.example/keys' } },
+      'jwks.url',
+    ],
     ['a line break in the issuer', { issuer: 'https://a\n.example' }, 'issuer'],
     [
       'GitHub without its preset',

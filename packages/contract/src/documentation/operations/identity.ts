@@ -31,6 +31,7 @@ export const identityOperations = {
       'agent_not_found',
       'credential_not_found',
       'credential_ended',
+      'agent_suspended',
       'too_many_credentials',
       'invalid_scope',
     ],
@@ -70,6 +71,10 @@ export const identityOperations = {
   removeIssuer: {
     text: 'Removes a trusted issuer and revokes every credential that its tokens were exchanged for.',
     problems: ['issuer_not_found'],
+  },
+  authorizationServer: {
+    text: 'Returns the metadata of the OAuth endpoints (RFC 8414, section 2). It needs no key. It is 404 where `REMIT_BASE_URL` is not https, except on loopback.',
+    problems: ['not_found'],
   },
   exchangeToken: {
     text: 'Exchanges a token of a trusted issuer for a short credential (RFC 8693), as form or JSON. Refusals have the members `error` and `error_description` of RFC 6749, section 5.2, beside those of a problem.',

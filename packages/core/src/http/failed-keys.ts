@@ -1,0 +1,32 @@
+import ipaddr from 'ipaddr.js'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { fail } from '../errors.ts'
+
+/** Counts the wrong keys that an address sends. */
+export interface FailedKeys {
+  /** Throws `rate_limited` once the address has sent more of them than it may in a minute. */
+  take(address: string): Promise<void>
+}
+
+/** `perMinute` wrong keys an address; the hosts of an IPv6 /64 network count as one address. */
+export function createFailedKeys(perMinute: number): FailedKeys {
+  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
+  return {
+    async take(address) {
+      try {
+        await limiter.consume(networkOf(address))
+      } catch (state) {
+        if (!(state instanceof RateLimiterRes)) throw state
+        throw fail('rate_limited', `At most ${perMinute} wrong keys a minute from one address`, {
+          headers: { 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) },
+        })
+      }
+    },
+  }
+}
+
+function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
+}

@@ -1,0 +1,78 @@
+import type { Endpoint } from '@remit/contract'
+import type { Context } from 'hono'
+import { Failure, fail } from '../errors.ts'
+import { parseKey } from '../keys/key-text.ts'
+import { headerOf } from './header.ts'
+import { readFields } from './input.ts'
+
+/** What a request authenticates with. */
+export interface Presented {
+  /** As an `Authorization: Bearer` header; undefined where nothing was sent. */
+  readonly header: string | undefined
+  /** The body, where it had to be read for that; its failure is not reported yet. */
+  readonly body?: Promise<Uint8Array>
+  /** The request used HTTP Basic, so a refusal must name it (RFC 6749 §5.2). */
+  readonly isBasic?: true
+}
+
+/** Matches no key. */
+const NO_KEY = 'Bearer -'
+
+/** The key of a request: `Authorization`, or `X-API-Key` where that is absent. */
+export function presentedKey(c: Context): string | undefined {
+  const header = c.req.header('authorization')
+  if (header !== undefined) return header
+  const key = headerOf(c, 'x-api-key')
+  return key === undefined ? undefined : `Bearer ${key}`
+}
+
+/**
+ * The client authentication of an OAuth endpoint (RFC 6749 §2.3.1): Bearer, `client_secret_basic`, or
+ * `client_secret_post` where no header authenticates. `client_id` is the id of an ingest key and
+ * `client_secret` the key.
+ *
+ * `read` reads the body; it is called at most once.
+ */
+export async function presentedByClient(
+  c: Context,
+  endpoint: Endpoint,
+  read: () => Promise<Uint8Array>,
+): Promise<Presented> {
+  const header = presentedKey(c)
+  if (header !== undefined) {
+    const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? []
+    return encoded === undefined ? { header } : { header: fromBasic(encoded), isBasic: true }
+  }
+  const body = read()
+  try {
+    const fields = readFields(endpoint, c, await body) as Readonly<Record<string, unknown>>
+    const { client_id: id, client_secret: secret } = fields
+    return { header: secret === undefined ? undefined : bearer(id, secret), body }
+  } catch {
+    return { header: undefined, body }
+  }
+}
+
+/** A refusal of HTTP Basic credentials names that scheme; other errors stay as they are. */
+export const basicRefusal = (error: unknown): unknown =>
+  error instanceof Failure && error.code === 'unauthorized'
+    ? fail('unauthorized', error.message, {
+        headers: { 'WWW-Authenticate': 'Basic realm="remit", charset="UTF-8"' },
+      })
+    : error
+
+const bearer = (id: unknown, secret: unknown): string =>
+  typeof secret === 'string' && parseKey(secret)?.id === id ? `Bearer ${secret}` : NO_KEY
+
+/** Both parts are form-encoded inside of Basic (RFC 6749 §2.3.1). */
+function fromBasic(encoded: string): string {
+  const [, id = '', secret = ''] =
+    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  try {
+    return bearer(formDecoded(id), formDecoded(secret))
+  } catch {
+    return NO_KEY
+  }
+}
+
+const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))

@@ -1,0 +1,15 @@
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
+
+/** Whether an organization exchanges tokens that come without an ingest key (`keyless_exchange`). */
+export async function takesKeyless(db: Database<CoreTables>): Promise<boolean> {
+  const found = await db
+    .selectFrom('organization')
+    .select('id')
+    .where('plan', '=', 'enterprise')
+    // Settings are compact JSON, in which no string can hold an unescaped quote.
+    .where('settings', 'like', '%"keyless_exchange":true%')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}

@@ -1,0 +1,72 @@
+import { OPERATOR, ownAgent, unrecorded } from '@remit/core'
+import type { Caller, Deps, Impersonations } from '@remit/core'
+
+const MINUTE_MS = 60_000
+/** Names of one credential that get an entry each in a minute; further ones are only counted. */
+const NAMES_A_MINUTE = 10
+const MAX_KNOWN = 10_000
+
+interface Minute {
+  readonly since: number
+  readonly asked: Set<string>
+  unrecorded: number
+}
+
+/**
+ * Records that an agent asked as another one: each other name once a minute, so that a credential
+ * cannot flood the ledger. The refusals without an entry are counted in the credential's next entry.
+ */
+export class RefusedImpersonations implements Impersonations {
+  readonly #deps: Pick<Deps, 'writer' | 'clock'>
+  readonly #minutes = new Map<string, Minute>()
+
+  constructor(deps: Pick<Deps, 'writer' | 'clock'>) {
+    this.#deps = deps
+  }
+
+  async refused(caller: Caller, asked: string, requestId: string): Promise<void> {
+    const { orgId, principal } = caller
+    const agent_id = ownAgent(caller)
+    const earlier = this.#admit(principal.id, asked)
+    if (earlier === null) return
+    const entry = {
+      kind: 'identity.impersonation.refused',
+      actor: { type: principal.type, id: principal.id },
+      agent_id,
+      reason: 'agent_mismatch',
+      data: {
+        agent_id,
+        asked_agent_id: asked,
+        credential_id: principal.id,
+        request_id: requestId,
+        ...(earlier > 0 && { unrecorded: earlier }),
+      },
+    }
+    const recording = this.#deps.writer.work(orgId, OPERATOR, () =>
+      Promise.resolve({ entries: [entry], reply: () => undefined }),
+    )
+    await recording.catch((error: unknown) => {
+      throw unrecorded(error)
+    })
+  }
+
+  /** How many refusals had no entry since the last one; null where this one has none either. */
+  #admit(credentialId: string, asked: string): number | null {
+    const now = this.#deps.clock.now()
+    let minute = this.#minutes.get(credentialId)
+    const isOver = minute === undefined || now - minute.since >= MINUTE_MS
+    if (!minute || isOver) {
+      if (!minute && this.#minutes.size >= MAX_KNOWN) this.#minutes.clear()
+      minute = { since: now, asked: new Set(), unrecorded: minute?.unrecorded ?? 0 }
+      this.#minutes.set(credentialId, minute)
+    }
+    if (minute.asked.has(asked) || minute.asked.size >= NAMES_A_MINUTE) {
+      minute.unrecorded++
+      return null
+    }
+    minute.asked.add(asked)
+    const { unrecorded: earlier } = minute
+    minute.unrecorded = 0
+    return earlier
+  }
+}

@@ -1,0 +1,164 @@
+import { setSettings } from '@remit/core'
+import * as oauth from 'oauth4webapi'
+import * as client from 'openid-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serverIssuer } from '../../src/exchange/metadata.ts'
+import { BASE_URL, createFederation, JWT } from '../support/federation.ts'
+import type { Federation } from '../support/federation.ts'
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'
+const PATH = '/.well-known/oauth-authorization-server'
+
+let f: Federation
+let clientId: string
+beforeAll(async () => {
+  f = await createFederation()
+  await f.agent('agent-a')
+  clientId = `key_${f.org.key.slice(4, 20)}`
+})
+afterAll(() => f.remit.close())
+
+/** The server in the place of the network. */
+const network = (url: string, init: RequestInit): Promise<Response> =>
+  Promise.resolve(f.remit.app.request(new URL(url).pathname, init))
+
+describe('openid-client', () => {
+  const discovered = (authentication: client.ClientAuth) =>
+    client.discovery(new URL(BASE_URL), clientId, undefined, authentication, {
+      algorithm: 'oauth2',
+      [client.customFetch]: (url, { method, headers, body }) =>
+        network(url, {
+          method,
+          headers,
+          body: body instanceof URLSearchParams ? body.toString() : null,
+        }),
+    })
+
+  it.each([
+    ['client_secret_basic', () => client.ClientSecretBasic(f.org.key)],
+    ['client_secret_post', () => client.ClientSecretPost(f.org.key)],
+  ])('finds the endpoints and uses them with %s', async (_name, authentication) => {
+    const config = await discovered(authentication())
+    const subject = { subject_token: f.token(), subject_token_type: JWT }
+
+    const answer = await client.genericGrantRequest(config, GRANT, {
+      ...subject,
+      resource: config.serverMetadata().issuer,
+      scope: 'authorize guard',
+    })
+    expect(answer).toMatchObject({ token_type: 'bearer', agent_id: 'agent-a' })
+    expect(await client.tokenIntrospection(config, answer.access_token)).toMatchObject({
+      active: true,
+      sub: 'agent-a',
+    })
+    await client.tokenRevocation(config, answer.access_token)
+    expect(await client.tokenIntrospection(config, answer.access_token)).toEqual({ active: false })
+    await expect(client.genericGrantRequest(config, GRANT, subject)).rejects.toMatchObject({
+      error: 'invalid_grant',
+      status: 400,
+    })
+  })
+
+  it('reads the refusal of a wrong secret', async () => {
+    const config = await discovered(client.ClientSecretPost('wrong'))
+    const subject = { subject_token: f.token(), subject_token_type: JWT }
+    await expect(client.genericGrantRequest(config, GRANT, subject)).rejects.toMatchObject({
+      cause: [{ scheme: 'bearer', parameters: { realm: 'remit', error: 'invalid_token' } }],
+    })
+  })
+})
+
+describe('oauth4webapi', () => {
+  const options = {
+    [oauth.customFetch]: (
+      url: string,
+      {
+        method,
+        headers,
+        body,
+      }: { method: string; headers: Record<string, string>; body?: unknown },
+    ) =>
+      network(url, {
+        method,
+        headers,
+        body: body instanceof URLSearchParams ? body.toString() : null,
+      }),
+  }
+  const discovered = async () => {
+    const issuer = new URL(BASE_URL)
+    const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...options })
+    return oauth.processDiscoveryResponse(issuer, response)
+  }
+
+  it.each([
+    ['client_secret_basic', () => oauth.ClientSecretBasic(f.org.key)],
+    ['client_secret_post', () => oauth.ClientSecretPost(f.org.key)],
+  ])('finds the endpoints and uses them with %s', async (name, authentication) => {
+    const server = await discovered()
+    expect(server.token_endpoint_auth_methods_supported).toContain(name)
+    const self = { client_id: clientId }
+    const grant = server.grant_types_supported?.[0] ?? ''
+    const parameters = { subject_token: f.token(), subject_token_type: JWT }
+
+    const response = await oauth.genericTokenEndpointRequest(
+      server,
+      self,
+      authentication(),
+      grant,
+      parameters,
+      options,
+    )
+    const answer = await oauth.processGenericTokenEndpointResponse(server, self, response)
+    expect(answer).toMatchObject({ token_type: 'bearer', agent_id: 'agent-a' })
+
+    const token = answer.access_token
+    const asked = await oauth.introspectionRequest(server, self, authentication(), token, options)
+    expect(await oauth.processIntrospectionResponse(server, self, asked)).toMatchObject({
+      active: true,
+    })
+    const ended = await oauth.revocationRequest(server, self, authentication(), token, options)
+    await oauth.processRevocationResponse(ended)
+  })
+
+  it('exchanges without a secret where an organization takes that, as the metadata say', async () => {
+    expect((await discovered()).token_endpoint_auth_methods_supported).not.toContain('none')
+    await setSettings(f.remit.writer, f.org.id, { keyless_exchange: true })
+    const server = await discovered()
+    expect(server.token_endpoint_auth_methods_supported).toContain('none')
+    const self = { client_id: 'pipeline' }
+    const response = await oauth.genericTokenEndpointRequest(
+      server,
+      self,
+      oauth.None(),
+      server.grant_types_supported?.[0] ?? '',
+      { subject_token: f.token(), subject_token_type: JWT },
+      options,
+    )
+    expect(await oauth.processGenericTokenEndpointResponse(server, self, response)).toMatchObject({
+      agent_id: 'agent-a',
+    })
+  })
+})
+
+describe('the metadata', () => {
+  it('are answered without a key, and their scopes can be had', async () => {
+    const response = await f.remit.call('GET', PATH)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({
+      issuer: BASE_URL,
+      token_endpoint: `${BASE_URL}/v1/identity/token`,
+      response_types_supported: [],
+      scopes_supported: expect.arrayContaining(['authorize', 'trust:check']),
+    })
+  })
+
+  it.each([
+    [undefined, 'http://localhost:8080', 'http://localhost:8080'],
+    [undefined, 'http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    [undefined, 'https://evil.example', null],
+    ['http://gov.example', 'http://localhost', null],
+    ['https://gov.example/remit/', 'http://evil.example', 'https://gov.example/remit'],
+  ])('with the base URL %s, asked at %s, name the issuer %s', (baseUrl, asked, issuer) => {
+    expect(serverIssuer(baseUrl, asked + PATH)).toBe(issuer)
+  })
+})

@@ -1,0 +1,156 @@
+import { TOKEN_EXCHANGE } from '@remit/contract'
+import { setSettings } from '@remit/core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AUDIENCE, BASE_URL, createFederation, JWT } from '../support/federation.ts'
+import type { Federation } from '../support/federation.ts'
+
+const PATH = '/v1/identity/token'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+let f: Federation
+beforeAll(async () => {
+  f = await createFederation()
+  await f.agent('agent-a')
+})
+afterAll(() => f.remit.close())
+// An agent has few live credentials; those of the test before have ended.
+beforeEach(() => f.clock.advance(3_600_000))
+
+const refusal = async (response: Response) => {
+  const { error } = (await response.json()) as { error: string }
+  return { status: response.status, error }
+}
+const fields = (more: Readonly<Record<string, string>> = {}) =>
+  new URLSearchParams({
+    grant_type: TOKEN_EXCHANGE,
+    subject_token: f.token(),
+    subject_token_type: JWT,
+    ...more,
+  }).toString()
+
+describe('a request for a token', () => {
+  it('without a key is 401 where no organization takes such requests, whatever its body', async () => {
+    for (const body of [fields(), '', 'grant_type=password']) {
+      const response = await f.remit.call('POST', PATH, { body, headers: FORM })
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="remit"')
+      expect(await refusal(response)).toEqual({ status: 401, error: 'invalid_client' })
+    }
+    const json = await f.remit.call('POST', PATH, { body: {} })
+    expect(json.status).toBe(401)
+  })
+
+  it.each([
+    ' authorize',
+    'authorize ',
+    'authorize  guard',
+    'authorize\tguard',
+    'a"b',
+    'ä',
+    '\u00a0',
+  ])('with the scope %j is refused as malformed, and its token stays unused', async (scope) => {
+    const token = f.token()
+    expect(await refusal(await f.exchange(token, { scope }))).toEqual({
+      status: 400,
+      error: 'invalid_scope',
+    })
+    expect(await f.exchanged(token, { scope: 'authorize guard' })).toMatchObject({
+      scope: 'authorize guard',
+    })
+  })
+
+  it('of another grant is unsupported_grant_type, whatever else is missing', async () => {
+    for (const grant_type of ['client_credentials', 'password', 'x']) {
+      const sent = [{ grant_type }, { grant_type, subject_token: 1 }, { grant_type, scope: ' ' }]
+      for (const body of sent) {
+        expect(await refusal(await f.post(PATH, body))).toEqual({
+          status: 400,
+          error: 'unsupported_grant_type',
+        })
+      }
+    }
+    expect(await refusal(await f.post(PATH, { subject_token: 'x' }))).toEqual({
+      status: 400,
+      error: 'invalid_request',
+    })
+    expect(await refusal(await f.post(PATH, { grant_type: TOKEN_EXCHANGE }))).toEqual({
+      status: 400,
+      error: 'invalid_request',
+    })
+  })
+
+  it('may name the server as its resource, and no other', async () => {
+    for (const resource of [BASE_URL, `${BASE_URL}/`, AUDIENCE])
+      await f.exchanged(f.token(), { resource })
+    for (const resource of ['https://gov.example.org', `${BASE_URL}/v1`, `${BASE_URL}//`])
+      expect(await refusal(await f.exchange(f.token(), { resource }))).toEqual({
+        status: 400,
+        error: 'invalid_target',
+      })
+    expect(await refusal(await f.exchange(f.token(), { audience: BASE_URL }))).toEqual({
+      status: 400,
+      error: 'invalid_target',
+    })
+  })
+})
+
+describe('client authentication', () => {
+  const idOf = (key: string) => `key_${key.slice(4, 20)}`
+  const basic = (id: string, secret: string) => ({
+    ...FORM,
+    authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+  })
+  const send = (headers: Record<string, string>, more = {}, path = PATH) =>
+    f.remit.call('POST', path, { body: fields(more), headers })
+  const other = () => f.remit.organization()
+
+  it('takes client_secret_basic, and names Basic when it refuses it', async () => {
+    expect((await send(basic(idOf(f.org.key), f.org.key))).status).toBe(200)
+    const foreign = await other()
+    const wrong = [
+      basic('key_x', f.org.key),
+      basic(idOf(foreign.key), f.org.key),
+      basic(idOf(f.org.key), foreign.key),
+      basic(idOf(f.org.key), `${f.org.key.slice(0, -1)}%`),
+      basic(f.org.key, ''),
+      { ...FORM, authorization: 'Basic =' },
+    ]
+    for (const headers of wrong) {
+      const response = await send(headers)
+      expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="remit"/)
+      expect(await refusal(response)).toEqual({ status: 401, error: 'invalid_client' })
+    }
+  })
+
+  it('takes client_secret_post, in a form and in JSON', async () => {
+    const client = { client_id: idOf(f.org.key), client_secret: f.org.key }
+    expect((await send(FORM, client)).status).toBe(200)
+    const body = { ...Object.fromEntries(new URLSearchParams(fields())), ...client }
+    expect((await f.remit.call('POST', PATH, { body })).status).toBe(200)
+    for (const wrong of [{ client_id: 'key_x' }, { client_secret: 'x' }]) {
+      const response = await send(FORM, { ...client, ...wrong })
+      expect(await refusal(response)).toEqual({ status: 401, error: 'invalid_client' })
+    }
+  })
+
+  it('is taken by the endpoints for tools too, and by no other endpoint', async () => {
+    const { access_token: token } = await f.exchanged(f.token())
+    const client = basic(idOf(f.org.key), f.org.key)
+    for (const path of ['/v1/identity/introspect', '/v1/identity/revoke']) {
+      const response = await f.remit.call('POST', path, { body: `token=${token}`, headers: client })
+      expect(response.status, path).toBe(200)
+      expect((await f.remit.call('POST', path, { body: 'token=x', headers: FORM })).status).toBe(
+        401,
+      )
+    }
+    const { authorization } = client
+    const list = await f.remit.call('GET', '/v1/identity/idp', { headers: { authorization } })
+    expect(list.status).toBe(401)
+  })
+
+  it('with a wrong secret is refused also where requests without a key are taken', async () => {
+    await setSettings(f.remit.writer, f.org.id, { keyless_exchange: true })
+    const response = await send(FORM, { client_id: idOf(f.org.key), client_secret: 'wrong' })
+    expect(response.status).toBe(401)
+    expect((await send(FORM, { client_id: 'pipeline' })).status).toBe(200)
+  })
+})
