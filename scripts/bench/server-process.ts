@@ -2,7 +2,7 @@
  * One server of the benchmark in its own process: `echo`, the baseline, or `remit`, the product.
  * The parent asks for its CPU time and memory over IPC.
  */
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, createSecretKey, randomBytes } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { pino } from 'pino'
@@ -10,8 +10,10 @@ import {
   createLedgerSigner,
   createOrganization,
   createRemit,
+  createSecretBox,
   openDatabase,
   randomIds,
+  SECRETS_KEY_BYTES,
   systemClock,
 } from '@remit/core'
 import type { CoreTables } from '@remit/core'
@@ -40,6 +42,7 @@ async function remit(): Promise<Started> {
     databaseUrl: spec.databaseUrl ?? '',
     modules: await loadModules(),
     signer,
+    secrets: createSecretBox([createSecretKey(randomBytes(SECRETS_KEY_BYTES))]),
     clock: systemClock,
     ids: randomIds,
     log: pino({ level: 'silent' }),

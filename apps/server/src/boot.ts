@@ -5,6 +5,7 @@ import {
   createOrganization,
   createOutbound,
   createRemit,
+  createSecretBox,
   localSignals,
   openDatabase,
   postgresSignals,
@@ -27,6 +28,7 @@ import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from './ledger-key.ts'
 import { createLog } from './log.ts'
 import { readPepperFile } from './pepper-file.ts'
+import { openSecretsKeys } from './secrets-key.ts'
 import { VERSION } from './version.ts'
 
 export interface BootOptions {
@@ -65,6 +67,8 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const { edition, evaluation } = entitlement
   const ledgerKey = openLedgerKey(config, evaluation || edition === 'community')
   const signer = createLedgerSigner(ledgerKey)
+  // Without modules there is nothing to encrypt.
+  const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
   const credentialPeppers = readPepperFile(config)
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
@@ -84,6 +88,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       ...base,
       ...entitlement,
       databaseUrl: config.REMIT_DATABASE_URL,
+      secrets: createSecretBox(secretsKeys),
       log,
       signals,
       warnings,

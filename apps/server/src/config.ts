@@ -89,6 +89,13 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe('PEM file of the Ed25519 key that signs checkpoints; keep it outside the database'),
+  REMIT_SECRETS_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Keys that encrypt stored secrets, 32 bytes each in base64, one a line; beside the ledger’s key unless set',
+    ),
   REMIT_CHECKPOINT_DIR: z
     .string()
     .min(1)

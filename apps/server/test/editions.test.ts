@@ -53,6 +53,7 @@ async function start(env: Record<string, string>): Promise<Started> {
     ...env,
   }
   await cliJson(['ledger', 'keygen', join(installation.folder, 'ledger-key.pem')], {})
+  await cliJson(['secrets', 'keygen', join(installation.folder, 'secrets-key.txt')], {})
   const log: { msg: string }[] = []
   const stream = { write: (line: string) => void log.push(JSON.parse(line) as { msg: string }) }
   server = await createServer(readConfig(settings), {

@@ -23,7 +23,7 @@ import type { Eraser } from './ledger/eraser.ts'
 import { Ledger } from './ledger/ledger.ts'
 import type { LedgerSigner } from './ledger/signing-key.ts'
 import { Writer } from './ledger/writer.ts'
-import type { Deps, Module, Settings } from './module/module.ts'
+import type { Deps, Module, Resealed, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
@@ -31,6 +31,7 @@ import type { Outbound } from './net/outbound.ts'
 import { guardRoutes } from './guard/routes.ts'
 import type { SecondModel } from './guard/second-opinion.ts'
 import { scorerRoutes } from './scorers/routes.ts'
+import type { SecretBox } from './secrets/secret-box.ts'
 import { ComputePool } from './threads/pool.ts'
 
 export interface RemitOptions {
@@ -39,6 +40,7 @@ export interface RemitOptions {
   readonly databaseUrl?: string
   readonly modules: readonly Module[]
   readonly signer: LedgerSigner
+  readonly secrets: SecretBox
   readonly clock: Clock
   readonly ids: Ids
   /** Signals between the processes of the installation; without them, this one is alone. */
@@ -80,6 +82,8 @@ export interface Remit {
   readonly erasers: readonly Eraser[]
   /** Migrations that ran at this start, as `module/name`. */
   readonly migrated: readonly string[]
+  /** Encrypts stored secrets that are in plain text or under an older key. */
+  reseal(): Promise<Resealed>
   /** Ends what waits for something to happen, so that a server that stops need not wait for it. */
   release(): void
   /** Refuses new work, finishes what is queued, closes modules and database. */
@@ -121,6 +125,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     clock,
     ids,
     signals,
+    secrets: options.secrets,
     outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
     log,
     evaluation: options.evaluation,
@@ -169,7 +174,11 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       log.warn({ err: error }, 'old idempotency keys stay'),
     )
   }, HOUR_MS).unref()
-  if (options.background !== false) assembled.start()
+  if (options.background !== false) {
+    const { resealed } = await assembled.reseal()
+    if (resealed > 0) log.info({ resealed }, 'stored secrets are encrypted under the current key')
+    assembled.start()
+  }
 
   return {
     app,
@@ -180,6 +189,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ports,
     erasers: assembled.erasers,
     migrated,
+    reseal: () => assembled.reseal(),
     release: () => closing.abort(),
     async close() {
       closing.abort()

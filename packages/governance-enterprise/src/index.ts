@@ -58,6 +58,7 @@ export default defineModule({
       guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
       erasers: approvals.erasers,
+      reseal: webhooks.reseal,
       start() {
         approvals.start()
         webhooks.start()

@@ -12,6 +12,7 @@ import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
 import { serveCommand } from './serve.ts'
 import { scoreCommand } from './score.ts'
+import { secretsCommands } from './secrets.ts'
 import { Session } from './session.ts'
 
 /** Every command of `remit`; `docs/cli.md` is compared with it by a test. */
@@ -33,6 +34,7 @@ export function createProgram(session: Session): Command {
   keyCommands(program, session)
   licenseCommands(program, session)
   ledgerCommands(program, session)
+  secretsCommands(program, session)
   agentCommands(program, session)
   complianceCommands(program, session)
   guardCommand(program, session)

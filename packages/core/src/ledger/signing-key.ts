@@ -1,7 +1,7 @@
-import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { createSecretFile } from '../secret-file.ts'
 import { createNoteSigner } from './note.ts'
 import type { NoteSigner } from './note.ts'
 
@@ -39,22 +39,8 @@ export const generateLedgerKey = (): string =>
  * has only the database cannot sign.
  */
 export function loadLedgerKey(path: string, create: boolean): KeyObject {
-  if (create && !existsSync(path)) makeLedgerKey(path)
+  if (create && !existsSync(path)) createSecretFile(path, generateLedgerKey())
   const key = createPrivateKey(readFileSync(path))
   if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${path} is not an Ed25519 private key`)
   return key
-}
-
-/** Linked, not written, to its name: others see a whole key or none, and the first to come stays. */
-function makeLedgerKey(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const partial = `${path}.${randomUUID()}`
-  try {
-    writeFileSync(partial, generateLedgerKey(), { mode: 0o600, flag: 'wx', flush: true })
-    linkSync(partial, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(partial, { force: true })
-  }
 }

@@ -15,6 +15,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { EntryObserver } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Decider } from '../authorize/decider.ts'
@@ -46,11 +47,21 @@ export interface Contribution {
   /** Clear the module's copies of what entries say whose payloads are erased. */
   readonly erasers?: readonly Eraser[]
   readonly provides?: Partial<Ports>
+  /** Encrypts what is stored in plain text or under an older key; resolves to how much that was. */
+  readonly reseal?: () => Promise<Resealed>
   /** Begins what runs beside the requests (deliveries, expiry); after migrations, once. */
   readonly start?: () => void
   /** Records what was only counted so far; after the last request, while the writer still takes work. */
   readonly settle?: () => Promise<void>
   readonly close?: () => Promise<void>
+}
+
+/** Stored secrets after `reseal`. */
+export interface Resealed {
+  /** Encrypted under the current key by this call. */
+  readonly resealed: number
+  /** Under a key that is not there, or changed: left as they are. */
+  readonly unreadable: number
 }
 
 /** What a module gets to work with. */
@@ -66,6 +77,8 @@ export interface Deps {
   readonly clock: Clock
   readonly ids: Ids
   readonly signals: Signals
+  /** For every secret that a module stores. */
+  readonly secrets: SecretBox
   /** The way to addresses that others chose. */
   readonly outbound: Outbound
   readonly log: Logger

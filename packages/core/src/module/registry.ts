@@ -8,7 +8,7 @@ import type { EntryObserver } from '../ledger/work.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Route } from './implement.ts'
-import type { Contribution, Module } from './module.ts'
+import type { Contribution, Module, Resealed } from './module.ts'
 import type { Ports } from './ports.ts'
 
 /** Two modules that do not fit together; the server does not start. */
@@ -29,6 +29,7 @@ export interface Assembled {
   readonly observers: readonly EntryObserver[]
   readonly erasers: readonly Eraser[]
   readonly ports: Partial<Ports>
+  reseal(): Promise<Resealed>
   start(): void
   settle(): Promise<void>
   close(): Promise<void>
@@ -74,6 +75,7 @@ export function assemble(
     erasers: parts.flatMap(({ contribution }) => contribution.erasers ?? []),
     ports,
     stages: fill(parts),
+    reseal: () => resealAll(parts),
     start: () => parts.forEach(({ contribution }) => contribution.start?.()),
     settle: () => settleAll(parts),
     close: () => closeAll(parts),
@@ -100,6 +102,18 @@ function fill(
 function once(names: readonly string[], what: string): void {
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice !== undefined) throw new ModuleConflict(`two modules bring the ${what} ${twice}`)
+}
+
+async function resealAll(
+  parts: readonly { readonly contribution: Contribution }[],
+): Promise<Resealed> {
+  const sum = { resealed: 0, unreadable: 0 }
+  for (const { contribution } of parts) {
+    const { resealed = 0, unreadable = 0 } = (await contribution.reseal?.()) ?? {}
+    sum.resealed += resealed
+    sum.unreadable += unreadable
+  }
+  return sum
 }
 
 async function settleAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {

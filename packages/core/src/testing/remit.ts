@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Plan, Role } from '@remit/contract'
 import { pino } from 'pino'
@@ -16,6 +16,7 @@ import type { Module, Settings } from '../module/module.ts'
 import type { Outbound } from '../net/outbound.ts'
 import { createKey } from '../orgs/administration.ts'
 import { createOrganization } from '../orgs/organizations.ts'
+import { createSecretBox, SECRETS_KEY_BYTES } from '../secrets/secret-box.ts'
 import { createRemit } from '../server.ts'
 import type { Remit } from '../server.ts'
 import { createDatabase } from './databases.ts'
@@ -52,6 +53,8 @@ export interface TestRemitOptions {
   readonly corsOrigins?: readonly string[]
   readonly settings?: Partial<Settings>
   readonly signingKey?: KeyObject
+  /** Keys that encrypt stored secrets; the same for all of a test file unless given. */
+  readonly secretsKeys?: readonly KeyObject[]
   readonly log?: Logger
   readonly outbound?: Outbound
 }
@@ -77,6 +80,8 @@ export interface TestRemit extends Remit {
   ): Promise<Response>
 }
 
+const SECRETS_KEY = createSecretKey(randomBytes(SECRETS_KEY_BYTES))
+
 export async function createTestRemit(options: TestRemitOptions = {}): Promise<TestRemit> {
   const created =
     options.url === undefined ? await createDatabase(options.dialect ?? 'sqlite') : null
@@ -90,6 +95,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     databaseUrl: url,
     modules: options.modules ?? [],
     signer,
+    secrets: createSecretBox(options.secretsKeys ?? [SECRETS_KEY]),
     clock,
     ids: randomIds,
     ...(url.startsWith('postgres') && {

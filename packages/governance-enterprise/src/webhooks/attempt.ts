@@ -3,7 +3,7 @@ import { Failure, OutboundError } from '@remit/core'
 import type { Ledger, Outbound } from '@remit/core'
 import { Webhook as Signer } from 'standardwebhooks'
 import { bodyOf, messageIdOf } from './message.ts'
-import type { DeliveryRow, WebhookRow } from './schema.ts'
+import type { DeliveryRow } from './schema.ts'
 
 /** What an attempt came to. `error` is a stable code; nothing that a receiver sent is kept. */
 export interface Attempted {
@@ -20,7 +20,7 @@ export interface Attempted {
 export async function attempt(
   { outbound, ledger }: { readonly outbound: Outbound; readonly ledger: Ledger },
   { org_id, seq, event }: DeliveryRow,
-  { url, secret }: WebhookRow,
+  { url, secret }: { readonly url: string; readonly secret: string },
   nowMs: number,
 ): Promise<Attempted> {
   const entry = await read(ledger, org_id, seq)

@@ -5,22 +5,29 @@ import { attempt } from './attempt.ts'
 import type { Attempted } from './attempt.ts'
 import { finishAttempt, giveUpAll } from './deliveries-store.ts'
 import { retryAt } from './retry.ts'
-import type { DeliveryRow } from './schema.ts'
+import type { DeliveryRow, WebhookRow } from './schema.ts'
 import { recordedWebhook } from './view.ts'
+import { fullUrl, openSecrets } from './secrets.ts'
 import { disableWebhook, findWebhook } from './webhooks-store.ts'
 
 /** One attempt of a claimed delivery, with what follows from it. */
 export async function deliver(deps: Deps, row: DeliveryRow): Promise<void> {
-  const { db, clock } = deps
+  const { db } = deps
   const webhook = await findWebhook(db, row.org_id, row.webhook_id)
   if (!webhook) return
-  const attempted: Attempted =
-    webhook.enabled === 1
-      ? await attempt(deps, row, webhook, clock.now())
-      : { is: 'failed', status: null, error: 'disabled' }
+  const attempted = await send(deps, row, webhook)
   if (attempted.is === 'gone') await disable(deps, row)
   // Changes nothing where that has finished it already.
   await finishAttempt(db, row, resultOf(deps, row, attempted))
+}
+
+function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attempted> | Attempted {
+  if (webhook.enabled !== 1) return { is: 'failed', status: null, error: 'disabled' }
+  const secrets = openSecrets(deps.secrets, webhook)
+  // The key may come back, so the message is kept and tried again.
+  if (secrets === null) return { is: 'refused', status: null, error: 'secret_unreadable' }
+  const target = { url: fullUrl(webhook, secrets), secret: secrets.signing }
+  return attempt(deps, row, target, deps.clock.now())
 }
 
 function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }: Attempted) {

@@ -2,15 +2,17 @@ import type { Contribution, Deps } from '@remit/core'
 import { Deliveries } from './deliveries.ts'
 import { Outbox } from './outbox.ts'
 import { webhookRoutes } from './routes.ts'
+import { resealWebhooks } from './secrets.ts'
 
 /** What webhooks add to the module. */
 export function webhooksOf(
   deps: Deps,
-): Required<Pick<Contribution, 'routes' | 'observers' | 'start' | 'close'>> {
+): Required<Pick<Contribution, 'routes' | 'observers' | 'reseal' | 'start' | 'close'>> {
   const deliveries = new Deliveries(deps)
   return {
     routes: webhookRoutes(deps),
     observers: [new Outbox()],
+    reseal: () => resealWebhooks(deps),
     start: () => deliveries.start(),
     close: () => deliveries.close(),
   }

@@ -6,6 +6,7 @@ import type { Deps, Outbound, Route } from '@remit/core'
 import { actorOf, personOf } from '../actor.ts'
 import { countWaiting, findLastAttempted } from './deliveries-store.ts'
 import type { WebhookRow } from './schema.ts'
+import { openSecrets, sealedColumns } from './secrets.ts'
 import { recordedWebhook, wireDelivery, wireWebhook } from './view.ts'
 import {
   countWebhooks,
@@ -18,11 +19,12 @@ import {
 /** Webhooks that an organization can have. */
 const MAX_WEBHOOKS = 20
 
-export const webhookRoutes = ({ db, clock, ids, writer, outbound }: Deps): Route[] =>
-  implement(endpoints, {
+export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Deps): Route[] {
+  const wire = (row: WebhookRow) => wireWebhook(row, openSecrets(secrets, row))
+  return implement(endpoints, {
     listWebhooks: async ({ query: { limit, cursor } }, caller) => {
       const rows = await listWebhooks(db, caller.orgId, { limit: limit + 1, afterId: cursor })
-      const data = rows.slice(0, limit).map(wireWebhook)
+      const data = rows.slice(0, limit).map(wire)
       return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
     },
 
@@ -31,7 +33,7 @@ export const webhookRoutes = ({ db, clock, ids, writer, outbound }: Deps): Route
       if (!row) throw fail('webhook_not_found')
       const last = await findLastAttempted(db, orgId, id)
       return {
-        ...wireWebhook(row),
+        ...wire(row),
         pending: await countWaiting(db, orgId, id),
         last_delivery: last ? wireDelivery(last) : null,
       }
@@ -44,11 +46,13 @@ export const webhookRoutes = ({ db, clock, ids, writer, outbound }: Deps): Route
         const { tx, orgId, recordedAt } = scope
         if ((await countWebhooks(tx, orgId)) >= MAX_WEBHOOKS)
           throw fail('too_many_webhooks', `An organization has ${MAX_WEBHOOKS} webhooks at most`)
-        const row = toRow(body, url, {
+        const signing = `whsec_${randomBytes(32).toString('base64')}`
+        const row = toRow(body, {
           org_id: orgId,
           id,
-          at: recordedAt,
-          by: actorOf(admitted).id,
+          ...sealedColumns(secrets, { org_id: orgId, id }, { url, signing }),
+          created_at: recordedAt,
+          created_by: actorOf(admitted).id,
         })
         await insertWebhook(tx, row)
         return {
@@ -62,8 +66,8 @@ export const webhookRoutes = ({ db, clock, ids, writer, outbound }: Deps): Route
           reply: ([recorded]) =>
             new Reply(
               {
-                ...wireWebhook(row),
-                secret: row.secret,
+                ...wire(row),
+                secret: signing,
                 ...(recorded && { ledger: recorded.receipt }),
               },
               { status: 201, headers: { Location: `/v1/webhooks/${id}` } },
@@ -88,6 +92,7 @@ export const webhookRoutes = ({ db, clock, ids, writer, outbound }: Deps): Route
         }
       }),
   })
+}
 
 /** The URL as it will be called; 400 with the reason for one that never will be. */
 function targetOf(outbound: Outbound, url: string): string {
@@ -98,18 +103,12 @@ function targetOf(outbound: Outbound, url: string): string {
 
 const toRow = (
   { events, description, enabled }: WebhookInput,
-  url: string,
-  { org_id, id, at, by }: { org_id: string; id: string; at: string; by: string },
+  given: Pick<WebhookRow, 'org_id' | 'id' | 'url' | 'secret' | 'created_at' | 'created_by'>,
 ): WebhookRow => ({
-  org_id,
-  id,
-  url,
+  ...given,
   events: JSON.stringify(events),
   description,
   enabled: enabled ? 1 : 0,
   disabled_reason: null,
-  secret: `whsec_${randomBytes(32).toString('base64')}`,
-  created_at: at,
-  created_by: by,
-  updated_at: at,
+  updated_at: given.created_at,
 })

@@ -8,13 +8,14 @@ export type WebhookTables = { webhook: WebhookRow; webhook_delivery: DeliveryRow
 export type WebhookRow = {
   org_id: string
   id: string
+  /** Without its query. */
   url: string
   /** JSON list of event names. */
   events: string
   description: string | null
   enabled: number
   disabled_reason: string | null
-  /** `whsec_` and base64: signatures need it as it is. */
+  /** Encrypted: see `secrets.ts`. */
   secret: string
   created_at: string
   created_by: string

@@ -1,11 +1,13 @@
 import type { Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
 import { messageIdOf } from './message.ts'
 import type { DeliveryRow, WebhookRow } from './schema.ts'
+import { fullUrl } from './secrets.ts'
+import type { WebhookSecrets } from './secrets.ts'
 
-/** A webhook as it is served: everything but its secret. */
-export const wireWebhook = (row: WebhookRow): Webhook => ({
+/** A webhook as it is served: everything but the secret that signs. */
+export const wireWebhook = (row: WebhookRow, secrets: WebhookSecrets | null): Webhook => ({
   id: row.id,
-  url: row.url,
+  url: fullUrl(row, secrets),
   events: JSON.parse(row.events) as WebhookEvent[],
   description: row.description,
   enabled: row.enabled === 1,
@@ -18,7 +20,7 @@ export const wireWebhook = (row: WebhookRow): Webhook => ({
 /** A webhook as the ledger keeps it: without its query, where receivers put their tokens. */
 export function recordedWebhook(row: WebhookRow): Webhook {
   const url = new URL(row.url)
-  return { ...wireWebhook(row), url: `${url.origin}${url.pathname}` }
+  return { ...wireWebhook(row, null), url: `${url.origin}${url.pathname}` }
 }
 
 const STATUS = { waiting: 'retrying', delivered: 'delivered', failed: 'failed' } as const

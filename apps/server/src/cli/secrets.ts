@@ -1,0 +1,54 @@
+import { createSecretKey } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { generateSecretsKey, secretsKeyId } from '@remit/core'
+import type { Command } from 'commander'
+import { readSecretsKeys, secretsKeyFile } from '../secrets-key.ts'
+import { subcommand } from './command.ts'
+import { EXIT } from './errors.ts'
+import { writeSecret } from './files.ts'
+import type { Session } from './session.ts'
+import { facts } from './table.ts'
+
+export function secretsCommands(program: Command, session: Session): void {
+  const secrets = program.command('secrets').description('Encryption of stored secrets')
+
+  subcommand(
+    secrets,
+    'keygen <file>',
+    'Make a key that encrypts stored secrets; an existing file stays',
+  )
+    .option('--add', 'Add a key as the last line of an existing file')
+    .action((file: string, { add = false }: { add?: boolean }) => {
+      const key = generateSecretsKey()
+      if (add) {
+        // Reads it first: a key behind a broken line would be of no use.
+        readSecretsKeys(file)
+        appendFileSync(file, `\n${key}`)
+      } else writeSecret(file, key)
+      const key_id = secretsKeyId(createSecretKey(Buffer.from(key, 'base64')))
+      session.print({ file, key_id }, facts({ file, 'key id': key_id }))
+    })
+
+  subcommand(
+    secrets,
+    'reseal',
+    'Encrypt all stored secrets under the first key of REMIT_SECRETS_KEY_FILE',
+  ).action(() =>
+    session.product(async ({ remit, config }) => {
+      const { resealed, unreadable } = await remit.reseal()
+      const file = secretsKeyFile(config)
+      const [current, ...others] = readSecretsKeys(file).map(secretsKeyId)
+      if (unreadable > 0) session.exitCode = EXIT.failed
+      session.print(
+        { file, key_id: current, resealed, unreadable, other_key_ids: others },
+        facts({
+          file,
+          'key id': current ?? '',
+          'encrypted now': resealed,
+          unreadable,
+          'no longer needed': unreadable === 0 && others.length > 0 ? others.join(', ') : 'none',
+        }),
+      )
+    }),
+  )
+}

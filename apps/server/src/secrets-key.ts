@@ -1,0 +1,48 @@
+import type { KeyObject } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createSecretFile, generateSecretsKey, SECRETS_KEY_BYTES } from '@remit/core'
+import { ConfigError } from './config.ts'
+import type { Config } from './config.ts'
+import { readKeyLines } from './key-lines.ts'
+import { ledgerKeyFile } from './ledger-key.ts'
+
+const SETTING = 'REMIT_SECRETS_KEY_FILE'
+
+/** The file of the keys that encrypt stored secrets: the configured one, else beside the ledger's key. */
+export const secretsKeyFile = (config: Config): string =>
+  config.REMIT_SECRETS_KEY_FILE ?? join(dirname(ledgerKeyFile(config)), 'secrets-key.txt')
+
+/**
+ * The keys of that file; the first encrypts, all decrypt. Throws `ConfigError` where the file is
+ * missing and may not be made, or cannot be used.
+ */
+export function openSecretsKeys(config: Config, mayCreate: boolean): readonly KeyObject[] {
+  const path = secretsKeyFile(config)
+  if (!existsSync(path)) {
+    if (!mayCreate)
+      throw new ConfigError(
+        `${SETTING}: there is no key in ${path}; make one with \`remit secrets keygen ${path}\``,
+      )
+    create(path)
+  }
+  return readSecretsKeys(path)
+}
+
+/** The keys of a file of keys. Throws `ConfigError`. */
+export const readSecretsKeys = (path: string): readonly KeyObject[] =>
+  readKeyLines(path, {
+    setting: SETTING,
+    noun: 'key',
+    leastBytes: SECRETS_KEY_BYTES,
+    mostBytes: SECRETS_KEY_BYTES,
+  })
+
+function create(path: string): void {
+  try {
+    createSecretFile(path, generateSecretsKey())
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new ConfigError(`${SETTING}: ${path} cannot be made: ${why}`)
+  }
+}

@@ -1,0 +1,120 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateLedgerKey, generateSecretsKey } from '@remit/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { boot } from '../src/boot.ts'
+import { ConfigError, readConfig } from '../src/config.ts'
+import { issueLicense } from '../src/license.ts'
+import { hasModules } from '../src/modules.ts'
+import { cli } from './support/cli.ts'
+import { createInstallation } from './support/installation.ts'
+import type { Installation } from './support/installation.ts'
+
+const line = () => generateSecretsKey().trim()
+
+describe('REMIT_SECRETS_KEY_FILE', () => {
+  let installation: Installation
+  let file: string
+  beforeEach(async () => {
+    installation = await createInstallation()
+    file = join(installation.folder, 'secrets-key.txt')
+  })
+  afterEach(() => installation.remove())
+
+  const config = (more: Record<string, string> = {}) =>
+    readConfig({ ...installation.env, REMIT_LOG_LEVEL: 'silent', ...more })
+  const refusal = async (booting: Promise<unknown>) => {
+    const error = await booting.catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as ConfigError).message
+  }
+
+  describe.skipIf(!hasModules())('with modules', () => {
+    test('is made beside the ledger’s key in evaluation, for its owner alone, and stays', async () => {
+      const first = await boot(config())
+      await first.remit.close()
+      const text = readFileSync(file, 'utf8')
+
+      expect(Buffer.from(text, 'base64')).toHaveLength(32)
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      await (await boot(config())).remit.close()
+      expect(readFileSync(file, 'utf8')).toBe(text)
+    })
+
+    test('is not made by a licensed start, which names the command instead', async () => {
+      const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+      writeFileSync(join(installation.folder, 'ledger-key.pem'), generateLedgerKey())
+      const license = await issueLicense(privateKey, {
+        customer: 'Acme',
+        plan: 'enterprise',
+        hosted: false,
+        expiresAt: '2099-01-01T00:00:00.000Z',
+      })
+      const licensed = config({ REMIT_LICENSE_KEY: license, REMIT_EVALUATION: '0' })
+
+      expect(await refusal(boot(licensed, { licenseKey: publicKey }))).toBe(
+        `REMIT_SECRETS_KEY_FILE: there is no key in ${file}; make one with \`remit secrets keygen ${file}\``,
+      )
+      expect(existsSync(file)).toBe(false)
+    })
+
+    test.each([
+      ['an empty file', '\n', 'there is no key in it'],
+      ['text', 'correct horse battery staple!!!!', 'line 1 is not base64'],
+      ['a short key', randomBytes(31).toString('base64'), 'line 1 has fewer than 32 bytes'],
+      [
+        'a long one',
+        `${line()}\n${randomBytes(33).toString('base64')}`,
+        'line 2 has more than 32 bytes',
+      ],
+    ])('stops the boot for %s, and shows nothing of it', async (_, text, why) => {
+      writeFileSync(file, text)
+
+      expect(await refusal(boot(config()))).toBe(
+        `REMIT_SECRETS_KEY_FILE: ${file} cannot be used: ${why}`,
+      )
+    })
+
+    test('rotates by `remit secrets keygen --add` and `reseal`', async () => {
+      const { env } = installation
+      const made = await cli(['secrets', 'keygen', file, '--json'], env)
+      expect(made.code).toBe(0)
+      const { key_id: old } = JSON.parse(made.stdout) as { key_id: string }
+      const booted = await boot(config())
+      const { key } = await booted.newOrganization('acme')
+      await booted.remit.app.request('/v1/webhooks', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: 'https://hooks.example.com/remit' }),
+      })
+      await booted.remit.close()
+
+      expect((await cli(['secrets', 'keygen', file], env)).stderr).toContain('it is not replaced')
+      const added = await cli(['secrets', 'keygen', file, '--add', '--json'], env)
+      const { key_id: next } = JSON.parse(added.stdout) as { key_id: string }
+      const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+      writeFileSync(file, lines.toReversed().join('\n'))
+
+      const resealed = await cli(['secrets', 'reseal', '--json'], env)
+      expect(JSON.parse(resealed.stdout)).toEqual({
+        file,
+        key_id: next,
+        resealed: 1,
+        unreadable: 0,
+        other_key_ids: [old],
+      })
+      writeFileSync(file, lines[0]!)
+      const without = await cli(['secrets', 'reseal', '--json'], env)
+      expect(without.code).toBe(1)
+      expect(JSON.parse(without.stdout)).toMatchObject({ resealed: 0, unreadable: 1 })
+    })
+  })
+
+  test('is not needed where no module is loaded', async () => {
+    const booted = await boot(config({ REMIT_EVALUATION: '0' }))
+    await booted.remit.close()
+
+    expect(existsSync(file)).toBe(false)
+  })
+})

@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto'
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Writes a file that only its owner may read (mode 0600), unless it is there. Linked, not written, to
+ * its name: other processes see a whole file or none, and the first to come stays.
+ */
+export function createSecretFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const partial = `${path}.${randomUUID()}`
+  try {
+    writeFileSync(partial, text, { mode: 0o600, flag: 'wx', flush: true })
+    linkSync(partial, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}

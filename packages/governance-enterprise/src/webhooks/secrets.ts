@@ -1,0 +1,101 @@
+import { on, SecretUnreadable } from '@remit/core'
+import type { AnyDatabase, Deps, Resealed, SecretBox } from '@remit/core'
+import type { Tables } from '../schema.ts'
+import type { WebhookRow } from './schema.ts'
+
+/** What a webhook has that only its receiver should know. */
+export interface WebhookSecrets {
+  /** `whsec_` and base64. */
+  readonly signing: string
+  /** Of the URL, with its question mark, where receivers put their tokens; or empty. */
+  readonly query: string
+}
+
+type Place = Pick<WebhookRow, 'org_id' | 'id'>
+
+const placeOf = ({ org_id, id }: Place): string => `webhook/${org_id}/${id}/secret`
+
+/** The columns `url` and `secret` of a webhook with that URL. */
+export function sealedColumns(
+  box: SecretBox,
+  place: Place,
+  { url, signing }: { readonly url: string; readonly signing: string },
+): Pick<WebhookRow, 'url' | 'secret'> {
+  const { origin, pathname, search } = new URL(url)
+  const secrets: WebhookSecrets = { signing, query: search }
+  return { url: origin + pathname, secret: box.seal(JSON.stringify(secrets), placeOf(place)) }
+}
+
+/** Rows of before there was encryption. */
+const isPlain = ({ secret }: WebhookRow): boolean => secret.startsWith('whsec_')
+
+/** The secrets of a row; null where no key of this process opens them. */
+export function openSecrets(box: SecretBox, row: WebhookRow): WebhookSecrets | null {
+  if (isPlain(row)) return { signing: row.secret, query: '' }
+  try {
+    return JSON.parse(box.open(row.secret, placeOf(row))) as WebhookSecrets
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return null
+    throw error
+  }
+}
+
+/** The URL that messages are sent to; without its query where that cannot be read. */
+export const fullUrl = (row: WebhookRow, secrets: WebhookSecrets | null): string =>
+  row.url + (secrets?.query ?? '')
+
+const PAGE = 200
+
+/** Encrypts the secrets of all webhooks under the current key. Safe beside other processes that do. */
+export async function resealWebhooks({ db, secrets: box, log }: Deps): Promise<Resealed> {
+  let resealed = 0
+  let unreadable = 0
+  let after: Place | null = null
+  for (;;) {
+    const rows = await pageAfter(db, after)
+    for (const row of rows) {
+      const secrets = openSecrets(box, row)
+      if (secrets === null) {
+        unreadable += 1
+        log.error({ orgId: row.org_id, webhook: row.id }, 'the secret of a webhook cannot be read')
+        continue
+      }
+      if (box.isCurrent(row.secret)) continue
+      const { signing } = secrets
+      resealed += await replace(
+        db,
+        row,
+        sealedColumns(box, row, { url: fullUrl(row, secrets), signing }),
+      )
+    }
+    after = rows.at(-1) ?? null
+    if (rows.length < PAGE || after === null) return { resealed, unreadable }
+  }
+}
+
+function pageAfter(db: AnyDatabase, after: Place | null): Promise<WebhookRow[]> {
+  let query = on<Tables>(db).selectFrom('webhook').selectAll().orderBy('org_id').orderBy('id')
+  if (after) {
+    const { org_id: orgId, id } = after
+    query = query.where((of) =>
+      of.or([of('org_id', '>', orgId), of.and([of('org_id', '=', orgId), of('id', '>', id)])]),
+    )
+  }
+  return query.limit(PAGE).execute()
+}
+
+/** Replaces the columns unless another process was quicker; resolves to the rows that were changed. */
+async function replace(
+  db: AnyDatabase,
+  { org_id: orgId, id, secret }: WebhookRow,
+  columns: Pick<WebhookRow, 'url' | 'secret'>,
+): Promise<number> {
+  const { numUpdatedRows } = await on<Tables>(db)
+    .updateTable('webhook')
+    .set(columns)
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .where('secret', '=', secret)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
