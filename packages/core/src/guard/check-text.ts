@@ -9,6 +9,7 @@ import { findInjections } from './injection.ts'
 import { findInvisible } from './invisible.ts'
 import type { Model } from './model/model.ts'
 import { normalize } from './normalize.ts'
+import { opaqueSpans } from './opaque.ts'
 import { findPersonalData } from './pii.ts'
 import type { Reading, Thresholds } from './reading.ts'
 import { viewsOf } from './views/views.ts'
@@ -47,17 +48,19 @@ export function checkText(
   const { explain } = given
   const { view: normalized, counts } = normalize(text)
   const invisible = findInvisible(text)
+  const wantsSecrets = checks.has('secrets')
+  const secrets = wantsSecrets || checks.has('injection') ? findSecrets(text) : []
   const found = [
     ...opinions,
     ...(checks.has('injection')
       ? findInjections(
-          { text, normalized, hidden: invisible.hidden },
+          { text, normalized, hidden: invisible.hidden, opaque: opaqueSpans(text, secrets) },
           { ...reading, explain },
           model,
         )
       : []),
     ...(checks.has('invisible') ? invisible.detections : []),
-    ...(checks.has('secrets') ? findSecrets(text) : []),
+    ...(wantsSecrets ? secrets : []),
     ...(checks.has('pii') ? findPersonalData(text) : []),
     ...(checks.has('canary') && given.canaries.length > 0
       ? findCanaries(text, normalized, given.canaries, viewsOf(text, normalized, model.vocabulary))

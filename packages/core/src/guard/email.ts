@@ -11,9 +11,17 @@ export function* findEmails(text: string): Generator<readonly [start: number, en
     if (!DOMAIN.test(text)) continue
     const end = DOMAIN.lastIndex
     const local = LOCAL_PART.exec(text.slice(Math.max(0, at - 2 * MAX_LOCAL), at))?.[0] ?? ''
-    if (isAddress(local, text.slice(at + 1, end))) yield [at - local.length, end]
+    if (isAddress(local, text.slice(at + 1, end)) && !isUserinfo(text, at))
+      yield [at - local.length, end]
   }
 }
+
+const USERINFO = /:\/\/[^\s/?#]*$/
+const MAX_USERINFO = 256
+
+/** What stands before the @ of a URL is a name and a password, and what follows is its host. */
+const isUserinfo = (text: string, at: number): boolean =>
+  USERINFO.test(text.slice(Math.max(0, at - MAX_USERINFO), at))
 
 function isAddress(local: string, domain: string): boolean {
   if (local === '' || local === 'git' || local.length > MAX_LOCAL) return false

@@ -3,6 +3,8 @@ import type { Detection } from './detection.ts'
 import { categoryOfJudgement } from './model/category.ts'
 import type { Judgement, Model } from './model/model.ts'
 import { normalize } from './normalize.ts'
+import { blanked } from './opaque.ts'
+import type { Span } from './opaque.ts'
 import type { Hit } from './signature.ts'
 import { findHits, indexSignatures } from './signature.ts'
 import { signatureIndex, signatures } from './signatures.ts'
@@ -20,6 +22,8 @@ const onOutput = indexSignatures(
 const HIDDEN_ORDER = 0.95
 const FLAGGED = 0.5
 const MAX_DECODED = 500
+// Units of these views stand in the order of the original.
+const IN_ORDER: ReadonlySet<View['name']> = new Set(['original', 'normalized', 'separators'])
 const PLAIN: ReadonlySet<View['name']> = new Set(['original', 'normalized'])
 
 /** A text as it was sent, as it is read, and what it hides. */
@@ -27,6 +31,8 @@ export interface Forms {
   readonly text: string
   readonly normalized: View
   readonly hidden: View | null
+  /** Where the text holds secrets alone, which the model does not read. */
+  readonly opaque?: readonly Span[]
 }
 
 export interface HowToRead {
@@ -59,10 +65,11 @@ export function findInjections(forms: Forms, how: HowToRead, model: Model): Dete
 
 /** Every form of the text, read. */
 export function readViews(forms: Forms, how: HowToRead, model: Model): ReadView[] {
-  const { text, normalized, hidden } = forms
+  const { text, normalized, hidden, opaque = [] } = forms
   const read = (view: View, index = signatureIndex, source = how.source): ReadView => {
     const hits = findHits(view.text, index, source)
-    return { view, hits, judgements: model.judge(view, source, hits, how.explain) }
+    const judged = IN_ORDER.has(view.name) ? blanked(view, opaque) : view
+    return { view, hits, judgements: model.judge(judged, source, hits, how.explain) }
   }
   if (how.direction === 'output') {
     const hits = findHits(normalized.text, onOutput, how.source)

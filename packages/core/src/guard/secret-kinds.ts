@@ -55,7 +55,8 @@ export const NAMED_SECRETS: readonly KeyFormat[] = [
   },
   {
     kind: 'password_in_url',
-    form: '[a-z][a-z0-9+.-]{1,20}://[^\\s:/@"\']{1,64}:([^\\s/@"\']{3,128})@[A-Za-z0-9.[\\]-]',
+    // The last @ before the host ends the password (RFC 3986 section 3.2), whatever it has inside.
+    form: '[a-z][a-z0-9+.-]{1,20}://[^\\s:/?#@"\'<>]{0,64}:([^\\s/?#"\'<>]{3,128})@(?=[A-Za-z0-9.[\\]-])',
   },
 ]
 

@@ -1,4 +1,5 @@
 import type { Detection } from './detection.ts'
+import { GENERIC_SECRETS, NAMES_OF_SECRETS } from './named-secrets.ts'
 import { KEY_BEGINNINGS, KEY_FORMATS, NAMED_SECRETS } from './secret-kinds.ts'
 
 interface SecretKind {
@@ -39,14 +40,41 @@ const WITHOUT_FORM: readonly SecretKind[] = [
   },
 ]
 
+const BY_GENERIC_NAME: readonly SecretKind[] = GENERIC_SECRETS.map(
+  ({ kind, pattern, accepts }) => ({
+    kind,
+    severity: 'high',
+    pattern,
+    endOf: (text, start, end) => (accepts(text.slice(start, end)) ? end : 0),
+  }),
+)
+
 const KINDS = [...BY_FORM, ...WITHOUT_FORM]
 const IN_ADDRESSES = BY_NAME.filter(({ kind }) => kind === 'password_in_url')
 // What every kind above has in it, so that most texts need not be read in full.
 const LONG_RUN = 16
 const BEGINNING = new RegExp(KEY_BEGINNINGS.join('|'))
 
-/** Keys and tokens whose form leaves little doubt. Linear. */
+/** Keys and tokens whose form leaves little doubt, and random values behind names such as `api_key`. Linear. */
 export function findSecrets(text: string): Detection[] {
+  const found = findKnown(text)
+  if (!NAMES_OF_SECRETS.test(text)) return found
+  // What has a form of its own is called by it, also behind a name.
+  return [...found, ...withoutOverlaps(findAll(text, BY_GENERIC_NAME), found)]
+}
+
+function withoutOverlaps(further: readonly Detection[], found: readonly Detection[]): Detection[] {
+  const known = found.toSorted((a, b) => a.start - b.start)
+  let at = 0
+  return further
+    .toSorted((a, b) => a.start - b.start)
+    .filter(({ start, end }) => {
+      while ((known[at]?.end ?? Infinity) <= start) at++
+      return (known[at]?.start ?? Infinity) >= end
+    })
+}
+
+function findKnown(text: string): Detection[] {
   if (!hasLongRun(text)) return text.includes('://') ? findAll(text, IN_ADDRESSES) : []
   return findAll(text, BEGINNING.test(text) ? KINDS : WITHOUT_FORM)
 }

@@ -1,0 +1,47 @@
+const LOWER = 1
+const UPPER = 2
+const DIGIT = 3
+
+/** The class of an ASCII letter or digit; 0 for everything else. */
+function classOf(unit: number): number {
+  if (unit >= 0x61 && unit <= 0x7a) return LOWER
+  if (unit >= 0x41 && unit <= 0x5a) return UPPER
+  return unit >= 0x30 && unit <= 0x39 ? DIGIT : 0
+}
+
+/** Shannon entropy of the units of a text, in bits a unit. */
+export function entropyOf(text: string): number {
+  const counts = new Map<string, number>()
+  for (const unit of text) counts.set(unit, (counts.get(unit) ?? 0) + 1)
+  return counts
+    .values()
+    .reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0)
+}
+
+/**
+ * How often the class of letters and digits changes, from 0 to 1. A capital that begins a word does not
+ * count, so that `camelCaseNames` stay low; random base62 has 0.44, random hex 0.47.
+ */
+export function restlessness(text: string): number {
+  let changes = 0
+  let before = 0
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    const kind = classOf(text.charCodeAt(at))
+    if (kind === 0) continue
+    if (before !== 0 && kind !== before && !(before === UPPER && kind === LOWER)) changes++
+    before = kind
+    count++
+  }
+  return count < 2 ? 0 : changes / (count - 1)
+}
+
+const MIN_RESTLESSNESS = 0.2
+const MIN_ENTROPY = 3
+const LONG = 32
+
+/** Whether a token was surely not written by a person; names, versions and words are not random. */
+export const isRandom = (token: string): boolean =>
+  (token.length >= LONG || /\d/.test(token)) &&
+  restlessness(token) >= MIN_RESTLESSNESS &&
+  entropyOf(token) >= MIN_ENTROPY
