@@ -13,9 +13,10 @@ function classOf(unit: number): number {
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const unit of text) counts.set(unit, (counts.get(unit) ?? 0) + 1)
-  return counts
-    .values()
-    .reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0)
+  let bits = 0
+  for (const count of counts.values())
+    bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
 }
 
 /**
