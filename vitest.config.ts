@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const rooms = [
@@ -11,14 +12,20 @@ const rooms = [
   'apps/verify',
 ]
 
+// Programs and threads that tests start load their modules from here, compiled.
+process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/remit-test')
+
 export default defineConfig({
   // Not `import`: Node would take it for `require` too.
   ssr: { resolve: { conditions: ['@remit/source', 'node'] } },
   test: {
     globalSetup: './packages/core/src/testing/postgres-server.ts',
+    // Modules load once per worker instead of once per file.
+    isolate: false,
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No test is about time: the limits are for a machine that does ten other things.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // A commercial room may be absent: the community edition runs the same command.
     projects: rooms
       .filter((room) => existsSync(room))

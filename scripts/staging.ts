@@ -123,7 +123,7 @@ export async function run(command: string, args: readonly string[], cwd: string)
 /** The environment of a shell outside a test run, with the answers of an unattended machine. */
 export function plainEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own =
-    /^(VITEST|NODE_ENV$|NODE_OPTIONS$|REMIT_(?!TEST_)|npm_(package|lifecycle)_|PNPM_PACKAGE|INIT_CWD$|p?npm_config_verify_deps_before_run$)/i
+    /^(VITEST|NODE_ENV$|NODE_OPTIONS$|REMIT_(?!TEST_)|REMIT_TEST_RUN|npm_(package|lifecycle)_|PNPM_PACKAGE|INIT_CWD$|p?npm_config_verify_deps_before_run$)/i
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name))
   return { ...Object.fromEntries(kept), CI: 'true', TURBO_TELEMETRY_DISABLED: '1', ...extra }
 }

@@ -1,4 +1,4 @@
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit, runs } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ describe('messages that are not HTTP as it should be', () => {
 
   it('random changes of a message do no more', async () => {
     process.stderr.write(`fuzz: REMIT_TEST_FUZZ_SEED=${seed}\n`)
-    const messages = fc.sample(brokenMessage(key), { seed, numRuns: 500 })
+    const messages = fc.sample(brokenMessage(key), { seed, numRuns: runs(500) })
     const faults: string[] = []
 
     for (let i = 0; i < messages.length; i += AT_ONCE) {

@@ -1,6 +1,6 @@
 import { endpoints, PROBLEMS } from '@remit/contract'
 import type { Problem } from '@remit/contract'
-import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createTestRemit, DIALECTS, runs } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { wildRequests } from './support/fuzz-requests.ts'
 import type { WildRequest } from './support/fuzz-requests.ts'
 
 const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
-const WRONG_AT_LEAST = 10_000
+const WRONG_AT_LEAST = runs(10_000)
 const AT_ONCE = 40
 const BOUND_MS = 10_000
 
@@ -33,7 +33,7 @@ describe.each(DIALECTS)('requests of every kind on %s', (dialect) => {
       const faults: string[] = []
       let refused = 0
       for (let round = 0; refused < WRONG_AT_LEAST && faults.length === 0; round++) {
-        const requests = fc.sample(wildRequests(key), { seed: seed + round, numRuns: 1_000 })
+        const requests = fc.sample(wildRequests(key), { seed: seed + round, numRuns: runs(1_000) })
         for (let i = 0; i < requests.length; i += AT_ONCE) {
           const outcomes = await Promise.all(
             requests.slice(i, i + AT_ONCE).map((request) => check(request)),

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { Decider } from './authorize/decider.ts'
 import type { Clock } from './clock.ts'
 import { coreModule } from './core-module.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, migrationSetsOf } from './db/migrate.ts'
 import type { Database } from './db/open.ts'
 import type { CoreTables } from './db/schema.ts'
 import { localSignals } from './db/signals.ts'
@@ -97,9 +97,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { db, clock, ids, log, settings, signer, signals = localSignals() } = options
   const { failedKeyLimit = 60 } = options
   const modules = [coreModule, ...options.modules]
-  const migrationSets = modules.flatMap(({ name, migrations }) =>
-    migrations ? [{ name, migrations }] : [],
-  )
+  const migrationSets = migrationSetsOf(modules)
   const migrated = await migrate(db as never, migrationSets)
 
   const authenticator = new Authenticator(db, options.planCeiling, clock)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from './testing/runs.ts'
 import { covers, matchesAll, matchesPattern } from './wildcard.ts'
 
 /** The same rule, said with a regular expression. */
@@ -36,7 +37,7 @@ describe('matchesPattern', () => {
     fc.assert(
       fc.property(pattern, text, (p, t) => matchesPattern(p, t) === ruled(p, t)),
       {
-        numRuns: 5_000,
+        numRuns: runs(5_000),
       },
     )
   })
@@ -70,7 +71,7 @@ describe('covers', () => {
         fc.pre(covers(wider, narrower) && matchesPattern(narrower, name))
         return matchesPattern(wider, name)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -80,7 +81,7 @@ describe('covers', () => {
         const name = narrower.replaceAll('*', '\u0000')
         return covers(wider, narrower) === matchesPattern(wider, name)
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import { statefulIsAuthorized, preparsePolicySet } from '@cedar-policy/cedar-wasm/nodejs'
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { snapshotOf } from '../src/policies/snapshot.ts'
 import { matchRule } from '../src/rules/rule.ts'
@@ -146,7 +147,7 @@ describe('policies beside Cedar', () => {
             closed: true,
           })
         }),
-        { numRuns: 1_500 },
+        { numRuns: runs(1_500) },
       )
       for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20)
     },

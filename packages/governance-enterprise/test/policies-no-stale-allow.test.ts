@@ -1,10 +1,10 @@
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit, runs } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import governance from '../src/index.ts'
 import { apiOf, createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
-const TRIES = 1_000
+const TRIES = runs(1_000)
 
 describe('no stale allow', () => {
   let here: Api
@@ -25,7 +25,7 @@ describe('no stale allow', () => {
   }
 
   it(
-    'after the 201 of a deny on one process, no decision of another allows: 1,000 times',
+    'after the 201 of a deny on one process, no decision of another allows',
     { timeout: 120_000 },
     async () => {
       const stale: string[] = []

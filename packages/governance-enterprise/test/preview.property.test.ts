@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AuthorizeRequest } from '@remit/contract'
 import { setPlan } from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, DIALECTS, runs } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -140,7 +140,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
         }
         expect(faults).toEqual([])
       }),
-      { numRuns: dialect === 'sqlite' ? 40 : 12 },
+      { numRuns: runs(dialect === 'sqlite' ? 40 : 12) },
     )
     // Not all of them the same.
     expect(seen.size).toBeGreaterThan(4)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 
 const source = resolve(import.meta.dirname, '../../src')
-const READY_MS = 20_000
+const READY_MS = 120_000
 
 type Env = Readonly<Record<string, string>>
 
@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** A program of the server in a process of its own, with nothing of this one's environment. */
+/** A program of the server in a process of its own, with nothing of this one's settings. */
 export class RunningProcess {
   readonly child: ChildProcess
   readonly #ended: Promise<Ended>
@@ -24,7 +24,11 @@ export class RunningProcess {
   constructor(program: 'main.ts' | 'cli.ts', args: readonly string[], env: Env, cwd?: string) {
     const conditions = ['--conditions=@remit/source', join(source, program)]
     this.child = spawn(process.execPath, [...conditions, ...args], {
-      env: { PATH: process.env['PATH'], ...env },
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(cwd !== undefined && { cwd }),
     })

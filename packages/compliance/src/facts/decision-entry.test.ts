@@ -1,5 +1,6 @@
 import { canonicalJson } from '@remit/core'
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { DecisionEntry } from './decision-entry.ts'
 import type { FactEntry } from './entry.ts'
@@ -125,7 +126,7 @@ describe('a decision that is scanned', () => {
         expect(fast).not.toBeNull()
         expect(said(fast!)).toEqual(said(new LazyEntry(rowOf(one), 0)))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -138,7 +139,7 @@ describe('a decision that is scanned', () => {
         const fast = scanned(one.slice(0, place) + wrong + one.slice(place + 1))
         if (fast) said(fast)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

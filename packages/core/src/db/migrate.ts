@@ -8,6 +8,15 @@ export interface MigrationSet {
   readonly migrations: Readonly<Record<string, Migration>>
 }
 
+/** The sets of the modules that have migrations, in the order of the modules. */
+export const migrationSetsOf = (
+  modules: readonly {
+    readonly name: string
+    readonly migrations?: MigrationSet['migrations']
+  }[],
+): MigrationSet[] =>
+  modules.flatMap(({ name, migrations }) => (migrations ? [{ name, migrations }] : []))
+
 const migratorFor = (db: Database<never>, set: MigrationSet) =>
   new Migrator({
     db,

@@ -1,6 +1,7 @@
 import { GuardAnswer, GuardRequest } from '@remit/contract'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../testing/runs.ts'
 import { checkContent } from './guard.ts'
 import { signatures } from './signatures.ts'
 
@@ -47,7 +48,7 @@ it('answers any text, in the shape of the contract', () => {
       expect(request.source !== 'system' || answer.action !== 'block').toBe(true)
       expect(answer.action === 'allow' || answer.flagged).toBe(true)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -66,7 +67,7 @@ it('gives a finding for every verdict but a plain allow, and its place in the or
       expect(answer.flagged).toBe(answer.reasons.length > 0)
       expect(!answer.flagged || answer.findings.length > 0).toBe(true)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -78,7 +79,7 @@ it('finds nothing more to redact in what it redacted', () => {
       const again = checkContent(GuardRequest.parse({ content: first.redacted ?? content, checks }))
       expect(again.action).toBe('allow')
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

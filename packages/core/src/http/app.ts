@@ -42,7 +42,7 @@ export function createApp(options: AppOptions): Hono {
       options.routes.some((route) => route.name === name),
     ),
   )
-  mountDocs(app, openApi(served, options.version))
+  mountDocs(app, () => openApi(served, options.version))
   const refuse = refuseUnrouted([
     ...options.routes.map(({ endpoint }) => endpoint),
     ...openPages(options),

@@ -37,10 +37,17 @@ const POLICY = [
 
 const SNIFFING_OFF = { 'X-Content-Type-Options': 'nosniff' }
 
-/** `/openapi.json`, and `/docs` to read and try it offline. */
-export function mountDocs(app: Hono, document: object): void {
+/**
+ * `/openapi.json`, and `/docs` to read and try it offline. `makeDocument` runs once, at the first
+ * request for the document: it takes longer than the rest of the start.
+ */
+export function mountDocs(app: Hono, makeDocument: () => object): void {
   const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
-  app.get('/openapi.json', (c) => c.json(document, 200, SNIFFING_OFF))
+  let document: string | undefined
+  app.get('/openapi.json', (c) => {
+    document ??= JSON.stringify(makeDocument())
+    return c.body(document, 200, { 'Content-Type': 'application/json', ...SNIFFING_OFF })
+  })
   app.get('/docs', (c) => c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, ...SNIFFING_OFF }))
   app.get('/docs/start.js', (c) =>
     c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8', ...SNIFFING_OFF }),

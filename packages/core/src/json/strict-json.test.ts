@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../testing/runs.ts'
 import { describeWithData, readData, readDataJson } from '../../test/shared-data.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { parseStrictJson, StrictJsonError } from './strict-json.ts'
@@ -295,7 +296,7 @@ describe('the text as a whole', () => {
 
         return value === REFUSED || isDeepStrictEqual(value, JSON.parse(text))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../testing/runs.ts'
 import { buildChain, decision, decisions, exportOf, rotation } from '../../test/ledger/chain.ts'
 import type { TestChain } from '../../test/ledger/chain.ts'
 import { codes } from '../../test/ledger/check.ts'
@@ -181,7 +182,7 @@ describe('no change to an export goes unseen', () => {
           return (await verifyBytes(file)).status !== 'ok'
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
   })
 
@@ -197,7 +198,7 @@ describe('no change to an export goes unseen', () => {
           (await verifyBytes(longer)).status !== 'ok'
         )
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -218,7 +219,7 @@ describe('no change to an export goes unseen', () => {
           return (await verifyExport(changed, trusted)).status !== 'ok'
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dropTemplates } from './templates.ts'
 
 /** A PostgreSQL server of this machine's own, with its data in a folder that goes away. */
 export interface PostgresServer {
@@ -31,6 +33,11 @@ export async function startPostgres(
       'listen_addresses=127.0.0.1',
       '-c',
       'unix_socket_directories=',
+      // What survives is the process, not the machine: a killed server still finds every write.
+      '-c',
+      'fsync=off',
+      '-c',
+      'full_page_writes=off',
     ],
     onLog: () => {},
     onError: () => {},
@@ -76,7 +83,11 @@ function freePort(): Promise<number> {
 
 /** Vitest's global setup: one server a run, unless `REMIT_TEST_DATABASE_URL` names one. */
 export async function setup(): Promise<(() => Promise<void>) | void> {
-  if (process.env['REMIT_TEST_DATABASE_URL']) return
+  // Names the databases of this run that others are copied from.
+  const run = randomBytes(4).toString('hex')
+  process.env['REMIT_TEST_RUN'] = run
+  const given = process.env['REMIT_TEST_DATABASE_URL']
+  if (given) return () => dropTemplates(given, run)
   const server = await startPostgres()
   process.env['REMIT_TEST_DATABASE_URL'] = server.url
   return async () => {

@@ -5,6 +5,8 @@ import { pino } from 'pino'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
+import { coreModule } from '../core-module.ts'
+import { migrationSetsOf } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Database } from '../db/open.ts'
 import type { Dialect } from '../db/portable.ts'
@@ -84,7 +86,12 @@ const SECRETS_KEY = createSecretKey(randomBytes(SECRETS_KEY_BYTES))
 
 export async function createTestRemit(options: TestRemitOptions = {}): Promise<TestRemit> {
   const created =
-    options.url === undefined ? await createDatabase(options.dialect ?? 'sqlite') : null
+    options.url === undefined
+      ? await createDatabase(
+          options.dialect ?? 'sqlite',
+          migrationSetsOf([coreModule, ...(options.modules ?? [])]),
+        )
+      : null
   const url = options.url ?? created?.url ?? ''
   const db = openDatabase<CoreTables>(url)
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey

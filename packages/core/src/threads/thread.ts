@@ -17,6 +17,11 @@ export interface ThreadOptions {
   readonly data?: unknown
 }
 
+function compileCache(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+}
+
 /** The module beside another one, in its sources as in what is built from them. */
 export const beside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url)
 
@@ -36,7 +41,8 @@ export class Thread<Task, Report> {
     this.#worker = new Worker(file, {
       // Run from source, the thread must find the sources of other packages too.
       execArgv: file.href.endsWith('.ts') ? ['--conditions=@remit/source'] : [],
-      env: {},
+      // Nothing of the environment but where compiled modules are kept, where that is set.
+      env: compileCache(),
       workerData: data,
       resourceLimits: {
         maxOldGenerationSizeMb: maxHeapMb,

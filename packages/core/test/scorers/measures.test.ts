@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../src/testing/runs.ts'
 import { assign } from '../../src/scorers/measure/assignment.ts'
 import { sequenceDistance } from '../../src/scorers/measure/edit-distance.ts'
 import { longestCommon } from '../../src/scorers/measure/longest-common.ts'
@@ -46,7 +47,7 @@ describe('sequences', () => {
       fc.property(sequence, sequence, (a, b) => {
         expect(longestCommon(a, b, 6)).toBe(commonByTable(a, b))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -56,7 +57,7 @@ describe('sequences', () => {
         const large = (items: readonly number[]) => items.map((item) => item * 1_000_003 - 1)
         expect(sequenceDistance(large(a), large(b))).toBe(editsByTable(a, b))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })
@@ -101,7 +102,7 @@ describe('pairs', () => {
         const columnsTaken = chosen.filter((column) => column >= 0)
         expect(new Set(columnsTaken).size).toBe(Math.min(rows, columns))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -116,7 +117,7 @@ describe('pairs', () => {
           Math.max(...[...choices(rows, columns)].map(count)),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

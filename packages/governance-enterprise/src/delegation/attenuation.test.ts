@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { aPermission } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
@@ -97,7 +98,7 @@ describe('what is cut from a permission', () => {
         fc.pre(isAbout({ ...link({}), ...narrow }, ask))
         expect(isAbout(wider, ask)).toBe(true)
       }),
-      { numRuns: 500, maxSkipsPerRun: 1_000 },
+      { numRuns: runs(500), maxSkipsPerRun: 1_000 },
     )
   })
 })

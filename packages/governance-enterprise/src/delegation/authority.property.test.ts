@@ -1,5 +1,6 @@
 import { matchesPattern } from '@remit/core'
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
@@ -99,7 +100,7 @@ describe('permissions, whatever is stored', () => {
       fc.property(world, request, (given, ask) => {
         expect(standing(given, ask).says).toBe(plainly(given, ask))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -125,7 +126,7 @@ describe('permissions, whatever is stored', () => {
         fc.pre(!isAllowed(standing(before, ask, granted)))
         expect(isAllowed(standing(take(before), ask, granted))).toBe(false)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -139,7 +140,7 @@ describe('permissions, whatever is stored', () => {
         const theirs = delegators.map((agent_id) => standing(given, { ...ask, agent_id }).says)
         expect(theirs).toEqual(delegators.map(() => 'granted'))
       }),
-      { numRuns: 200, maxSkipsPerRun: 1_000 },
+      { numRuns: runs(200), maxSkipsPerRun: 1_000 },
     )
   })
 })

@@ -1,5 +1,6 @@
 import { matchesPattern } from '@remit/core'
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { listsOverlap, narrowed, overlap } from './narrow.ts'
 
@@ -45,7 +46,7 @@ describe('what lists of patterns have in common', () => {
         fc.pre(matches(narrowed(lists).patterns, one))
         expect(lists.every((patterns) => matches(patterns, one))).toBe(true)
       }),
-      { numRuns: 1_000, maxSkipsPerRun: 1_000 },
+      { numRuns: runs(1_000), maxSkipsPerRun: 1_000 },
     )
   })
 
@@ -56,7 +57,7 @@ describe('what lists of patterns have in common', () => {
         fc.pre(!isPartial && lists.every((each) => matches(each, one)))
         expect(matches(patterns, one)).toBe(true)
       }),
-      { numRuns: 1_000, maxSkipsPerRun: 1_000 },
+      { numRuns: runs(1_000), maxSkipsPerRun: 1_000 },
     )
   })
 
@@ -67,7 +68,7 @@ describe('what lists of patterns have in common', () => {
         expect(overlap(a, b)).toBe(true)
         expect(listsOverlap([a], [b])).toBe(true)
       }),
-      { numRuns: 1_000, maxSkipsPerRun: 1_000 },
+      { numRuns: runs(1_000), maxSkipsPerRun: 1_000 },
     )
   })
 })

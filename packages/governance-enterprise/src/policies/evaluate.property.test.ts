@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, it } from 'vitest'
 import { aPolicy, isAllowed, verdictOf } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
@@ -43,7 +44,7 @@ const ask = fc
   })
   .chain((request) => fc.constantFrom(0, 50, 99, 100, 150).map((now) => anAsk(request, { now })))
 
-const RUNS = { numRuns: 2_000 }
+const RUNS = { numRuns: runs(2_000) }
 
 describe('policies, whatever the rules and the request', () => {
   it('say the same in every order of the rules', () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { checkCondition } from './check.ts'
 import { answerOf, compileWithLibrary } from './condition.ts'
@@ -123,7 +124,7 @@ describe('conditions as closures', () => {
             }
           },
         ),
-        { numRuns: 1_500 },
+        { numRuns: runs(1_500) },
       )
       for (const answer of ['true', 'false', 'error'] as const)
         expect(seen[answer]).toBeGreaterThan(100)

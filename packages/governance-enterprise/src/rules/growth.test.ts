@@ -4,6 +4,7 @@ import { create } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { DurationSchema, timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { bounded } from './budget.ts'
 import { MAX_LIST, MAX_TEXT } from './cel-costs.ts'
@@ -147,7 +148,7 @@ describe('a condition that makes much of little', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 

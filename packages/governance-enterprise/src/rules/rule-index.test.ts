@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { isAbout } from './rule.ts'
 import type { Rule } from './rule.ts'
@@ -67,7 +68,7 @@ describe('RuleIndex', () => {
           expect(matching).toEqual(expect.arrayContaining(found.slice(0, certain)))
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 

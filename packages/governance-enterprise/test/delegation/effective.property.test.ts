@@ -1,5 +1,5 @@
 import type { EffectivePermissions } from '@remit/contract'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, DIALECTS, runs } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
@@ -93,7 +93,7 @@ describe.each(DIALECTS)('what an agent may do now, on %s', (dialect) => {
           expect(faults.flat()).toEqual([])
         }
       }),
-      { numRuns: dialect === 'sqlite' ? 25 : 10 },
+      { numRuns: runs(dialect === 'sqlite' ? 25 : 10) },
     )
     expect(Math.min(seen.allow, seen.deny)).toBeGreaterThan(100)
   })

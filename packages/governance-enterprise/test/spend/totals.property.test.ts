@@ -1,4 +1,4 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, DIALECTS, runs } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -80,7 +80,7 @@ describe.each(DIALECTS)('spend on %s', (dialect) => {
         expect(replay.faults).toEqual([])
         await expectSameTotals(api, replay, clock.now())
       }),
-      { numRuns: dialect === 'sqlite' ? 60 : 25 },
+      { numRuns: runs(dialect === 'sqlite' ? 60 : 25) },
     )
   })
 })

@@ -1,0 +1,100 @@
+import { hash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { migrate } from '../db/migrate.ts'
+import type { MigrationSet } from '../db/migrate.ts'
+import { openDatabase } from '../db/open.ts'
+
+type Sets = readonly MigrationSet[]
+
+const sqliteTemplates = new Map<string, Promise<Buffer>>()
+const postgresTemplates = new Map<string, Promise<string>>()
+
+/** Writes a SQLite database that these migrations have run on. They run once per test process. */
+export async function copySqliteTemplate(sets: Sets, path: string): Promise<void> {
+  const content = await once(sqliteTemplates, keyOf(sets), () => makeSqliteTemplate(sets))
+  writeFileSync(path, content, { mode: 0o600 })
+}
+
+/** Name of a database on `server` that these migrations have run on. They run once per test run. */
+export const postgresTemplate = (server: string, sets: Sets): Promise<string> => {
+  const name = `remit_template_${process.env['REMIT_TEST_RUN'] ?? process.pid}_${keyOf(sets)}`
+  return once(postgresTemplates, name, () => makePostgresTemplate(server, sets, name))
+}
+
+/** Removes what `postgresTemplate` made for a run, from a server that outlives it. */
+export async function dropTemplates(server: string, run: string): Promise<void> {
+  const ours = `remit_template_${run}_%`
+  const found = await runStatement(
+    server,
+    `select datname from pg_database where datname like '${ours}'`,
+  )
+  for (const { datname } of found as { datname: string }[])
+    await runStatement(server, `drop database ${datname}`)
+}
+
+/** Runs one statement on a connection of its own. */
+export async function runStatement(server: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+function keyOf(sets: Sets): string {
+  const sources = sets.map(({ name, migrations }) => [
+    name,
+    ...Object.entries(migrations).map(([step, { up }]) => [step, up.toString()]),
+  ])
+  return hash('sha256', JSON.stringify(sources), 'hex').slice(0, 16)
+}
+
+function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const known = made.get(key) ?? make()
+  made.set(key, known)
+  return known
+}
+
+async function makeSqliteTemplate(sets: Sets): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'remit-template-'))
+  try {
+    const path = join(folder, 'template.db')
+    await migrateAt(`sqlite:${path}`, sets)
+    return readFileSync(path)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function makePostgresTemplate(server: string, sets: Sets, name: string): Promise<string> {
+  const known = await runStatement(server, `select from pg_database where datname = '${name}'`)
+  if (known.length > 0) return name
+  // Test processes may make the same one at once: it gets its name when it is complete.
+  const draft = `remit_draft_${randomBytes(8).toString('hex')}`
+  await runStatement(server, `create database ${draft}`)
+  const url = new URL(server)
+  url.pathname = `/${draft}`
+  await migrateAt(url.toString(), sets)
+  try {
+    await runStatement(server, `alter database ${draft} rename to ${name}`)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42P04') throw error
+    await runStatement(server, `drop database ${draft}`)
+  }
+  return name
+}
+
+async function migrateAt(url: string, sets: Sets): Promise<void> {
+  const db = openDatabase<never>(url)
+  try {
+    await migrate(db, sets)
+  } finally {
+    // Closing copies the log of SQLite back: the file alone is the database.
+    await db.destroy()
+  }
+}
