@@ -73,6 +73,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('docs/verify-offline.md on %s', (d
     env = {
       ...installation.env,
       PATH: `${programs()}:${process.env['PATH']}`,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       REMIT: url,
       REMIT_KEY: key.secret,
       REPORT: id,

@@ -111,7 +111,11 @@ describe.each(DIALECTS)('the same period on %s', (dialect) => {
         NOW,
       ]
       const { stdout } = await run(process.execPath, args, {
-        env: { PATH: process.env['PATH'], ...env },
+        env: {
+          PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          ...env,
+        },
       })
       const made = JSON.parse(stdout) as {
         content_sha256: string

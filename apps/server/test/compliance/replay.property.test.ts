@@ -157,7 +157,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('replays on %s', (dialect) => {
         })
         expect(wrong).toEqual([])
       }),
-      { numRuns: runs(dialect === 'sqlite' ? 40 : 10) },
+      { numRuns: runs(dialect === 'sqlite' ? 40 : 10, 30) },
     )
     // Not all of them the same, where there are many runs.
     expect(kinds.size).toBeGreaterThanOrEqual(dialect === 'sqlite' ? 3 : 1)

@@ -21,6 +21,8 @@ export interface OpenOptions {
   readonly onConnectionError?: (error: Error) => void
   /** Connections to PostgreSQL at most. */
   readonly poolSize?: number
+  /** Milliseconds to wait for a connection of the pool, or for a new one; 2,000 unless given. */
+  readonly connectMs?: number
   /** Milliseconds that PostgreSQL has to answer a query; then its connection is given up. */
   readonly answerMs?: number
   /** Opens SQLite without the right to write. */
@@ -117,7 +119,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: options.connectMs ?? 2_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     Client: clientClass(options.answerMs ?? ANSWER_MS),

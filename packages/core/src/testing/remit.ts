@@ -93,7 +93,8 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
         )
       : null
   const url = options.url ?? created?.url ?? ''
-  const db = openDatabase<CoreTables>(url)
+  // A busy machine is no failure of the database.
+  const db = openDatabase<CoreTables>(url, { connectMs: 30_000 })
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock
   const signer = createLedgerSigner(signingKey)
