@@ -49,7 +49,11 @@ export async function runStatement(server: string, statement: string): Promise<u
 function keyOf(sets: Sets): string {
   const sources = sets.map(({ name, migrations }) => [
     name,
-    ...Object.entries(migrations).map(([step, { up }]) => [step, up.toString()]),
+    ...Object.entries(migrations).map(([step, migration]) => [
+      step,
+      // With the text of its functions: in watch mode they change.
+      ...Object.values(migration).map(String),
+    ]),
   ])
   return hash('sha256', JSON.stringify(sources), 'hex').slice(0, 16)
 }

@@ -1,4 +1,5 @@
-import { extname } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
 /** What becomes of a task. */
@@ -18,8 +19,9 @@ export interface ThreadOptions {
 }
 
 function compileCache(): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE } = process.env
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  // A folder for this version of Node, in the one that was named.
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 /** The module beside another one, in its sources as in what is built from them. */

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runs } from '../../src/testing/runs.ts'
 import { verifyExport } from '../../src/ledger/export.ts'
 import { rotatedChain, vectorChain } from '../ledger-vectors.ts'
 import { exportVectors } from './export-vectors.ts'
@@ -73,7 +72,7 @@ describe.skipIf(!hasPython)('a verifier that was written from the format page al
     const { lines, vkey, checkpoints } = vectors[0]!
     const changes = fc.sample(
       fc.tuple(fc.nat(lines.length - 1), fc.nat(), fc.string({ unit: 'grapheme', maxLength: 1 })),
-      { numRuns: runs(300), seed: 7 },
+      { numRuns: 300, seed: 7 },
     )
     const cases = changes.map(([index, at, to]) => {
       const line = lines[index]!
