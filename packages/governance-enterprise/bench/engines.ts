@@ -1,4 +1,5 @@
 import { preparsePolicySet, statefulIsAuthorized } from '@cedar-policy/cedar-wasm/nodejs'
+import { DecisionMeter } from '@remit/core'
 import type { Ask } from '@remit/core'
 import { newEnforcer, newModel } from 'casbin'
 import { evaluatePolicies } from '../src/policies/evaluate.ts'
@@ -20,6 +21,7 @@ export const askOf = (request: PlainRequest): Ask => ({
   claims: {},
   resource: null,
   now: 0,
+  meter: new DecisionMeter(),
 })
 
 export const conditionOf = ({ above, currency }: PlainRule): string =>

@@ -1,5 +1,6 @@
 import { Reason } from '@remit/contract'
 import type { Decision, Match, Plan } from '@remit/contract'
+import { DecisionMeter } from '@remit/core'
 import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
 import { describe, expect, it } from 'vitest'
 import { judgeAnew } from './judge.ts'
@@ -22,6 +23,7 @@ const recordedAs = (
     claims: {},
     resource: null,
     now: 0,
+    meter: new DecisionMeter(),
   },
   decision,
   reason,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DecisionMeter } from '../computing/meter.ts'
 import { decide } from './decide.ts'
 import type { Prepared } from './decide.ts'
 import { SLOTS } from './slots.ts'
@@ -14,6 +15,7 @@ const ASK: Ask = {
   request: { agent_id: 'a', action: 'b.c' },
   resource: null,
   now: 0,
+  meter: new DecisionMeter(),
 }
 
 const deny = (message = 'no'): Verdict => ({ verdict: 'deny', reason: 'default_deny', message })

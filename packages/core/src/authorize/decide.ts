@@ -1,5 +1,7 @@
 import type { AuthorizeAnswer, Decision, Match, Reason } from '@remit/contract'
-import { SLOTS, TEAM_SLOTS } from './slots.ts'
+import { isInPlan, verdictOf } from './judge.ts'
+import type { Judged } from './judge.ts'
+import { SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Notes, Settled, Stage, Verdict } from './stage.ts'
 
@@ -32,9 +34,10 @@ export interface Decided {
 
 /**
  * Runs one request through the stages; the first that does not pass answers. Pure: the same function
- * decides for real and for a dry-run. A stage that throws denies, like one that is unavailable.
+ * decides for real and for a dry-run. A stage that throws denies, like one that is unavailable. What
+ * the rules alone say is in `judged`; a stage that has said nothing there is asked.
  */
-export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
+export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: Judged): Decided {
   const trace: { slot: Slot; verdict: Verdict }[] = []
   const notes = new Collected()
   let last: Verdict = { verdict: 'pass' }
@@ -43,11 +46,14 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>): Decided {
   for (const slot of SLOTS) {
     const prepared = stages.get(slot)
     if (!prepared) continue
-    if (ask.plan !== 'enterprise' && !TEAM_SLOTS.has(slot)) {
+    if (!isInPlan(ask, slot)) {
       if (prepared.leftOut) notes.warnings.push(prepared.leftOut)
       continue
     }
-    last = verdictOf(ask, prepared, (error) => (broken = { slot, error }))
+    const { stage, state, available } = prepared
+    const said = judged?.said.get(slot) ?? verdictOf(ask, stage, state, available)
+    if (said.error !== undefined) broken = { slot, error: said.error }
+    last = said.verdict
     trace.push({ slot, verdict: last })
     if (last.notes) notes.add(last.notes)
     if (last.verdict !== 'pass') break
@@ -82,22 +88,6 @@ class Collected {
     if (data) Object.assign(this.data, data)
     if (warnings) this.warnings.push(...warnings)
   }
-}
-
-function verdictOf(
-  ask: Ask,
-  { stage, state, available }: Prepared,
-  onBroken: (error: unknown) => void,
-): Verdict {
-  if (available) {
-    try {
-      return stage.decide(ask, state)
-    } catch (error) {
-      // A stage that breaks has not answered.
-      onBroken(error)
-    }
-  }
-  return { verdict: 'deny', ...stage.unavailable }
 }
 
 /** The effect of a pass stands when all passed; the effect of a needs_approval stands by itself. */

@@ -8,7 +8,8 @@ import { withAgent } from '../http/own-agent.ts'
 import type { Ids } from '../ids.ts'
 import { actorOf } from '../ledger/actor.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
-import { firstOf, unrecorded } from '../ledger/work.ts'
+import { DecisionMeter } from '../computing/meter.ts'
+import { firstOf, LATER, unrecorded } from '../ledger/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { BatchMemory } from './batch.ts'
@@ -95,9 +96,9 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const asks = items.map((item) => askOf(scope.orgId, item, scope.now))
     const view = { ...scope, tx: scope.tx as never }
-    const prepared = await this.#slots.prepare(asks, view, BatchMemory.of(memo))
-    const decided = asks.map((ask) => {
-      const one = decide(ask, prepared)
+    const { judged, prepared } = await this.#slots.prepare(asks, view, BatchMemory.of(memo))
+    const decided = judged.map((about) => {
+      const one = decide(about.ask, prepared, about)
       if (one.broken) {
         const { slot, error } = one.broken
         this.#deps.log.error({ err: error, slot }, 'a stage broke over a request; it denies')
@@ -118,7 +119,10 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         )
     }
     return {
-      outcomes: decided.map((one, i) => outcomeOf(one, items[i]?.caller ?? null, scope)),
+      outcomes: items.map(({ caller }, i) => {
+        const one = decided[i]
+        return one ? outcomeOf(one, caller, scope) : LATER
+      }),
       further,
     }
   }
@@ -135,6 +139,7 @@ function askOf(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
     claims,
     resource: resourceText(request.resource),
     now,
+    meter: new DecisionMeter(),
   }
 }
 

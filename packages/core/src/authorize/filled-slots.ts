@@ -2,8 +2,11 @@ import type { Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../db/failure.ts'
 import { TryAgain } from '../ledger/work.ts'
+import type { BatchTime } from '../computing/batch-time.ts'
 import type { BatchMemory } from './batch.ts'
 import type { Prepared } from './decide.ts'
+import { judge } from './judge.ts'
+import type { Judged, Ruled } from './judge.ts'
 import type { Slot } from './slots.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -14,6 +17,14 @@ export interface View {
   readonly orgId: string
   readonly tx: Transaction<never>
   readonly configVersion: number
+  readonly time: BatchTime
+}
+
+/** Requests that are ready to be decided, and the stages' states for them. */
+export interface Ready {
+  /** The first of the requests: the others are for the next batch. */
+  readonly judged: readonly Judged[]
+  readonly prepared: ReadonlyMap<Slot, Prepared>
 }
 
 /** The stages in their slots, and what they know of each organization: all I/O before a decision. */
@@ -56,7 +67,7 @@ export class FilledSlots {
   }
 
   /**
-   * Every stage's state for a batch. One that fails is marked in `memory`, and `TryAgain` is thrown:
+   * Judges what there is time for, and every stage's state for that. A stage that fails is marked in `memory`, and `TryAgain` is thrown:
    * its transaction must end. An error that says that the database is away is thrown as it is.
    */
   async prepare(
@@ -64,7 +75,7 @@ export class FilledSlots {
     view: View,
     memory: BatchMemory,
     overlay?: Overlay,
-  ): Promise<Map<Slot, Prepared>> {
+  ): Promise<Ready> {
     const giveUp = (slot: Slot, error: unknown): never => {
       if (isUnavailable(error)) throw error
       this.#giveUp(memory, slot, error)
@@ -75,21 +86,35 @@ export class FilledSlots {
     memory.snapshot = snapshot
     const gathers = [...live.values()].some((stage) => stage.gather)
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
-    const prepared = new Map<Slot, Prepared>()
+    const stages = new Map<Slot, Ruled>()
     for (const [slot, stage] of this.#stages) {
-      if (!live.has(slot)) {
-        prepared.set(slot, { stage, state: null, available: false, leftOut: null })
+      const available = live.has(slot)
+      const own = available ? overlaid(stage, snapshot.slots.get(slot), overlay) : null
+      stages.set(slot, { stage, snapshot: own, available })
+    }
+    const judged = view.time.firstOf(asks, (ask) => judge(ask, stages))
+    const prepared = new Map<Slot, Prepared>()
+    for (const [slot, { stage, snapshot: own, available }] of stages) {
+      if (!available) {
+        prepared.set(slot, { stage, state: null, available, leftOut: null })
         continue
       }
-      const own = overlaid(stage, snapshot.slots.get(slot), overlay)
       try {
-        const state = await stage.prepare(asks, own, view.tx, memory.outside.get(slot))
-        prepared.set(slot, { stage, state, available: true, leftOut: stage.leftOut?.(own) ?? null })
+        const state = stage.prepare
+          ? await stage.prepare(
+              judged.map(({ ask }) => ask),
+              own,
+              view.tx,
+              memory.outside.get(slot),
+              matchedOf(judged, slot),
+            )
+          : own
+        prepared.set(slot, { stage, state, available, leftOut: stage.leftOut?.(own) ?? null })
       } catch (error) {
         giveUp(slot, error)
       }
     }
-    return prepared
+    return { judged, prepared }
   }
 
   #snapshot(
@@ -107,6 +132,14 @@ export class FilledSlots {
     memory.unavailable.add(slot)
   }
 }
+
+/** What a stage found to match, by request. */
+const matchedOf = (judged: readonly Judged[], slot: Slot): Map<Ask, unknown> =>
+  new Map(
+    judged.flatMap(({ ask, matched }): [Ask, unknown][] =>
+      matched.has(slot) ? [[ask, matched.get(slot)]] : [],
+    ),
+  )
 
 const laid = new WeakMap<Overlay, Map<unknown, unknown>>()
 

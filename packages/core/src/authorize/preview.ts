@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Clock } from '../clock.ts'
+import { BatchTime } from '../computing/batch-time.ts'
+import { DecisionMeter } from '../computing/meter.ts'
 import { unavailable } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
@@ -11,8 +13,8 @@ import { findHead, lockHead } from '../ledger/store.ts'
 import { TryAgain } from '../ledger/work.ts'
 import { BatchMemory } from './batch.ts'
 import { decide } from './decide.ts'
-import type { Decided, Prepared } from './decide.ts'
-import type { FilledSlots } from './filled-slots.ts'
+import type { Decided } from './decide.ts'
+import type { FilledSlots, Ready as Part } from './filled-slots.ts'
 import { resourceText } from './resource.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Overlay, Verdict } from './stage.ts'
@@ -51,9 +53,7 @@ interface PreviewDeps {
 
 type Tx = Transaction<CoreTables>
 
-interface Ready {
-  readonly asks: readonly Ask[]
-  readonly prepared: ReadonlyMap<Slot, Prepared>
+interface Ready extends Part {
   readonly now: number
   readonly version: number
 }
@@ -103,21 +103,26 @@ export async function preview(
       if (!head) throw fail('not_found', 'The organization has no ledger')
       const now = time ?? Math.max(clock.now(), Date.parse(head.recorded_at))
       const asks = asksAt(now)
-      const view = { orgId, tx: tx as never, configVersion: head.config_version }
-      const prepared = await slots.prepare(asks, view, memory, overlay)
-      return { asks, prepared, now, version: head.config_version }
+      const view = {
+        orgId,
+        tx: tx as never,
+        configVersion: head.config_version,
+        time: new BatchTime(),
+      }
+      const part = await slots.prepare(asks, view, memory, overlay)
+      return { ...part, now, version: head.config_version }
     }
     await slots.gather(orgId, () => asksAt(time ?? clock.now()), memory, overlay)
     try {
-      const { asks, prepared, ...seen } = await undone(db, locked, ready)
+      const { judged, prepared, ...seen } = await undone(db, locked, ready)
       if (begun && begun.version !== seen.version) {
         if (isLast()) throw unavailable('overloaded')
         previews = []
         begun = null
       } else {
         begun ??= seen
-        for (const ask of asks) {
-          previews.push(shown(decide(ask, prepared)))
+        for (const one of judged) {
+          previews.push(shown(decide(one.ask, prepared, one)))
           await turns()
         }
       }
@@ -169,6 +174,7 @@ const askOf = (
   request: AuthorizeRequest,
 ): Ask => ({
   ...asked,
+  meter: new DecisionMeter(),
   request,
   resource: resourceText(request.resource),
   claims: {},

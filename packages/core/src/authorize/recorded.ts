@@ -1,5 +1,6 @@
 import { Decision, Plan, Reason } from '@remit/contract'
 import type { Match } from '@remit/contract'
+import { DecisionMeter } from '../computing/meter.ts'
 import { recordedResource } from './resource.ts'
 import type { Ask } from './stage.ts'
 
@@ -55,6 +56,7 @@ export function recordedDecision(
       },
       resource,
       now,
+      meter: new DecisionMeter(),
     },
     decision: decision as Decision,
     reason: reason as Reason,

@@ -8,6 +8,7 @@ import type {
 } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { BulkInsert } from '../db/portable.ts'
+import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../http/caller.ts'
 import type { EntryDraft } from '../ledger/draft.ts'
 
@@ -32,6 +33,8 @@ export interface Ask {
   readonly resource: string | null
   /** The time of the batch, milliseconds; the same for every request in it. */
   readonly now: number
+  /** What the conditions of all stages may compute for it. */
+  readonly meter: Meter
 }
 
 /** What a stage says about a request, with what it knows. */
@@ -89,24 +92,34 @@ type Tx = Transaction<never>
 
 /**
  * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole batch;
- * `decide` and `apply` are pure and synchronous, so a dry-run uses the same two.
+ * `match`, `decide` and `apply` are pure and synchronous, so a dry-run uses the same.
+ *
+ * Conditions are evaluated before the batch is prepared, in `match` or in the `decide` of a stage
+ * without `prepare`: what there is no computing time for is neither prepared nor decided.
  *
  * A stage that throws in `load`, `prepare` or `gather` has no answer: the batch is decided again with
  * the stage marked unavailable, and it denies with `unavailable`.
  */
-export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown> {
+export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, Matched = unknown> {
   /** Reason and sentence of the denial when the stage cannot answer. */
   readonly unavailable: { readonly reason: Reason; readonly message: string }
   /** Compiled, immutable rules of an organization; kept until its `config_version` moves. */
   load(orgId: string, tx: Tx): Promise<Snapshot>
   /** Facts from outside the database, asked before the transaction begins. */
   readonly gather?: (asks: readonly Ask[], snapshot: Snapshot) => Promise<Outside>
-  /** What the whole batch needs from the database, under the ledger's lock; a preview undoes what it writes. */
-  prepare(
+  /** Evaluates the conditions over one request, for a stage that prepares; undefined where it has no rules. */
+  match?(ask: Ask, snapshot: Snapshot): Matched | undefined
+  /**
+   * What the whole batch needs from the database, under the ledger's lock; a preview undoes what it
+   * writes. `matched` lacks requests without rules, and those that an earlier stage denies. A stage without `prepare` decides
+   * by its snapshot.
+   */
+  prepare?(
     asks: readonly Ask[],
     snapshot: Snapshot,
     tx: Tx,
     outside: Outside | undefined,
+    matched: ReadonlyMap<Ask, Matched>,
   ): Promise<State>
   /** The snapshot with a preview's rules laid over it; throws a `Failure` for rules that it cannot take. */
   readonly overlay?: (snapshot: Snapshot, overlay: Overlay) => Snapshot

@@ -29,6 +29,19 @@ describe('a queue', () => {
     expect(taken.map((batch) => batch.length)).toEqual([2, 1, 1, 3, 1])
     expect(taken.flat()).toEqual(pieces)
   })
+
+  it('gives what was put back first, in the order of arrival, and fewer at a time for a while', () => {
+    const queue = new Queue(8)
+    const pieces = Array.from({ length: 16 }, (_, since) => ({ ...piece(), since }))
+    for (const one of pieces) queue.push(one)
+    const [first, ...others] = queue.take()
+    queue.putBack(others.toReversed(), 1)
+    const taken: Waiting[][] = []
+    while (queue.length > 0) taken.push(queue.take())
+
+    expect(taken.map((batch) => batch.length)).toEqual([2, 4, 8, 1])
+    expect([first, ...taken.flat()]).toEqual(pieces)
+  })
 })
 
 describe('a queue that gathers', () => {

@@ -20,11 +20,14 @@ const MAX_PATIENCE_MS = 20
 export class Queue {
   readonly #pieces: Waiting[] = []
   readonly #maxBatch: number
+  /** Pieces that the next transaction takes at most: fewer after one that had no time for all. */
+  #size: number
   #awaited: { readonly length: number; readonly arrived: () => void } | null = null
 
   /** `maxBatch`: pieces in one transaction at most. */
   constructor(maxBatch: number) {
     this.#maxBatch = maxBatch
+    this.#size = maxBatch
   }
 
   get length(): number {
@@ -40,9 +43,17 @@ export class Queue {
   take(): Waiting[] {
     const firstAlone = this.#pieces.findIndex((pending) => pending.alone)
     const size = firstAlone === 0 ? 1 : firstAlone > 0 ? firstAlone : this.length
-    const taken = this.#pieces.splice(0, Math.min(size, this.#maxBatch))
+    const taken = this.#pieces.splice(0, Math.min(size, this.#size))
+    this.#size = Math.min(this.#size * 2, this.#maxBatch)
     // One lane runs after the other; the ledger tells things in the order in which they were decided.
     return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
+  }
+
+  /** Puts back, to the front, the pieces that a transaction had no time for; `done` others it had. */
+  putBack(pieces: readonly Waiting[], done: number): void {
+    // In the order of arrival, so that no lane is overtaken for ever.
+    this.#pieces.unshift(...pieces.toSorted((a, b) => a.since - b.since))
+    this.#size = Math.min(Math.max(done, 1) * 2, this.#maxBatch)
   }
 
   /**
@@ -51,7 +62,7 @@ export class Queue {
    * their commit began; who works for many at once has their next requests soon.
    */
   async gather(answered: number, tookMs: number): Promise<void> {
-    const all = Math.min(this.length + answered, this.#maxBatch)
+    const all = Math.min(this.length + answered, this.#size)
     const end = performance.now() + Math.min(tookMs * PATIENCE, MAX_PATIENCE_MS)
     // SQLite answers without giving the event loop a turn: what has arrived has not been read.
     await this.#asLongAs((turn) => turn < MAX_TURNS, setImmediate)

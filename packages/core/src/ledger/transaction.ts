@@ -1,5 +1,6 @@
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
+import { BatchTime } from '../computing/batch-time.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/portable.ts'
 import { notifyOthers } from '../db/signals.ts'
@@ -17,6 +18,7 @@ import { forgedHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from './note.ts'
 import { linkedRows, lockHead } from './store.ts'
+import { LATER } from './work.ts'
 import type {
   Change,
   EntryObserver,
@@ -55,13 +57,15 @@ export interface TransactionDeps {
   ): Promise<Map<string, Caller | null>>
 }
 
-/** What a commit gives: a value or an error for each piece, and the proof that it is in. */
+/** What a commit gives: a value, an error or `LATER` for each piece, and the proof that it is in. */
 export interface Committed {
   readonly results: readonly unknown[]
   /** Sequence number and hash of the first entry, or null when nothing was written. */
   readonly mark: { readonly seq: number; readonly hash: string } | null
   /** What to tell this process of, once it is in. */
   readonly topics: ReadonlySet<string>
+  /** Milliseconds that its decisions computed. */
+  readonly computedMs: number
 }
 
 /**
@@ -91,13 +95,15 @@ export async function runTransaction(
       recordedAt,
       configVersion: head.config_version,
       announce: (topic) => void topics.add(topic),
+      time: new BatchTime(),
       writes: [],
     }
     const run = new Run(deps, scope, batch)
     await run.admit()
     await run.lanes(memos)
     await run.alone()
-    const committed = { ...(await record(run, head, signer, deps)), topics }
+    const recorded = await record(run, head, signer, deps)
+    const committed = { ...recorded, topics, computedMs: scope.time.spentMs }
     await notifyOthers(tx, orgId, topics)
     onDone(committed)
     return committed
@@ -108,7 +114,7 @@ const later = (a: string, b: string): string => (a > b ? a : b)
 
 /** The pieces of one transaction on their way from admission to their outcomes. */
 class Run {
-  readonly outcomes: (Outcome<unknown> | Error)[] = []
+  readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
   readonly further: EntryDraft[] = []
   readonly batch: readonly Pending[]
   readonly scope: Scope
@@ -197,10 +203,8 @@ async function record(
   head: LedgerHeadRow,
   signer: NoteSigner | null,
   { heads, observers }: TransactionDeps,
-): Promise<Omit<Committed, 'topics'>> {
-  const drafts = run.outcomes.flatMap((outcome) =>
-    outcome instanceof Error ? [] : outcome.entries,
-  )
+): Promise<Pick<Committed, 'results' | 'mark'>> {
+  const drafts = run.outcomes.flatMap((outcome) => (leavesNothing(outcome) ? [] : outcome.entries))
   drafts.push(...run.further)
   const { recordedAt } = run.scope
   const linked = linkEntries(head, drafts, recordedAt, newSalt)
@@ -218,7 +222,7 @@ async function record(
   await run.write()
   const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
-    if (requester.claim && !(results[i] instanceof Error)) {
+    if (requester.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
       await keepAnswer(
         run.scope.tx,
         run.scope.orgId,
@@ -232,6 +236,11 @@ async function record(
   return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
 }
 
+/** Whether a piece leaves nothing in this transaction. */
+const leavesNothing = (
+  outcome: Outcome<unknown> | Error | typeof LATER,
+): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error
+
 const entriesOf = ({ rows, contents }: Linked): LinkedEntry[] =>
   rows.flatMap((row, i) => {
     const content = contents[i]
@@ -241,7 +250,7 @@ const entriesOf = ({ rows, contents }: Linked): LinkedEntry[] =>
 function reply(run: Run, { rows, contents, size, root }: Linked, note: string | null): unknown[] {
   let at = 0
   return run.outcomes.map((outcome, i) => {
-    if (outcome instanceof Error) return outcome
+    if (leavesNothing(outcome)) return outcome
     const signed = run.batch[i]?.requester.wantsNote ? note : null
     const checkpoint = signed ?? { size, root }
     const recorded = outcome.entries.flatMap((): Recorded[] => {

@@ -1,5 +1,6 @@
 import type { Receipt } from '@remit/contract'
 import type { Transaction } from 'kysely'
+import type { BatchTime } from '../computing/batch-time.ts'
 import type { Caller } from '../http/caller.ts'
 import type { CoreTables, LedgerEntryRow } from '../db/schema.ts'
 import { unavailable } from '../db/failure.ts'
@@ -20,6 +21,8 @@ export interface Scope {
   readonly configVersion: number
   /** Who waits for this topic is told as soon as the transaction has committed. */
   announce(topic: string): void
+  /** What the pieces of the transaction may compute together. */
+  readonly time: BatchTime
   /** Rows that are written before the next lane runs, at the latest together with the entries. */
   readonly writes: BulkInsert[]
 }
@@ -84,9 +87,12 @@ export interface Lane<Job, Answer> {
   ): Promise<LaneResult<Answer>>
 }
 
+/** The outcome of a piece that the transaction had no computing time for: it goes into the next one. */
+export const LATER: unique symbol = Symbol('later')
+
 export interface LaneResult<Answer> {
   /** One a piece, in order. */
-  readonly outcomes: readonly (Outcome<Answer> | Failure)[]
+  readonly outcomes: readonly (Outcome<Answer> | Failure | typeof LATER)[]
   /** Entries beyond those of single pieces. */
   readonly further?: readonly EntryDraft[]
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { Shares } from '../computing/shares.ts'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import type { Signals } from '../db/signals.ts'
 import { Failure, fail } from '../errors.ts'
@@ -10,7 +11,7 @@ import type { LedgerSigner } from './signing-key.ts'
 import { lockHead } from './store.ts'
 import { runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
-import { TryAgain } from './work.ts'
+import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Lane, Requester } from './work.ts'
 
 export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads'> {
@@ -34,6 +35,7 @@ const MAX_ATTEMPTS = 6
 export class Writer {
   readonly #options: WriterOptions
   readonly #heads: HeadGuard
+  readonly #shares = new Shares()
   readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
   #observers: readonly EntryObserver[] = []
@@ -95,8 +97,10 @@ export class Writer {
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
       return Promise.reject(unavailable('overloaded'))
     this.#queues.set(orgId, queue)
+    const since = performance.now()
+    this.#shares.seen(orgId, since)
     return new Promise((resolve, reject) => {
-      queue.push({ ...pending, since: performance.now(), resolve, reject })
+      queue.push({ ...pending, since, resolve, reject })
       if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
     })
   }
@@ -105,11 +109,13 @@ export class Writer {
     let answered = 0
     let tookMs = 0
     while (queue.length > 0) {
+      await this.#shares.turn(orgId)
       await queue.gather(answered, tookMs)
       const batch = this.#withoutLate(queue.take())
       const began = performance.now()
-      if (batch.length > 0) await this.#commit(orgId, batch)
-      answered = batch.length
+      const later = batch.length > 0 ? await this.#commit(orgId, batch) : []
+      answered = batch.length - later.length
+      if (later.length > 0) queue.putBack(later, answered)
       tookMs = performance.now() - began
     }
     this.#queues.delete(orgId)
@@ -125,15 +131,19 @@ export class Writer {
     })
   }
 
-  async #commit(orgId: string, batch: Waiting[]): Promise<void> {
+  /** Answers what was done, and gives the pieces that there was no time for. */
+  async #commit(orgId: string, batch: Waiting[]): Promise<Waiting[]> {
     try {
-      const { results, topics } = await this.#attempt(orgId, batch)
+      const { results, topics, computedMs } = await this.#attempt(orgId, batch)
+      this.#shares.charge(orgId, computedMs)
       for (const topic of topics) this.#options.signals.emit({ topic, orgId })
       for (const [i, pending] of batch.entries()) {
         const result = results[i]
+        if (result === LATER) continue
         if (result instanceof Error) pending.reject(result)
         else pending.resolve(result)
       }
+      return batch.filter((_, i) => results[i] === LATER)
     } catch (error) {
       // One piece that cannot be carried out must not take the others with it.
       if (batch.length > 1 && !(error instanceof Failure)) {
@@ -143,6 +153,7 @@ export class Writer {
         )
         for (const pending of batch) await this.#commit(orgId, [pending])
       } else for (const pending of batch) pending.reject(error)
+      return []
     }
   }
 

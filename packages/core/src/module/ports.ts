@@ -1,3 +1,4 @@
+import type { Meter } from '../computing/meter.ts'
 import type {
   LedgerVerification,
   Owner,
@@ -124,7 +125,7 @@ export interface CompiledCondition {
   /** Sentences about what the author may not have meant. */
   readonly warnings: readonly string[]
   /** Anything but `true` and `false` is an error, and so is what goes on after `meter` says that it is over. */
-  evaluate(facts: ConditionFacts, meter?: { isOver(): boolean }): boolean | 'error'
+  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error'
 }
 
 /** Values as the language takes them; made and read by the same module. */

@@ -5,19 +5,10 @@ import { LiveRules } from '../delegation/live-rules.ts'
 import { introduce } from './attributes.ts'
 import type { AgentRules, ReadRoster } from './roster.ts'
 
-/** What one decision may take. */
-const BUDGET_MS = 50
-
 type Known = Rules & AgentRules
 
-/**
- * The slot `agent_deny`: agents that may not act at all, denies, and agents that act on grants only.
- * `monotonic` is a clock in milliseconds that only measures.
- */
-export function agentStage(
-  readRoster: ReadRoster,
-  monotonic: () => number = () => performance.now(),
-): Stage<Known, never, Known> {
+/** The slot `agent_deny`: agents that may not act at all, denies, and agents that act on grants only. */
+export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
   const live = new LiveRules()
   return {
     unavailable: {
@@ -30,12 +21,9 @@ export function agentStage(
       return { ...rules, ...(await readRoster(tx, orgId)) }
     },
 
-    prepare(asks, authority) {
-      introduce(asks, authority)
-      return Promise.resolve(authority)
-    },
-
     decide(ask, authority) {
+      // It decides first, so that the conditions of all stages can read the agent.
+      introduce([ask], authority)
       if (authority.ownCredentialsOnly && ask.caller?.principal.type === 'key')
         return refused(
           'Agents act with credentials of their own here.',
@@ -49,9 +37,7 @@ export function agentStage(
           'agent',
           disguised,
         )
-      const started = monotonic()
-      const meter = { isOver: () => monotonic() - started > BUDGET_MS }
-      return verdictOf(ask, standingOf(ask, authority, meter))
+      return verdictOf(ask, standingOf(ask, authority, ask.meter))
     },
   }
 }

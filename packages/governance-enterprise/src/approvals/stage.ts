@@ -46,13 +46,10 @@ type Effect =
 
 type Tx = Parameters<Stage['load']>[1]
 
-/** Milliseconds that the conditions of one request may take. */
-const BUDGET_MS = 50
-
 /** The slot `approval_rule`: what needs people's consent waits for it, and uses it up once. */
 export const approvalStage = ({
   offered,
-}: Pick<Deps, 'offered'>): Stage<Snapshot, never, State> => ({
+}: Pick<Deps, 'offered'>): Stage<Snapshot, never, State, Asked | null> => ({
   unavailable: {
     reason: 'stage_unavailable',
     message: 'Whether the request needs an approval cannot be read.',
@@ -68,15 +65,10 @@ export const approvalStage = ({
     }
   },
 
-  async prepare(asks, { rules, ownersOf, fourEyes }, tx) {
-    const asked = new Map<Ask, Asked | null>()
-    if (rules.size > 0) {
-      for (const ask of asks) {
-        if (ask.plan !== 'enterprise') continue
-        const one = askedOf(ask, rules)
-        if (one === null || one.rules.length > 0) asked.set(ask, one)
-      }
-    }
+  match: (ask, { rules }) => (rules.size > 0 ? askedOf(ask, rules) : undefined),
+
+  async prepare(asks, { ownersOf, fourEyes }, tx, _outside, matched) {
+    const asked = new Map([...matched].filter(([, one]) => one === null || one.rules.length > 0))
     const known = new Map<string, Known[]>()
     const [first] = asks
     if (!first || asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
@@ -165,8 +157,7 @@ async function hasFourEyes(tx: Tx, orgId: string): Promise<boolean> {
 /** The rules that match and what an approval of the request would bind; null if that cannot be said. */
 function askedOf(ask: Ask, index: Snapshot['rules']): Asked | null {
   try {
-    const end = performance.now() + BUDGET_MS
-    const rules = matching(index, ask, { isOver: () => performance.now() > end })
+    const rules = matching(index, ask, ask.meter)
     const bound = boundMembers(rules.map((rule) => rule.bindingContext))
     return { rules, bound, binding: bindingOf(ask, bound) }
   } catch {

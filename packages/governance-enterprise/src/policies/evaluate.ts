@@ -1,5 +1,4 @@
-import type { Ask } from '@remit/core'
-import type { Meter } from '../rules/condition.ts'
+import type { Ask, Meter } from '@remit/core'
 import { holds, matchRule } from '../rules/rule.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PolicySnapshot } from './snapshot.ts'

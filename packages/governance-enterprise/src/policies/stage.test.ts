@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DecisionMeter } from '@remit/core'
 import { aPolicy } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
 import { snapshotOf } from './snapshot.ts'
@@ -12,20 +13,24 @@ const hurrying = () => {
 
 describe('the time of one decision', () => {
   const slow = 'context.items.all(item, context.flag)'
-  const ask = (turns: number) => anAsk({ context: { items: Array(turns).fill(0), flag: true } })
+  const ask = (turns: number, clock?: () => number) =>
+    anAsk(
+      { context: { items: Array(turns).fill(0), flag: true } },
+      { meter: new DecisionMeter(clock) },
+    )
 
   it.each([
     ['a deny', 'deny'],
     ['an allow', 'allow'],
   ] as const)('ends the loop of %s, which denies', (_, effect) => {
     const snapshot = snapshotOf([aPolicy({ effect, condition: slow })], 'allow')
-    const stage = policyStage(hurrying())
+    const stage = policyStage()
 
-    expect(stage.decide(ask(1_000), snapshot)).toMatchObject({
+    expect(stage.decide(ask(1_000, hurrying()), snapshot)).toMatchObject({
       verdict: 'deny',
       reason: 'policy_error',
     })
-    expect(stage.decide(ask(10), snapshot)).toMatchObject(
+    expect(stage.decide(ask(10, hurrying()), snapshot)).toMatchObject(
       effect === 'deny' ? { verdict: 'deny', reason: 'policy_deny' } : { verdict: 'pass' },
     )
   })
@@ -35,10 +40,10 @@ describe('the time of one decision', () => {
       aPolicy({ effect: 'allow', condition: 'false' }),
     )
 
-    expect(policyStage(hurrying()).decide(anAsk(), snapshotOf(rules, 'allow'))).toEqual({
+    expect(policyStage().decide(ask(0, hurrying()), snapshotOf(rules, 'allow'))).toEqual({
       verdict: 'deny',
       reason: 'policy_error',
-      message: 'The policies could not be evaluated within 50 ms.',
+      message: 'The policies could not be evaluated within 25 ms.',
     })
   })
 
@@ -53,12 +58,16 @@ describe('the time of one decision', () => {
     expect(policyStage().decide(ask(1), snapshotOf(rules, 'allow'))).toEqual({ verdict: 'pass' })
   })
 
-  it('begins anew with every decision', () => {
-    const rules = Array.from({ length: 64 }, () => aPolicy({ effect: 'deny', condition: 'false' }))
-    const stage = policyStage(hurrying())
+  it('includes what the stages before it have computed', () => {
+    const rules = Array.from({ length: 32 }, () => aPolicy({ effect: 'deny', condition: 'false' }))
+    const clock = hurrying()
+    const meter = new DecisionMeter(clock)
     const snapshot = snapshotOf(rules, 'allow')
 
-    for (let turn = 0; turn < 10; turn++)
-      expect(stage.decide(anAsk(), snapshot)).toEqual({ verdict: 'pass' })
+    expect(policyStage().decide(anAsk({}, { meter }), snapshot)).toEqual({ verdict: 'pass' })
+    expect(policyStage().decide(anAsk({}, { meter }), snapshot)).toMatchObject({
+      verdict: 'deny',
+      reason: 'policy_error',
+    })
   })
 })

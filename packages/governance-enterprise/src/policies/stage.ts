@@ -1,6 +1,5 @@
-import { on, Recent, settingsOf } from '@remit/core'
+import { DECISION_MS, on, Recent, settingsOf } from '@remit/core'
 import type { Ask, Stage, Verdict } from '@remit/core'
-import type { Meter } from '../rules/condition.ts'
 import type { Tables } from '../schema.ts'
 import { evaluatePolicies } from './evaluate.ts'
 import { overlaidRules } from './overlay.ts'
@@ -10,24 +9,10 @@ import { snapshotOf, withOverlay } from './snapshot.ts'
 import type { PolicySnapshot } from './snapshot.ts'
 import { findRevision, listEnabledRules } from './store.ts'
 
-/** What one decision may take; the conditions of a rule look at the clock in their loops too. */
-const BUDGET_MS = 50
-
 type Tx = Parameters<Stage['load']>[1]
 
-/**
- * Milliseconds that this thread has computed. A decision must not be denied because the machine had
- * something else to do meanwhile, so it is not the time of the day that is measured.
- */
-function computed(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
-/** The slot `policy`. `monotonic` is a clock in milliseconds that only measures. */
-export function policyStage(
-  monotonic: () => number = computed,
-): Stage<PolicySnapshot, never, PolicySnapshot> {
+/** The slot `policy`. */
+export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
   const known = new Recent<{ revision: string | null; snapshot: PolicySnapshot }>()
   return {
     unavailable: { reason: 'policy_error', message: 'The policies cannot be read.' },
@@ -44,25 +29,11 @@ export function policyStage(
       return snapshot
     },
 
-    prepare: (_asks, snapshot) => Promise.resolve(snapshot),
-
     overlay: (snapshot, overlay) => withOverlay(snapshot, overlaidRules(overlay)),
 
     leftOut: ({ rules }) => (rules.length > 0 ? 'policies_not_in_plan' : null),
 
-    decide: (ask, snapshot) => decidePolicies(ask, snapshot, meterOf(monotonic)),
-  }
-}
-
-/** Runs from the first look: a decision that is done before anybody looks needs no clock. */
-function meterOf(monotonic: () => number): Meter {
-  let started: number | null = null
-  return {
-    isOver() {
-      const now = monotonic()
-      started ??= now
-      return now - started > BUDGET_MS
-    },
+    decide: decidePolicies,
   }
 }
 
@@ -75,8 +46,8 @@ async function defaultEffectOf(orgId: string, tx: Tx): Promise<'allow' | 'deny'>
   return settingsOf(row).default_effect
 }
 
-function decidePolicies(ask: Ask, snapshot: PolicySnapshot, meter: Meter): Verdict {
-  const said = evaluatePolicies(snapshot, ask, meter)
+function decidePolicies(ask: Ask, snapshot: PolicySnapshot): Verdict {
+  const said = evaluatePolicies(snapshot, ask, ask.meter)
   switch (said.verdict) {
     case 'allow':
       return { verdict: 'pass', reason: 'policy_allow', notes: matched(said.rule) }
@@ -98,7 +69,7 @@ function decidePolicies(ask: Ask, snapshot: PolicySnapshot, meter: Meter): Verdi
       return {
         verdict: 'deny',
         reason: 'policy_error',
-        message: `The policies could not be evaluated within ${BUDGET_MS} ms.`,
+        message: `The policies could not be evaluated within ${DECISION_MS} ms.`,
       }
     default:
       return said.effect === 'allow'

@@ -1,7 +1,4 @@
-/** Says when a decision has taken too long. */
-export interface Meter {
-  isOver(): boolean
-}
+import type { Meter } from '@remit/core'
 
 /**
  * What one evaluation may spend, in steps of some 60 ns or 30 bytes: the same request gets the same
@@ -12,29 +9,30 @@ const MAX_STEPS = 2e6
 const STEPS_A_LOOK = 256
 
 class Budget {
-  /** Once it is, the answer is an error, even where CEL forgets the error of one side. */
-  isOver = false
   readonly #steps: number
   readonly #meter: Meter | undefined
   #spent = 0
   #looked = 0
+  #end: Error | null = null
 
   constructor(steps: number, meter: Meter | undefined) {
     this.#steps = steps
     this.#meter = meter
   }
 
-  spend(steps: number): void {
-    this.#spent += steps
-    if (this.#spent > this.#steps) this.#end('the condition does too much')
-    if (this.#spent - this.#looked < STEPS_A_LOOK) return
-    this.#looked = this.#spent
-    if (this.#meter?.isOver()) this.#end('the decision takes too long')
+  /** Once it is, the answer is an error, even where CEL forgets the error of one side. */
+  get isOver(): boolean {
+    return this.#end !== null
   }
 
-  #end(message: string): never {
-    this.isOver = true
-    throw new Error(message)
+  spend(steps: number): void {
+    // CEL goes on after an error where the other side, or another element, may settle the answer.
+    if (this.#end) throw this.#end
+    this.#spent += steps
+    if (this.#spent > this.#steps) throw (this.#end = new Error('the condition does too much'))
+    if (this.#spent - this.#looked < STEPS_A_LOOK) return
+    this.#looked = this.#spent
+    if (this.#meter?.isOver()) throw (this.#end = new Error('the decision takes too long'))
   }
 }
 
@@ -42,6 +40,7 @@ let budget: Budget | null = null
 
 /** Runs an evaluation, which is synchronous, within its bounds; undefined if it went over them. */
 export function bounded<T>(run: () => T, meter?: Meter, steps: number = MAX_STEPS): T | undefined {
+  meter?.start?.()
   const outer = budget
   const own = new Budget(steps, meter)
   budget = own

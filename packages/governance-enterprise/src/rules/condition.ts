@@ -1,6 +1,6 @@
 import { celEnv, plan } from '@bufbuild/cel'
+import type { Meter } from '@remit/core'
 import { bounded } from './budget.ts'
-import type { Meter } from './budget.ts'
 import { FUNCTIONS } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
@@ -16,7 +16,6 @@ import { AUTHORIZE_VARIABLES } from './types.ts'
 import type { Variables } from './types.ts'
 
 export { ConditionError } from './condition-error.ts'
-export type { Meter } from './budget.ts'
 
 /** A compiled CEL condition. It has three answers, and what an error means is for the rule to say. */
 export interface Condition {

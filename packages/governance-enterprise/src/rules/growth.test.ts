@@ -182,6 +182,15 @@ describe('a condition that makes much of little', () => {
     expect(condition.evaluate(facts)).toBe('error')
   })
 
+  it('computes nothing more once its time is over, where CEL goes on after an error', () => {
+    let looks = 0
+    const meter = { isOver: () => ++looks > 0 }
+    const condition = compileCondition('context.many.exists(x, context.text.contains(x))')
+
+    expect(condition.evaluate(facts, meter)).toBe('error')
+    expect(looks).toBe(1)
+  })
+
   it('is not worked out when it is stored', () => {
     const heavy = Array(10)
       .fill('[0,1,2,3,4,5,6,7].all(x, "%.9f".format([1.5]) != "")')

@@ -1,6 +1,6 @@
 import { matchesAll, matchesPattern } from '@remit/core'
-import type { Ask } from '@remit/core'
-import type { Condition, Meter } from './condition.ts'
+import type { Ask, Meter } from '@remit/core'
+import type { Condition } from './condition.ts'
 import { factsOf } from './facts.ts'
 
 /** What every kind of rule has: whom, what and when it is about. */

@@ -1,3 +1,4 @@
+import { DecisionMeter } from '@remit/core'
 import type { Ask, SpendQuery } from '@remit/core'
 import { describe, expect, it } from 'vitest'
 import { measureWith } from './measure.ts'
@@ -10,6 +11,7 @@ const ask = (agent_id: string): Ask => ({
   claims: {},
   request: { agent_id, action: 'a.b' },
   resource: null,
+  meter: new DecisionMeter(),
   now: Date.parse('2026-11-20T08:00:00.000Z'),
 })
 

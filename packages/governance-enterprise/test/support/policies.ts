@@ -1,8 +1,7 @@
-import type { Ask } from '@remit/core'
+import type { Ask, Meter } from '@remit/core'
 import { evaluatePolicies } from '../../src/policies/evaluate.ts'
 import type { PolicyRule } from '../../src/policies/policy.ts'
 import type { PolicySnapshot } from '../../src/policies/snapshot.ts'
-import type { Meter } from '../../src/rules/condition.ts'
 import { aRule } from './rules.ts'
 
 /** A policy rule about everything, but for what is given. */

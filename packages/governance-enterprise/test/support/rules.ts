@@ -1,5 +1,5 @@
 import type { AuthorizeRequest } from '@remit/contract'
-import { resourceText } from '@remit/core'
+import { DecisionMeter, resourceText } from '@remit/core'
 import type { Ask } from '@remit/core'
 import { compileCondition } from '../../src/rules/condition.ts'
 import type { Rule } from '../../src/rules/rule.ts'
@@ -40,6 +40,7 @@ export function anAsk(
     claims: {},
     resource: resourceText(whole.resource),
     now: NOW,
+    meter: new DecisionMeter(),
     ...rest,
   }
 }

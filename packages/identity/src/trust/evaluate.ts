@@ -1,6 +1,6 @@
 import type { AgentSelector, TrustQuestion, TrustReason } from '@remit/contract'
 import { matchesPattern } from '@remit/core'
-import type { ConditionFacts, RegisteredAgent } from '@remit/core'
+import type { ConditionFacts, Meter, RegisteredAgent } from '@remit/core'
 import type { TrustRule } from './policy.ts'
 
 /** What is known at one version of an organization's configuration; never changed. */
@@ -22,9 +22,6 @@ interface Party {
 }
 
 type FactsOf = (source: Party, target: Party) => ConditionFacts | null
-interface Meter {
-  isOver(): boolean
-}
 
 const deny = (reason: TrustReason, policyId: string | null = null): TrustVerdict => ({
   decision: 'deny',

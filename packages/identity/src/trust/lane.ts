@@ -1,13 +1,11 @@
 import type { TrustAnswer, TrustQuestion } from '@remit/contract'
-import { actorOf, firstOf, ownAgent, Recent } from '@remit/core'
+import { actorOf, DecisionMeter, firstOf, LATER, ownAgent, Recent } from '@remit/core'
 import type { Caller, Deps, Item, Lane, LaneResult, Outcome, Scope } from '@remit/core'
 import { evaluateTrust } from './evaluate.ts'
 import type { TrustSnapshot, TrustVerdict } from './evaluate.ts'
 import { toRule } from './policy.ts'
 import { listTrust } from './store.ts'
 
-/** What the conditions of one decision may take. */
-const BUDGET_MS = 50
 /** Decides and records who may act towards whom; all that wait for a transaction share it. */
 export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
   readonly name = 'trust'
@@ -20,16 +18,17 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
 
   async run(items: readonly Item<TrustQuestion>[], scope: Scope): Promise<LaneResult<TrustAnswer>> {
     const snapshot = await this.#snapshot(scope)
+    const verdicts = scope.time.firstOf(items, ({ job }) => this.#decide(snapshot, job, scope.now))
     return {
-      outcomes: items.map(({ job, caller }) =>
-        outcomeOf(job, caller, this.#decide(snapshot, job, scope.now), scope),
-      ),
+      outcomes: items.map(({ job, caller }, i) => {
+        const verdict = verdicts[i]
+        return verdict ? outcomeOf(job, caller, verdict, scope) : LATER
+      }),
     }
   }
 
   #decide(snapshot: TrustSnapshot, question: TrustQuestion, now: number): TrustVerdict {
     const conditions = this.#deps.offered('conditions')
-    const started = performance.now()
     return evaluateTrust(
       snapshot,
       question,
@@ -42,7 +41,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
           context: question.context ?? {},
           now: new Date(now),
         }) ?? null,
-      { isOver: () => performance.now() - started > BUDGET_MS },
+      new DecisionMeter(),
     )
   }
 

@@ -1,0 +1,66 @@
+import { SLOTS, TEAM_SLOTS } from './slots.ts'
+import type { Slot } from './slots.ts'
+import type { Ask, Stage, Verdict } from './stage.ts'
+
+/** What a stage said by its rules alone, or the error that it broke with; it denies. */
+export interface Said {
+  readonly verdict: Verdict
+  readonly error?: unknown
+}
+
+/** One request with what the rules say about it, before anything is read for it. */
+export interface Judged {
+  readonly ask: Ask
+  readonly said: ReadonlyMap<Slot, Said>
+  readonly matched: ReadonlyMap<Slot, unknown>
+}
+
+/** A stage with its rules, or the mark that it cannot answer. */
+export interface Ruled {
+  readonly stage: Stage
+  readonly snapshot: unknown
+  readonly available: boolean
+}
+
+/** Whether the caller's plan has the stage of a slot. */
+export const isInPlan = (ask: Ask, slot: Slot): boolean =>
+  ask.plan === 'enterprise' || TEAM_SLOTS.has(slot)
+
+/** The verdict of a stage. One that is unavailable or throws has not answered, and denies. */
+export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): Said {
+  const denied: Verdict = { verdict: 'deny', ...stage.unavailable }
+  if (!available) return { verdict: denied }
+  try {
+    return { verdict: stage.decide(ask, state) }
+  } catch (error) {
+    return { verdict: denied, error: error ?? new Error('a stage threw nothing') }
+  }
+}
+
+/**
+ * Evaluates all conditions for one request, in the order of the slots, up to the first stage that does
+ * not pass. Pure.
+ */
+export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
+  const said = new Map<Slot, Said>()
+  const matched = new Map<Slot, unknown>()
+  for (const slot of SLOTS) {
+    const ruled = stages.get(slot)
+    if (!ruled || !isInPlan(ask, slot)) continue
+    const { stage, snapshot, available } = ruled
+    if (!stage.prepare || !available) {
+      const one = verdictOf(ask, stage, snapshot, available)
+      said.set(slot, one)
+      if (one.verdict.verdict !== 'pass') break
+    } else if (stage.match) {
+      try {
+        const found = stage.match(ask, snapshot)
+        if (found !== undefined) matched.set(slot, found)
+      } catch (error) {
+        said.set(slot, { verdict: { verdict: 'deny', ...stage.unavailable }, error })
+        break
+      }
+    }
+  }
+  return { ask, said, matched }
+}

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { BATCH_MS } from './batch-time.ts'
+import { Shares } from './shares.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const seen = (shares: Shares, ...ids: string[]) => {
+  for (const id of ids) shares.seen(id, performance.now())
+}
+
+/** Milliseconds until the organization may go on. */
+async function waitOf(shares: Shares, orgId: string): Promise<number> {
+  const began = performance.now()
+  let ended: number | null = null
+  void shares.turn(orgId).then(() => (ended = performance.now()))
+  for (let ms = 0; ended === null && ms < 1_000; ms++) await vi.advanceTimersByTimeAsync(1)
+  return (ended ?? Infinity) - began
+}
+
+describe('the shares of organizations', () => {
+  it('make one that computed for long wait as long, where another is active', async () => {
+    const shares = new Shares()
+    seen(shares, 'heavy', 'other')
+    shares.charge('heavy', 40)
+
+    expect(await waitOf(shares, 'heavy')).toBe(40)
+    expect(await waitOf(shares, 'heavy')).toBeLessThanOrEqual(1)
+  })
+
+  it('make nobody wait where no other is active', async () => {
+    const shares = new Shares()
+    seen(shares, 'other')
+    await vi.advanceTimersByTimeAsync(1_001)
+    seen(shares, 'heavy')
+    shares.charge('heavy', 40)
+
+    expect(await waitOf(shares, 'heavy')).toBeLessThanOrEqual(1)
+  })
+
+  it('make nobody wait who stayed within the time of a transaction', async () => {
+    const shares = new Shares()
+    seen(shares, 'light', 'other')
+    shares.charge('light', BATCH_MS - 0.1)
+
+    expect(await waitOf(shares, 'light')).toBeLessThanOrEqual(1)
+  })
+
+  it('leave half of the time to the others, however many compute for long', async () => {
+    const shares = new Shares()
+    seen(shares, 'a', 'b', 'other')
+    shares.charge('a', 40)
+    shares.charge('b', 40)
+
+    expect(await waitOf(shares, 'b')).toBe(120)
+  })
+})
