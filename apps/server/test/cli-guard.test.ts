@@ -33,6 +33,19 @@ describe('remit guard', () => {
     expect(stdout).toMatch(/attack\.md +block +yes +\d\.\d\d +injection:\S.* [13]:1\n/)
   })
 
+  test('the name of a file moves no cursor, reorders nothing and ends no line', async () => {
+    const name = 'a\u001b[2Jb\u202ec\nforged.md  allow'
+    writeFileSync(path(name), CALM)
+
+    const { stdout } = await cli(['guard', path(name)], {})
+    const { stderr } = await cli(['guard', path('gone\u001b]0;x\u0007.md')], {})
+
+    expect(stdout).toContain('a\\u{1b}[2Jb\\u{202e}c\\u{a}forged.md')
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2)
+    expect(stderr).toContain('gone\\u{1b}]0;x\\u{7}.md')
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  })
+
   test('reads standard input without files, and prints verdicts with findings as JSON', async () => {
     const { code, stdout } = await cli(
       ['guard', '--json', '--source', 'user'],

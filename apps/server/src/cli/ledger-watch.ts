@@ -8,6 +8,7 @@ import type { LogClient } from '../watch/log-client.ts'
 import { readState, WatchStateError, writeState } from '../watch/state.ts'
 import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
+import { printable } from './printable.ts'
 import type { Session } from './session.ts'
 
 interface WatchOptions {
@@ -48,7 +49,7 @@ async function watch(session: Session, url: string, options: WatchOptions): Prom
       await lookOnce(session, client, options)
     } catch (error) {
       if (!(error instanceof NoAnswer) || !error.passing) throw error
-      session.io.stderr.write(`remit: ${error.message}\n`)
+      session.io.stderr.write(`remit: ${printable(error.message)}\n`)
     }
     // An abort only ends the pause; the loop sees it.
     await setTimeout(seconds * 1000, undefined, { signal: ended }).catch(() => undefined)

@@ -10,6 +10,7 @@ import { ledgerCommands } from './ledger.ts'
 import { licenseCommands } from './license.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
+import { printable } from './printable.ts'
 import { serveCommand } from './serve.ts'
 import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
@@ -53,11 +54,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (message !== null) {
       const text = session.json
         ? JSON.stringify({ error: { message, exit_code: exitCode } })
-        : message
+        : printable(message)
       io.stderr.write(session.json ? `${text}\n` : `remit: ${text}\n`)
       const level = io.env['REMIT_LOG_LEVEL']
       if ((level === 'debug' || level === 'trace') && error instanceof Error)
-        io.stderr.write(`${error.stack}\n`)
+        io.stderr.write(`${printable(error.stack ?? '')}\n`)
     }
     return exitCode
   }

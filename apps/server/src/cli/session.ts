@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { Io } from './io.ts'
+import { printable } from './printable.ts'
 
 /** One run of the command line. */
 export class Session {
@@ -32,12 +33,12 @@ export class Session {
 
   /** Writes the result: the value with `--json`, the text for a person otherwise. */
   print(value: unknown, text: string): void {
-    this.io.stdout.write(this.json ? `${JSON.stringify(value)}\n` : text)
+    this.io.stdout.write(this.json ? `${JSON.stringify(value)}\n` : printable(text))
   }
 
   /** Says what the operator should know, beside the result. */
   warn(text: string): void {
-    this.io.stderr.write(`remit: warning: ${text}\n`)
+    this.io.stderr.write(`remit: warning: ${printable(text)}\n`)
   }
 
   /**
