@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -22,7 +23,7 @@ export default defineConfig({
     globalSetup: './packages/core/src/testing/postgres-server.ts',
     // Modules load once per worker instead of once per file.
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: Math.max(2, Math.min(4, availableParallelism())),
     // No test is about time: the limits are for a machine that does ten other things.
     testTimeout: 180_000,
     hookTimeout: 180_000,

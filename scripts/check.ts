@@ -67,7 +67,7 @@ process.exitCode = failures.length === 0 ? 0 : 1
 async function runStep({ command, live }: Step): Promise<{ code: number; output: string }> {
   const child = spawn('pnpm', command, {
     cwd: ROOT,
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', REMIT_TEST_RUNS: 'full' },
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
   })
   let output = ''

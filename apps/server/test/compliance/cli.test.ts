@@ -9,6 +9,9 @@ import { cli, cliJson, createOrg } from '../support/cli.ts'
 import { createInstallation, withoutGuards } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
 
+/** Work of more than ten seconds, as on a busy machine, says how far it is. */
+const onlyProgress: unknown = expect.stringMatching(/^((read|verified) [\d,]+ entries\n)*$/)
+
 describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect) => {
   let installation: Installation
   let env: Readonly<Record<string, string>>
@@ -28,7 +31,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
       const text = await cli(['compliance', 'verify'], env)
       const found = await cliJson<LedgerVerification>(['compliance', 'verify'], env)
 
-      expect(text).toMatchObject({ code: 0, stderr: '' })
+      expect(text).toMatchObject({ code: 0, stderr: onlyProgress })
       expect(text.stdout).toMatch(/^VALID\n/)
       expect(text.stdout).toMatch(/^recorded: +as entry 3$/m)
       expect(found).toMatchObject({ valid: true, checked: { entries: 4 }, ledger: { seq: 4 } })
@@ -117,7 +120,8 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
         ['json', 'csv', 'html', 'oscal'].map((format) => report('--format', format)),
       )
 
-      for (const one of [json, csv, html, oscal]) expect(one).toMatchObject({ code: 0, stderr: '' })
+      for (const one of [json, csv, html, oscal])
+        expect(one).toMatchObject({ code: 0, stderr: onlyProgress })
       expect(JSON.parse(json!.stdout)).toMatchObject({
         status: 'ready',
         generated_by: { type: 'system', id: 'remit' },
@@ -134,7 +138,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
       const json = await report('--out', file('again.json'), '--json')
       const stored = JSON.parse(readFileSync(file('soc2.json'), 'utf8')) as { id: string }
 
-      expect(text).toMatchObject({ code: 0, stderr: '' })
+      expect(text).toMatchObject({ code: 0, stderr: onlyProgress })
       expect(text.stdout).toContain(stored.id)
       expect(text.stdout).toContain('verified up to the end of the period')
       expect(JSON.parse(json.stdout)).toMatchObject({ verified: true, summary: { total: 33 } })

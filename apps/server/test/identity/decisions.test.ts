@@ -93,9 +93,9 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
         const suspendNow = (id: string) =>
           api.remit.ports.agentSwitch?.suspend(api.org.id, id, null)
         await suspendNow('silent')
-        expect(await api.ok('authorize', { body: { agent_id: 'silent', action: 'a.b' } })).toMatchObject(
-          { decision: 'deny', message: 'The agent is suspended.' },
-        )
+        expect(
+          await api.ok('authorize', { body: { agent_id: 'silent', action: 'a.b' } }),
+        ).toMatchObject({ decision: 'deny', message: 'The agent is suspended.' })
         expect(await register(api, 'silent')).toMatchObject({
           status: 'suspended',
           suspended_reason: null,

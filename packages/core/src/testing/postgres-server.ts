@@ -26,6 +26,8 @@ export async function startPostgres(
     password: 'remit',
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
+    // Not the locale of the environment, which need not be installed.
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
     postgresFlags: [
       '-c',
       'max_connections=200',

@@ -12,7 +12,7 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
   let api: Api
   beforeAll(async () => {
     service = await startSpendService()
-    const settings = { spendUrl: service.url, spendDeadlineMs: 150 }
+    const settings = { spendUrl: service.url, spendDeadlineMs: 1_500 }
     all = await createApi({ dialect, clock: createClock(), settings })
   })
   beforeEach(async () => {
