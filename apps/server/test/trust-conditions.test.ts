@@ -38,23 +38,23 @@ describe.skipIf(!hasModules()).each(DIALECTS)('conditions of trust policies on %
       condition:
         'source.labels.region == target.labels.region && source.id == "buyer" && action == "order" && has(context.amount) && context.amount < 100 && now < timestamp("2026-11-20T09:00:00Z")',
     })
-    expect(await ask('seller', { amount: 99 })).toBe('allow policy')
-    expect(await ask('seller', { amount: 100 })).toBe('deny no_policy')
-    expect(await ask('seller')).toBe('deny no_policy')
-    expect(await ask('far', { amount: 99 })).toBe('deny no_policy')
+    expect(await ask('seller', { amount: 99 })).toBe('allow policy_allow')
+    expect(await ask('seller', { amount: 100 })).toBe('deny default_deny')
+    expect(await ask('seller')).toBe('deny default_deny')
+    expect(await ask('far', { amount: 99 })).toBe('deny default_deny')
     clock.advance(3_600_000)
-    expect(await ask('seller', { amount: 99 })).toBe('deny no_policy')
+    expect(await ask('seller', { amount: 99 })).toBe('deny default_deny')
   })
 
   it('that cannot be evaluated deny where they deny, and allow nothing', async () => {
     const allow = { effect: 'allow', condition: 'context.missing == 1' }
     await post('/v1/identity/trust', allow)
-    expect(await ask('seller')).toBe('deny no_policy')
+    expect(await ask('seller')).toBe('deny default_deny')
     await post('/v1/identity/trust', { effect: 'allow' })
-    expect(await ask('seller')).toBe('allow policy')
+    expect(await ask('seller')).toBe('allow policy_allow')
     await post('/v1/identity/trust', { ...allow, effect: 'deny' })
     expect(await ask('seller')).toBe('deny policy_error')
-    expect(await ask('seller', { missing: 2 })).toBe('allow policy')
+    expect(await ask('seller', { missing: 2 })).toBe('allow policy_allow')
   })
 
   it('are refused with the place of their fault', async () => {

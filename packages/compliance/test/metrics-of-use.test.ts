@@ -77,20 +77,21 @@ describe('trust', () => {
       trust('wide-deny', ['*'], { effect: 'deny' }),
       trust('off', ['*'], { enabled: false }),
       trust('over', ['*'], { expires_at: '2026-04-01T00:00:00.000Z' }),
-      evaluated('2026-01-02', 'allow', 'policy'),
-      evaluated('2026-01-02', 'deny', 'policy'),
+      evaluated('2026-01-02', 'allow', 'policy_allow'),
+      evaluated('2026-01-02', 'deny', 'policy_deny'),
+      evaluated('2026-01-02', 'deny', 'default_deny'),
       evaluated('2026-01-02', 'deny', 'no_policy'),
     ]
     const facts = factsOf(said)
     expect(metric(facts, 'M43')).toMatchObject({
       value: {
         allow: 1,
-        deny: 2,
-        denied_by_default: { numerator: 1, denominator: 3, text: '0.3333' },
+        deny: 3,
+        denied_by_default: { numerator: 2, denominator: 4, text: '0.5000' },
         rules: 3,
         wildcard_rules: 2,
       },
-      population: 3,
+      population: 4,
     })
     expect(check(facts, 'TRU-1')).toMatchObject({ ok: false, failures: [{ count: 1, seqs: [1] }] })
   })

@@ -83,12 +83,17 @@ export const AppendRequest = z
     metadata: FreeForm.optional(),
     cost_usd: Usd.optional(),
     decision_id: z.string().max(64).optional(),
+    settle: z.enum(['held', 'release']).optional(),
     occurred_at: Timestamp.optional(),
     outcome: AppendOutcome.optional(),
   })
-  .refine((entry) => entry.decision_id === undefined || entry.cost_usd !== undefined, {
-    path: ['cost_usd'],
-    message: 'is needed to settle decision_id; 0 releases its hold',
+  .refine(({ settle, decision_id: id }) => settle === undefined || id !== undefined, {
+    path: ['decision_id'],
+    message: 'is required with settle',
+  })
+  .refine(({ settle, cost_usd: cost }) => settle === undefined || cost === undefined, {
+    path: ['settle'],
+    message: 'must not stand beside cost_usd',
   })
   .meta({ id: 'AppendRequest' })
 export type AppendRequest = z.infer<typeof AppendRequest>
@@ -99,6 +104,8 @@ const Filters = z.strictObject({
   actor: AgentId.optional(),
   action: z.string().min(1).max(256).optional().describe('`*` stands for any run of characters'),
   kind: z.string().max(64).optional(),
+  trace_id: TraceId.min(1).optional(),
+  decision_id: z.string().min(1).max(64).optional(),
   decision: z.enum(['allow', 'deny', 'needs_approval']).optional(),
   from: Timestamp.optional(),
   to: Timestamp.optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Reason } from './authorize.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
@@ -53,8 +54,17 @@ export const TrustQuestion = z
   .meta({ id: 'TrustQuestion' })
 export type TrustQuestion = z.infer<typeof TrustQuestion>
 
+/** The same names as the reasons of `/v1/authorize`; `agent_denied`: not registered. */
 export const TrustReason = z
-  .enum(['policy', 'no_policy', 'policy_error', 'agent_unknown', 'agent_inactive'])
+  .enum([
+    'policy_allow',
+    'policy_deny',
+    'default_deny',
+    'policy_error',
+    'agent_denied',
+    'agent_suspended',
+    'agent_removed',
+  ] satisfies Reason[])
   .meta({ id: 'TrustReason' })
 export type TrustReason = z.infer<typeof TrustReason>
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { randomIds } from './ids.ts'
+import { randomIds, timeOfId } from './ids.ts'
 
 // More than one pool of random characters is good for.
 const MANY = 2_000
@@ -25,4 +25,12 @@ test('every random character comes up', () => {
   const seen = new Set(Array.from({ length: MANY }, () => randomIds.next('', 0).slice(10)).join(''))
 
   expect([...seen].toSorted().join('')).toBe('0123456789abcdefghjkmnpqrstvwxyz')
+})
+
+test('an id tells its time; any other text tells none', () => {
+  for (const ms of [0, 1, 1_700_000_000_001, 253_402_300_799_999])
+    expect(timeOfId(randomIds.next('dec_', ms))).toBe(ms)
+  const made = randomIds.next('dec_', 0)
+  for (const text of ['', 'dec_1', made.slice(1, -1), `${made}0`, `dec_${'z'.repeat(26)}`])
+    expect(timeOfId(text)).toBeNull()
 })

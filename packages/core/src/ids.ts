@@ -28,6 +28,18 @@ export const randomIds: Ids = {
   },
 }
 
+/** The last millisecond of the year 9999, beyond which times no longer sort as text. */
+const LATEST = 253_402_300_799_999
+
+/** The time in an id that `randomIds` made, in milliseconds; null for any other text. */
+export function timeOfId(id: string): number | null {
+  const [, digits] = /^[a-z]+_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id) ?? []
+  if (digits === undefined) return null
+  let ms = 0
+  for (const digit of digits) ms = ms * 32 + ALPHABET.indexOf(digit)
+  return ms <= LATEST ? ms : null
+}
+
 /** 50 bits of time, five a character; many ids are made within one millisecond. */
 function timeText(ms: number): string {
   if (ms === last.ms) return last.text

@@ -80,7 +80,16 @@ async function guardPostgres(db: Kysely<never>): Promise<void> {
   await sql.raw('alter table ledger_head set (fillfactor = 50)').execute(db)
 }
 
+/** Finds what an agent appended, or had appended for it; decisions do not pay for it. */
+const appendedActors: Migration = {
+  async up(db: Kysely<never>) {
+    await sql`create index ledger_entry_appended_by on ledger_entry (org_id, actor_id, seq)
+      where kind = 'entry.appended'`.execute(db)
+  },
+}
+
 export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_pruning': pruning,
+  '0003_appended_actors': appendedActors,
 }

@@ -3,6 +3,7 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Failure } from '../errors.ts'
+import { timeOfId } from '../ids.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import { cutFrontier, findCut, namedKeys } from './cut.ts'
 import type { StoredEntry } from './entry.ts'
@@ -14,6 +15,9 @@ import { consistencyProof, inclusionProof, treeRoot } from './proof.ts'
 import { findCheckpoint, findHead, readEntries, tilesOf } from './store.ts'
 import { formatTlogProof } from './tlog-proof.ts'
 import { wireEntry } from './wire.ts'
+
+/** Milliseconds between the making and the recording of an id at most. */
+const NEAR_MS = 60_000
 
 /** What can be read of the ledgers. Everything is scoped to an organization. */
 export class Ledger {
@@ -59,6 +63,36 @@ export class Ledger {
 
   async entry(orgId: string, seq: number): Promise<Entry> {
     return wireEntry(await this.#stored(orgId, seq))
+  }
+
+  /** The agent of a recorded decision; null where there is no such decision. */
+  async agentOfDecision(orgId: string, id: string): Promise<string | null> {
+    const made = timeOfId(id)
+    if (made === null) return null
+    const begin = (await findCut(this.#db, orgId))?.size ?? 0
+    const { size } = await this.head(orgId)
+    const at = (time: number) =>
+      seqAtTime(this.#db, orgId, { from: begin, to: size }, new Date(time).toISOString())
+    const [before, from, to] = [
+      await at(Math.max(0, made - NEAR_MS)),
+      await at(made),
+      await at(made + NEAR_MS),
+    ]
+    // Where it is, unless the clock was set back between its making and its recording.
+    for (const range of [
+      { from, to },
+      { from: before, to: from },
+    ]) {
+      const query = {
+        decision_id: id,
+        kind: 'authorization.decided',
+        order: 'asc',
+        limit: 1,
+      } as const
+      const { entries } = await listEntries(this.#db, orgId, range, query)
+      if (entries[0]) return wireEntry(entries[0]).agent_id
+    }
+    return null
   }
 
   /** The tlog-proof that entry `seq` is in the tree of a signed size: `size`, or the newest. */
@@ -148,6 +182,19 @@ export class Ledger {
       from = Math.max(
         from,
         await seqAtTime(this.#db, orgId, { from, to: size }, normal(filters.from)),
+      )
+    // Ids tell their time, and nothing names a decision before it is made.
+    const made = filters.decision_id === undefined ? undefined : timeOfId(filters.decision_id)
+    if (made === null) return { from: begin, to: begin }
+    if (made !== undefined)
+      from = Math.max(
+        from,
+        await seqAtTime(
+          this.#db,
+          orgId,
+          { from: begin, to: size },
+          new Date(Math.max(0, made - NEAR_MS)).toISOString(),
+        ),
       )
     if (filters.to !== undefined)
       to = Math.min(

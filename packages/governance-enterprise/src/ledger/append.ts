@@ -1,5 +1,5 @@
 import type { Answer, AppendRequest, ledger as endpoints } from '@remit/contract'
-import { toMicroUsd } from '@remit/contract'
+import { fromMicroUsd, toMicroUsd } from '@remit/contract'
 import { fail, firstOf, invalid, isOwn, ownAgent, resourceText, withContent } from '@remit/core'
 import type {
   BulkInsert,
@@ -22,11 +22,18 @@ import type { Movement } from '../spend/totals-store.ts'
 
 type Appended = Answer<typeof endpoints.appendEntry>
 
+/** An append; `linked` is the agent of a decision that it only links to, null where there is none. */
+export type AppendJob = AppendRequest & { readonly linked?: string | null }
+
+/** Whether an append settles the hold of its decision, and does not only name the decision. */
+export const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
+  decision_id !== undefined && (cost_usd !== undefined || settle !== undefined)
+
 /**
  * Appends of callers: the entry, what it costs and the hold it settles, in one transaction. Without
  * `thresholds`, what is appended is not what limits count.
  */
-export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendRequest, Appended> => ({
+export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Appended> => ({
   name: 'append',
   async run(items, scope) {
     const holds = await readHolds(items, scope)
@@ -40,22 +47,24 @@ export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendRequ
 
 /** What the decisions that the batch settles hold. Every allow has a hold; nothing else can be settled. */
 async function readHolds(
-  items: readonly Item<AppendRequest>[],
+  items: readonly Item<AppendJob>[],
   { orgId, tx }: Scope,
 ): Promise<Map<string, SpendHoldRow>> {
-  const ids = [...new Set(items.flatMap(({ job }) => job.decision_id ?? []))]
+  const ids = [
+    ...new Set(items.flatMap(({ job }) => (settles(job) ? (job.decision_id ?? []) : []))),
+  ]
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
 /** The agents whose limits let them settle below their holds, of those that ask for it without the scope. */
 function readFree(
-  items: readonly Item<AppendRequest>[],
+  items: readonly Item<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,
   { orgId, tx, recordedAt }: Scope,
 ): Promise<ReadonlySet<string>> {
   const agents = items.flatMap(({ job, caller }) => {
     const hold = holds.get(job.decision_id ?? '')
-    return hold && freesOwnCap(caller, hold, job.cost_usd ?? 0, recordedAt) ? [hold.agent_id] : []
+    return hold && freesOwnCap(caller, hold, costOf(job, hold), recordedAt) ? [hold.agent_id] : []
   })
   return agentsThatSettleFreely(tx, orgId, [...new Set(agents)])
 }
@@ -74,9 +83,12 @@ class Batch {
     this.#free = free
   }
 
-  append({ job: asked, caller }: Item<AppendRequest>): Outcome<Appended> | Failure {
+  append({ job: asked, caller }: Item<AppendJob>): Outcome<Appended> | Failure {
     const own = ownAgent(caller)
-    const job = own === null ? asked : { ...asked, actor: own, agent_id: own }
+    const { linked, ...body } = asked
+    const job = own === null ? body : { ...body, actor: own, agent_id: own }
+    if (job.decision_id !== undefined && !settles(job))
+      return this.#link(job, caller, linked ?? null)
     const found = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
     // What another agent holds does not exist for a credential.
     const hold = found && isOwn(caller, found.agent_id) ? found : undefined
@@ -85,21 +97,35 @@ class Batch {
         return fail('decision_not_found', `There is no allowed decision ${job.decision_id}`)
       if (hold.state === 'settled')
         return fail('decision_settled', `${job.decision_id} is settled already`)
-      if (job.agent_id !== undefined && job.agent_id !== hold.agent_id) {
-        return invalid(
-          'agent_id',
-          `must be ${hold.agent_id}, the agent of the decision, or be left out`,
-        )
-      }
+      if (job.agent_id !== undefined && job.agent_id !== hold.agent_id)
+        return otherAgent(hold.agent_id)
     }
+    const cost = costOf(job, hold)
     if (
       hold &&
       !this.#free.has(hold.agent_id) &&
-      freesOwnCap(caller, hold, job.cost_usd ?? 0, this.#scope.recordedAt)
+      freesOwnCap(caller, hold, cost, this.#scope.recordedAt)
     )
       return scopeRequired()
-    const draft = draftOf(job, hold?.agent_id ?? job.agent_id ?? null, caller)
-    this.#spend(job, hold, draft)
+    const priced = job.settle === undefined ? job : { ...job, cost_usd: cost }
+    const draft = draftOf(priced, hold?.agent_id ?? job.agent_id ?? null, caller)
+    this.#spend(priced, hold, draft)
+    return this.#outcome(draft)
+  }
+
+  /** An entry that names a decision and leaves its hold alone. */
+  #link(
+    job: AppendRequest,
+    caller: Caller | null,
+    agent: string | null,
+  ): Outcome<Appended> | Failure {
+    if (agent === null || !isOwn(caller, agent))
+      return fail('decision_not_found', `There is no decision ${job.decision_id}`)
+    if (job.agent_id !== undefined && job.agent_id !== agent) return otherAgent(agent)
+    return this.#outcome(draftOf(job, agent, caller))
+  }
+
+  #outcome(draft: EntryDraft): Outcome<Appended> {
     return {
       entries: [draft],
       reply: (recorded) => {
@@ -133,6 +159,15 @@ class Batch {
     return [holdRows(this.settled), totalRows(this.#scope.orgId, this.movements)]
   }
 }
+
+/** What a settlement costs, in USD. */
+const costOf = (
+  { cost_usd: cost = 0, settle }: AppendRequest,
+  hold: Pick<SpendHoldRow, 'held_micro'> | undefined,
+): number => (settle === 'held' && hold ? fromMicroUsd(hold.held_micro) : cost)
+
+const otherAgent = (agent: string): Failure =>
+  invalid('agent_id', `must be ${agent}, the agent of the decision, or be left out`)
 
 const scopeRequired = (): Failure =>
   fail(
@@ -183,6 +218,7 @@ function dataOf(job: AppendRequest, principal: Principal | null): Record<string,
   if (typeof resource === 'object' && resource.properties !== undefined) {
     data['resource_properties'] = resource.properties
   }
+  if (job.settle !== undefined) data['settle'] = job.settle
   if (traceId !== undefined && traceId !== '') data['trace_id'] = traceId
   return data
 }

@@ -1,20 +1,32 @@
 import { ledger as endpoints } from '@remit/contract'
+import type { AppendRequest } from '@remit/contract'
 import { actAs, implement, isOwn, noEntry, ownAgent, Reply, unrecorded } from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
-import { appendLane } from './append.ts'
+import { findHolds } from '../spend/totals-store.ts'
+import { appendLane, settles } from './append.ts'
+import type { AppendJob } from './append.ts'
 
 const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
 const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 
-export function ledgerRoutes({ ledger, writer, settings }: Deps): Route[] {
+export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
   // Where spend is measured outside, appends are not what limits count.
   const appending = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   /** An agent reads what is about itself; of the rest it is not told that it is there. */
   const entryFor = async (caller: Caller, seq: number) => {
     const entry = await ledger.entry(caller.orgId, seq)
-    if (!isOwn(caller, entry.agent_id)) throw noEntry(seq)
+    const { actor } = entry
+    const isBy = actor?.type === 'agent' && isOwn(caller, actor.id)
+    if (!isBy && !isOwn(caller, entry.agent_id)) throw noEntry(seq)
     return entry
+  }
+  /** Decisions never change, so the one that is only named is looked for before the transaction. */
+  const withLink = async (orgId: string, body: AppendRequest): Promise<AppendJob> => {
+    const { decision_id: id } = body
+    if (id === undefined || settles(body)) return body
+    const [hold] = await findHolds(db, orgId, [id])
+    return { ...body, linked: hold?.agent_id ?? (await ledger.agentOfDecision(orgId, id)) }
   }
   return implement(endpoints, {
     listEntries: async ({ query }, caller) => {
@@ -26,7 +38,8 @@ export function ledgerRoutes({ ledger, writer, settings }: Deps): Route[] {
       actAs(caller, body.agent_id)
       actAs(caller, typeof body.actor === 'object' ? body.actor.id : body.actor)
       try {
-        return await writer.submit(appending, caller.orgId, body, { ...request, caller })
+        const job = await withLink(caller.orgId, body)
+        return await writer.submit(appending, caller.orgId, job, { ...request, caller })
       } catch (error) {
         throw unrecorded(error)
       }

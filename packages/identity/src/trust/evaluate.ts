@@ -42,8 +42,8 @@ export function evaluateTrust(
   meter: Meter,
 ): TrustVerdict {
   const [source, target] = [agents.get(from), agents.get(to)]
-  if (!source || !target) return deny('agent_unknown')
-  if (source.status !== 'active' || target.status !== 'active') return deny('agent_inactive')
+  if (!source || !target) return deny('agent_denied')
+  for (const { status } of [source, target]) if (status !== 'active') return deny(`agent_${status}`)
   const [actor, other] = [
     { id: from, agent: source },
     { id: to, agent: target },
@@ -59,13 +59,13 @@ export function evaluateTrust(
     const holds = condition ? (facts ? condition.evaluate(facts, meter) : 'error') : true
     if (effect === 'allow') {
       if (holds === true) allowedBy ??= id
-    } else if (holds === true) return deny('policy', id)
+    } else if (holds === true) return deny('policy_deny', id)
     else if (holds === 'error') failed ??= id
   }
   if (failed !== null) return deny('policy_error', failed)
   return allowedBy === null
-    ? deny('no_policy')
-    : { decision: 'allow', reason: 'policy', policyId: allowedBy }
+    ? deny('default_deny')
+    : { decision: 'allow', reason: 'policy_allow', policyId: allowedBy }
 }
 
 function isAbout(

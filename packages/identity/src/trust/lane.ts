@@ -89,7 +89,7 @@ function outcomeOf(
     ],
     reply: (recorded) => ({
       decision,
-      reason: isHidden ? 'no_policy' : reason,
+      reason: isHidden ? 'default_deny' : reason,
       policy_id: policyId,
       ledger: firstOf(recorded).receipt,
     }),

@@ -51,8 +51,8 @@ for (const dialect of DIALECTS) {
     }
 
     it('is not there unless a policy gives it', async () => {
-      expect(await reason('buyer-1', 'seller-1')).toBe('deny no_policy')
-      expect(await reason('buyer-1', 'buyer-1')).toBe('deny no_policy')
+      expect(await reason('buyer-1', 'seller-1')).toBe('deny default_deny')
+      expect(await reason('buyer-1', 'buyer-1')).toBe('deny default_deny')
     })
 
     it('is given by patterns and by labels, to registered agents only', async () => {
@@ -61,11 +61,11 @@ for (const dialect of DIALECTS) {
         target_agents: [{ labels: { team: 'shop' } }],
         actions: ['quote.*'],
       })
-      expect(await reason('buyer-1', 'seller-1', 'quote.get')).toBe('allow policy')
-      expect(await reason('buyer-1', 'seller-1', 'quote')).toBe('deny no_policy')
-      expect(await reason('seller-1', 'buyer-1', 'quote.get')).toBe('deny no_policy')
-      expect(await reason('buyer-1', 'outsider', 'quote.get')).toBe('deny no_policy')
-      expect(await reason('buyer-2', 'seller-1', 'quote.get')).toBe('deny agent_unknown')
+      expect(await reason('buyer-1', 'seller-1', 'quote.get')).toBe('allow policy_allow')
+      expect(await reason('buyer-1', 'seller-1', 'quote')).toBe('deny default_deny')
+      expect(await reason('seller-1', 'buyer-1', 'quote.get')).toBe('deny default_deny')
+      expect(await reason('buyer-1', 'outsider', 'quote.get')).toBe('deny default_deny')
+      expect(await reason('buyer-2', 'seller-1', 'quote.get')).toBe('deny agent_denied')
     })
 
     it('is denied by any deny that matches, whatever allows it', async () => {
@@ -75,31 +75,31 @@ for (const dialect of DIALECTS) {
         source_agents: [{ labels: { team: 'shop', tier: 'a' } }],
       })
       const answer = await ask('buyer-1', 'seller-1')
-      expect(answer).toMatchObject({ decision: 'deny', reason: 'policy', policy_id: id })
-      expect(await reason('seller-1', 'buyer-1')).toBe('allow policy')
+      expect(answer).toMatchObject({ decision: 'deny', reason: 'policy_deny', policy_id: id })
+      expect(await reason('seller-1', 'buyer-1')).toBe('allow policy_allow')
       await remove(id)
-      expect(await reason('buyer-1', 'seller-1')).toBe('allow policy')
+      expect(await reason('buyer-1', 'seller-1')).toBe('allow policy_allow')
     })
 
     it('ends when its policy ends, and is not given by one that is switched off', async () => {
       const expires_at = new Date(f.clock.now() + 1000).toISOString()
       await allow({ expires_at })
       await allow({ enabled: false })
-      expect(await reason('buyer-1', 'seller-1')).toBe('allow policy')
+      expect(await reason('buyer-1', 'seller-1')).toBe('allow policy_allow')
       f.clock.advance(1000)
-      expect(await reason('buyer-1', 'seller-1')).toBe('deny no_policy')
+      expect(await reason('buyer-1', 'seller-1')).toBe('deny default_deny')
     })
 
     it('ends with the next question when one of the two is suspended', async () => {
       await allow()
       const change = (body: unknown) =>
         f.remit.call('PATCH', '/v1/identity/agents/outsider', { key: f.org.key, body })
-      expect(await reason('outsider', 'seller-1')).toBe('allow policy')
+      expect(await reason('outsider', 'seller-1')).toBe('allow policy_allow')
       await change({ status: 'suspended', suspended_reason: 'test' })
-      expect(await reason('outsider', 'seller-1')).toBe('deny agent_inactive')
-      expect(await reason('seller-1', 'outsider')).toBe('deny agent_inactive')
+      expect(await reason('outsider', 'seller-1')).toBe('deny agent_suspended')
+      expect(await reason('seller-1', 'outsider')).toBe('deny agent_suspended')
       await change({ status: 'active' })
-      expect(await reason('outsider', 'seller-1')).toBe('allow policy')
+      expect(await reason('outsider', 'seller-1')).toBe('allow policy_allow')
     })
 
     it('leaves one entry for each answer, at the place that the answer names', async () => {
@@ -115,7 +115,7 @@ for (const dialect of DIALECTS) {
           agent_id: 'buyer-1',
           action: `quote.${i}`,
           decision: 'allow',
-          reason: 'policy',
+          reason: 'policy_allow',
           data: { source_agent_id: 'buyer-1', target_agent_id: 'seller-1', policy_id: id },
         })
       }
@@ -131,7 +131,7 @@ for (const dialect of DIALECTS) {
       const { ledger: second, ...known } = await asAgent('buyer-1', 'seller-1')
       expect(unknown).toEqual(known)
       expect(first.seq).not.toBe(second.seq)
-      expect((await f.entries('trust.evaluated'))[1]?.reason).toBe('agent_unknown')
+      expect((await f.entries('trust.evaluated'))[1]?.reason).toBe('agent_denied')
       await asAgent('seller-1', 'buyer-1')
       const foreign = await f.post(
         '/v1/identity/authorize',
@@ -158,7 +158,7 @@ for (const dialect of DIALECTS) {
         return rest
       }
       expect(await body(await removal(id))).toEqual(await body(await removal('tru_nothing')))
-      expect(await reason('buyer-1', 'seller-1', 'quote', other.key)).toBe('deny agent_unknown')
+      expect(await reason('buyer-1', 'seller-1', 'quote', other.key)).toBe('deny agent_denied')
       expect((await list()).data).toHaveLength(1)
     })
 

@@ -13,6 +13,9 @@ const isEveryone = (selectors: unknown): boolean =>
 const isWild = ({ object }: RuleState): boolean =>
   isEveryone(object['source_agents']) && isEveryone(object['target_agents'])
 
+/** `no_policy` is what earlier versions recorded. */
+const BY_DEFAULT: ReadonlySet<string> = new Set(['default_deny', 'no_policy'])
+
 /** M43: what was decided about agents towards agents, and rules that let everyone reach everyone. */
 export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
   const wide = seqsOf('TRU-1')
@@ -24,7 +27,7 @@ export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
       if (decision === 'allow') byDecision.allow += 1
       else if (decision === 'deny') byDecision.deny += 1
       else return
-      if (decision === 'deny' && reason === 'no_policy') byDefault += 1
+      if (decision === 'deny' && BY_DEFAULT.has(reason ?? '')) byDefault += 1
     },
     end({ trustPolicies }) {
       const rules = [...trustPolicies.values()].filter((rule) => isInForce(rule, question.to))

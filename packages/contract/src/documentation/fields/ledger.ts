@@ -20,11 +20,16 @@ export const ledgerFields = {
   cost_usd: 'Cost in USD.',
   'AppendRequest.cost_usd':
     'Counts as spend of `agent_id`. With `decision_id` it settles the hold of that decision.',
-  'AppendRequest.decision_id': 'The decision whose outcome this is.',
+  'AppendRequest.decision_id':
+    'The decision whose outcome this is. Without `cost_usd` and `settle` the entry is only linked to it, and its hold stays.',
+  settle:
+    'Settles the hold of `decision_id` without a figure: `held` at the amount held, `release` at 0.',
   occurred_at: 'Time of the event, where it differs from the time of recording.',
   outcome: 'Outcome of the action, as the caller reports it.',
 
-  'listEntries.agent_id': 'Only entries about this agent.',
+  'listEntries.agent_id': 'Only entries about this agent, or appended with it as the actor.',
+  'listEntries.trace_id': 'Only entries of this trace.',
+  'listEntries.decision_id': 'Only this decision and the entries that name it.',
   'listEntries.actor': 'Only entries caused by this actor.',
   'listEntries.kind': 'Only entries of this kind.',
   'listEntries.decision': 'Only decisions with this outcome.',
