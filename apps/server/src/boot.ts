@@ -6,9 +6,6 @@ import {
   createOutbound,
   createRemit,
   createSecretBox,
-  localSignals,
-  openDatabase,
-  postgresSignals,
   randomIds,
   systemClock,
 } from '@remit/core'
@@ -23,6 +20,7 @@ import type {
 } from '@remit/core'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { openStorage } from './database.ts'
 import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from './ledger-key.ts'
@@ -50,6 +48,8 @@ export interface Booted {
   readonly entitlement: Entitlement
   readonly remit: Remit
   readonly db: Database<CoreTables>
+  /** False where the database is reached only through a pooler in transaction mode. */
+  readonly mayMigrate: boolean
   readonly ledgerKey: KeyObject
   readonly clock: Clock
   readonly log: Logger
@@ -73,15 +73,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
     : []
-  const db: Database<CoreTables> = openDatabase(config.REMIT_DATABASE_URL, {
-    onConnectionError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
-  })
-  // SQLite has one process only, so there is nobody else to tell.
-  const signals = config.REMIT_DATABASE_URL.startsWith('sqlite:')
-    ? localSignals()
-    : postgresSignals(config.REMIT_DATABASE_URL, {
-        onError: (error) => log.warn({ err: error }, 'the connection for signals broke'),
-      })
+  const { db, signals, migrate, mayMigrate } = await openStorage(config, log)
   const base = { db, clock, ids: randomIds, signer, version: VERSION }
   try {
     const remit = await createRemit({
@@ -91,6 +83,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       secrets: createSecretBox(secretsKeys),
       log,
       signals,
+      migrate,
       warnings,
       background: options.background ?? true,
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
@@ -123,6 +116,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       entitlement,
       remit,
       db,
+      mayMigrate,
       ledgerKey,
       clock,
       log,

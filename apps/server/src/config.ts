@@ -20,6 +20,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'REMIT_BOOTSTRAP_KEY',
   'REMIT_LICENSE_KEY',
   'REMIT_DATABASE_URL',
+  'REMIT_DATABASE_DIRECT_URL',
   'REMIT_SPEND_URL',
   'REMIT_GUARD_MODEL_URL',
 ])
@@ -32,6 +33,16 @@ export const ENVIRONMENT = z.object({
     .default('sqlite:./data/remit.db')
     .describe(
       'Where everything is kept: `sqlite:<path>` or `postgres://user:password@host/database`',
+    ),
+  REMIT_DATABASE_DIRECT_URL: z
+    .string()
+    .refine(
+      (value) => isPostgres(value) && isDatabaseUrl(value),
+      'must be postgres://…, the same database without a pooler',
+    )
+    .optional()
+    .describe(
+      'The same PostgreSQL without the pooler that `REMIT_DATABASE_URL` leads through; for migrations and `LISTEN`',
     ),
   REMIT_HOST: z
     .string()
@@ -170,6 +181,11 @@ export function readConfig(env: Env): Config {
   }
   const { data, error } = ENVIRONMENT.safeParse(given)
   if (error) throw new ConfigError(error.issues.map((issue) => complaint(issue, given)).join('\n'))
+  if (data.REMIT_DATABASE_DIRECT_URL !== undefined && !isPostgres(data.REMIT_DATABASE_URL)) {
+    throw new ConfigError(
+      'REMIT_DATABASE_DIRECT_URL must be left out with SQLite: REMIT_DATABASE_URL is not postgres://…',
+    )
+  }
   if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
     throw new ConfigError(
       `REMIT_METRICS_PORT must be another port than REMIT_PORT; given: ${data.REMIT_PORT}`,
@@ -190,6 +206,9 @@ function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
 }
+
+/** Whether a database URL names PostgreSQL; the other kind is SQLite. */
+export const isPostgres = (url: string): boolean => !url.startsWith('sqlite:')
 
 function isDatabaseUrl(value: string): boolean {
   if (/^sqlite:./s.test(value)) return true

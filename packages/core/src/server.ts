@@ -5,6 +5,7 @@ import { Decider } from './authorize/decider.ts'
 import type { Clock } from './clock.ts'
 import { coreModule } from './core-module.ts'
 import { migrate, migrationSetsOf } from './db/migrate.ts'
+import type { MigrationSet } from './db/migrate.ts'
 import type { Database } from './db/open.ts'
 import type { CoreTables } from './db/schema.ts'
 import { localSignals } from './db/signals.ts'
@@ -45,6 +46,8 @@ export interface RemitOptions {
   readonly ids: Ids
   /** Signals between the processes of the installation; without them, this one is alone. */
   readonly signals?: Signals
+  /** Brings the tables up to date, where `db` itself cannot; returns the migrations that ran. */
+  readonly migrate?: (sets: readonly MigrationSet[]) => Promise<string[]>
   /** Without it, only the public internet can be reached. */
   readonly outbound?: Outbound
   readonly log: Logger
@@ -98,7 +101,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { failedKeyLimit = 60 } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = migrationSetsOf(modules)
-  const migrated = await migrate(db as never, migrationSets)
+  const migrated = await (options.migrate?.(migrationSets) ?? migrate(db as never, migrationSets))
 
   const authenticator = new Authenticator(db, options.planCeiling, clock)
   const writer = new Writer({

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
+import { ConfigError } from '../config.ts'
+import { NEEDS_DIRECT } from '../database.ts'
 import type { Session } from './session.ts'
 
 export function migrateCommand(program: Command, session: Session): void {
@@ -8,7 +10,8 @@ export function migrateCommand(program: Command, session: Session): void {
     'migrate',
     'Bring the tables up to date, as every start of the server does',
   ).action(() =>
-    session.product(({ remit: { migrated } }) => {
+    session.product(({ remit: { migrated }, mayMigrate }) => {
+      if (!mayMigrate) throw new ConfigError(NEEDS_DIRECT)
       const lines = migrated.length > 0 ? migrated : ['The tables are up to date.']
       session.print({ migrated }, `${lines.join('\n')}\n`)
       return Promise.resolve()

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ReportRequest } from '@remit/contract'
-import { actorOf, fail, isoTime, personOf } from '@remit/core'
+import { actorOf, fail, isoTime, makeDurable, personOf } from '@remit/core'
 import type { Caller, Deps, RequestInfo } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import { scopeOf } from '../catalogue/scope.ts'
@@ -41,8 +41,12 @@ export async function askForReport(
   const now = deps.clock.now()
   const period = periodOf(request, now)
   const asked = rowOf(deps, asker, { request, period, now }, claim)
-  if (claim) await forgetClaim(db, orgId, claim.key, isoTime(now - CLAIM_MS))
-  const known = (await insertReport(db, asked)) ? null : await claimed(deps, orgId, asked)
+  const isNew = await db.transaction().execute(async (tx) => {
+    await makeDurable(tx)
+    if (claim) await forgetClaim(tx, orgId, claim.key, isoTime(now - CLAIM_MS))
+    return insertReport(tx, asked)
+  })
+  const known = isNew ? null : await claimed(deps, orgId, asked)
   const row: ReportHead = known ?? asked
   const running = known ? generator.running(known) : generator.run(asked)
   if (running) await patiently(deps, running, row)

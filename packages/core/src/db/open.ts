@@ -12,6 +12,7 @@ import {
 import type { DatabaseConnection } from 'kysely'
 import pg from 'pg'
 import { clientClass } from './postgres-client.ts'
+import { transactionSettings } from './transaction-settings.ts'
 
 /** A database, or the transaction that a caller was given. Stores take one as first argument. */
 export type Database<Tables> = Kysely<Tables>
@@ -31,7 +32,8 @@ export interface OpenOptions {
 
 /**
  * Opens `sqlite:<path>` (`sqlite::memory:` too) or `postgres://…`. Commits are durable on both:
- * SQLite runs with `synchronous=FULL`, PostgreSQL with `synchronous_commit` on or stricter.
+ * SQLite runs with `synchronous=FULL`, PostgreSQL with `synchronous_commit` on or stricter. Behind a
+ * pooler in transaction mode, that holds only in transactions that call `lockHead` or `makeDurable`.
  */
 export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Database<Tables> {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options)
@@ -136,14 +138,6 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
   })
 }
 
-/** Nothing may wait for ever, and no setting of the server may make a commit less than durable. */
 async function prepareSession(connection: DatabaseConnection): Promise<void> {
-  await connection.executeQuery(
-    CompiledQuery.raw(`select
-      set_config('synchronous_commit', case when current_setting('synchronous_commit') in ('off', 'local')
-        then 'on' else current_setting('synchronous_commit') end, false),
-      set_config('lock_timeout', '4s', false),
-      set_config('statement_timeout', '9s', false),
-      set_config('idle_in_transaction_session_timeout', '10s', false)`),
-  )
+  await connection.executeQuery(CompiledQuery.raw(`select ${transactionSettings('session')}`))
 }

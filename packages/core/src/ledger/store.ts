@@ -4,6 +4,7 @@ import type { Database } from '../db/open.ts'
 import { dialectOf, statement } from '../db/portable.ts'
 import type { BulkInsert } from '../db/portable.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
+import { transactionSettings } from '../db/transaction-settings.ts'
 import type { StoredEntry } from './entry.ts'
 import type { Linked } from './link.ts'
 import type { ReadTile } from './proof.ts'
@@ -16,9 +17,15 @@ export const CHECKPOINT_EVERY = 256
 
 const HEAD = 'select * from ledger_head where org_id = ?'
 const selectHead = statement<LedgerHeadRow>(HEAD)
-const selectHeadForUpdate = statement<LedgerHeadRow>(`${HEAD} for update`)
+// Evaluated for the row before it is locked, so the wait for the lock is limited too.
+const selectHeadForUpdate = statement<LedgerHeadRow>(
+  `${HEAD} and ${transactionSettings('transaction')} <> '' for update`,
+)
 
-/** The head, locked until the transaction ends: whoever holds it is the organization's only writer. */
+/**
+ * The head, locked until the transaction ends: whoever holds it is the organization's only writer. The
+ * same statement makes the transaction's commit durable, also behind a pooler in transaction mode.
+ */
 export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
   // SQLite's transactions hold the one write lock already.
   const select = dialectOf(tx) === 'postgres' ? selectHeadForUpdate : selectHead
@@ -27,6 +34,19 @@ export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | u
 
 export const findHead = (db: Db, orgId: string): Promise<LedgerHeadRow | undefined> =>
   db.selectFrom('ledger_head').selectAll().where('org_id', '=', orgId).executeTakeFirst()
+
+/** The entry with the highest sequence number. */
+export const findLastEntry = (
+  db: Db,
+  orgId: string,
+): Promise<{ seq: number; hash: string } | undefined> =>
+  db
+    .selectFrom('ledger_entry')
+    .select(['seq', 'hash'])
+    .where('org_id', '=', orgId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 
 const ENTRY_COLUMNS = {
   org_id: 'text',

@@ -19,7 +19,10 @@ export interface Scope {
   readonly now: number
   readonly recordedAt: string
   readonly configVersion: number
-  /** Who waits for this topic is told as soon as the transaction has committed. */
+  /**
+   * Tells those who wait for this topic as soon as the transaction has committed. Only together with an
+   * entry: processes that cannot listen look for those.
+   */
   announce(topic: string): void
   /** What the pieces of the transaction may compute together. */
   readonly time: BatchTime

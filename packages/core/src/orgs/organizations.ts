@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/portable.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
+import { makeDurable } from '../db/transaction-settings.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Ids } from '../ids.ts'
 import { SYSTEM } from '../ledger/actor.ts'
@@ -52,6 +53,7 @@ export async function createOrganization(
   const organization = { id: deps.ids.next('org_', now), name, plan, settings: '{}', created_at }
   const role = 'admin'
   await deps.db.transaction().execute(async (tx) => {
+    await makeDurable(tx)
     if (await findOrganization(tx, name))
       throw fail('invalid_request', `There is an organization named ${name}`)
     await tx.insertInto('organization').values(organization).execute()

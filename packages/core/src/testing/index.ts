@@ -1,5 +1,6 @@
 export * from './api.ts'
 export * from './databases.ts'
+export * from './pgbouncer.ts'
 export * from './postgres-server.ts'
 export * from './remit.ts'
 export { prune } from './prune.ts'

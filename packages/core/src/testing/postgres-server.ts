@@ -73,7 +73,8 @@ async function loadEmbeddedPostgres() {
   return EmbeddedPostgres
 }
 
-function freePort(): Promise<number> {
+/** A TCP port that nobody listens on now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {

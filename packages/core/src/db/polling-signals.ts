@@ -1,0 +1,68 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Database } from './open.ts'
+import type { CoreTables } from './schema.ts'
+import { localSignals } from './signals.ts'
+import type { Signals } from './signals.ts'
+
+export interface PollingSignalsOptions {
+  /** Called when the database cannot be read; once until it can be read again. */
+  readonly onError: (error: Error) => void
+  /** Milliseconds between two looks. */
+  readonly everyMs?: number
+}
+
+const EVERY_MS = 1_000
+
+/**
+ * Signals for a PostgreSQL on which `LISTEN` does not work: looks for ledgers that have grown. Every
+ * signal comes with an entry (`Scope.announce`), so all topics are told of the organizations concerned.
+ * The first subscription begins it.
+ */
+export function pollingSignals(
+  db: Database<CoreTables>,
+  { onError, everyMs = EVERY_MS }: PollingSignalsOptions,
+): Signals {
+  const local = localSignals()
+  const topics = new Set<string>()
+  const over = new AbortController()
+  let polling: Promise<void> | null = null
+  const tell = (orgId: string) => {
+    for (const topic of topics) local.emit({ topic, orgId })
+  }
+  const poll = async () => {
+    let known: ReadonlyMap<string, number> | null = null
+    let isFailing = false
+    while (!over.signal.aborted) {
+      try {
+        const sizes: ReadonlyMap<string, number> = await readSizes(db)
+        for (const [orgId, size] of sizes) if (known && known.get(orgId) !== size) tell(orgId)
+        known = sizes
+        isFailing = false
+      } catch (error) {
+        if (!isFailing) onError(error instanceof Error ? error : new Error(String(error)))
+        isFailing = true
+      }
+      await setTimeout(everyMs, undefined, { signal: over.signal, ref: false }).catch(
+        () => undefined,
+      )
+    }
+  }
+  return {
+    subscribe(topic, listener) {
+      topics.add(topic)
+      polling ??= poll()
+      return local.subscribe(topic, listener)
+    },
+    emit: (signal) => local.emit(signal),
+    async close() {
+      over.abort()
+      await polling
+      await local.close()
+    },
+  }
+}
+
+async function readSizes(db: Database<CoreTables>): Promise<Map<string, number>> {
+  const heads = await db.selectFrom('ledger_head').select(['org_id', 'size']).execute()
+  return new Map(heads.map(({ org_id, size }) => [org_id, size]))
+}

@@ -1,0 +1,33 @@
+import { CompiledQuery } from 'kysely'
+import { dialectOf } from './portable.ts'
+import type { AnyDatabase } from './portable.ts'
+
+/**
+ * SQL for PostgreSQL, an expression that is never null: from its evaluation on, until the transaction or
+ * the session ends, commits are durable and nothing waits for ever. A stricter `synchronous_commit` of
+ * the server (`remote_apply`) stays.
+ */
+export function transactionSettings(until: 'transaction' | 'session'): string {
+  const isLocal = until === 'transaction'
+  const set = (name: string, value: string) => `set_config('${name}', ${value}, ${isLocal})`
+  return [
+    set(
+      'synchronous_commit',
+      `case when current_setting('synchronous_commit') in ('off', 'local')
+        then 'on' else current_setting('synchronous_commit') end`,
+    ),
+    set('lock_timeout', "'4s'"),
+    set('statement_timeout', "'9s'"),
+    set('idle_in_transaction_session_timeout', "'10s'"),
+  ].join(' || ')
+}
+
+const SETTINGS = `select ${transactionSettings('transaction')}`
+
+/**
+ * Makes the commit of this very transaction durable, whatever became of the session's settings: a pooler
+ * in transaction mode gives every transaction another session. `lockHead` does it too.
+ */
+export async function makeDurable(tx: AnyDatabase): Promise<void> {
+  if (dialectOf(tx) === 'postgres') await tx.executeQuery(CompiledQuery.raw(SETTINGS))
+}
