@@ -227,6 +227,23 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
     for (const { org } of [own, other]) expect((await api.remit.ledger.head(org.id)).size).toBe(6)
   })
 
+  test('the head does not say which ledger a checkpoint is of: changed, it is found', async () => {
+    const own = await ledgerOf(6)
+    const { note } = await api.remit.ledger.head(own.org.id)
+    const change = { origin: 'elsewhere.test/ledger/org_x/led_x' }
+    await api.remit.db
+      .updateTable('ledger_head')
+      .set(change)
+      .where('org_id', '=', own.org.id)
+      .execute()
+
+    const found = await own.ok('verifyLedger', { body: { checkpoint: note } })
+
+    expect(found).toMatchObject({ valid: false, anchored_by: 'external', recorded: false })
+    expect(found.errors.map(({ code }) => code)).toEqual(['head_mismatch'])
+    expect(found.checkpoints.mismatched).toBe(0)
+  })
+
   test('401 and 403: without a key, and with one that may not', async () => {
     const ingest = await api.remit.key(api.org.id, 'ingest')
 

@@ -54,7 +54,7 @@ export async function recordVerification(
       })
     return await writer.work(orgId, requester, record, { evenIfForged: true })
   } catch (error) {
-    if (error instanceof Failure && error.status < 500 && error.code !== 'not_found') throw error
+    if (error instanceof Failure && error.status < 500) throw error
     const why = error instanceof Failure ? error.message : 'The end of the ledger cannot be read.'
     return { ...found, recorded: false, not_recorded: why, ledger: null }
   }

@@ -1,4 +1,4 @@
-import { Failure, NoteError } from '@remit/core'
+import { NoteError } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Trust } from '../verify/check-ledger.ts'
 import { readAnchors } from '../watch/anchors.ts'
@@ -44,15 +44,13 @@ export function createJobs(deps: JobDeps): Jobs {
 async function trustIn(deps: JobDeps, orgId: string): Promise<Trust> {
   const outside = await readAnchors(deps.settings.checkpointDir, orgId)
   try {
-    const { origin } = await deps.ledger.head(orgId)
-    // SQLite stores what it is given.
+    const origin: unknown = await deps.ledger.origin(orgId)
+    // None without a ledger; and SQLite stores in the head what it is given.
     if (typeof origin !== 'string') return { ...outside, vkeys: [] }
     return { ...outside, vkeys: [deps.verifierKey(origin)] }
   } catch (error) {
-    // Without a head, or with an origin that none can be, no key can be named; the verification says so.
-    const isNone =
-      error instanceof Failure ? error.code === 'not_found' : error instanceof NoteError
-    if (isNone) return { ...outside, vkeys: [] }
+    // With an origin that none can be, no key can be named; the verification says so.
+    if (error instanceof NoteError) return { ...outside, vkeys: [] }
     throw error
   }
 }

@@ -9,6 +9,7 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
+import { missingHead } from '../ledger/head-guard.ts'
 import { findHead, lockHead } from '../ledger/store.ts'
 import { TryAgain } from '../ledger/work.ts'
 import { BatchMemory } from './batch.ts'
@@ -100,7 +101,7 @@ export async function preview(
     const time: number | undefined = at ?? begun?.now
     const ready = async (tx: Tx): Promise<Ready> => {
       const head = await (locked ? lockHead(tx, orgId) : findHead(tx, orgId))
-      if (!head) throw fail('not_found', 'The organization has no ledger')
+      if (!head) throw missingHead()
       const now = time ?? Math.max(clock.now(), Date.parse(head.recorded_at))
       const asks = asksAt(now)
       const view = {

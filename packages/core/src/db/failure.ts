@@ -6,11 +6,25 @@ const PASSING = /^(08|53|57P|57014|55P03|40001|40P01|25006|25P0[34])/
 const BROKEN =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|Connection terminated|connection timeout|Query read timeout|timeout exceeded|not queryable|Client has encountered|discarded|SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN)/i
 
+const codeOf = (error: unknown): string => {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+/**
+ * Whether PostgreSQL rolled a transaction back in favour of another one (serialization failure, deadlock):
+ * run again, it may succeed.
+ */
+export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
+
+/** Whether the database refused or could not be reached: an SQLSTATE, a code of SQLite, a lost connection. */
+export const isDatabaseError = (error: unknown): boolean =>
+  isUnavailable(error) || /^([0-9A-Z]{5}|SQLITE_\w+)$/.test(codeOf(error))
+
 /** Whether an error says that the database cannot be reached or has no room now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const { code: given } = error as { code?: unknown }
-  const code = typeof given === 'string' ? given : ''
+  const code = codeOf(error)
   if (PASSING.test(code) || BROKEN.test(code) || BROKEN.test(error.message)) return true
   return error instanceof AggregateError && error.errors.some(isUnavailable)
 }

@@ -60,15 +60,24 @@ async function keyAt(
   cut: LedgerCutRow | undefined,
 ): Promise<string | null> {
   const [rotation] = await ownEntries(db, orgId, 'ledger.key_rotated', { below: size, last: 1 })
-  if (rotation) return rotation.seq === size - 1 ? null : vkeyIn(rotation.payload, 'new_vkey')
+  if (rotation) return rotation.seq === size - 1 ? null : textIn(rotation.payload, 'new_vkey')
   if (cut) return cut.vkey
   const [genesis] = await ownEntries(db, orgId, GENESIS_KIND, { below: 1, last: 1 })
-  return vkeyIn(genesis?.payload ?? null, 'vkey')
+  return textIn(genesis?.payload ?? null, 'vkey')
 }
 
-function vkeyIn(payload: string | null, name: string): string | null {
-  const vkey = parsePayload(payload ?? '')?.data[name]
-  return typeof vkey === 'string' ? vkey : null
+function textIn(payload: string | null, name: string): string | null {
+  const text = parsePayload(payload ?? '')?.data[name]
+  return typeof text === 'string' ? text : null
+}
+
+/** The origin that the ledger's first entry names or, where that was pruned, the record of the pruning. */
+export async function recordedOrigin(db: Db, orgId: string): Promise<string | null> {
+  const cut = await findCut(db, orgId)
+  const [entry] = await (cut
+    ? ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
+    : ownEntries(db, orgId, GENESIS_KIND, { below: 1, last: 1 }))
+  return textIn(entry?.payload ?? null, 'origin')
 }
 
 /** The verifier keys that a ledger itself names: the first one that is known, and those it was handed to. */
@@ -78,10 +87,10 @@ export async function namedKeys(db: Db, orgId: string): Promise<string[]> {
   const rotations = await ownEntries(db, orgId, 'ledger.key_rotated', { last: MAX_ROTATIONS })
   const named = [
     cut?.vkey,
-    vkeyIn(genesis?.payload ?? null, 'vkey'),
+    textIn(genesis?.payload ?? null, 'vkey'),
     ...rotations.flatMap(({ payload }) => [
-      vkeyIn(payload, 'old_vkey'),
-      vkeyIn(payload, 'new_vkey'),
+      textIn(payload, 'old_vkey'),
+      textIn(payload, 'new_vkey'),
     ]),
   ]
   return [...new Set(named.filter((vkey) => typeof vkey === 'string'))]

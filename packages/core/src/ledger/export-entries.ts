@@ -4,6 +4,7 @@ import { fail } from '../errors.ts'
 import { findCut, ownEntries, pointAt } from './cut.ts'
 import { GENESIS_KIND, parsePayload } from './entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
+import { missingHead } from './head-guard.ts'
 import { findCheckpoint, findHead, readEntries } from './store.ts'
 import { hasErasureSince } from './verify-database-store.ts'
 
@@ -32,7 +33,7 @@ export async function openExport(
   { afterSeq, size }: ExportPart,
 ): Promise<AsyncGenerator<string>> {
   const head = await findHead(db, orgId)
-  if (!head) throw fail('not_found', 'The organization has no ledger')
+  if (!head) throw missingHead()
   const cut = await findCut(db, orgId)
   const begin = cut?.size ?? 0
   const from = afterSeq === undefined ? begin : afterSeq + 1

@@ -62,6 +62,13 @@ export const forgedHead = (): Failure =>
     'The end of the ledger is not as its key signed it: nothing is recorded. Verify the ledger',
   )
 
+/** The row that the writer locks is gone; the entries may all be there. */
+export const missingHead = (): Failure =>
+  fail(
+    'ledger_unavailable',
+    'The organization has no ledger head: nothing is recorded. Verify the ledger',
+  )
+
 /** Whether a key can bear this name. */
 const isOrigin = (value: unknown): value is string => typeof value === 'string' && isKeyName(value)
 

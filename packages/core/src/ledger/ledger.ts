@@ -5,14 +5,15 @@ import { fail, invalid } from '../errors.ts'
 import type { Failure } from '../errors.ts'
 import { timeOfId } from '../ids.ts'
 import { openCheckpoint } from './checkpoint.ts'
-import { cutFrontier, findCut, namedKeys } from './cut.ts'
+import { cutFrontier, findCut, namedKeys, recordedOrigin } from './cut.ts'
 import type { StoredEntry } from './entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
+import { missingHead } from './head-guard.ts'
 import { listEntries, seqAtTime } from './list.ts'
 import { parseVerifierKey } from './note.ts'
 import { consistencyProof, inclusionProof, treeRoot } from './proof.ts'
-import { findCheckpoint, findHead, readEntries, tilesOf } from './store.ts'
+import { findCheckpoint, findHead, findLastEntry, readEntries, tilesOf } from './store.ts'
 import { formatTlogProof } from './tlog-proof.ts'
 import { wireEntry } from './wire.ts'
 
@@ -30,13 +31,17 @@ export class Ledger {
   /** The end of the chain as of the last commit. */
   async head(orgId: string): Promise<LedgerHeadRow> {
     const head = await findHead(this.#db, orgId)
-    if (!head) throw fail('not_found', 'The organization has no ledger')
+    if (!head) throw missingHead()
     return head
   }
 
-  /** The origin that checkpoints of the ledger name; null where there is no ledger. */
+  /**
+   * The origin that checkpoints of the ledger name; null where there is no ledger. The entries say it;
+   * the head has a copy, which counts only where they say nothing.
+   */
   async origin(orgId: string): Promise<string | null> {
-    return (await findHead(this.#db, orgId))?.origin ?? null
+    const recorded = await recordedOrigin(this.#db, orgId)
+    return recorded ?? (await findHead(this.#db, orgId))?.origin ?? null
   }
 
   /** The verifier keys that the ledger itself names, for whom it was signed by; proof of nothing. */
@@ -45,7 +50,7 @@ export class Ledger {
   }
 
   async list(orgId: string, filters: LedgerFilters) {
-    const head = await this.head(orgId)
+    const head = await this.#end(orgId)
     const range = await this.#range(orgId, head.size, filters)
     const { entries, isCut } = await listEntries(this.#db, orgId, range, {
       ...filters,
@@ -130,6 +135,15 @@ export class Ledger {
   /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
   export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
     return this.#read(orgId, () => openExport(this.#db, orgId, part))
+  }
+
+  /** Where the entries end: also without a head they can be read. */
+  async #end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
+    const head = await findHead(this.#db, orgId)
+    if (head) return head
+    const last = await findLastEntry(this.#db, orgId)
+    if (!last) throw missingHead()
+    return { size: last.seq + 1, hash: last.hash }
   }
 
   /** What takes several statements, once more if a pruning took away rows between them. */

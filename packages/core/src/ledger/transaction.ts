@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import { BatchTime } from '../computing/batch-time.ts'
+import { isDatabaseError } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import { writeRows } from '../db/portable.ts'
 import { notifyOthers } from '../db/signals.ts'
@@ -14,7 +15,7 @@ import type { EntryDraft } from './draft.ts'
 import { newSalt } from './entry.ts'
 import { linkEntries } from './link.ts'
 import type { Linked } from './link.ts'
-import { forgedHead } from './head-guard.ts'
+import { forgedHead, missingHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from './note.ts'
 import { linkedRows, lockHead } from './store.ts'
@@ -81,7 +82,7 @@ export async function runTransaction(
 ): Promise<Committed> {
   return deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
-    if (!head) throw fail('not_found', 'The organization has no ledger')
+    if (!head) throw missingHead()
     const signer = await deps.heads.signerFor(tx, head)
     // Only what tells of a forgery goes on from it, and is not signed.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
@@ -177,10 +178,24 @@ class Run {
     for (const [i, pending] of this.batch.entries()) {
       if (!pending.alone || this.outcomes[i]) continue
       // What fails here takes its whole transaction with it; the writer runs each alone.
-      this.outcomes[i] = await pending.alone.run(this.scope, this.#callers[i] ?? null)
+      const outcome = await pending.alone.run(this.scope, this.#callers[i] ?? null).catch(asFault)
+      if (pending.alone.moves && outcome.entries.length === 0)
+        throw new Fault(new Error('a change of configuration must leave an entry'))
+      this.outcomes[i] = outcome
       this.changed ||= pending.alone.moves
     }
   }
+}
+
+/** Work broke on its own, and not over the database or the record; `cause` is its error. */
+export class Fault extends Error {
+  constructor(cause: unknown) {
+    super('the work failed', { cause })
+  }
+}
+
+const asFault = (error: unknown): never => {
+  throw error instanceof Failure || isDatabaseError(error) ? error : new Fault(error)
 }
 
 const asFailure = (error: unknown): Failure => {
@@ -208,8 +223,6 @@ async function record(
   drafts.push(...run.further)
   const { recordedAt } = run.scope
   const linked = linkEntries(head, drafts, recordedAt, newSalt)
-  if (run.changed && drafts.length === 0)
-    throw new Error('a change of configuration must leave an entry')
   let note: string | null = signer && head.note
   if (drafts.length > 0) {
     const { size, root, hash, frontier } = linked

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Shares } from '../computing/shares.ts'
-import { isUnavailable, unavailable } from '../db/failure.ts'
+import { isConflict, isUnavailable, unavailable } from '../db/failure.ts'
 import type { Signals } from '../db/signals.ts'
 import { Failure, fail } from '../errors.ts'
 import { HeadGuard } from './head-guard.ts'
@@ -9,7 +9,7 @@ import { Queue } from './queue.ts'
 import type { Waiting } from './queue.ts'
 import type { LedgerSigner } from './signing-key.ts'
 import { lockHead } from './store.ts'
-import { runTransaction } from './transaction.ts'
+import { Fault, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Lane, Requester } from './work.ts'
@@ -152,7 +152,7 @@ export class Writer {
           'a batch failed; its pieces are tried one by one',
         )
         for (const pending of batch) await this.#commit(orgId, [pending])
-      } else for (const pending of batch) pending.reject(error)
+      } else for (const pending of batch) pending.reject(refusalOf(error))
       return []
     }
   }
@@ -177,12 +177,14 @@ export class Writer {
         })
       } catch (error) {
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
+        const mayRetry = isConflict(error) && attempt < MAX_ATTEMPTS
         const refused = error instanceof Failure
-        if (!refused || error.code === 'ledger_unavailable')
+        if (!mayRetry && (!refused || error.code === 'ledger_unavailable'))
           this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
         if (refused) throw error
         // Whatever a COMMIT was answered with, it may have been carried out: nothing is done twice.
         if (done && (await this.#isCommitted(orgId, done))) return done
+        if (mayRetry) continue
         throw isUnavailable(error) ? unavailable('ledger_unavailable') : error
       }
     }
@@ -194,8 +196,8 @@ export class Writer {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
         return (await this.#hashAt(orgId, mark.seq)) === mark.hash
-      } catch {
-        await setTimeout(250)
+      } catch (error) {
+        if (!isConflict(error)) await setTimeout(250)
       }
     }
     throw unavailable('outcome_unknown')
@@ -214,4 +216,13 @@ export class Writer {
       return entry?.hash
     })
   }
+}
+
+/**
+ * The error for whoever asked: what failed on its own is told as it is. Everything else kept the work from
+ * being recorded: 503, and nothing happened.
+ */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof Failure) return error
+  return error instanceof Fault ? error.cause : unavailable('ledger_unavailable')
 }

@@ -6,6 +6,7 @@ import { parseVerifierKey } from '../ledger/note.ts'
 import { treeRoot } from '../ledger/proof.ts'
 import { cutFrontier, findCut, ownEntries } from '../ledger/cut.ts'
 import { parsePayload } from '../ledger/entry.ts'
+import { missingHead } from '../ledger/head-guard.ts'
 import { findHead, tilesOf } from '../ledger/store.ts'
 import type { Writer } from '../ledger/writer.ts'
 import { OPERATOR } from './administration.ts'
@@ -58,7 +59,7 @@ async function lostSince(
   { checkpoint: note, vkey: given }: RecoverOptions,
 ): Promise<Pick<LedgerRecovery, 'checkpoint' | 'vkey'> & { from_seq: number }> {
   const head = await findHead(tx, orgId)
-  if (!head) throw fail('not_found', 'The organization has no ledger')
+  if (!head) throw missingHead()
   const vkey = given ?? head.vkey
   const { size, root } = openCheckpoint(note, parseVerifierKey(vkey), head.origin)
   if (size > head.size) return { from_seq: head.size, checkpoint: { size, root, note }, vkey }

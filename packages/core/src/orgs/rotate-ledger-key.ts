@@ -9,7 +9,7 @@ import { fail } from '../errors.ts'
 import { signCheckpoint } from '../ledger/checkpoint.ts'
 import { newSalt } from '../ledger/entry.ts'
 import { linkEntries } from '../ledger/link.ts'
-import { forgedHead, HeadGuard } from '../ledger/head-guard.ts'
+import { forgedHead, HeadGuard, missingHead } from '../ledger/head-guard.ts'
 import { addSignature, createNoteSigner } from '../ledger/note.ts'
 import { createLedgerSigner } from '../ledger/signing-key.ts'
 import { linkedRows, lockHead } from '../ledger/store.ts'
@@ -42,7 +42,7 @@ export interface LedgerKeyRotation {
 export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<LedgerKeyRotation> {
   return deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
-    if (!head) throw fail('not_found', 'The organization has no ledger')
+    if (!head) throw missingHead()
     const next = createNoteSigner({ name: head.origin, privateKey: deps.newKey })
     const { vkey: new_vkey } = next
     if (new_vkey === head.vkey)

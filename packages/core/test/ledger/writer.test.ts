@@ -122,7 +122,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
     expect(answers).toMatchObject([
       { status: 'fulfilled', value: size },
       { status: 'fulfilled', value: size + 1 },
-      { status: 'rejected', reason: { message: 'poisoned' } },
+      { status: 'rejected', reason: { code: 'ledger_unavailable' } },
       { status: 'fulfilled', value: size + 2 },
     ])
     expect((await head()).size).toBe(size + 3)

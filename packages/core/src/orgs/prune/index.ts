@@ -5,6 +5,7 @@ import { emptyLog, overwriteDeleted } from '../../db/scrub.ts'
 import { fail } from '../../errors.ts'
 import { openExport } from '../../ledger/export-entries.ts'
 import type { LedgerSigner } from '../../ledger/signing-key.ts'
+import { missingHead } from '../../ledger/head-guard.ts'
 import { findHead } from '../../ledger/store.ts'
 import type { Writer } from '../../ledger/writer.ts'
 import type { Archive } from './archive.ts'
@@ -95,7 +96,7 @@ export async function finishPruning(
 /** The key of this installation, from outside the database, which must be the one in force. */
 async function ownKey({ db, signer }: PruneDeps, orgId: string): Promise<string> {
   const head = await findHead(db, orgId)
-  if (!head) throw fail('not_found', 'The organization has no ledger')
+  if (!head) throw missingHead()
   const { vkey } = signer.forOrigin(head.origin)
   if (vkey === head.vkey) return vkey
   throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')

@@ -7,6 +7,7 @@ import { findCut, ownEntries, pointAt } from '../../ledger/cut.ts'
 import type { LedgerPoint } from '../../ledger/cut.ts'
 import { parsePayload } from '../../ledger/entry.ts'
 import { seqAtTime } from '../../ledger/list.ts'
+import { missingHead } from '../../ledger/head-guard.ts'
 import { findHead } from '../../ledger/store.ts'
 import { findOrganizationById } from '../administration.ts'
 import { shortRetentionWarning } from '../retention.ts'
@@ -58,7 +59,7 @@ export async function planPruning(
   const short = before > nowMs - LEAST_RETENTION_DAYS * DAY_MS
   checkAge(before, nowMs, retention_days, short && !acknowledgeShortRetention)
   const head = await findHead(db, orgId)
-  if (!head) throw fail('not_found', 'The organization has no ledger')
+  if (!head) throw missingHead()
   const now = await findCut(db, orgId)
   const cutoff = isoTime(before)
   const from_seq = now?.size ?? 0

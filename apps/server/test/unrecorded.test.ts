@@ -1,0 +1,95 @@
+import { dialectOf } from '@remit/core'
+import { DIALECTS } from '@remit/core/testing'
+import type { Api, CallOptions } from '@remit/core/testing'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasModules } from '../src/modules.ts'
+import { createEnterprise, OWNERS, register } from './identity/support.ts'
+
+/** No entry can be written, as if a disk or a partition were broken. */
+async function withoutRecords(api: Api, run: () => Promise<void>): Promise<void> {
+  const { db } = api.remit
+  const [create, drop] =
+    dialectOf(db) === 'postgres'
+      ? [
+          `create function broken() returns trigger language plpgsql as $$ begin
+             raise exception 'broken' using errcode = 'XX001'; end $$;
+           create trigger broken before insert on ledger_entry execute function broken()`,
+          'drop trigger broken on ledger_entry; drop function broken()',
+        ]
+      : [
+          `create trigger broken before insert on ledger_entry begin select raise(abort, 'broken'); end`,
+          'drop trigger broken',
+        ]
+  await sql.raw(create).execute(db)
+  try {
+    await run()
+  } finally {
+    await sql.raw(drop).execute(db)
+  }
+}
+
+type Call = readonly [Parameters<Api['call']>[0], CallOptions]
+
+const CHANGES: readonly Call[] = [
+  ['createPolicy', { body: { effect: 'deny' } }],
+  ['setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 1 } }],
+  ['removeSpendLimit', { params: { id: 'payer' } }],
+  ['setApprovalRule', { params: { id: 'large' }, body: { actions: ['pay.large'] } }],
+  ['grantPermission', { params: { id: 'root' }, body: { agent_id: 'first', actions: ['a.b'] } }],
+  ['registerAgent', { body: { agent_id: 'second', owners: OWNERS } }],
+  ['issueCredential', { params: { agentID: 'first' }, body: { scopes: ['authorize'] } }],
+  ['createKey', { body: { role: 'read' } }],
+  ['changeOrganization', { body: { settings: { consequential_actions: ['pay.*'] } } }],
+]
+
+// The community edition has nothing to change.
+describe.skipIf(!hasModules()).each(DIALECTS)('what cannot be recorded, on %s', (dialect) => {
+  let api: Api
+  beforeAll(async () => {
+    api = await createEnterprise({ dialect })
+    await register(api, 'first')
+    await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 100 } })
+  })
+  afterAll(() => api.remit.close())
+
+  test.each(CHANGES)('%s: 503 ledger_unavailable, and nothing happened', async (name, options) => {
+    const before = await api.remit.ledger.head(api.org.id)
+
+    await withoutRecords(api, async () => {
+      expect((await api.refusal(name, options)).code).toBe('ledger_unavailable')
+    })
+
+    expect(await api.remit.ledger.head(api.org.id)).toEqual(before)
+    expect((await api.ok('getSpendLimit', { params: { id: 'payer' } })).daily_usd).toBe(100)
+  })
+})
+
+describe.skipIf(!hasModules()).each(DIALECTS)('a ledger without its head row, on %s', (dialect) => {
+  let api: Api
+  beforeAll(async () => {
+    api = await createEnterprise({ dialect })
+    await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 100 } })
+    await api.ok('authorize', { body: { agent_id: 'payer', action: 'a.b' } })
+  })
+  afterAll(() => api.remit.close())
+
+  test('decides and changes nothing: 503; its entries stay readable', async () => {
+    const before = await api.ok('listEntries')
+    await api.remit.db.deleteFrom('ledger_head').where('org_id', '=', api.org.id).execute()
+
+    const refusals = await Promise.all([
+      api.refusal('authorize', { body: { agent_id: 'payer', action: 'a.b' } }),
+      api.refusal('setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 1 } }),
+      api.refusal('getCheckpoint'),
+    ])
+
+    expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill('ledger_unavailable'))
+    expect(refusals[0]?.detail).toMatch(/no ledger head/)
+    expect(await api.ok('listEntries')).toEqual(before)
+    expect((await api.ok('getEntry', { params: { seq: 0 } })).kind).toBe('ledger.genesis')
+    const found = await api.ok('verifyLedger', { body: {} })
+    expect(found).toMatchObject({ valid: false, recorded: false })
+    expect(found.errors.map(({ code }) => code)).toContain('head_missing')
+  })
+})
