@@ -1,5 +1,6 @@
 import type { GuardRequest, GuardSource } from '@remit/contract'
 import { z } from 'zod'
+import { boundedText } from '../net/bounded-text.ts'
 import type { Detection } from './detection.ts'
 import { readingOfContent, readingOfMessage } from './reading.ts'
 import type { Reading } from './reading.ts'
@@ -75,8 +76,7 @@ async function scoresOf(
       }),
     })
     if (response.status !== 200) throw new Error(`the guard's model answered ${response.status}`)
-    const body = await response.text()
-    if (body.length > MAX_ANSWER) throw new Error("the answer of the guard's model is too large")
+    const body = await boundedText(response, MAX_ANSWER)
     const { scores } = Answer.parse(JSON.parse(body))
     if (scores.length !== wanted.length)
       throw new Error(`the guard's model gave ${scores.length} scores for ${wanted.length} texts`)

@@ -1,3 +1,4 @@
+import { boundedText } from '@remit/core'
 import type { SpendSource } from '@remit/core'
 import { z } from 'zod'
 
@@ -21,9 +22,7 @@ export function httpSpendSource(url: string): SpendSource {
         headers: { Accept: 'application/json' },
       })
       if (response.status !== 200) throw new Error(`the spend source answered ${response.status}`)
-      const text = await response.text()
-      if (text.length > MAX_BYTES) throw new Error('the answer of the spend source is too large')
-      return Answer.parse(JSON.parse(text)).usd
+      return Answer.parse(JSON.parse(await boundedText(response, MAX_BYTES))).usd
     },
   }
 }

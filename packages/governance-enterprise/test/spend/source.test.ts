@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import { AnswerTooLarge } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { httpSpendSource } from '../../src/spend/http-source.ts'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { json, startSpendService } from '../support/spend-service.ts'
@@ -118,6 +120,18 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
 
     expect(await ask('payer', 1)).toMatchObject({ decision: 'deny', reason: 'spend_unavailable' })
     expect(service.asked.filter((path) => path.startsWith('/other'))).toEqual([])
+  })
+
+  it('does not wait for the end of an answer that has none', async () => {
+    service.answer = (response) => {
+      const timer = setInterval(() => response.write(' '.repeat(16 * 1024)), 1)
+      response.once('close', () => clearInterval(timer))
+    }
+    const query = { orgId: 'org_1', agentId: 'payer', window: '2026-11' }
+
+    const spent = httpSpendSource(service.url).spent(query, AbortSignal.timeout(5_000))
+
+    await expect(spent).rejects.toThrow(AnswerTooLarge)
   })
 
   it('denies while the service is down and allows when it is back, without a restart', async () => {

@@ -1,3 +1,4 @@
+import { AnswerTooLarge, boundedText } from '@remit/core'
 import type { WireRequest } from './wire.ts'
 
 /** Why there is no whole answer. After `unreachable`, the server has seen nothing. */
@@ -42,10 +43,10 @@ export async function post(
       redirect: 'manual',
       signal: ending,
     })
-    const text = await readText(response)
+    const text = await boundedText(response, MAX_BYTES)
     return { status: response.status, retryAfterMs: retryAfter(response.headers), body: json(text) }
   } catch (error) {
-    if (error instanceof PostFailure) throw error
+    if (error instanceof AnswerTooLarge) throw new PostFailure('too_large')
     signal.throwIfAborted()
     // Nothing else of the error is kept: its message may quote the request.
     if (ending.aborted) throw new PostFailure('timeout')
@@ -66,18 +67,6 @@ const causeOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error && 'code' in error.cause
     ? error.cause.code
     : undefined
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    // Leaving the loop cancels the rest.
-    if (size > MAX_BYTES) throw new PostFailure('too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 function json(text: string): unknown {
   try {
