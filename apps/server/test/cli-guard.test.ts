@@ -68,10 +68,23 @@ describe('remit guard', () => {
     expect((await cli([...args, '--fail-on', 'flag'], {})).code).toBe(1)
   })
 
-  test('ends with 2 where a file cannot be read', async () => {
-    const { code, stderr } = await cli(['guard', path('none.txt')], {})
+  test('ends with 2 where a file cannot be read, and gives the verdicts on the others', async () => {
+    const files = [path('none.txt'), path('attack.md'), folder]
+    const { code, stdout, stderr } = await cli(['guard', ...files], {})
 
     expect(code).toBe(2)
-    expect(stderr).toBe(`remit: ${path('none.txt')} cannot be read: ENOENT\n`)
+    expect(stderr).toBe(
+      `remit: warning: ${path('none.txt')} cannot be read: there is no such file or folder\n` +
+        `remit: warning: ${folder} cannot be read: it is a folder\n`,
+    )
+    expect(stdout).toMatch(/attack\.md +block +yes/)
+    const [missing, attack] = JSON.parse(
+      (await cli(['guard', '--json', ...files], {})).stdout,
+    ) as object[]
+    expect(missing).toEqual({
+      file: path('none.txt'),
+      error: `${path('none.txt')} cannot be read: there is no such file or folder`,
+    })
+    expect(attack).toMatchObject({ file: path('attack.md'), action: 'block' })
   })
 })

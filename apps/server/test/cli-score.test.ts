@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { ScorersAnswer } from '@remit/contract'
+import { builtInScorers } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { cli } from './support/cli.ts'
 
@@ -92,12 +95,56 @@ describe('remit score', () => {
     expect((await run(['--scorer', 'levenshtein'], lines({}))).code).toBe(0)
   })
 
+  test('ends with 1 when more results could not be scored than --max-errors', async () => {
+    const broken = `${two}{}\n{}\n`
+    const allowing = async (count: string) =>
+      (await run(['--scorer', 'levenshtein', '--max-errors', count], broken)).code
+
+    expect(await allowing('2')).toBe(0)
+    expect(await allowing('1')).toBe(1)
+    expect(await allowing('0')).toBe(1)
+    expect((await run(['--scorer', 'levenshtein'], broken)).code).toBe(0)
+  })
+
+  test('lists the scorers that need no server', async () => {
+    const { code, stdout } = await run(['--list'])
+    const listed = JSON.parse((await run(['--list', '--json'])).stdout) as { name: string }[]
+
+    expect(code).toBe(0)
+    expect(listed.map(({ name }) => name)).toEqual(builtInScorers.map(({ name }) => name))
+    for (const { name, description } of builtInScorers)
+      expect(stdout).toMatch(new RegExp(`^${name} +${RegExp.escape(description)}$`, 'm'))
+  })
+
+  test('finds a relative path from where pnpm was called', async () => {
+    fileOf('relative.jsonl', two)
+    const root = resolve(import.meta.dirname, '../../..')
+    const args = ['--silent', '--dir', root, 'remit', 'score', 'relative.jsonl', '--scorer', 'bleu']
+    const { INIT_CWD: _, ...env } = process.env
+
+    const { stdout } = await promisify(execFile)('pnpm', [...args, '--json'], { cwd: folder, env })
+
+    expect(ScorersAnswer.parse(JSON.parse(stdout)).aggregate).toMatchObject({ count: 2 })
+  })
+
   test.each([
     [
       'an unknown scorer',
+      ['--scorer', 'blue'],
+      two,
+      'There is no open scorer blue; there are bleu,',
+    ],
+    [
+      'the scorer that asks a model',
       ['--scorer', 'llm_as_judge'],
       two,
-      'There is no open scorer llm_as_judge; there are bleu,',
+      'llm_as_judge asks a model and needs a server of the enterprise edition',
+    ],
+    [
+      'a count of errors that is none',
+      ['--scorer', 'bleu', '--max-errors', '-1'],
+      two,
+      '--max-errors must be a whole number from 0; given: -1',
     ],
     [
       'a wrong threshold',
@@ -134,7 +181,7 @@ describe('remit score', () => {
       'a file that is not there',
       ['none.jsonl', '--scorer', 'bleu'],
       '',
-      'none.jsonl cannot be read: ENOENT',
+      'none.jsonl cannot be read: there is no such file or folder',
     ],
     ['a line that is no JSON', ['--scorer', 'bleu'], `${two}{\n`, 'standard input, line 3: '],
     ['a line that is no result', ['--scorer', 'bleu'], '{"outputs":1}', 'standard input, line 1: '],
@@ -145,7 +192,7 @@ describe('remit score', () => {
       'line 1: The name "output" appears twice',
     ],
     ['no results', ['--scorer', 'bleu'], '\n \n', 'standard input holds no results'],
-    ['no scorer', [], two, "required option '--scorer <name>'"],
+    ['no scorer', [], two, '--scorer is needed; `remit score --list` lists the scorers'],
   ])('ends with 2 for %s, and says why in one line', async (_, args, input, message) => {
     const { code, stdout, stderr } = await run(args, input)
 

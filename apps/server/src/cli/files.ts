@@ -6,27 +6,28 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { CliError } from './errors.ts'
+import { userPath } from './user-path.ts'
 
 /** The text of a file; throws `CliError` when it cannot be read. */
 export function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(userPath(path), 'utf8')
   } catch (error) {
-    throw new CliError(`${path} cannot be read: ${codeOf(error)}`)
+    throw new CliError(`${path} cannot be read: ${fileFault(error)}`)
   }
 }
 
 /** Writes a file that only its owner may read; throws `CliError` rather than replace one. */
 export function writeSecret(path: string, text: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
+    const file = userPath(path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    const code = codeOf(error)
     throw new CliError(
-      code === 'EEXIST'
+      (error as { code?: string }).code === 'EEXIST'
         ? `${path} exists; it is not replaced`
-        : `${path} cannot be written: ${code}`,
+        : `${path} cannot be written: ${fileFault(error)}`,
     )
   }
 }
@@ -36,10 +37,11 @@ export async function writeWhole(
   chunks: AsyncIterable<string> | Iterable<string>,
   path: string,
 ): Promise<void> {
-  const partial = `${path}.partial`
+  const whole = userPath(path)
+  const partial = `${whole}.partial`
   try {
     await pipeline(Readable.from(chunks), createWriteStream(partial, { flush: true }))
-    await rename(partial, path)
+    await rename(partial, whole)
   } catch (error) {
     await rm(partial, { force: true })
     throw error
@@ -66,5 +68,22 @@ function readKey(path: string, half: string, parse: (text: string) => KeyObject)
   return key
 }
 
-const codeOf = (error: unknown): string =>
-  (error as { code?: string }).code ?? (error instanceof Error ? error.message : String(error))
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is no folder',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EMFILE: 'too many files are open',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
+}
+
+/** Why a file cannot be used, in words. */
+export function fileFault(error: unknown): string {
+  const { code } = error as { code?: string }
+  if (code !== undefined && code in FAULTS) return FAULTS[code]!
+  return error instanceof Error ? error.message : String(error)
+}

@@ -3,7 +3,7 @@ import type { GuardAnswer } from '@remit/contract'
 import { checkContent } from '@remit/core'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
-import { EXIT } from './errors.ts'
+import { CliError, EXIT } from './errors.ts'
 import { readText } from './files.ts'
 import type { Session } from './session.ts'
 import { table } from './table.ts'
@@ -19,6 +19,14 @@ interface CheckedFile {
   readonly text: string
   readonly answer: GuardAnswer
 }
+
+/** A file that could not be read, and why. */
+interface UnreadFile {
+  readonly file: string
+  readonly error: string
+}
+
+type Outcome = CheckedFile | UnreadFile
 
 const HEADER = ['file', 'action', 'flagged', 'score', 'reasons', 'first at']
 
@@ -41,14 +49,31 @@ export function guardCommand(program: Command, session: Session): void {
       ]).default('block'),
     )
     .action(async (files: readonly string[], options: GuardOptions) => {
-      const texts =
+      const checkOne = (file: string, text: string) => ({
+        file,
+        text,
+        answer: check(text, options),
+      })
+      const outcomes: Outcome[] =
         files.length === 0
-          ? [{ file: '-', text: await readAll(session) }]
-          : files.map((file) => ({ file, text: readText(file) }))
-      const checked = texts.map(({ file, text }) => ({ file, text, answer: check(text, options) }))
-      session.print(checked.map(toJson), table(HEADER, checked.map(toRow)))
-      if (checked.some(({ answer }) => fails(answer, options))) session.exitCode = EXIT.failed
+          ? [checkOne('-', await readAll(session))]
+          : files.map((file) => reading(file, (text) => checkOne(file, text)))
+      session.print(outcomes.map(toJson), table(HEADER, outcomes.map(toRow)))
+      if (outcomes.some((one) => 'answer' in one && fails(one.answer, options)))
+        session.exitCode = EXIT.failed
+      for (const one of outcomes) if ('error' in one) session.warn(one.error)
+      // Not everything was checked, which is more than one bad verdict.
+      if (outcomes.some((one) => 'error' in one)) session.exitCode = EXIT.couldNotRun
     })
+}
+
+function reading(file: string, work: (text: string) => CheckedFile): Outcome {
+  try {
+    return work(readText(file))
+  } catch (error) {
+    if (error instanceof CliError) return { file, error: error.message }
+    throw error
+  }
 }
 
 const check = (content: string, { source, sensitivity }: GuardOptions): GuardAnswer =>
@@ -63,16 +88,15 @@ async function readAll({ io }: Session): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-const toJson = ({ file, answer: { action, flagged, score, reasons, findings } }: CheckedFile) => ({
-  file,
-  action,
-  flagged,
-  score,
-  reasons,
-  findings,
-})
+function toJson(outcome: Outcome) {
+  if ('error' in outcome) return outcome
+  const { action, flagged, score, reasons, findings } = outcome.answer
+  return { file: outcome.file, action, flagged, score, reasons, findings }
+}
 
-function toRow({ file, text, answer }: CheckedFile): string[] {
+function toRow(outcome: Outcome): string[] {
+  if ('error' in outcome) return [outcome.file, 'error', '', '', outcome.error, '']
+  const { file, text, answer } = outcome
   const { action, flagged, score, reasons, findings } = answer
   const [first] = findings
   return [

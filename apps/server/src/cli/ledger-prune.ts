@@ -17,6 +17,7 @@ import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
 import { readCount, readEmail, readReason, readTime } from './words.ts'
+import { userPath } from './user-path.ts'
 
 interface PruneOptions {
   readonly org?: string
@@ -91,7 +92,7 @@ async function prune(
   const signer = createLedgerSigner(ledgerKey)
   const pruned = await pruneLedger({ db, clock, signer, writer: remit.writer }, id, {
     ...question,
-    archive: fileArchive(file),
+    archive: fileArchive(userPath(file)),
     reason: readReason(reason),
     person: person === undefined ? undefined : readEmail(person),
     onStep,

@@ -10,6 +10,7 @@ import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
+import { userPath } from './user-path.ts'
 import { facts } from './table.ts'
 import { readCount } from './words.ts'
 
@@ -72,7 +73,7 @@ async function verify(
   const files = checkpoint.map(readCheckpointFile)
   const checkpoints = files.map(({ note }) => note)
   if (file !== undefined) {
-    return verifyExport(counted(exportLines(createReadStream(file)), progress), {
+    return verifyExport(counted(exportLines(createReadStream(userPath(file))), progress), {
       checkpoints,
       deep,
       onHeader: ({ origin }) => requireOrigin(files, origin),

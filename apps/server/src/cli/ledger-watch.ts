@@ -10,6 +10,7 @@ import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { printable } from './printable.ts'
 import type { Session } from './session.ts'
+import { userPath } from './user-path.ts'
 
 interface WatchOptions {
   readonly key?: string
@@ -58,10 +59,10 @@ async function watch(session: Session, url: string, options: WatchOptions): Prom
 
 async function lookOnce(session: Session, client: LogClient, options: WatchOptions): Promise<void> {
   try {
-    const last = readState(options.state)
+    const last = readState(userPath(options.state))
     if (options.vkey !== undefined) parseVerifierKey(options.vkey)
     const look = await checkLog(client, last, options.vkey, new Date().toISOString())
-    writeState(options.state, look.state)
+    writeState(userPath(options.state), look.state)
     report(session, look)
   } catch (error) {
     if (error instanceof LogAlarm) {

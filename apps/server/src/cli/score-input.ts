@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { ResultToScore } from '@remit/contract'
 import { StrictJsonError, parseStrictJson } from '@remit/core'
 import { CliError } from './errors.ts'
-import { readText } from './files.ts'
+import { fileFault, readText } from './files.ts'
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 const LINE_FEED = 0x0a
@@ -20,7 +20,7 @@ export async function readResults(source: Readable, file: string): Promise<Resul
   } catch (error) {
     if (error instanceof Fault) throw new CliError(`${name}, line ${number}: ${error.message}`)
     const { code } = error as { code?: string }
-    throw code === undefined ? error : new CliError(`${name} cannot be read: ${code}`)
+    throw code === undefined ? error : new CliError(`${name} cannot be read: ${fileFault(error)}`)
   }
   if (results.length === 0) throw new CliError(`${name} holds no results`)
   return results

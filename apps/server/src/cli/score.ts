@@ -5,29 +5,41 @@ import { Failure, builtInScorers, runScorer } from '@remit/core'
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
+import { table } from './table.ts'
+import { userPath } from './user-path.ts'
 import { createProgress } from './progress.ts'
 import { readParams, readResults } from './score-input.ts'
 import { describeScores } from './score-report.ts'
 import type { Session } from './session.ts'
 
 interface ScoreOptions {
-  readonly scorer: string
+  readonly scorer?: string
+  readonly list?: true
   readonly params?: string
   readonly threshold?: string
   readonly failUnder?: string
+  readonly maxErrors?: string
 }
 
 export function scoreCommand(program: Command, session: Session): void {
   subcommand(program, 'score [file]', 'Score results, without a server or a database')
-    .requiredOption('--scorer <name>', 'One of the open scorers')
+    .option('--scorer <name>', 'One of the open scorers')
+    .option('--list', 'List the open scorers and score nothing')
     .option('--params <json>', 'Its parameters as JSON; @file reads them from a file')
     .option('--threshold <share>', 'A result passes from here on, 0 to 1')
     .option('--fail-under <share>', 'End with 1 when the mean is below, 0 to 1')
+    .option('--max-errors <count>', 'End with 1 when more results could not be scored')
     .action(async (file: string | undefined, options: ScoreOptions) => {
+      if (options.list) {
+        session.print(SCORERS, table(['scorer', 'measures'], SCORERS.map(toRow)))
+        return
+      }
+      const maxErrors = readCount('--max-errors', options.maxErrors)
       const failUnder = readShare('--fail-under', options.failUnder)
       const answer = await score(session, file, options)
       session.print(answer, describeScores(answer))
-      const { mean } = answer.aggregate
+      const { mean, errors } = answer.aggregate
+      if (errors > maxErrors) session.exitCode = EXIT.failed
       // Nothing scored is no success either.
       if (failUnder !== undefined && (mean === null || mean < failUnder))
         session.exitCode = EXIT.failed
@@ -40,18 +52,15 @@ async function score(
   { scorer: name, params, threshold }: ScoreOptions,
 ): Promise<ScorersAnswer> {
   const scorer = builtInScorers.find((one) => one.name === name)
-  if (!scorer) {
-    const names = builtInScorers.map((one) => one.name).join(', ')
-    throw new CliError(`There is no open scorer ${name}; there are ${names}`)
-  }
+  if (!scorer) throw new CliError(unknownScorer(name))
   const share = readShare('--threshold', threshold)
   const given = params === undefined ? {} : { params: readParams(params) }
   const { stdin, stderr } = session.io
-  const source = file === undefined || file === '-' ? stdin : createReadStream(file)
+  const source = file === undefined || file === '-' ? stdin : createReadStream(userPath(file))
   const results = await readResults(source, file ?? '-')
   const progress = createProgress(stderr, (done) => `scored ${done} of ${results.length} results`)
   const request = {
-    scorer: name,
+    scorer: scorer.name,
     results,
     ...given,
     ...(share !== undefined && { threshold: share }),
@@ -72,6 +81,26 @@ async function score(
   } finally {
     progress.end()
   }
+}
+
+/** Name and description of every scorer that runs without a server. */
+const SCORERS = builtInScorers.map(({ name, description }) => ({ name, description }))
+
+const toRow = ({ name, description }: (typeof SCORERS)[number]): string[] => [name, description]
+
+function unknownScorer(name: string | undefined): string {
+  if (name === undefined) return '--scorer is needed; `remit score --list` lists the scorers'
+  if (name === 'llm_as_judge')
+    return 'llm_as_judge asks a model and needs a server of the enterprise edition with REMIT_JUDGES_FILE: POST /v1/scorers'
+  const names = SCORERS.map((one) => one.name).join(', ')
+  return `There is no open scorer ${name}; there are ${names}`
+}
+
+/** A whole number of results; without the option, any number. */
+function readCount(option: string, text: string | undefined): number {
+  if (text === undefined) return Number.POSITIVE_INFINITY
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new CliError(`${option} must be a whole number from 0; given: ${text}`)
 }
 
 function readShare(option: string, text: string | undefined): number | undefined {

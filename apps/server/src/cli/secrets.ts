@@ -8,6 +8,7 @@ import { EXIT } from './errors.ts'
 import { writeSecret } from './files.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
+import { userPath } from './user-path.ts'
 
 export function secretsCommands(program: Command, session: Session): void {
   const secrets = program.command('secrets').description('Encryption of stored secrets')
@@ -22,8 +23,8 @@ export function secretsCommands(program: Command, session: Session): void {
       const key = generateSecretsKey()
       if (add) {
         // Reads it first: a key behind a broken line would be of no use.
-        readSecretsKeys(file)
-        appendFileSync(file, `\n${key}`)
+        readSecretsKeys(userPath(file))
+        appendFileSync(userPath(file), `\n${key}`)
       } else writeSecret(file, key)
       const key_id = secretsKeyId(createSecretKey(Buffer.from(key, 'base64')))
       session.print({ file, key_id }, facts({ file, 'key id': key_id }))
