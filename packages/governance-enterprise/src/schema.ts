@@ -8,7 +8,7 @@ import { delegationMigration } from './delegation/schema.ts'
 import type { DelegationTables } from './delegation/schema.ts'
 import { policyMigration } from './policies/schema.ts'
 import type { PolicyTables } from './policies/schema.ts'
-import { judgeMigration } from './scorers/judge/schema.ts'
+import { judgeDayMigration, judgeMigration } from './scorers/judge/schema.ts'
 import type { JudgeTables } from './scorers/judge/schema.ts'
 import { webhookMigration } from './webhooks/schema.ts'
 import type { WebhookTables } from './webhooks/schema.ts'
@@ -106,4 +106,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006_judge_verdicts': judgeMigration,
   '0007_approval_askers': askersMigration,
   '0008_settlement_by_agent': settlementMigration,
+  '0009_judge_days': judgeDayMigration,
 }

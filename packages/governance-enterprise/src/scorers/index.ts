@@ -14,6 +14,8 @@ export function scorersOf(
   const cache = new VerdictCache(deps)
   const judge = llmAsJudge(judges ? readJudges(judges) : NO_JUDGES, cache, {
     client: new JudgeClient(deps.log),
+    db: deps.db,
+    clock: deps.clock,
     log: deps.log,
     secret: randomBytes(32),
   })

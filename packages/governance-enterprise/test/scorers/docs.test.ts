@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { describe, expect, it } from 'vitest'
 import { JUDGE_FAILURES } from '../../src/scorers/judge/failure.ts'
-import { JudgeSettings, NO_JUDGES } from '../../src/scorers/judge/judges.ts'
+import { DailySettings, JudgeSettings, NO_JUDGES } from '../../src/scorers/judge/judges.ts'
 import { judgeParams } from '../../src/scorers/judge/params.ts'
 
 const text = readFileSync(resolve(import.meta.dirname, '../../../../docs/judge.md'), 'utf8')
@@ -20,6 +20,10 @@ function names(heading: string): string[] {
 describe('docs/judge.md', () => {
   it('has every field of the file, and no others', () => {
     expect(new Set(names('## Judges'))).toEqual(new Set(Object.keys(JudgeSettings.shape)))
+  })
+
+  it('has every daily limit, and no others', () => {
+    expect(new Set(names('## The daily limit'))).toEqual(new Set(Object.keys(DailySettings.shape)))
   })
 
   it('has every parameter, and no others', () => {

@@ -45,7 +45,7 @@ export const SCRIPTS = {
       : good(exchange),
   always429: ({ response }) => refuse(response, 429, 'slow down', { 'retry-after': '0.05' }),
   crowded: async ({ response }) => {
-    await setTimeout(30)
+    await setTimeout(200)
     refuse(response, 429, 'slow down', { 'retry-after-ms': '20' })
   },
   retry500: (exchange) =>

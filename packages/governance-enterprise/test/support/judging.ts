@@ -14,7 +14,7 @@ export const PRICES = { input: 2, output: 8, cached_input: 0.5 }
 type Provider = 'openai_compatible' | 'anthropic'
 
 /** The file of an operator with a judge for every script, each named like it. */
-function judgesFile(server: JudgeServer, provider: Provider, more: object = {}) {
+function judgesFile(server: JudgeServer, provider: Provider, more: object = {}, daily?: object) {
   const base_url = provider === 'anthropic' ? server.url : `${server.url}/v1`
   const judges = Object.fromEntries(
     Object.keys(server.scripts).map((model) => [
@@ -22,7 +22,7 @@ function judgesFile(server: JudgeServer, provider: Provider, more: object = {}) 
       { provider, base_url, key_env: 'JUDGE_KEY', model, prices: PRICES, ...more },
     ]),
   )
-  return { judges, default: 'good' }
+  return { judges, default: 'good', ...(daily && { daily_per_organization: daily }) }
 }
 
 const sourceOf = (file: unknown) => ({
@@ -34,6 +34,8 @@ const sourceOf = (file: unknown) => ({
 export interface Judging {
   readonly api: Api
   readonly server: JudgeServer
+  /** Settings for a second process with the same judges. */
+  readonly settings: NonNullable<TestRemitOptions['settings']>
   judge(judge: ScriptName, params?: object, results?: readonly object[]): Promise<ScorersAnswer>
   close(): Promise<void>
 }
@@ -42,16 +44,20 @@ export interface JudgingOptions extends TestRemitOptions {
   readonly provider?: Provider
   /** Further settings of every judge. */
   readonly more?: object
+  /** `daily_per_organization` of the file. */
+  readonly daily?: object
 }
 
 export async function startJudging(options: JudgingOptions = {}): Promise<Judging> {
-  const { provider = 'openai_compatible', more, ...remit } = options
+  const { provider = 'openai_compatible', more, daily, ...remit } = options
   const server = await startJudgeServer({ ...SCRIPTS })
-  const judges = sourceOf(judgesFile(server, provider, more))
-  const api = await createApi({ ...remit, settings: { judges, ...remit.settings } })
+  const judges = sourceOf(judgesFile(server, provider, more, daily))
+  const settings = { judges, ...remit.settings }
+  const api = await createApi({ ...remit, settings })
   return {
     api,
     server,
+    settings,
     judge: (judge, params = {}, results = [{ input: '2 + 2', output: '4' }]) =>
       api.ok('runScorer', { body: judgeBody(judge, params, results) }),
     async close() {

@@ -1,6 +1,7 @@
 import { isoTime } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { findVerdicts, forgetVerdicts, putVerdicts } from './cache-store.ts'
+import { forgetDays } from './day-limit.ts'
 import type { Verdict } from './verdict.ts'
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
@@ -53,6 +54,7 @@ export class VerdictCache {
   async prune(): Promise<void> {
     const { db, clock } = this.#deps
     const before = isoTime(clock.now() - KEPT_MS)
+    await forgetDays(db, clock.now())
     while (!this.#isClosed && (await forgetVerdicts(db, before, PRUNED_AT_ONCE)) > 0);
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Deps } from '@remit/core'
 import type { Budget } from './budget.ts'
+import type { DayLimit, Taken } from './day-limit.ts'
 import { JudgeFailure } from './failure.ts'
 import { Gate } from './gate.ts'
 import type { Form, Judge } from './judges.ts'
@@ -26,6 +27,8 @@ export interface JudgeRun {
   /** Ends the run: no further call would fare better. */
   stop(failure: JudgeFailure): void
   readonly budget: Budget | null
+  /** Of the organization; null for a run of nobody's. */
+  readonly day: DayLimit | null
 }
 
 export interface Asking {
@@ -138,9 +141,12 @@ export class JudgeClient {
     const reserved = judge.prices ? priceOf(most, judge.prices) : 0
     await run.budget?.reserve(reserved)
     let spent = 0
+    let isSent = false
     const gate = this.#gateOf(judge)
+    const taken = await this.#take(run, reserved)
     try {
       await gate.enter(run, run.signal)
+      isSent = true
       // Until something is known: an exchange that broke off may be charged for.
       spent = reserved
       try {
@@ -165,6 +171,17 @@ export class JudgeClient {
       }
     } finally {
       run.budget?.settle(reserved, spent)
+      if (taken) await run.day?.settle(taken, spent, isSent)
+    }
+  }
+
+  /** Counts the call against the day of the organization; gives the budget back where it may not begin. */
+  async #take(run: JudgeRun, reserved: number): Promise<Taken | null> {
+    try {
+      return (await run.day?.take(reserved)) ?? null
+    } catch (error) {
+      run.budget?.settle(reserved, 0)
+      throw error
     }
   }
 

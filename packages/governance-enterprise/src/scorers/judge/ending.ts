@@ -1,5 +1,6 @@
 import type { JudgeRun } from './client.ts'
 import { Budget } from './budget.ts'
+import type { DayLimit } from './day-limit.ts'
 import { JudgeFailure } from './failure.ts'
 import type { Task } from './task.ts'
 import { PARTS_OF_USD } from './usage.ts'
@@ -7,6 +8,7 @@ import { PARTS_OF_USD } from './usage.ts'
 /** What ends a run before all of its results have a verdict, and what it may cost. */
 export class RunEnding implements JudgeRun, Disposable {
   readonly budget: Budget | null
+  readonly day: DayLimit | null
   readonly #controller = new AbortController()
   readonly #until: number
   readonly #timer: NodeJS.Timeout
@@ -14,7 +16,8 @@ export class RunEnding implements JudgeRun, Disposable {
   readonly #onGone = () =>
     this.stop(new JudgeFailure('judge_unavailable', 'the request was given up'))
 
-  constructor({ deadlineMs, maxCostUsd }: Task, client: AbortSignal) {
+  constructor({ deadlineMs, maxCostUsd }: Task, client: AbortSignal, day: DayLimit | null) {
+    this.day = day
     this.budget = maxCostUsd === null ? null : new Budget(maxCostUsd * PARTS_OF_USD)
     this.#until = performance.now() + deadlineMs
     this.#timer = setTimeout(

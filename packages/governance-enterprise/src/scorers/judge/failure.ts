@@ -7,6 +7,8 @@ export const JUDGE_FAILURES = [
   'judge_truncated',
   'judge_invalid_output',
   'judge_budget_exceeded',
+  'judge_daily_calls_exceeded',
+  'judge_daily_cost_exceeded',
   'judge_unauthorized',
 ] as const
 export type JudgeFailureCode = (typeof JUDGE_FAILURES)[number]

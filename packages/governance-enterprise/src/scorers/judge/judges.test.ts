@@ -26,6 +26,38 @@ function faults(file: unknown): string[] {
   throw new Error('it was accepted')
 }
 
+describe('the daily limit', () => {
+  it('is 10,000 calls for each organization unless the file says otherwise', () => {
+    expect(read({ judges: { main: judge } }).daily).toEqual({ calls: 10_000, costMicro: null })
+    const priced = { ...judge, prices: { input: 1, output: 2 } }
+    expect(
+      read({
+        judges: { main: priced },
+        daily_per_organization: { calls: 5, cost_usd: 0.25 },
+      }).daily,
+    ).toEqual({ calls: 5, costMicro: 250_000 })
+  })
+
+  it('of cost is refused where a judge has no prices', () => {
+    const file = { judges: { main: judge }, daily_per_organization: { cost_usd: 1 } }
+
+    expect(faults(file)).toEqual([
+      'REMIT_JUDGES_FILE: judges.main.prices: are needed for daily_per_organization.cost_usd',
+    ])
+  })
+
+  it.each([
+    [{ calls: -1 }, 'daily_per_organization.calls'],
+    [{ calls: 1.5 }, 'daily_per_organization.calls'],
+    [{ cost_usd: -1 }, 'daily_per_organization.cost_usd'],
+    [{ usd: 1 }, 'daily_per_organization.usd'],
+  ])('%j is refused, and the field named', (daily_per_organization, field) => {
+    expect(faults({ judges: { main: judge }, daily_per_organization })[0]).toContain(
+      `REMIT_JUDGES_FILE: ${field}: `,
+    )
+  })
+})
+
 describe('the file of judges', () => {
   it('needs no more than provider, address and model', () => {
     const { byAlias, byDefault } = read({ judges: { main: { ...judge, key_env: undefined } } })

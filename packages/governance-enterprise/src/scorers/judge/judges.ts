@@ -36,9 +36,24 @@ export interface Judges {
   readonly byAlias: ReadonlyMap<string, Judge>
   /** The one that is asked where a request names none. */
   readonly byDefault: Judge | null
+  /** What they may do for each organization on a UTC day. */
+  readonly daily: DailyLimit
 }
 
-export const NO_JUDGES: Judges = { byAlias: new Map(), byDefault: null }
+export interface DailyLimit {
+  readonly calls: number
+  /** Integer micro-USD; null for no limit. */
+  readonly costMicro: number | null
+}
+
+/** Calls a day for each organization, unless the file says otherwise. */
+const DAILY_CALLS = 10_000
+
+export const NO_JUDGES: Judges = {
+  byAlias: new Map(),
+  byDefault: null,
+  daily: { calls: DAILY_CALLS, costMicro: null },
+}
 
 const Alias = z
   .string()
@@ -70,11 +85,18 @@ export const JudgeSettings = z.strictObject({
   max_cost_usd: z.number().positive().max(1e6).optional(),
 })
 
+/** What the file says of the limit of each organization. */
+export const DailySettings = z.strictObject({
+  calls: z.int().min(0).max(1e9).default(DAILY_CALLS),
+  cost_usd: z.number().min(0).max(1e6).optional(),
+})
+
 const JudgesFile = z.strictObject({
   judges: z
     .record(Alias, JudgeSettings)
     .refine((judges) => Object.keys(judges).length > 0, 'must name at least one judge'),
   default: z.string().optional(),
+  daily_per_organization: DailySettings.optional(),
 })
 
 function isBaseUrl(text: string): boolean {
@@ -114,8 +136,17 @@ export function readJudges(source: JudgesSource): Judges {
   const byDefault = data.default === undefined ? only : byAlias.get(data.default)
   if (data.default !== undefined && !byDefault)
     faults.push(`default: there is no judge ${JSON.stringify(data.default)}`)
+  const { calls = DAILY_CALLS, cost_usd: cost } = data.daily_per_organization ?? {}
+  const unpriced = judges.filter(({ prices }) => prices === null)
+  if (cost !== undefined)
+    faults.push(
+      ...unpriced.map(
+        ({ alias }) => `judges.${alias}.prices: are needed for daily_per_organization.cost_usd`,
+      ),
+    )
   if (faults.length > 0) throw faulty(faults)
-  return { byAlias, byDefault: byDefault ?? null }
+  const costMicro = cost === undefined ? null : Math.floor(cost * 1e6)
+  return { byAlias, byDefault: byDefault ?? null, daily: { calls, costMicro } }
 }
 
 function parse(text: string): unknown {

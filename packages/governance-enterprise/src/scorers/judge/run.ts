@@ -6,6 +6,7 @@ import { assess } from './assess.ts'
 import type { CallOutcome } from './assess.ts'
 import { estimate } from './client.ts'
 import type { JudgeClient } from './client.ts'
+import type { DayLimit } from './day-limit.ts'
 import { RunEnding } from './ending.ts'
 import { JudgeFailure } from './failure.ts'
 import { planOf } from './plan.ts'
@@ -26,6 +27,12 @@ export interface JudgeDeps {
   readonly secret: Uint8Array
 }
 
+/** What is limited and kept for the organization that asks. */
+export interface OfOrganization {
+  readonly verdicts: Verdicts
+  readonly day: DayLimit | null
+}
+
 /** Verdicts that are there already, and those that this run finds. */
 export interface Verdicts {
   kept(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
@@ -37,7 +44,7 @@ export async function judgeAll(
   results: readonly ResultToScore[],
   task: Task,
   signal: AbortSignal,
-  verdicts: Verdicts,
+  { verdicts, day }: OfOrganization,
   deps: JudgeDeps,
 ): Promise<BatchOutcome> {
   const plans: (Plan | Unscorable)[] = []
@@ -52,7 +59,7 @@ export async function judgeAll(
   const kept = task.cache === 'use' ? await verdicts.kept(keys) : new Map<string, string>()
   const judging = new Judging(task, kept, deps)
   if (task.dryRun) return judging.estimate(plans)
-  using ending = new RunEnding(task, signal)
+  using ending = new RunEnding(task, signal, day)
   const outcome = await judging.judge(plans, ending)
   if (task.cache !== 'off') await verdicts.found(judging.found)
   return outcome

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /** Tables of this room. */
-export type JudgeTables = { judge_verdict: VerdictRow }
+export type JudgeTables = { judge_verdict: VerdictRow; judge_day: JudgeDayRow }
 
 /** A verdict that need not be paid for again. */
 export type VerdictRow = {
@@ -14,6 +14,14 @@ export type VerdictRow = {
   created_at: string
 }
 
+/** Calls of judges for an organization on a UTC day (`2026-11-20`), with what they cost or may cost. */
+export type JudgeDayRow = {
+  org_id: string
+  day: string
+  calls: number
+  cost_micro: number
+}
+
 export const judgeMigration: Migration = {
   async up(db) {
     const { text } = column(db)
@@ -21,5 +29,14 @@ export const judgeMigration: Migration = {
       org_id ${text} not null, cache_key ${text} not null, verdict ${text} not null,
       created_at ${text} not null, primary key (org_id, cache_key))`.execute(db)
     await sql`create index judge_verdict_created on judge_verdict (created_at)`.execute(db)
+  },
+}
+
+export const judgeDayMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`create table judge_day (
+      org_id ${text} not null, day ${text} not null, calls ${integer} not null,
+      cost_micro ${integer} not null, primary key (org_id, day))`.execute(db)
   },
 }

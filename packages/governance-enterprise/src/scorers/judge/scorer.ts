@@ -1,15 +1,23 @@
 import { defineWaitingScorer, fail } from '@remit/core'
-import type { Caller, WaitingScorer } from '@remit/core'
+import type { Caller, Deps, WaitingScorer } from '@remit/core'
 import type { VerdictCache } from './cache.ts'
 import type { Judges } from './judges.ts'
 import { judgeParams } from './params.ts'
+import { DayLimit } from './day-limit.ts'
 import { judgeAll } from './run.ts'
-import type { JudgeDeps, Verdicts } from './run.ts'
+import type { JudgeDeps, OfOrganization } from './run.ts'
 
-const NOBODY: Verdicts = { kept: () => Promise.resolve(new Map()), found: () => Promise.resolve() }
+const NOBODY: OfOrganization = {
+  verdicts: { kept: () => Promise.resolve(new Map()), found: () => Promise.resolve() },
+  day: null,
+}
 
 /** The scorer that asks a model of the operator. A request can name one, and nothing else of it. */
-export function llmAsJudge(judges: Judges, cache: VerdictCache, deps: JudgeDeps): WaitingScorer {
+export function llmAsJudge(
+  judges: Judges,
+  cache: VerdictCache,
+  deps: JudgeDeps & Pick<Deps, 'db' | 'clock'>,
+): WaitingScorer {
   return defineWaitingScorer({
     name: 'llm_as_judge',
     version: '1',
@@ -30,8 +38,13 @@ export function llmAsJudge(judges: Judges, cache: VerdictCache, deps: JudgeDeps)
     async scoreAll(results, task, context) {
       const { caller } = context
       if (caller) checkPlan(caller)
-      const verdicts = caller ? verdictsOf(cache, caller.orgId) : NOBODY
-      return judgeAll(results, task, context.signal(), verdicts, deps)
+      const own = caller
+        ? {
+            verdicts: verdictsOf(cache, caller.orgId),
+            day: new DayLimit(deps, caller.orgId, judges.daily),
+          }
+        : NOBODY
+      return judgeAll(results, task, context.signal(), own, deps)
     },
   })
 }
@@ -45,7 +58,7 @@ function checkPlan({ plan }: Caller): void {
   )
 }
 
-const verdictsOf = (cache: VerdictCache, orgId: string): Verdicts => ({
+const verdictsOf = (cache: VerdictCache, orgId: string): OfOrganization['verdicts'] => ({
   kept: (keys) => cache.read(orgId, keys),
   found: (verdicts) => cache.keep(orgId, verdicts),
 })

@@ -1,0 +1,106 @@
+import { isoTime, on } from '@remit/core'
+import type { AnyDatabase, Deps } from '@remit/core'
+import { sql } from 'kysely'
+import type { Tables } from '../../schema.ts'
+import { JudgeFailure } from './failure.ts'
+import type { DailyLimit } from './judges.ts'
+import { PARTS_OF_USD } from './usage.ts'
+
+const PARTS_OF_MICRO = PARTS_OF_USD / 1e6
+const KEPT_DAYS = 35
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** One call that the limit has let through, with the most that it can cost in micro-USD. */
+export interface Taken {
+  readonly day: string
+  readonly micro: number
+}
+
+/**
+ * What the judges may do for one organization on a UTC day, as one run sees it. It is counted in the database, so that all
+ * processes keep to it together. A call sets aside the most that it can cost before it begins; what a
+ * process that died had set aside stays counted.
+ */
+export class DayLimit {
+  readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
+  readonly #orgId: string
+  readonly #limit: DailyLimit
+  /** The day whose calls this run has found used up: it need not look again. */
+  #usedUp: string | null = null
+
+  constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>, orgId: string, limit: DailyLimit) {
+    this.#deps = deps
+    this.#orgId = orgId
+    this.#limit = limit
+  }
+
+  /**
+   * Counts a call that can cost at most `price` (see `priceOf`). Throws `JudgeFailure` with
+   * `judge_daily_calls_exceeded` or `judge_daily_cost_exceeded`, and counts nothing, where the limit
+   * leaves no room.
+   */
+  async take(price: number): Promise<Taken> {
+    const { db, clock } = this.#deps
+    const day = isoTime(clock.now()).slice(0, 10)
+    const micro = Math.ceil(price / PARTS_OF_MICRO)
+    const { calls, costMicro } = this.#limit
+    if (day === this.#usedUp) throw this.#tooManyCalls(day)
+    const most = costMicro ?? Number.MAX_SAFE_INTEGER
+    if (calls > 0 && micro <= most) {
+      const { rows } = await sql<{ calls: number }>`
+        insert into judge_day (org_id, day, calls, cost_micro)
+        values (${this.#orgId}, ${day}, 1, ${micro})
+        on conflict (org_id, day) do update
+          set calls = judge_day.calls + 1, cost_micro = judge_day.cost_micro + excluded.cost_micro
+          where judge_day.calls < ${calls} and judge_day.cost_micro + excluded.cost_micro <= ${most}
+        returning calls`.execute(db)
+      if (rows.length > 0) return { day, micro }
+    }
+    throw await this.#refusal(day)
+  }
+
+  /** A call has ended: what it had set aside becomes `price`; one that was not sent counts no more. */
+  async settle({ day, micro }: Taken, price: number, isSent: boolean): Promise<void> {
+    const { db, log } = this.#deps
+    const spent = Math.ceil(price / PARTS_OF_MICRO)
+    await sql`update judge_day set calls = calls - ${isSent ? 0 : 1},
+        cost_micro = cost_micro + ${spent - micro}
+      where org_id = ${this.#orgId} and day = ${day}`
+      .execute(db)
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'the daily limit of judges counts a call at its highest cost'),
+      )
+  }
+
+  async #refusal(day: string): Promise<JudgeFailure> {
+    const row = await on<Tables>(this.#deps.db)
+      .selectFrom('judge_day')
+      .select('calls')
+      .where('org_id', '=', this.#orgId)
+      .where('day', '=', day)
+      .executeTakeFirst()
+    if (Number(row?.calls ?? 0) >= this.#limit.calls) {
+      this.#usedUp = day
+      return this.#tooManyCalls(day)
+    }
+    return new JudgeFailure(
+      'judge_daily_cost_exceeded',
+      `the daily cost limit of the organization leaves no room for the call on ${day} (UTC)`,
+    )
+  }
+
+  #tooManyCalls(day: string): JudgeFailure {
+    return new JudgeFailure(
+      'judge_daily_calls_exceeded',
+      `the organization has made its ${this.#limit.calls} calls of ${day} (UTC)`,
+    )
+  }
+}
+
+/** Removes the counts of days long past. */
+export async function forgetDays(db: AnyDatabase, nowMs: number): Promise<void> {
+  await on<Tables>(db)
+    .deleteFrom('judge_day')
+    .where('day', '<', isoTime(nowMs - KEPT_DAYS * DAY_MS).slice(0, 10))
+    .execute()
+}

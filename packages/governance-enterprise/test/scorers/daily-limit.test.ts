@@ -1,0 +1,116 @@
+import { on } from '@remit/core'
+import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import { sql } from 'kysely'
+import { afterEach, describe, expect, it } from 'vitest'
+import governance from '../../src/index.ts'
+import type { Tables } from '../../src/schema.ts'
+import { apiOf } from '../support/api.ts'
+import { judgeBody, PRICES, startJudging } from '../support/judging.ts'
+import type { Judging, JudgingOptions } from '../support/judging.ts'
+
+const results = (count: number) => Array.from({ length: count }, (_, i) => ({ output: String(i) }))
+/** USD of one call of the judge `good`. */
+const EACH = (800 * PRICES.input + 200 * PRICES.cached_input + 100 * PRICES.output) / 1e6
+
+describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
+  let judging: Judging
+  afterEach(() => judging.close())
+  const start = async (options: JudgingOptions) => {
+    judging = await startJudging({ dialect, ...options })
+  }
+  const codes = async (count: number, criteria: string) => {
+    const { scores } = await judging.judge('good', { criteria }, results(count))
+    return scores.map(({ error }) => error?.code ?? 'scored')
+  }
+  const days = () => on<Tables>(judging.api.remit.db).selectFrom('judge_day').selectAll().execute()
+
+  it('of calls denies by name what comes after, and asks nobody', async () => {
+    await start({ daily: { calls: 5 } })
+
+    const first = await codes(7, 'a')
+
+    expect(first.filter((code) => code === 'scored')).toHaveLength(5)
+    expect(first.filter((code) => code === 'judge_daily_calls_exceeded')).toHaveLength(2)
+    expect(await codes(2, 'b')).toEqual(Array(2).fill('judge_daily_calls_exceeded'))
+    expect(judging.server.calls).toHaveLength(5)
+    const { data } = await judging.api.ok('listEntries', { query: { kind: 'scorer.ran' } })
+    expect(data[0]?.data).toMatchObject({ errors_by_code: { judge_daily_calls_exceeded: 2 } })
+  })
+
+  it('gives verdicts that are kept all the same', async () => {
+    await start({ daily: { calls: 2 } })
+    expect(await codes(2, 'a')).toEqual(['scored', 'scored'])
+
+    expect(await codes(2, 'a')).toEqual(['scored', 'scored'])
+    expect(await codes(1, 'b')).toEqual(['judge_daily_calls_exceeded'])
+  })
+
+  it('begins anew with the UTC day', async () => {
+    const clock = createClock('2026-11-20T23:59:59.000Z')
+    await start({ daily: { calls: 1 }, clock })
+    expect(await codes(1, 'a')).toEqual(['scored'])
+    expect(await codes(1, 'b')).toEqual(['judge_daily_calls_exceeded'])
+
+    clock.advance(1000)
+
+    expect(await codes(1, 'c')).toEqual(['scored'])
+  })
+
+  it('is of each organization alone', async () => {
+    await start({ daily: { calls: 1 } })
+    expect(await codes(1, 'a')).toEqual(['scored'])
+    const other = judging.api.as(await judging.api.remit.organization())
+
+    const { scores } = await other.ok('runScorer', { body: judgeBody('good', {}, results(1)) })
+
+    expect(scores[0]?.error).toBeNull()
+  })
+
+  it('of cost is never passed, and settles at what calls have cost', async () => {
+    await start({ daily: { cost_usd: 0.05 }, more: { concurrency: 8 } })
+
+    const all = await codes(60, 'a')
+
+    const scored = all.filter((code) => code === 'scored').length
+    const [day] = await days()
+    expect(new Set(all)).toEqual(new Set(['scored', 'judge_daily_cost_exceeded']))
+    expect(day).toMatchObject({ calls: scored })
+    expect(Number(day?.cost_micro)).toBe(scored * Math.ceil(EACH * 1e6))
+    expect(Number(day?.cost_micro)).toBeLessThanOrEqual(50_000)
+  })
+
+  it('of 0 allows nothing', async () => {
+    await start({ daily: { calls: 0 } })
+
+    expect(await codes(1, 'a')).toEqual(['judge_daily_calls_exceeded'])
+    expect(judging.server.calls).toHaveLength(0)
+  })
+
+  it('asks nobody where it cannot be read', async () => {
+    await start({ daily: { calls: 5 } })
+    await sql`drop table judge_day`.execute(judging.api.remit.db)
+
+    expect(await codes(1, 'a')).toEqual(['judge_unavailable'])
+    expect(judging.server.calls).toHaveLength(0)
+  })
+})
+
+it('two processes keep to one daily limit of judges together', async () => {
+  const judging = await startJudging({ dialect: 'postgres', daily: { calls: 10 } })
+  const { url, signingKey } = judging.api.remit
+  const settings = judging.settings
+  const second = await createTestRemit({ modules: [governance], url, signingKey, settings })
+  const there = apiOf(second, judging.api.org)
+
+  const answers = await Promise.all(
+    [judging.api, there].map((api, i) =>
+      api.ok('runScorer', { body: judgeBody('good', { criteria: `c${i}` }, results(20)) }),
+    ),
+  )
+
+  const scored = answers.flatMap(({ scores }) => scores).filter(({ error }) => error === null)
+  expect(scored).toHaveLength(10)
+  expect(judging.server.calls).toHaveLength(10)
+  await second.close()
+  await judging.close()
+})
