@@ -84,6 +84,6 @@ const FAULTS: Readonly<Record<string, string>> = {
 /** Why a file cannot be used, in words. */
 export function fileFault(error: unknown): string {
   const { code } = error as { code?: string }
-  if (code !== undefined && code in FAULTS) return FAULTS[code]!
-  return error instanceof Error ? error.message : String(error)
+  const known = code === undefined ? undefined : FAULTS[code]
+  return known ?? (error instanceof Error ? error.message : String(error))
 }

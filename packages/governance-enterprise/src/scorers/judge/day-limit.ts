@@ -79,7 +79,7 @@ export class DayLimit {
       .where('org_id', '=', this.#orgId)
       .where('day', '=', day)
       .executeTakeFirst()
-    if (Number(row?.calls ?? 0) >= this.#limit.calls) {
+    if ((row?.calls ?? 0) >= this.#limit.calls) {
       this.#usedUp = day
       return this.#tooManyCalls(day)
     }
