@@ -53,6 +53,20 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
       expect((await spend(1)).reason).toBe('spend_limit_daily')
     })
 
+    it('cannot release its hold, and can settle what is held without naming it', async () => {
+      const { key, spend, day } = await limited()
+      const { decision_id } = await spend(40)
+      const settle = (how: string) => ({
+        key,
+        body: { action: 'payments.paid', decision_id, settle: how },
+      })
+
+      expect((await api.refusal('appendEntry', settle('release'))).code).toBe('scope_required')
+      await api.ok('appendEntry', settle('held'))
+
+      expect(await day()).toMatchObject({ usd: 40, held_usd: 0 })
+    })
+
     it('names the scope in WWW-Authenticate', async () => {
       const { spend, settling } = await limited()
       const { decision_id } = await spend(10)

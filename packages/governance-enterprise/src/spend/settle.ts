@@ -6,7 +6,7 @@ import type { Movement } from './totals-store.ts'
 type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
 
 /** What a hold keeps of its caps at a time, in micro-USD. */
-export const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
+const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
   state === 'held' && (end === null || end > at) ? held : 0
 
 /**
