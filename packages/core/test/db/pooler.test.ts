@@ -135,7 +135,7 @@ describe.skipIf(!hasPgbouncer())('a PostgreSQL that does not commit durably by i
       await sql`alter system set synchronous_commit = off`.execute(admin)
       // What is not flushed at the commit is then not flushed by chance before the kill either.
       await sql`alter system set wal_writer_delay = '10s'`.execute(admin)
-      await sql`alter system set wal_writer_flush_after = 0`.execute(admin)
+      await sql`alter system set wal_writer_flush_after = '1GB'`.execute(admin)
       await sql`select pg_reload_conf()`.execute(admin)
       await admin.destroy()
       const migrating = await createTestRemit({ url: postgres.url })
@@ -143,6 +143,11 @@ describe.skipIf(!hasPgbouncer())('a PostgreSQL that does not commit durably by i
       const pooler = await startPgbouncer(postgres.url)
       const remit = await createTestRemit({ url: pooler.url })
       const orgs = await Promise.all(Array.from({ length: 6 }, () => remit.organization()))
+      // New sessions behind the pooler have the default; clients that are connected do not set them again.
+      const fresh = openDatabase<CoreTables>(postgres.url)
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'remit' and pid <> pg_backend_pid()`.execute(fresh)
+      await fresh.destroy()
       const answered = new Map<string, string>()
       const killed = new AbortController()
       const decideUntilKilled = async ({ id }: TestOrganization) => {
