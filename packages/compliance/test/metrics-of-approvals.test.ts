@@ -160,7 +160,7 @@ describe('time', () => {
       population: 2,
       ok: false,
       value: { p95_seconds: null },
-      failures: [{ params: { p95: 'not measured', n: 0 }, count: 2 }],
+      failures: [{ params: { p95: 'no measured time', n: 0, expired: 2 }, count: 2 }],
     })
     // One answer is a time to measure; what ran out beside it is counted apart.
     expect(check(factsOf([born, ...said, ...approval(8, 'apr_3')]), 'APR-4')).toMatchObject({
@@ -189,8 +189,13 @@ describe('an approver', () => {
   const payer = agent('2025-06-02', 'payer')
 
   it.each([
-    ['a person with no part in it', {}, {}, { count: 0, unproven: 0 }],
-    ['a person whom the request names', { by: person('cy', false) }, {}, { count: 0, unproven: 1 }],
+    ['a person with no part in it', {}, {}, { count: 0, asserted: 0 }],
+    [
+      'a person whom only the request names',
+      { by: person('cy', false) },
+      {},
+      { count: 1, unnamed: 1, asserted: 1 },
+    ],
     ['nobody in particular', { by: { type: 'key', id: BO.id, named: false } }, {}, { unnamed: 1 }],
     ['an owner by e-mail', { by: person('ADA@example.org') }, {}, { owner: 1, count: 1 }],
     ['an owner by name', { by: person('Ada') }, {}, { owner: 1 }],

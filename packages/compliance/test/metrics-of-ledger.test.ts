@@ -61,7 +61,7 @@ describe('the ledger', () => {
     expect(metric(facts, 'M06')?.value).toMatchObject({ text: '0.5000' })
     expect(check(facts, 'LED-5')).toMatchObject({
       ok: false,
-      failures: [{ params: { first_ts: '2026-02-15T00:00:00.000Z' }, seqs: [100] }],
+      failures: [{ params: { first_ts: '2026-02-15 00:00:00 UTC' }, seqs: [100] }],
     })
   })
 
@@ -76,7 +76,7 @@ describe('the ledger', () => {
     expect(check(keptFrom(ms('2026-01-01')), 'LED-5')).toMatchObject({ population: 1, ok: true })
     expect(check(keptFrom(ms('2026-01-01') + 1), 'LED-5')).toMatchObject({
       ok: false,
-      failures: [{ params: { first_ts: '2026-02-15T00:00:00.000Z' }, seqs: [100] }],
+      failures: [{ params: { first_ts: '2026-02-15 00:00:00 UTC' }, seqs: [100] }],
     })
   })
 

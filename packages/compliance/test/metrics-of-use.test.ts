@@ -164,7 +164,7 @@ describe('guard', () => {
     })
     expect(check(facts, 'GRD-1')).toMatchObject({
       ok: false,
-      failures: [{ params: { share: '0.2500' }, count: 3, seqs: [1, 2, 3] }],
+      failures: [{ params: { share: '25%', checked: 1, of: 4 }, count: 3, seqs: [1, 2, 3] }],
     })
     const counted = at('2026-01-04', 'guard.counted', {
       action: 'allow',
@@ -294,7 +294,9 @@ describe('scorers', () => {
     })
     expect(check(facts, 'SCR-2')).toMatchObject({
       ok: false,
-      failures: [{ params: { scorer: 'judge', share: '0.1500' }, count: 2, seqs: [2, 3] }],
+      failures: [
+        { params: { scorer: 'judge', share: '15%', failed: 3, of: 20 }, count: 2, seqs: [2, 3] },
+      ],
     })
   })
 })

@@ -43,6 +43,7 @@ export const StatusReason = z
     'not_in_plan',
     'not_configured',
     'not_exercised',
+    'too_small',
     'too_young',
     'nothing_to_check',
   ])
@@ -57,14 +58,34 @@ export const ReportCheck = z
     id: z.string(),
     title: z.string(),
     severity: Severity,
-    result: z.enum(['pass', 'fail', 'not_applicable']),
+    result: z
+      .enum(['pass', 'fail', 'too_small', 'too_young', 'not_applicable'])
+      .describe('`too_small`, `too_young`: nothing failed, and too little was there to pass'),
     value: FigureShape,
     threshold: z.string().describe('What it takes to pass'),
     relaxed: z.boolean().describe('The threshold is looser than that of the rules'),
     population: z.int().describe('What was looked at; 0 = the check does not apply'),
+    basis: z.int().optional().describe('How many there were of what `least` counts'),
+    days: z
+      .int()
+      .optional()
+      .describe('Whole days that there is a record of, as `least` counts them'),
+    least: z
+      .object({
+        population: z.int(),
+        of: z.string().describe('What is counted'),
+        days: z.int(),
+        over: z.enum(['period', 'record']).describe('Days in the period, or of the whole record'),
+      })
+      .optional()
+      .describe('From how many, over how many days, the check may pass'),
   })
   .meta({ id: 'ReportCheck' })
 export type ReportCheck = z.infer<typeof ReportCheck>
+
+const Dates = z
+  .array(Timestamp.nullable())
+  .describe('When these entries were recorded; null for one that is no longer kept')
 
 export const ReportEvidence = z
   .object({
@@ -75,6 +96,7 @@ export const ReportEvidence = z
     first_seq: Seq.nullable(),
     last_seq: Seq.nullable(),
     sample: z.array(Seq).max(25),
+    sample_dates: Dates.optional(),
   })
   .meta({ id: 'ReportEvidence' })
 export type ReportEvidence = z.infer<typeof ReportEvidence>
@@ -89,6 +111,7 @@ export const ReportControl = z
     checks: z.array(ReportCheck),
     findings: z.array(z.string()),
     evidence: z.array(ReportEvidence),
+    record_shows: z.array(z.string()).optional().describe('What the record shows about it'),
     organization_must_supply: z.string().describe('What lies outside of what Remit records'),
   })
   .meta({ id: 'ReportControl' })
@@ -102,6 +125,17 @@ export const ReportFinding = z
     text: z.string(),
     count: z.int(),
     seqs: z.array(Seq).max(50).describe('The lowest of them'),
+    title: z.string().optional().describe('The title of the check'),
+    dates: Dates.optional(),
+    agents: z.array(z.string()).optional().describe('Agents in these entries, at most ten'),
+    keys: z
+      .array(z.string())
+      .optional()
+      .describe('Keys that these entries came with, at most ten; with the person, if one is named'),
+    fixed_seq: Seq.nullable()
+      .optional()
+      .describe('The entry that put it right in the period; null while it is open'),
+    fixed_at: Timestamp.nullable().optional(),
     controls: z.array(z.string()),
   })
   .meta({ id: 'ReportFinding' })
@@ -131,6 +165,10 @@ export const ReportSummary = z
     attention: z.int(),
     not_evidenced: z.int(),
     manual: z.int(),
+    open_critical: z.int().optional().describe('Findings of the severity that were not put right'),
+    open_high: z.int().optional(),
+    open_medium: z.int().optional(),
+    open_low: z.int().optional(),
   })
   .meta({ id: 'ReportSummary' })
 export type ReportSummary = z.infer<typeof ReportSummary>
@@ -182,6 +220,11 @@ export const ReadyReport = z
     status: z.literal('ready'),
     generated_at: Timestamp,
     generated_by: Actor,
+    generated_by_person: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('The person whom the key names; null for none'),
     evaluation: z
       .boolean()
       .describe('It was asked of a server that runs without a licence, to be tried'),

@@ -87,7 +87,7 @@ function describe(report: ReadyReport, file: string): string {
     framework: `${framework.name}, ${framework.version}`,
     period: `${report.period.from} to ${report.period.to}`,
     ledger: ledger.verified ? 'verified up to the end of the period' : 'NOT VERIFIED',
-    controls: `${summary.total}: ${summary.satisfied} satisfied, ${summary.attention} attention, ${summary.not_evidenced} not evidenced, ${summary.manual} manual`,
+    controls: `${summary.total}: ${summary.satisfied} with evidence found, ${summary.attention} attention, ${summary.not_evidenced} not evidenced, ${summary.manual} manual`,
     file,
   })
 }

@@ -49,15 +49,15 @@ describe.each(frameworks)('the catalogue of $framework.id', ({ framework, contro
   })
 
   test('says in each text what it is, in words that promise nothing', () => {
-    for (const { id, title, summary, rationale } of controls) {
-      for (const text of [title, summary, rationale]) expect(text.trim(), id).not.toBe('')
-      expect(`${title} ${summary} ${rationale}`).not.toMatch(FORBIDDEN)
+    for (const { id, title, summary, shows, supply } of controls) {
+      for (const text of [title, summary, ...shows, ...supply]) expect(text.trim(), id).not.toBe('')
+      expect([title, summary, ...shows, ...supply].join(' ')).not.toMatch(FORBIDDEN)
     }
     expect(JSON.stringify(framework)).not.toMatch(FORBIDDEN)
   })
 })
 
-const FORBIDDEN = /\b(?:compliant|certified|conforms|audit passed|score)\b|%/i
+const FORBIDDEN = /\b(?:compliant|certified|conforms|audit passed|score)\b/i
 
 describe('checks, metrics and kinds of evidence', () => {
   test('are 39, 50 and 20', () => {
@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"3df84d05db13b7f2134e25777956553a232ac30ef02bfd3950b937a93a16d1d8"`,
+      `"a77443e3a1659cfb8ff14f60aa2055936e0164355194839cb87c2d5d259a26d9"`,
     )
   })
 })

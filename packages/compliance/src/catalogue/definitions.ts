@@ -9,11 +9,25 @@ export interface Control {
   /** Kinds of evidence; the first is the primary one. Empty exactly where the coverage is manual. */
   readonly evidence: readonly KindName[]
   readonly coverage: 'automated' | 'partial' | 'manual'
-  /** What is shown here, and what the organization must supply. */
-  readonly rationale: string
+  /** What the record shows about it, in sentences; empty exactly where the coverage is manual. */
+  readonly shows: readonly string[]
+  /** What the organization must supply, in sentences. */
+  readonly supply: readonly string[]
+  /** Checks of which at least one must have passed, besides what holds for every control. */
+  readonly requires?: readonly string[]
 }
 
 type ControlsByFramework = Readonly<Record<FrameworkId, readonly string[]>>
+
+/** The least that a check needs to pass. */
+export interface Least {
+  readonly population: number
+  /** What is counted, in words. */
+  readonly of: string
+  readonly days: number
+  /** Days of the record within the period, or of the whole record before its end. */
+  readonly over: 'period' | 'record'
+}
 
 /** What must hold for a control to be more than shown. */
 export interface CheckDefinition {
@@ -23,7 +37,11 @@ export interface CheckDefinition {
   readonly applies_when: string
   readonly passes_when: string
   readonly severity: Severity
-  /** Text with `{parameters}`. */
+  /** From how many, over how many days, it may pass; below that it is `too_small` or `too_young`. */
+  readonly least: Least
+  /** Whether a pass is evidence for a control; where it is not, only a failure counts. */
+  readonly carries: boolean
+  /** Text with `{parameters}`; `{n|one|many}` is a number with the word that goes with it. */
   readonly finding: string
   readonly controls: ControlsByFramework
 }
@@ -61,6 +79,8 @@ export interface FrameworkDefinition {
   readonly groups?: Readonly<Record<string, number>>
   /** Whom each control concerns. */
   readonly roles?: Readonly<Record<string, FrameworkRole>>
+  /** Controls for serious failures that none in scope names: the first in scope is theirs. */
+  readonly fallback: readonly string[]
   readonly notice: string
   readonly catalog_version: string
 }

@@ -2,10 +2,11 @@ import { ADMINISTRATIVE, isAdministrative } from './changes/administrative.ts'
 import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
-import { numberIn } from './read.ts'
+import { isNamed } from './approvals/votes.ts'
+import { numberIn, recordIn, recordsIn } from './read.ts'
 import { inForceFor } from './rules/for-decision.ts'
 import { amountOf, hasCap } from './spend/amount.ts'
-import { approvalOf } from './state/approvals.ts'
+import { approvalOf, voteOf } from './state/approvals.ts'
 import { ByAgent } from './state/by-agent.ts'
 import { isLive } from './state/credentials.ts'
 import type { Kept } from './state/fold.ts'
@@ -27,6 +28,11 @@ export interface Source {
   /** What is set up is at work. */
   readonly worksByStanding?: true
 }
+
+/** A decision in which somebody voted whom a key names. */
+const isDecidedByName = ({ kind, data }: FactEntry): boolean =>
+  kind === 'approval.decided' &&
+  recordsIn(recordIn(data, 'approval') ?? {}, 'votes').some((vote) => isNamed(voteOf(vote)))
 
 const always = () => true
 const never = () => false
@@ -76,7 +82,7 @@ export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
     reads: ['approval.requested', 'approval.voted', 'approval.decided', 'approval.expired'],
     // An approval that nobody used runs out too: that is no answer, and no lack of one.
     works: (entry) =>
-      entry.kind === 'approval.decided' ||
+      isDecidedByName(entry) ||
       (entry.kind === 'approval.expired' && approvalOf(entry)?.decidedAt === null),
   },
   policy_rules: {
@@ -145,5 +151,9 @@ export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
     counts: (entry, state) => interventionOf(entry, state) !== null,
     works: (entry, state) => interventionOf(entry, state)?.byPerson === true,
   },
-  report_history: { reads: ['report.generated', 'ledger.verified'] },
+  report_history: {
+    reads: ['report.generated', 'ledger.verified'],
+    // That somebody asked for a report before is no evidence for this one.
+    works: ({ kind }) => kind === 'ledger.verified',
+  },
 }

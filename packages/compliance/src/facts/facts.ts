@@ -6,6 +6,15 @@ import type { Outside } from './outside.ts'
 import type { Question } from './question.ts'
 import type { State } from './state/state.ts'
 
+/** Where an entry leads a reader: when it was recorded, about whom, and who sent it. */
+export interface EntryNote {
+  /** RFC 3339, UTC, milliseconds. */
+  readonly at: string
+  readonly agentId: string | null
+  /** Such as `key key_1 (ada@example.org)`; null where the payload does not say. */
+  readonly by: string | null
+}
+
 /** Everything that a report says about a period, as at its end. */
 export interface Facts {
   readonly question: Question
@@ -27,11 +36,15 @@ export interface Facts {
     /** The last entry before the end of the period, in it or not. */
     readonly lastSeqBeforeEnd: number | null
   }
+  /** How long there is a record of: in the period, and altogether before its end; milliseconds. */
+  readonly span: { readonly periodMs: number; readonly recordMs: number }
   /** M01 to M50 and all checks, in the order of their ids and of the catalogue. */
   readonly metrics: readonly Metric[]
   readonly checks: readonly Outcome[]
   /** All twenty kinds. */
   readonly evidence: readonly Evidence[]
+  /** The entries that the checks and samples name, as far as they are kept. */
+  readonly entries: ReadonlyMap<number, EntryNote>
   /** What was found out about the chain; given from outside. */
   readonly outside: Outside
 }

@@ -54,6 +54,7 @@ export class Fold implements FactFold {
   #firstSeq: number | null = null
   #lastSeq: number | null = null
   #lastSeqBeforeEnd: number | null = null
+  #recordFrom: number | null = null
 
   constructor(question: Question, { collect, meters = METERS }: FoldOptions = {}) {
     this.#question = question
@@ -93,6 +94,7 @@ export class Fold implements FactFold {
     const kind = this.#kindOf(row.kind)
     const inPeriod = time >= from
     this.#lastSeqBeforeEnd = seq
+    this.#recordFrom ??= time
     if (inPeriod) {
       this.#firstSeq ??= seq
       this.#lastSeq = seq
@@ -128,11 +130,19 @@ export class Fold implements FactFold {
         byKind: Object.fromEntries(this.#counts()),
         lastSeqBeforeEnd: this.#lastSeqBeforeEnd,
       },
+      span: this.#span,
       metrics: measured.flatMap(({ metrics }) => metrics).toSorted(byId),
       checks: measured.flatMap(({ checks }) => checks),
       evidence: this.#evidence.end(state),
+      entries: new Map(),
       outside,
     }
+  }
+
+  get #span(): Facts['span'] {
+    const { from, to } = this.#question
+    const begin = this.#recordFrom ?? to
+    return { periodMs: Math.max(0, to - Math.max(from, begin)), recordMs: Math.max(0, to - begin) }
   }
 
   /** How many entries of each kind the period has, by kind. */

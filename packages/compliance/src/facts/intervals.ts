@@ -17,6 +17,8 @@ export class Intervals {
   #first: { readonly seq: number; readonly time: number } | null = null
   #last: { readonly seq: number; readonly time: number } | null = null
   #longest = 0
+  /** What ended the last interval that was too long. */
+  #endedBy: number | null = null
   #count = 0
 
   /** `most`: milliseconds. `late` gets the entry before every interval that is longer. */
@@ -27,13 +29,16 @@ export class Intervals {
   }
 
   add(seq: number, time: number): void {
-    if (this.#last) this.#heed(time - this.#last.time, this.#last.seq)
+    if (this.#last) {
+      this.#heed(time - this.#last.time, this.#last.seq)
+      if (time - this.#last.time > this.#most) this.#endedBy = seq
+    }
     this.#first ??= { seq, time }
     this.#last = { seq, time }
     this.#count += 1
   }
 
-  /** `population`: intervals, or 0 where the period is not longer than one may be. */
+  /** `population`: intervals; 0 where there was no organization. */
   end({ organization }: State): {
     readonly longest: number
     readonly count: number
@@ -44,20 +49,25 @@ export class Intervals {
     // Without an organization before the end nothing could happen at all.
     const made = organization ? organization.createdAt : to
     const begin = Math.min(to, Math.max(from, made))
+    let isLateAtEnd = true
     if (this.#first && this.#last) {
       this.#heed(this.#first.time - begin, this.#first.seq)
+      if (this.#first.time - begin > this.#most) this.#endedBy ??= this.#first.seq
       this.#heed(to - this.#last.time, this.#last.seq)
+      isLateAtEnd = to - this.#last.time > this.#most
     } else this.#heed(to - begin, null)
     const longest = this.#longest
     const isLate = longest > this.#most
     return {
       longest,
       count: this.#count,
-      population: to - begin > this.#most ? this.#count + 1 : 0,
+      // Without a time in which it could have happened there is no interval.
+      population: to > begin ? this.#count + 1 : 0,
       failures: isLate
         ? failing(
             { count: Math.max(1, this.#late.count), seqs: this.#late.seqs },
             { days: daysText(longest) },
+            isLateAtEnd ? null : this.#endedBy,
           )
         : [],
     }

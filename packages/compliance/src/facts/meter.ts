@@ -19,12 +19,16 @@ export interface Failure {
   readonly count: number
   /** The lowest fifty. */
   readonly seqs: readonly number[]
+  /** The entry that put it right within the period; null where it was still so at the end. */
+  readonly fixedBy?: number | null
 }
 
 /** What a check came to. With a population of 0 it does not apply: neither passed nor failed. */
 export interface Outcome {
   readonly check: string
   readonly population: number
+  /** How many there are of what `least` of the catalogue counts; the population unless given. */
+  readonly basis?: number
   readonly ok: boolean
   readonly value: Figure
   /** What it takes to pass. */

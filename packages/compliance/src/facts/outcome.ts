@@ -13,4 +13,5 @@ export const outcome = (
 export const failing = (
   { count, seqs }: Pick<SeqList, 'count' | 'seqs'>,
   params: Failure['params'] = { n: count },
-): Failure[] => (count === 0 ? [] : [{ params, count, seqs }])
+  fixedBy: number | null = null,
+): Failure[] => (count === 0 ? [] : [{ params, count, seqs, fixedBy }])

@@ -34,5 +34,8 @@ function decimalOf(numerator: bigint, denominator: bigint, places: number): stri
 export const isAtMostPercent = (part: number, whole: number, percent: number): boolean =>
   BigInt(part) * 100n <= BigInt(percent) * BigInt(whole)
 
-/** A threshold of so many hundredths, as shares are printed. */
-export const shareText = (percent: number): string => decimal(percent, 100, 2)
+/** A share for people, with at most one decimal: `20%`, `33.3%`; `none` over nothing. */
+export const percentText = (ratio: Ratio | null): string =>
+  ratio === null
+    ? 'none'
+    : `${decimal(ratio.numerator * 100, ratio.denominator, 1).replace(/\.0$/, '')}%`

@@ -1,8 +1,9 @@
 import type {
   ControlStatus,
-  Figure,
+  ReportCheck,
   ReportControl,
   ReportEvidence,
+  ReportSummary,
   StatusReason,
 } from '@remit/contract'
 
@@ -10,7 +11,7 @@ export const EVALUATION_NOTICE =
   'Made by a server that runs without a licence, to be tried. Not for production.'
 
 export const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
-  satisfied: 'Satisfied',
+  satisfied: 'Evidence found',
   attention: 'Attention',
   not_evidenced: 'Not evidenced',
   manual: 'Manual',
@@ -31,7 +32,8 @@ export const REASON_WORDS: Readonly<Record<StatusReason, string>> = {
   not_in_plan: 'not in the plan',
   not_configured: 'nothing is set up',
   not_exercised: 'not used in the period',
-  too_young: 'the record is not old enough',
+  too_small: 'too few cases to judge',
+  too_young: 'the record or the period is too short to judge',
   nothing_to_check: 'nothing to check',
 }
 
@@ -44,6 +46,8 @@ export const COVERAGE_WORDS: Readonly<Record<ReportControl['coverage'], string>>
 export const RESULT_WORDS = {
   pass: 'passed',
   fail: 'failed',
+  too_small: 'too few to judge',
+  too_young: 'too short to judge',
   not_applicable: 'does not apply',
 } as const
 
@@ -56,64 +60,50 @@ export const titleOf = (id: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** A measured value as text; a share with what it is a share of. */
-export const figureText = (figure: Figure): string =>
-  figure === null ? 'nothing to measure' : partText(figure)
-
-function partText(figure: Figure): string {
-  if (figure === null) return 'none'
-  if (typeof figure === 'boolean') return figure ? 'yes' : 'no'
-  if (typeof figure !== 'object') return String(figure)
-  if (isList(figure)) return figure.length === 0 ? 'none' : figure.map(partText).join(', ')
-  const { numerator, denominator, text } = figure
-  if (typeof text === 'string' && numerator !== undefined && denominator !== undefined)
-    return `${text} (${partText(numerator)} of ${partText(denominator)})`
-  const members = Object.entries(figure)
-  if (members.length === 0) return 'none'
-  // As they are: a name can be that of an agent.
-  return members.map(([name, one]) => `${name}: ${nested(one)}`).join('; ')
-}
-
-/** What is inside a figure: one that would read on into what follows stands in brackets. */
-const nested = (figure: Figure): string => {
-  const text = partText(figure)
-  return text.includes('; ') ? `[${text}]` : text
-}
-
-// The built-in test does not narrow a readonly list.
-const isList = (figure: Figure): figure is readonly Figure[] => Array.isArray(figure)
-
 export const seqText = (seqs: readonly number[]): string => seqs.join(', ')
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-]
-const DAY = 86_400_000
-
-/** A period of whole UTC days as its first and last day; any other one as its instants. */
-export function periodText({ from, to }: { readonly from: string; readonly to: string }): string {
-  if (!from.endsWith('T00:00:00.000Z') || !to.endsWith('T00:00:00.000Z'))
-    return `${momentText(from)} to before ${momentText(to)}`
-  return `${dayText(Date.parse(from))} to ${dayText(Date.parse(to) - DAY)}`
+/** How much a check looked at and, where that was too little, how much it takes. */
+export function lookedAtText({ population, basis, days, least, result }: ReportCheck): string {
+  if (least === undefined || basis === undefined || days === undefined) return String(population)
+  const looked = `${basis} ${least.of}`
+  const over = `${days} ${days === 1 ? 'day' : 'days'}`
+  const where = least.over === 'record' ? 'of record' : 'of the period'
+  if (result === 'too_small') return `${looked}; it takes at least ${least.population} to judge`
+  if (result === 'too_young') return `${over} ${where}; it takes at least ${least.days} to judge`
+  return looked
 }
 
-/** `2026-01-31T08:00:00.000Z` for people, to the second. */
-export const momentText = (time: string): string =>
-  `${dayText(Date.parse(time))}, ${time.slice(11, 19)} UTC`
+/** Sequence numbers with the days of their entries: `12, 13 (2026-01-03); 19 (2026-01-04)`. */
+export function datedText(
+  seqs: readonly number[],
+  dates: readonly (string | null)[] | undefined,
+): string {
+  if (dates === undefined) return seqText(seqs)
+  const groups: { day: string; seqs: number[] }[] = []
+  for (const [i, seq] of seqs.entries()) {
+    const day = dates[i]?.slice(0, 10) ?? 'no longer kept'
+    const last = groups.at(-1)
+    if (last?.day === day) last.seqs.push(seq)
+    else groups.push({ day, seqs: [seq] })
+  }
+  return groups.map((group) => `${seqText(group.seqs)} (${group.day})`).join('; ')
+}
 
-// Neither the locale nor the time zone of the machine has a say.
-function dayText(time: number): string {
-  const date = new Date(time)
-  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`
+/** Texts of whole sentences, one by one. */
+export const sentencesIn = (text: string): string[] =>
+  text.split(/(?<=\.)\s+(?=\p{Lu})/u).filter((sentence) => sentence !== '')
+
+/** A sentence of what must be supplied as an item of a list that says so already. */
+export const supplyItem = (sentence: string): string =>
+  sentence.includes(' and must be supplied')
+    ? sentence
+    : sentence.replace(/ must be supplied\.$/, '.')
+
+/** The severities of findings that were not put right, as `1 high, 2 low`; null where none is known. */
+export function openText(summary: ReportSummary): string | null {
+  const { open_critical, open_high, open_medium, open_low } = summary
+  if (open_critical === undefined) return null
+  const counts = { critical: open_critical, high: open_high, medium: open_medium, low: open_low }
+  const open = Object.entries(counts).filter(([, count]) => (count ?? 0) > 0)
+  return open.length === 0 ? 'none' : open.map(([name, count]) => `${count} ${name}`).join(', ')
 }

@@ -38,6 +38,10 @@ describe('the content of a report', () => {
       attention: 1,
       not_evidenced: 0,
       manual: 16,
+      open_critical: 0,
+      open_high: 1,
+      open_medium: 0,
+      open_low: 0,
     })
   })
 
@@ -53,7 +57,10 @@ describe('the content of a report', () => {
       value: { count: 0 },
       threshold: '0',
       relaxed: false,
-      population: 7,
+      population: 1000,
+      basis: 1000,
+      days: 90,
+      least: CHECKS.get('ACC-5')!.least,
     })
     expect(control.findings).toEqual(['F-0001'])
     expect(control.evidence[0]).toEqual({
@@ -64,7 +71,9 @@ describe('the content of a report', () => {
       first_seq: 4,
       last_seq: 9,
       sample: [4, 5, 9],
+      sample_dates: [null, null, null],
     })
+    expect(control.record_shows?.join(' ')).not.toContain('must be supplied')
     expect(control.organization_must_supply).toContain('must be supplied')
   })
 
@@ -93,7 +102,7 @@ describe('the content of a report', () => {
 
     expect(content.organization.name).toBe(`half \uFFFD of \u0000 a "pair"`)
     expect(content.findings[0]?.text).toBe(
-      'Agent \uFFFD{n} was allowed 2 times after it was stopped at 3.',
+      'Agent \uFFFD{n} was allowed 2 times after it was stopped by entry 3.',
     )
     expect(() => sealed(content)).not.toThrow()
   })

@@ -9,14 +9,14 @@ import type {
   ReportMetric,
   ReportSummary,
 } from '@remit/contract'
-import { METRICS } from '../catalogue/catalogue.ts'
+import { CHECKS, METRICS } from '../catalogue/catalogue.ts'
 import type { Catalogue, CheckDefinition, Control } from '../catalogue/definitions.ts'
 import { controlsIn, scopeStatement } from '../catalogue/scope.ts'
 import type { Scope } from '../catalogue/scope.ts'
 import { RULES_VERSION } from '../facts/index.ts'
-import type { Evidence, Facts, Outcome } from '../facts/index.ts'
-import { controlsOf, findingsOf } from './findings.ts'
-import { checksOf, isApplicable, statusOf } from './status.ts'
+import type { Evidence, Facts } from '../facts/index.ts'
+import { controlsOf, findingsOf, isAboutAll } from './findings.ts'
+import { basisOf, checksOf, daysOf, resultOf, statusOf } from './status.ts'
 import type { Standing } from './status.ts'
 
 /**
@@ -27,10 +27,20 @@ export function contentOf(catalogue: Catalogue, scope: Scope, facts: Facts): Rep
   const { framework } = catalogue
   const inScope = controlsIn(catalogue, scope)
   const standing = standingOf(facts)
-  const findings = findingsOf(facts.checks, controlsOf(framework.id, inScope))
-  const controls = inScope.map((control) =>
-    controlOf(control, checksOf(framework.id, control.id), standing, findings),
-  )
+  const controlsAbout = controlsOf(framework, inScope)
+  const findings = findingsOf(facts, controlsAbout)
+  const failed = new Set(findings.map(({ check }) => check))
+  const controls = inScope.map((control) => {
+    const own = checksOf(framework.id, control.id)
+    const others = [...CHECKS.values()].filter(
+      (check) =>
+        failed.has(check.id) &&
+        !check.controls[framework.id].includes(control.id) &&
+        !isAboutAll(check) &&
+        controlsAbout(check).includes(control.id),
+    )
+    return controlOf(control, [...own, ...others], standing, findings, facts.entries)
+  })
   return wellFormed({
     schema: 'report/1',
     framework: { id: framework.id, name: framework.name, version: framework.version },
@@ -45,7 +55,7 @@ export function contentOf(catalogue: Catalogue, scope: Scope, facts: Facts): Rep
     },
     period: { from: isoTime(facts.question.from), to: isoTime(facts.question.to) },
     ledger: ledgerOf(facts, standing.ledgerVerified),
-    summary: summaryOf(controls),
+    summary: summaryOf(controls, findings),
     controls,
     findings,
     metrics: metricsOf(facts),
@@ -70,12 +80,13 @@ export function sealed(content: ReportContent): { text: string; sha256: string }
   return { text, sha256: hash('sha256', text, 'hex') }
 }
 
-function standingOf({ outside: { chain }, organization, checks, evidence }: Facts): Standing {
+function standingOf({ outside: { chain }, organization, checks, evidence, span }: Facts): Standing {
   return {
     ledgerVerified: chain.firstBadSeq === null && chain.mismatches.length === 0,
     plan: organization.plan,
     outcomes: new Map(checks.map((outcome) => [outcome.check, outcome])),
     evidence: new Map(evidence.map((one) => [one.kind, one])),
+    span,
   }
 }
 
@@ -84,35 +95,43 @@ function controlOf(
   checks: readonly CheckDefinition[],
   standing: Standing,
   findings: readonly ReportFinding[],
+  entries: Facts['entries'],
 ): ReportControl {
-  const { id, title, coverage, rationale } = control
+  const { id, title, coverage, shows, supply } = control
+  const verdict = statusOf(control, checks, standing)
+  const isJudged = verdict.status === 'satisfied' || verdict.status === 'attention'
   return {
     id,
     title,
     coverage,
-    ...statusOf(control, checks, standing),
-    checks: checks.map((check) => checkOf(check, standing.outcomes.get(check.id))),
+    ...verdict,
+    checks: checks.map((check) => checkOf(check, standing)),
     findings: findings.filter(({ controls }) => controls.includes(id)).map((one) => one.id),
-    evidence: control.evidence.flatMap((kind) => evidenceOf(standing.evidence.get(kind))),
-    organization_must_supply: rationale,
+    evidence: control.evidence.flatMap((kind) => evidenceOf(standing.evidence.get(kind), entries)),
+    record_shows: isJudged ? [...shows] : [],
+    organization_must_supply: supply.join(' '),
   }
 }
 
-function checkOf(check: CheckDefinition, outcome: Outcome | undefined): ReportCheck {
-  const { id, title, severity } = check
+function checkOf(check: CheckDefinition, { outcomes, span }: Standing): ReportCheck {
+  const { id, title, severity, least } = check
+  const outcome = outcomes.get(id)
   return {
     id,
     title,
     severity,
-    result: isApplicable(outcome) ? (outcome.ok ? 'pass' : 'fail') : 'not_applicable',
+    result: resultOf(check, outcome, span),
     value: outcome?.value ?? null,
     threshold: outcome?.threshold ?? check.passes_when,
     relaxed: outcome?.relaxed ?? false,
     population: outcome?.population ?? 0,
+    basis: outcome ? basisOf(outcome) : 0,
+    days: daysOf(check, span),
+    least: { ...least },
   }
 }
 
-const evidenceOf = (evidence: Evidence | undefined): ReportEvidence[] =>
+const evidenceOf = (evidence: Evidence | undefined, entries: Facts['entries']): ReportEvidence[] =>
   evidence
     ? [
         {
@@ -123,6 +142,7 @@ const evidenceOf = (evidence: Evidence | undefined): ReportEvidence[] =>
           first_seq: evidence.firstSeq,
           last_seq: evidence.lastSeq,
           sample: [...evidence.sample],
+          sample_dates: evidence.sample.map((seq) => entries.get(seq)?.at ?? null),
         },
       ]
     : []
@@ -143,10 +163,15 @@ function ledgerOf({ ledger, outside: { chain } }: Facts, verified: boolean) {
   }
 }
 
-function summaryOf(controls: readonly ReportControl[]): ReportSummary {
+function summaryOf(
+  controls: readonly ReportControl[],
+  findings: readonly ReportFinding[],
+): ReportSummary {
   const counts = { satisfied: 0, attention: 0, not_evidenced: 0, manual: 0 }
   for (const { status } of controls) counts[status]++
-  return { total: controls.length, ...counts }
+  const open = { open_critical: 0, open_high: 0, open_medium: 0, open_low: 0 }
+  for (const { severity, fixed_seq } of findings) if (fixed_seq == null) open[`open_${severity}`]++
+  return { total: controls.length, ...counts, ...open }
 }
 
 /** All metrics of the catalogue; what was not measured is null over nothing. */

@@ -1,7 +1,8 @@
 import type { ReportFinding, Severity } from '@remit/contract'
-import type { CheckDefinition } from '../catalogue/definitions.ts'
+import type { CheckDefinition, FrameworkDefinition } from '../catalogue/definitions.ts'
+import { dayText } from '../moments.ts'
 import { CHECKS } from '../catalogue/catalogue.ts'
-import type { Failure, Outcome } from '../facts/index.ts'
+import type { EntryNote, Facts, Failure, Outcome } from '../facts/index.ts'
 import { isApplicable } from './status.ts'
 
 const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
@@ -12,43 +13,106 @@ const MOST_SEQS = 50
 /** Every check is about the controls that name it; these two are about all that are computed. */
 const ABOUT_ALL: ReadonlySet<string> = new Set(['LED-1', 'LED-7'])
 
+export const isAboutAll = ({ id }: CheckDefinition): boolean => ABOUT_ALL.has(id)
+
 /** Which controls of the report a check is about. */
 export type ControlsOf = (check: CheckDefinition) => readonly string[]
 
-/** The controls that a check is about, among those in scope. */
+/**
+ * The controls that a failed check is about, among those in scope. A serious one that none of them names
+ * is about the control under which the framework has somebody watch the operation.
+ */
 export const controlsOf =
   (
-    framework: keyof CheckDefinition['controls'],
+    { id: framework, fallback }: Pick<FrameworkDefinition, 'id' | 'fallback'>,
     inScope: readonly { readonly id: string; readonly coverage: string }[],
   ): ControlsOf =>
-  (check) =>
-    inScope
-      .filter(({ id, coverage }) =>
-        ABOUT_ALL.has(check.id) ? coverage !== 'manual' : check.controls[framework].includes(id),
-      )
-      .map(({ id }) => id)
+  (check) => {
+    const named = inScope.filter(({ id, coverage }) =>
+      isAboutAll(check) ? coverage !== 'manual' : check.controls[framework].includes(id),
+    )
+    if (named.length > 0 || RANK[check.severity] > RANK.high) return named.map(({ id }) => id)
+    return fallback.filter((id) => inScope.some((one) => one.id === id)).slice(0, 1)
+  }
 
 interface Found {
   readonly check: CheckDefinition
   readonly text: string
   readonly count: number
   readonly seqs: readonly number[]
+  readonly fixedBy: number | null
 }
 
 /** What does not hold, the gravest first, numbered. The order depends on the facts alone. */
-export const findingsOf = (outcomes: readonly Outcome[], controls: ControlsOf): ReportFinding[] =>
-  outcomes
+export const findingsOf = (
+  { checks, entries }: Pick<Facts, 'checks' | 'entries'>,
+  controls: ControlsOf,
+): ReportFinding[] =>
+  checks
     .flatMap(foundBy)
     .toSorted(inOrder)
-    .map(({ check, text, count, seqs }, i) => ({
-      id: `F-${String(i + 1).padStart(4, '0')}`,
-      check: check.id,
-      severity: check.severity,
-      text,
-      count,
-      seqs: [...seqs],
-      controls: [...controls(check)],
-    }))
+    .map((found, i) => {
+      const { check, text, count, seqs, fixedBy } = found
+      const named = namedIn(found, entries)
+      return {
+        id: `F-${String(i + 1).padStart(4, '0')}`,
+        check: check.id,
+        title: check.title,
+        severity: check.severity,
+        text: [text, ...sentencesOf(named, found, entries)].join(' '),
+        count,
+        seqs: [...seqs],
+        dates: seqs.map((seq) => entries.get(seq)?.at ?? null),
+        ...named,
+        fixed_seq: fixedBy,
+        fixed_at: fixedBy === null ? null : (entries.get(fixedBy)?.at ?? null),
+        controls: [...controls(check)],
+      }
+    })
+
+interface Named {
+  readonly agents: string[]
+  readonly keys: string[]
+}
+
+/** Whom the entries of a finding name; those about the chain itself name nobody. */
+function namedIn({ check, seqs }: Found, entries: Facts['entries']): Named {
+  if (check.id.startsWith('LED-') || check.id === 'REP-1') return { agents: [], keys: [] }
+  const all = (of: (note: EntryNote) => string | null): string[] => {
+    const names = new Set(seqs.flatMap((seq) => of(entries.get(seq) ?? NOBODY) ?? []))
+    return [...names].slice(0, MOST_NAMES)
+  }
+  return { agents: all(({ agentId }) => agentId), keys: all(({ by }) => by) }
+}
+
+const NOBODY: EntryNote = { at: '', agentId: null, by: null }
+const MOST_NAMES = 10
+
+/** Who, when, and what put it right, as sentences behind the text of the check. */
+function sentencesOf(
+  { agents, keys }: Named,
+  { count, seqs, fixedBy }: Found,
+  entries: Facts['entries'],
+): string[] {
+  const days = seqs.flatMap((seq) => entries.get(seq)?.at.slice(0, 10) ?? []).toSorted()
+  const first = days[0]
+  const last = days.at(-1)
+  const sentences: string[] = []
+  if (agents.length > 0) sentences.push(`Agents: ${agents.join(', ')}.`)
+  if (keys.length > 0) sentences.push(`Recorded by: ${keys.join(', ')}.`)
+  if (first !== undefined && last !== undefined) {
+    const until = count > seqs.length ? 'and later' : `to ${dayText(Date.parse(last))}`
+    sentences.push(
+      `Dates: ${dayText(Date.parse(first))}${first === last && count <= seqs.length ? '' : ` ${until}`}.`,
+    )
+  }
+  const at = fixedBy === null ? undefined : entries.get(fixedBy)?.at
+  if (fixedBy !== null)
+    sentences.push(
+      `Put right by entry ${fixedBy}${at === undefined ? '' : ` on ${dayText(Date.parse(at))}`}.`,
+    )
+  return sentences
+}
 
 function foundBy(outcome: Outcome): Found[] {
   const check = CHECKS.get(outcome.check)
@@ -57,11 +121,12 @@ function foundBy(outcome: Outcome): Found[] {
   return [...found.slice(0, MOST_OF_A_CHECK), ...restOf(check, found.slice(MOST_OF_A_CHECK))]
 }
 
-const foundOf = (check: CheckDefinition, { params, count, seqs }: Failure): Found => ({
+const foundOf = (check: CheckDefinition, { params, count, seqs, fixedBy }: Failure): Found => ({
   check,
   text: textOf(check.finding, params),
   count,
   seqs: seqs.slice(0, MOST_SEQS),
+  fixedBy: fixedBy ?? null,
 })
 
 /** One finding that stands for all that are not shown. */
@@ -74,14 +139,19 @@ function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
       text: `${rest.length} more like these.`,
       count: rest.reduce((sum, { count }) => sum + count, 0),
       seqs: seqs.slice(0, MOST_SEQS),
+      fixedBy: null,
     },
   ]
 }
 
 /** The sentence of the catalogue with its parameters; what they hold is never read as another one. */
 const textOf = (template: string, params: Failure['params']): string =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    Object.hasOwn(params, name) ? String(params[name]) : 'unknown',
+  template.replace(
+    /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
+    (_, name: string, one?: string, many?: string) => {
+      const value = Object.hasOwn(params, name) ? String(params[name]) : 'unknown'
+      return one === undefined ? value : `${value} ${value === '1' ? one : many}`
+    },
   )
 
 const firstSeq = ({ seqs }: Found): number => seqs[0] ?? Number.MAX_SAFE_INTEGER

@@ -1,6 +1,6 @@
 import type { Database } from '@remit/core'
-import { createFold, SeqGatherer } from '../facts/index.ts'
-import type { Outside, Question, SeqRun } from '../facts/index.ts'
+import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
+import type { EntryNote, FactFold, Outside, Question, SeqRun } from '../facts/index.ts'
 import type { Tables } from '../schema.ts'
 import { readCarried } from '../verify/carried-rows.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
@@ -22,11 +22,13 @@ export async function readReportFacts(
 ): Promise<ReportFacts> {
   const fold = createFold(question)
   const { check, outside } = await readAll(db, orgId, question, trust, fold, onProgress)
+  const facts = fold.end(outside)
+  const entries = await readNotes(db, orgId, seqsIn(facts), fold.state)
   const { ledger, reports } = check
   const { first_invalid, head, checkpoints } = ledger
   const bad = [first_invalid?.seq, reports.errors[0]?.seq].filter((seq) => seq !== undefined)
   return {
-    facts: fold.end(outside),
+    facts: { ...facts, entries },
     head: {
       size: head.seq + 1,
       hash: head.hash,
@@ -81,6 +83,26 @@ async function readAll(
   const readFrom = { end, carriedTo, keptFrom, checkpoints: kept + before.length }
   const chain = chainFactsOf(check.ledger, check.reports, readFrom)
   return { check, outside: { chain, reports: before } }
+}
+
+/** What the report prints of the entries that it names. Those that were pruned are left out. */
+async function readNotes(
+  db: Db,
+  orgId: string,
+  seqs: readonly number[],
+  state: FactFold['state'],
+): Promise<Map<number, EntryNote>> {
+  const notes = new Map<number, EntryNote>()
+  for (let at = 0; at < seqs.length; at += 500) {
+    const rows = await db
+      .selectFrom('ledger_entry')
+      .select(['seq', 'recorded_at', 'kind', 'payload'])
+      .where('org_id', '=', orgId)
+      .where('seq', 'in', seqs.slice(at, at + 500))
+      .execute()
+    for (const row of rows) notes.set(row.seq, noteOf(row, state))
+  }
+  return notes
 }
 
 async function countCheckpoints(

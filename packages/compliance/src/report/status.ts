@@ -1,8 +1,10 @@
-import type { ControlStatus, Plan, StatusReason } from '@remit/contract'
+import type { ControlStatus, Plan, ReportCheck, StatusReason } from '@remit/contract'
 import { CHECKS } from '../catalogue/catalogue.ts'
 import type { CheckDefinition, Control } from '../catalogue/definitions.ts'
 import { isKindInPlan } from '../catalogue/plan.ts'
-import type { Evidence, Outcome } from '../facts/index.ts'
+import type { Evidence, Facts, Outcome } from '../facts/index.ts'
+
+const DAY = 86_400_000
 
 /** What the status of controls is found from, as at the end of the period. */
 export interface Standing {
@@ -11,6 +13,7 @@ export interface Standing {
   /** Null where nothing tells of it: then nothing is left out for it. */
   readonly plan: Plan | null
   readonly outcomes: ReadonlyMap<string, Outcome>
+  readonly span: Facts['span']
   readonly evidence: ReadonlyMap<string, Evidence>
 }
 
@@ -30,32 +33,68 @@ const ABOUT_THE_LEDGER: ReadonlySet<string> = new Set([
 export const isApplicable = (outcome: Outcome | undefined): outcome is Outcome =>
   outcome !== undefined && outcome.population > 0
 
-const hasFailed = (outcome: Outcome | undefined): boolean => isApplicable(outcome) && !outcome.ok
+type Result = ReportCheck['result']
 
-const hasPassed = (outcome: Outcome | undefined): boolean => isApplicable(outcome) && outcome.ok
+/** How many there are of what the least of a check counts. */
+export const basisOf = ({ basis, population }: Outcome): number => basis ?? population
+
+/** Whole days of record, as the least of a check counts them. */
+export const daysOf = ({ least }: CheckDefinition, { periodMs, recordMs }: Facts['span']): number =>
+  Math.floor((least.over === 'record' ? recordMs : periodMs) / DAY)
+
+/**
+ * What a check came to. A failure is one over however few; to pass it takes as many, and as long a
+ * record, as the catalogue says.
+ */
+export function resultOf(
+  check: CheckDefinition,
+  outcome: Outcome | undefined,
+  span: Facts['span'],
+): Result {
+  if (!isApplicable(outcome)) return 'not_applicable'
+  if (!outcome.ok) return 'fail'
+  if (basisOf(outcome) < check.least.population) return 'too_small'
+  return daysOf(check, span) < check.least.days ? 'too_young' : 'pass'
+}
+
+/** Why results are not enough to pass; null where all that apply are. */
+const shortfallOf = (results: readonly Result[]): 'too_small' | 'too_young' | null =>
+  (['too_small', 'too_young'] as const).find((one) => results.includes(one)) ?? null
 
 /**
  * The status of a control; `checks` are those that name it. The first rule that holds decides: what
  * nobody looked at is never satisfied, and what went wrong is never hidden behind what was not used.
  */
 export function statusOf(
-  { coverage, evidence: kinds }: Pick<Control, 'coverage' | 'evidence'>,
+  { coverage, evidence: kinds, requires }: Pick<Control, 'coverage' | 'evidence' | 'requires'>,
   checks: readonly CheckDefinition[],
-  { ledgerVerified, plan, outcomes, evidence }: Standing,
+  { ledgerVerified, plan, outcomes, evidence, span }: Standing,
 ): Verdict {
   const [primary] = kinds
   if (coverage === 'manual' || primary === undefined) return { status: 'manual', reason: null }
   if (!ledgerVerified) return { status: 'attention', reason: 'ledger_not_verified' }
-  if (checks.some((check) => check.severity !== 'low' && hasFailed(outcomes.get(check.id))))
+  const results = new Map(
+    checks.map((check) => [check, resultOf(check, outcomes.get(check.id), span)]),
+  )
+  const isSerious = ({ severity }: CheckDefinition): boolean => severity !== 'low'
+  if (checks.some((check) => isSerious(check) && results.get(check) === 'fail'))
     return { status: 'attention', reason: 'check_failed' }
   if (plan !== null && !isKindInPlan(primary, plan))
     return { status: 'not_evidenced', reason: 'not_in_plan' }
   const shown = evidence.get(primary)
   if (!shown?.operated) return { status: 'not_evidenced', reason: shown?.reason ?? 'not_exercised' }
-  const isOfSubstance = ({ id }: CheckDefinition): boolean =>
-    ABOUT_THE_LEDGER.has(primary) || !id.startsWith('LED-')
-  if (!checks.some((check) => isOfSubstance(check) && hasPassed(outcomes.get(check.id))))
-    return { status: 'not_evidenced', reason: 'nothing_to_check' }
+  const isOfSubstance = ({ id, carries }: CheckDefinition): boolean =>
+    carries && (ABOUT_THE_LEDGER.has(primary) || !id.startsWith('LED-'))
+  const resultsOf = (some: (check: CheckDefinition) => boolean): Result[] =>
+    checks.filter(some).map((check) => results.get(check) ?? 'not_applicable')
+  const required = resultsOf(({ id }) => requires?.includes(id) ?? false)
+  const isMissing = requires !== undefined && !required.includes('pass')
+  const carrying = resultsOf(isOfSubstance)
+  const reason =
+    shortfallOf(resultsOf((check) => isOfSubstance(check) && isSerious(check))) ??
+    (isMissing ? (shortfallOf(required) ?? 'nothing_to_check') : null) ??
+    (carrying.includes('pass') ? null : (shortfallOf(carrying) ?? 'nothing_to_check'))
+  if (reason !== null) return { status: 'not_evidenced', reason }
   return { status: 'satisfied', reason: null }
 }
 

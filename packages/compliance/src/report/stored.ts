@@ -40,6 +40,7 @@ function reportIn(row: ReportRow): ReadyReport | null {
     status: 'ready',
     generated_at,
     generated_by: jsonIn(row.requested_by),
+    generated_by_person: row.requested_person,
     evaluation: row.evaluation === 1,
     content_sha256,
     csv_sha256,

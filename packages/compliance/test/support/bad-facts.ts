@@ -3,6 +3,7 @@ import type { ChainFacts, RecordedReport } from '../../src/facts/index.ts'
 import { ms, SYSTEM } from './by-hand.ts'
 import type { Said } from './by-hand.ts'
 import {
+  ADA,
   agent,
   approval,
   approvalRule,
@@ -62,12 +63,22 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
   'LED-1': chain({ firstBadSeq: 50 }),
   'LED-2': chain({ gaps: 1 }),
   'LED-3': without(inside(71, 73)),
-  'LED-4': plus(organization('organization.updated', day(3), { retention_days: 100 })),
+  'LED-4': plus({
+    ...organization('organization.updated', day(3), { retention_days: 100 }),
+    actor: ADA,
+  }),
   'LED-5': ({ said, ...rest }) => ({
     ...rest,
     // The record begins in the period, with an organization that is older.
     said: said.map((one) =>
-      ms(one.at) < ms(day(1)) ? { ...one, at: day(1), kind: laterKind(one) } : one,
+      ms(one.at) < ms(day(1))
+        ? {
+            ...one,
+            at: day(1),
+            kind: laterKind(one),
+            data: { ...one.data, person: 'ada@example.org' },
+          }
+        : one,
     ),
   }),
   'LED-6': without(inside(5, 60, 'ledger.verified')),
@@ -138,7 +149,10 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
   'CHG-2': plus(policy(day(50), 'pol_sudden')),
   'CHG-3': plus({ ...approvalRule(day(20, 20), 'large'), actor: BO }),
   'CHG-4': plus(
-    organization('organization.updated', day(79), { default_effect: 'allow' }),
+    {
+      ...organization('organization.updated', day(79), { default_effect: 'allow' }),
+      actor: ADA,
+    },
     change(day(80), 'policy.deleted', { policy: { id: 'pol_deny' } }),
     change(day(80), 'approval_rule.removed', { approval_rule: { id: 'large' } }),
     approvalRule(day(82), 'large'),
@@ -155,7 +169,7 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
       policy: { id: 'tru_all', effect: 'allow', source_agents: ['*'], target_agents: ['*'] },
     }),
   ),
-  'TRU-2': plus(exchange(day(20), 'idp_unknown')),
+  'TRU-2': plus(exchange(day(20), 'idp_stranger')),
 
   'GRD-1': plus(
     agent(day(60), 'buyer'),

@@ -1,4 +1,4 @@
-import { createFold, questionOf } from '../../src/facts/index.ts'
+import { createFold, noteOf, questionOf, seqsIn } from '../../src/facts/index.ts'
 import type { Facts, Metric, Outcome, Outside } from '../../src/facts/index.ts'
 import { SOUND } from '../../src/facts/outside.ts'
 import { ms, rowsOf } from './by-hand.ts'
@@ -10,8 +10,15 @@ const NOTHING: Outside = { chain: SOUND, reports: [] }
 export function factsOf(said: readonly Said[], outside: Outside = NOTHING, firstSeq = 0): Facts {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
   const fold = createFold(questionOf(period))
-  for (const row of rowsOf(said, firstSeq)) fold.entry(row)
-  return fold.end(outside)
+  const rows = rowsOf(said, firstSeq)
+  for (const row of rows) fold.entry(row)
+  const facts = fold.end(outside)
+  const bySeq = new Map(rows.map((row) => [row.seq, row]))
+  const notes = seqsIn(facts).flatMap((seq) => {
+    const row = bySeq.get(seq)
+    return row ? [[seq, noteOf(row, fold.state)] as const] : []
+  })
+  return { ...facts, entries: new Map(notes) }
 }
 
 export const metric = (facts: Facts, id: string): Metric | undefined =>

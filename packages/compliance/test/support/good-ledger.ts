@@ -143,6 +143,7 @@ function identity(): Said[] {
     change(day(5), 'issuer.trusted', {
       issuer: { id: 'idp_1', issuer: 'https://issuer.example', enabled: true, expires_at: null },
     }),
+    ...everyDay(7, 11, 1, (at) => exchange(day(at), 'idp_1')),
     exchange(day(6), 'idp_1'),
     credential(day(6), 'cred_x', {
       source: 'exchange',
@@ -155,6 +156,12 @@ function identity(): Said[] {
 function checks(): Said[] {
   return [
     guardCheck(day(7), { session_id: 'chat 1' }),
+    ...everyDay(8, 12, 1, (at) => guardCheck(day(at), { session_id: `chat ${at}` })),
+    {
+      at: day(13),
+      kind: 'guard.counted',
+      data: { action: 'allow', checks: 40, agents: [{ agent_id: 'payer', checks: 40 }] },
+    },
     ...everyDay(-20, 90, 15, (at) => scorerRun(day(at, 4), 5)),
     {
       at: day(30),

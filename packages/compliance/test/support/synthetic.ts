@@ -5,9 +5,11 @@ import type { Evidence, Facts, Outcome } from '../../src/facts/index.ts'
 import { SOUND } from '../../src/facts/outside.ts'
 import { ms } from './by-hand.ts'
 
+const DAY = 86_400_000
+
 export const passed = (check: string): Outcome => ({
   check,
-  population: 7,
+  population: 1000,
   ok: true,
   value: { count: 0 },
   threshold: '0',
@@ -50,6 +52,7 @@ export interface Given {
   readonly evidence?: readonly Evidence[]
   readonly chain?: Partial<Facts['outside']['chain']>
   readonly name?: string
+  readonly span?: Partial<Facts['span']>
 }
 
 /** Facts in which every check passed and everything was at work, but for what is given. */
@@ -59,6 +62,7 @@ export const factsWith = ({
   evidence = [],
   chain,
   name,
+  span,
 }: Given = {}): Facts => {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
   const given = new Map(outcomes.map((outcome) => [outcome.check, outcome]))
@@ -72,6 +76,8 @@ export const factsWith = ({
       createdAt: 0,
     },
     ledger: { entries: 6, firstSeq: 4, lastSeq: 9, byKind: { 'a.b': 6 }, lastSeqBeforeEnd: 9 },
+    span: { periodMs: 90 * DAY, recordMs: 400 * DAY, ...span },
+    entries: new Map(),
     metrics: [{ id: 'M01', value: { entries: 6 }, population: 6 }],
     checks: [...CHECKS.keys()].map((check) => given.get(check) ?? passed(check)),
     evidence: [...EVIDENCE_KINDS.keys()].map((kind) => shown.get(kind) ?? operated(kind)),

@@ -38,7 +38,7 @@ export const agentsMeter: CreateMeter = ({ seqsOf }) => {
             check: 'ACC-1',
             population: agents.length,
             value: { count: unowned.count },
-            threshold: '0',
+            threshold: 'none without a named owner',
             failures: failing(unowned),
           }),
         ],

@@ -29,7 +29,7 @@ export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'ACC-7',
             population: agents.length,
             value: { count: dormant.count },
-            threshold: '0',
+            threshold: 'none',
             relaxed: isRelaxed(thresholds, 'dormant_days'),
             failures: failing(dormant),
           }),

@@ -2,7 +2,7 @@ import { matchesAll, matchesPattern } from '@remit/core'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../question.ts'
-import { isAtMostPercent, shareText } from '../ratio.ts'
+import { isAtMostPercent } from '../ratio.ts'
 import type { PermissionState } from '../state/permissions.ts'
 import { isRelaxed } from '../thresholds.ts'
 
@@ -51,7 +51,7 @@ export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'ACC-6',
             population: grants.length,
             value: counts,
-            threshold: `wildcards = 0 and unused <= ${shareText(percent)} of grants`,
+            threshold: `none covers every action, and at most ${percent}% unused`,
             relaxed: isRelaxed(thresholds, 'unused_grants_percent', 'unused_grant_days'),
             failures: failing(against, counts),
           }),

@@ -29,13 +29,17 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
   const orphans = new Map<string, Orphan>()
   const removed = new Set<string>()
   let longest = 0
+  /** What ended the last credential that outlived its agent. */
+  let endingSeq: number | null = null
 
-  function end({ agentId, removedAt, credential }: Orphan, time: number): void {
+  function end({ agentId, removedAt, credential }: Orphan, time: number, by: number | null): void {
     if (time < from) return
     removed.add(agentId)
     const delay = time - removedAt
     if (delay > longest) longest = delay
-    if (delay > allowed) outlived.add(credential.seq)
+    if (delay <= allowed) return
+    outlived.add(credential.seq)
+    endingSeq = by ?? credential.seq
   }
 
   return {
@@ -46,7 +50,7 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
       for (const { id } of ended) {
         const orphan = orphans.get(id)
         if (!orphan) continue
-        end(orphan, Math.min(entry.time, orphan.credential.expiresAt ?? Infinity))
+        end(orphan, Math.min(entry.time, orphan.credential.expiresAt ?? Infinity), entry.seq)
         orphans.delete(id)
       }
       if (entry.kind !== 'agent.removed') return
@@ -69,7 +73,7 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
       }
       for (const orphan of orphans.values()) {
         const { id, expiresAt } = orphan.credential
-        if (!alive.has(id) && expiresAt !== null) end(orphan, expiresAt)
+        if (!alive.has(id) && expiresAt !== null) end(orphan, expiresAt, null)
       }
       return {
         metrics: [
@@ -84,9 +88,9 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'ACC-4',
             population: removed.size,
             value: { orphaned: alive.size, longest_delay_hours: hoursText(longest) },
-            threshold: `orphaned = 0 and longest delay <= ${thresholds.revocation_delay_hours} h`,
+            threshold: `none alive after its agent, and none ended more than ${thresholds.revocation_delay_hours} hours later`,
             relaxed: isRelaxed(thresholds, 'revocation_delay_hours'),
-            failures: failing(outlived),
+            failures: failing(outlived, undefined, alive.size === 0 ? endingSeq : null),
           }),
         ],
       }

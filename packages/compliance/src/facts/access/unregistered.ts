@@ -24,7 +24,7 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
           check: 'ACC-5',
           population: issued,
           value: { count: early.count },
-          threshold: '0',
+          threshold: 'none before its agent is registered',
           failures: failing(early),
         }),
       ],

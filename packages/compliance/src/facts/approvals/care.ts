@@ -2,10 +2,10 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
 import { SECOND } from '../question.ts'
-import { isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
+import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { approvalOf } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
-import { voteIn, VOTING } from './votes.ts'
+import { isNamed, voteIn, VOTING } from './votes.ts'
 
 /** M18, M20: how often people refuse, and how often they approve faster than anybody can look. */
 export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
@@ -16,6 +16,7 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
   const durations: number[] = []
   let approvals = 0
   let rapid = 0
+  let named = 0
   return {
     reads: VOTING,
     entry(entry) {
@@ -29,6 +30,7 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
       }
       if (vote.decision !== 'approve') return
       approvals += 1
+      if (isNamed(vote)) named += 1
       if (ms < rapidMs) rapid += 1
       if (ms < Math.max(rapidMs, medianMs)) quick.add(entry.seq)
     },
@@ -47,7 +49,9 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
         median !== null &&
         median < medianMs
       const isFine = isAtMostPercent(rapid, approvals, thresholds.rapid_percent) && !neverRefuses
-      const params = { share: share?.text ?? '', refusals: refusals?.text ?? '' }
+      const params = { share: percentText(share), refusals: percentText(refusals) }
+      // A share of a few says nothing.
+      const isJudged = approvals >= thresholds.min_approvals
       return {
         metrics: [
           { id: 'M18', value: refusals, population: decided },
@@ -56,9 +60,10 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
         checks: [
           outcome({
             check: 'APR-5',
-            population: approvals >= thresholds.min_approvals ? approvals : 0,
-            value: { rapid_share: share, refusal_share: refusals },
-            threshold: `rapid <= ${shareText(thresholds.rapid_percent)}, and not ${thresholds.unrefused_decisions} decisions without a refusal with a median below ${thresholds.unrefused_median_seconds} s`,
+            population: approvals,
+            basis: named,
+            value: { rapid_share: share, refusal_share: refusals, unnamed: approvals - named },
+            threshold: `at most ${thresholds.rapid_percent}% in under ${thresholds.rapid_seconds} seconds, and not ${thresholds.unrefused_decisions} decisions without a refusal with a median below ${thresholds.unrefused_median_seconds} seconds`,
             relaxed: isRelaxed(
               thresholds,
               'rapid_percent',
@@ -67,7 +72,7 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
               'unrefused_decisions',
               'unrefused_median_seconds',
             ),
-            failures: isFine ? [] : failing(quick, params),
+            failures: isFine || !isJudged ? [] : failing(quick, params),
           }),
         ],
       }

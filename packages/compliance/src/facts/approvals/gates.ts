@@ -23,6 +23,8 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const asked = new AskedFor()
   const listed = new Listed()
   let released = 0
+  /** Approved, by keys that name nobody alone. */
+  let unnamed = 0
   let requests = 0
   let isBegun = false
 
@@ -68,7 +70,9 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const isApproved = entry.kind === 'approval.decided' && approval.status === 'approved'
     // What was refused or ran out in the period must not be allowed in the end, either.
     if (isApproved || !inPeriod) asked.drop(approval.agentId, approval.id)
-    if (isApproved && inPeriod) release(entry.seq, approval.personApproved)
+    if (!isApproved || !inPeriod) return
+    if (!approval.personApproved) unnamed += 1
+    release(entry.seq, approval.personApproved)
   }
 
   return {
@@ -92,15 +96,16 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
           outcome({
             check: 'APR-1',
             population: released,
-            value: share,
-            threshold: '1',
+            basis: released - unreleased.count,
+            value: { share, named: released - unreleased.count, unnamed },
+            threshold: 'all approved by a named person',
             failures: failing(unreleased),
           }),
           outcome({
             check: 'APR-2',
             population: requests,
             value: { count: past.count },
-            threshold: '0',
+            threshold: 'none',
             failures: failing(past),
           }),
         ],

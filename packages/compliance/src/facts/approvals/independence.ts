@@ -1,17 +1,18 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { approvalOf } from '../state/approvals.ts'
-import { objectionTo, voteIn, VOTING } from './votes.ts'
+import { isNamed, objectionTo, voteIn, VOTING } from './votes.ts'
 
 /**
- * M22: votes by whoever asked, by an owner of the agent, or by nobody in particular. A person whom
- * only the request names, with no key of his own, counts as named; how many such there are is shown.
+ * M22: votes by whoever asked, by an owner of the agent, or with a key that names nobody. `asserted` are
+ * those of the unnamed for which the request gave a name.
  */
 export const independenceMeter: CreateMeter = ({ seqsOf }) => {
   const against = seqsOf('APR-3')
   const counts = { requester: 0, owner: 0, unnamed: 0 }
-  let unproven = 0
+  let asserted = 0
   let votes = 0
+  let named = 0
   return {
     reads: VOTING,
     entry(entry, state) {
@@ -23,19 +24,22 @@ export const independenceMeter: CreateMeter = ({ seqsOf }) => {
       if (objection) {
         counts[objection] += 1
         against.add(entry.seq)
-      } else if (!vote.named) unproven += 1
+      }
+      if (isNamed(vote)) named += 1
+      else if (vote.type === 'person') asserted += 1
     },
     end: () => ({
       metrics: [
-        { id: 'M22', value: { count: against.count, ...counts, unproven }, population: votes },
+        { id: 'M22', value: { count: against.count, ...counts, asserted }, population: votes },
       ],
       checks: [
         outcome({
           check: 'APR-3',
           population: votes,
-          value: { count: against.count },
-          threshold: '0',
-          failures: failing(against),
+          basis: named,
+          value: { named, unnamed: votes - named, count: against.count },
+          threshold: 'every vote is that of a named person who is independent',
+          failures: failing(against, { n: against.count, ...counts }),
         }),
       ],
     }),

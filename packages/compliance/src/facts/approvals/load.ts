@@ -3,7 +3,7 @@ import { failing, outcome } from '../outcome.ts'
 import { HOUR } from '../question.ts'
 import { ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
-import { voteIn, voterName, VOTING } from './votes.ts'
+import { isNamed, voteIn, voterName, VOTING } from './votes.ts'
 
 interface Load {
   hour: number
@@ -19,13 +19,17 @@ export const loadMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
   const loads = new Map<string, Load>()
   let votes = 0
   let approvals = 0
+  let named = 0
   return {
     reads: VOTING,
     entry(entry) {
       const vote = voteIn(entry)
       if (!vote) return
       votes += 1
-      if (vote.decision === 'approve') approvals += 1
+      if (vote.decision === 'approve') {
+        approvals += 1
+        if (isNamed(vote)) named += 1
+      }
       const hour = Math.floor(entry.time / HOUR)
       const name = voterName(vote)
       const load = loads.get(name) ?? { hour, inHour: 0, most: 0, total: 0 }
@@ -56,11 +60,15 @@ export const loadMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
         checks: [
           outcome({
             check: 'APR-7',
-            population: approvals >= thresholds.min_approvals ? votes : 0,
+            population: votes,
+            basis: named,
             value: { max_per_hour: n },
-            threshold: `<= ${most} an hour`,
+            threshold: `at most ${most} votes of one approver in an hour`,
             relaxed: isRelaxed(thresholds, 'approver_decisions_per_hour', 'min_approvals'),
-            failures: failing(beyond, { approver: first?.[0] ?? '', n }),
+            failures:
+              approvals < thresholds.min_approvals
+                ? []
+                : failing(beyond, { approver: first?.[0] ?? '', n }),
           }),
         ],
       }

@@ -57,7 +57,7 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       const isUnanswered = p95 === null && expired.length > 0
       if (isUnanswered) for (const seq of expired) late.add(seq)
       const isLate = isUnanswered || (p95 !== null && p95 > slowMs) || overdue.length > 0
-      const hours = p95 === null ? 'not measured' : `${hoursText(p95)} h`
+      const hours = p95 === null ? 'no measured time' : `${hoursText(p95)} hours`
       return {
         metrics: [
           {
@@ -85,9 +85,11 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'APR-4',
             population,
             value: { p95_seconds: seconds(p95), overdue: overdue.length },
-            threshold: `p95 <= ${thresholds.approval_p95_hours} h and none pending longer than ${thresholds.approval_pending_hours} h`,
+            threshold: `95% within ${thresholds.approval_p95_hours} hours and none pending longer than ${thresholds.approval_pending_hours} hours`,
             relaxed: isRelaxed(thresholds, 'approval_p95_hours', 'approval_pending_hours'),
-            failures: isLate ? failing(late, { p95: hours, n: overdue.length }) : [],
+            failures: isLate
+              ? failing(late, { p95: hours, n: overdue.length, expired: expired.length })
+              : [],
           }),
         ],
       }

@@ -14,6 +14,12 @@ export function voteIn({ data }: FactEntry): VoteFacts | null {
   return vote && voteOf(vote)
 }
 
+/**
+ * Whether a vote is that of a person whom its key names. A name that only the request gives is unproven:
+ * such a vote is counted and shown, and says nothing about human oversight.
+ */
+export const isNamed = ({ type, named }: VoteFacts): boolean => type === 'person' && named
+
 /** Whoever votes as one, under one name. */
 export const voterName = ({ type, id, keyId }: VoteFacts): string =>
   type === 'person' ? foldName(id) : (keyId ?? id)
@@ -21,7 +27,7 @@ export const voterName = ({ type, id, keyId }: VoteFacts): string =>
 /** Why a vote is nobody's of whom one can tell, or no independent one's. */
 export type Objection = 'unnamed' | 'requester' | 'owner'
 
-/** What stands against a vote on a request; null when it is a person's who has no part in it. */
+/** What stands against a vote on a request; null when it is a named person's who has no part in it. */
 export function objectionTo(
   vote: VoteFacts,
   { agentId, requestedBy, actingFor }: ApprovalState,
@@ -29,12 +35,10 @@ export function objectionTo(
 ): Objection | null {
   // The key that asked decides itself, whoever it says to be.
   if (requestedBy.type === 'key' && vote.keyId === requestedBy.id) return 'requester'
-  if (vote.type !== 'person') return 'unnamed'
   const is = (name: string | null | undefined) =>
-    name != null && foldName(name) === foldName(vote.id)
+    vote.type === 'person' && name != null && foldName(name) === foldName(vote.id)
   if (is(requestedBy.person) || is(actingFor)) return 'requester'
   const owners = agents.get(agentId)?.owners ?? []
-  return owners.some(({ type, id, email }) => type === 'user' && (is(id) || is(email)))
-    ? 'owner'
-    : null
+  if (owners.some(({ type, id, email }) => type === 'user' && (is(id) || is(email)))) return 'owner'
+  return isNamed(vote) ? null : 'unnamed'
 }

@@ -13,6 +13,9 @@ export const ADMINISTRATIVE = [
   'credential.*',
   'trust_policy.*',
   'issuer.*',
+  'key.*',
+  'organization.updated',
+  'webhook.*',
 ] as const
 
 /** What the server notes, or what changes nothing. */
@@ -20,14 +23,17 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
   'policy.dry_run',
   'credential.refused',
   'issuer.fetch_failed',
+  'webhook.disabled',
 ])
 
 /**
  * Whether an entry of these kinds is a change that somebody decided on. A credential that came of a
- * token exchange is none: the issuer was trusted by somebody, and that is the change.
+ * token exchange is none: the issuer was trusted by somebody, and that is the change. Nor is the first
+ * key: before it nobody could have made one, so it belongs to the making of the organization.
  */
-export function isAdministrative({ kind, erased, data }: FactEntry): boolean {
+export function isAdministrative({ kind, erased, data }: FactEntry, { keys }: State): boolean {
   if (erased || NO_CHANGE.has(kind)) return false
+  if (kind === 'key.created' && keys.size === 0) return false
   if (kind !== 'credential.issued') return true
   return textIn(recordIn(data, 'credential') ?? {}, 'source') !== 'exchange'
 }

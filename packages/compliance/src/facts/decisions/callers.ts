@@ -1,6 +1,7 @@
 import { isKindInPlan } from '../../catalogue/plan.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
+import type { State } from '../state/state.ts'
 
 // As many as can be registered; whoever makes up more names is not counted name by name.
 const MOST = 50_000
@@ -36,11 +37,24 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-1',
             population: isKept ? decisions : 0,
             value,
-            threshold: '0',
-            failures: isExplained ? [] : failing(unregistered, { n: names.size, allows }),
+            threshold: 'no unregistered caller',
+            failures: isExplained
+              ? []
+              : failing(unregistered, { n: names.size, allows }, registeredSince(names, state)),
           }),
         ],
       }
     },
   }
+}
+
+/** The last registration of those who called before it; null while one of them is not registered. */
+function registeredSince(names: ReadonlySet<string>, { agents }: State): number | null {
+  let last = -1
+  for (const name of names) {
+    const agent = agents.get(name)
+    if (!agent) return null
+    if (agent.seq > last) last = agent.seq
+  }
+  return last < 0 ? null : last
 }

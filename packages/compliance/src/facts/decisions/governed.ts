@@ -1,7 +1,7 @@
 import { isKindInPlan } from '../../catalogue/plan.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
+import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /** M14: allows about which no rule and no grant says anything. */
@@ -27,11 +27,11 @@ export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf })
             check: 'DEC-4',
             population: isInPlan ? allows : 0,
             value: share,
-            threshold: `<= ${shareText(percent)}`,
+            threshold: `at most ${percent}% of allows`,
             relaxed: isRelaxed(thresholds, 'ungoverned_percent'),
             failures: isAtMostPercent(count, allows, percent)
               ? []
-              : failing(ungoverned, { share: share?.text ?? '', n: count }),
+              : failing(ungoverned, { share: percentText(share), n: count, of: allows }),
           }),
         ],
       }

@@ -68,7 +68,7 @@ export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-2',
             population: total,
             value: share,
-            threshold: '1',
+            threshold: 'all',
             failures: failing(unexplained),
           }),
         ],

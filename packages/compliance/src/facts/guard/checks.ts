@@ -1,6 +1,6 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
+import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { numberIn, recordsIn, textIn } from '../read.ts'
 import { isRelaxed } from '../thresholds.ts'
 
@@ -60,10 +60,15 @@ export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
           outcome({
             check: 'GRD-1',
             population: deciding.size,
+            basis: checks,
             value: { share },
-            threshold: `share >= ${shareText(percent)}`,
+            threshold: `at least ${percent}% of agents`,
             relaxed: isRelaxed(question.thresholds, 'guarded_percent'),
-            failures: failing(unchecked, { share: share?.text ?? '' }),
+            failures: failing(unchecked, {
+              share: percentText(share),
+              checked: deciding.size - bare.length,
+              of: deciding.size,
+            }),
           }),
         ],
       }

@@ -49,7 +49,7 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
             check: 'LED-2',
             population: Math.max(0, kept - 1),
             value: { gaps, regressions },
-            threshold: 'gaps = 0 and regressions = 0',
+            threshold: 'no gap, and no entry dated before its predecessor',
             failures: failing(
               { count: gaps + regressions, seqs: breaks.seqs },
               { gaps, regressions },
@@ -68,7 +68,7 @@ const soundness = ({ firstBadSeq }: ChainFacts, kept: number): Outcome =>
     // What cannot be read at all is broken too, whether an entry is left or not.
     population: firstBadSeq === null ? kept : Math.max(1, kept),
     value: { first_bad_seq: firstBadSeq },
-    threshold: 'no first_bad_seq',
+    threshold: 'no wrong entry',
     failures:
       firstBadSeq === null
         ? []
@@ -80,7 +80,7 @@ const agreement = ({ checkpoints, mismatches }: ChainFacts): Outcome =>
     check: 'LED-7',
     population: Math.max(checkpoints, mismatches.length),
     value: { mismatches: mismatches.length },
-    threshold: 'mismatches = 0',
+    threshold: 'every checkpoint agrees',
     failures: mismatches.map(({ seq, keptBy }): Failure => ({
       params: { report_id: keptBy, seq },
       count: 1,

@@ -33,6 +33,8 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   let first: Place | null = null
   let last: Place | null = null
   let longest: Silence | null = null
+  /** What ended the last silence that was too long. */
+  let brokenBy: number | null = null
   let decisions = 0
   let entries = 0
 
@@ -47,6 +49,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       if (isInside) heard({ ms: to - begin, from: START, to: END }, null)
     } else {
       heard({ ms: Math.max(0, first.time - begin), from: START, to: first.seq }, first.seq)
+      if (first.time - begin > allowed) brokenBy ??= first.seq
       heard({ ms: to - last.time, from: last.seq, to: END }, last.seq)
     }
     return longest
@@ -58,12 +61,13 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       check: 'LED-3',
       population: isBeating || decisions > 0 ? Math.max(1, entries) : 0,
       value: { longest_hours: found && hoursText(found.ms) },
-      threshold: `longest silence <= ${thresholds.silence_hours} h`,
+      threshold: `longest silence at most ${thresholds.silence_hours} hours`,
       relaxed: isRelaxed(thresholds, 'silence_hours'),
       failures: isLong
         ? failing(
             { count: Math.max(1, silent.count), seqs: silent.seqs },
-            { hours: hoursText(found.ms), from_seq: found.from, to_seq: found.to },
+            { hours: hoursText(found.ms), from: placeText(found.from), until: placeText(found.to) },
+            last !== null && to - last.time > allowed ? null : brokenBy,
           )
         : [],
     })
@@ -79,7 +83,10 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       entries += 1
       if (kind === 'authorization.decided' && !erased) decisions += 1
       first ??= { seq, time }
-      if (last) heard({ ms: time - last.time, from: last.seq, to: seq }, last.seq)
+      if (last) {
+        heard({ ms: time - last.time, from: last.seq, to: seq }, last.seq)
+        if (time - last.time > allowed) brokenBy = seq
+      }
       last = { seq, time }
     },
     end(state, { chain }) {
@@ -106,11 +113,11 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'LED-5',
             population: firstKept && created < from ? 1 : 0,
             value: { covered },
-            threshold: 'covered share = 1',
+            threshold: 'the whole period',
             failures: isWhole
               ? []
               : failing(late, {
-                  first_ts: firstKept ? new Date(firstKept.time).toISOString() : NEVER,
+                  first_ts: firstKept ? utcText(firstKept.time) : NEVER,
                 }),
           }),
         ],
@@ -118,6 +125,11 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     },
   }
 }
+
+const placeText = (place: number | string): string =>
+  typeof place === 'number' ? `entry ${place}` : place
+const utcText = (time: number): string =>
+  `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 const START = 'the start of the period'
 const END = 'the end of the period'

@@ -22,7 +22,7 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'REP-1',
             population: recorded.length,
             value: { not_intact: broken.length },
-            threshold: 'not intact = 0',
+            threshold: 'every report is as recorded',
             failures: broken.map(({ seq, reportId }): Failure => ({
               params: { report_id: reportId },
               count: 1,

@@ -55,11 +55,11 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'LED-4',
             population: kept,
             value: { setting_days: days, early_prunings: early.count },
-            threshold: `setting >= ${least} days, nothing younger pruned`,
+            threshold: `set to at least ${least} days, nothing younger pruned`,
             relaxed: isRelaxed(thresholds, 'retention_days'),
             failures: failing(
               { count: early.count + (isShort ? 1 : 0), seqs: early.seqs },
-              { days },
+              { days, early: early.count },
             ),
           }),
         ],

@@ -30,7 +30,7 @@ export const verificationsMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'LED-6',
             population,
             value: { longest_days: daysText(longest) },
-            threshold: `longest interval <= ${most} days`,
+            threshold: `longest interval at most ${most} days`,
             relaxed: isRelaxed(question.thresholds, 'verification_interval_days'),
             failures,
           }),

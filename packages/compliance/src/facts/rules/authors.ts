@@ -1,5 +1,5 @@
 import { foldName } from '@remit/contract'
-import { voteIn, VOTING } from '../approvals/votes.ts'
+import { isNamed, voteIn, VOTING } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
 import { DECIDED } from '../lazy-entry.ts'
@@ -33,6 +33,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
   const policies = new Map<string, readonly string[]>()
   let changes = 0
   let votes = 0
+  let named = 0
 
   function change(entry: FactEntry, state: State): void {
     const rule = ruleOf(entry)
@@ -50,6 +51,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
     const approval = approvalOf(entry)
     if (!given || !approval) return
     votes += 1
+    if (isNamed(given)) named += 1
     if (given.decision !== 'approve') return
     const names = [given.keyId, given.type === 'person' ? foldName(given.id) : null]
     const rules = [...approval.rules, ...(policies.get(approval.id) ?? [])]
@@ -93,8 +95,9 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
           outcome({
             check: 'CHG-3',
             population: changes > 0 ? votes : 0,
+            basis: named,
             value: { count: against.count },
-            threshold: '0',
+            threshold: 'none',
             relaxed: isRelaxed(thresholds, 'author_hours'),
             failures: failing(against),
           }),

@@ -5,6 +5,9 @@ import { DAY } from '../question.ts'
 import { ratioOf } from '../ratio.ts'
 import type { SeqList } from '../seqs.ts'
 import { deniesByDefault } from '../state/organization.ts'
+import type { Kept } from '../state/fold.ts'
+import { isInForce } from '../state/rules.ts'
+import type { RuleState } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
 import { inForceFor, isPutToRules } from './for-decision.ts'
 
@@ -13,6 +16,7 @@ class Days {
   readonly without: SeqList
   #day = Number.NaN
   #isCounted = false
+  #last = 0
   days = 0
   bare = 0
 
@@ -29,18 +33,25 @@ class Days {
     }
     if (isThere) return
     this.without.add(seq)
+    this.#last = seq
     if (!this.#isCounted) this.bare += 1
     this.#isCounted = true
   }
 
-  outcome(check: string, isInPlan: boolean): Outcome {
+  /** The first rule that came after the last decision without one. */
+  #fixedBy(fixes: Iterable<Kept>): number | null {
+    const later = [...fixes].map(({ changedSeq }) => changedSeq).filter((seq) => seq > this.#last)
+    return later.length === 0 ? null : Math.min(...later)
+  }
+
+  outcome(check: string, isInPlan: boolean, fixes: Iterable<Kept>): Outcome {
     const { bare } = this
     return outcome({
       check,
       population: isInPlan ? this.days : 0,
       value: { days: bare },
-      threshold: '0 days without',
-      failures: failing(this.without, { days: bare }),
+      threshold: 'no day without',
+      failures: failing(this.without, { days: bare }, this.#fixedBy(fixes)),
     })
   }
 }
@@ -70,6 +81,7 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
     end(state) {
       const plan = state.organization?.plan ?? 'free'
       const { policies, denies, approvalRules } = state.inForce.at(to)
+      const gates = [...state.approvalRules.values()].filter((rule) => isInForce(rule, to))
       return {
         metrics: [
           {
@@ -85,13 +97,19 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
           },
         ],
         checks: [
-          gated.outcome('APR-6', isKindInPlan('approval_rules', plan)),
-          restricted.outcome('CHG-4', isKindInPlan('policy_rules', plan)),
+          gated.outcome('APR-6', isKindInPlan('approval_rules', plan), gates),
+          restricted.outcome('CHG-4', isKindInPlan('policy_rules', plan), [
+            ...gates,
+            ...deniesOf(state, to),
+          ]),
         ],
       }
     },
   }
 }
+
+const deniesOf = ({ policies }: State, time: number): RuleState[] =>
+  [...policies.values()].filter((rule) => rule.effect === 'deny' && isInForce(rule, time))
 
 /** What was erased may have been a rule that denies. */
 const isDenying = (state: State): boolean =>

@@ -1,7 +1,7 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { HOUR } from '../question.ts'
-import { isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
+import { isAtMostPercent, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /** M37: policies that went live without anybody having previewed a rule shortly before. */
@@ -33,7 +33,7 @@ export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seq
             check: 'CHG-2',
             population: created,
             value: share,
-            threshold: `<= ${shareText(percent)}`,
+            threshold: `at most ${percent}%`,
             relaxed: isRelaxed(thresholds, 'unpreviewed_percent', 'preview_hours'),
             failures: isAtMostPercent(count, created, percent) ? [] : failing(blind),
           }),

@@ -1,7 +1,7 @@
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter, Failure } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { difference, isAtMostPercent, ratioOf, shareText } from '../ratio.ts'
+import { difference, isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { numberIn, textIn } from '../read.ts'
 import { LowestSeqs } from '../seqs.ts'
 import { isRelaxed } from '../thresholds.ts'
@@ -57,7 +57,14 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
         if (isAtMostPercent(failed, scored, percent)) continue
         const lowest = new LowestSeqs()
         for (const list of [lowest, all]) for (const seq of seqs) list.add(seq)
-        failures.push(...failing(lowest, { scorer, share: ratioOf(failed, scored)?.text ?? '' }))
+        failures.push(
+          ...failing(lowest, {
+            scorer,
+            share: percentText(ratioOf(failed, scored)),
+            failed,
+            of: scored,
+          }),
+        )
       }
       const scored = [...now.values()].reduce((sum, one) => sum + one.scored, 0)
       return {
@@ -69,7 +76,7 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
             value: Object.fromEntries(
               [...now].map(([name, one]) => [name, ratioOf(one.failed, one.scored)]),
             ),
-            threshold: `fail share <= ${shareText(percent)} for each scorer`,
+            threshold: `at most ${percent}% of the items of each scorer fail`,
             relaxed: isRelaxed(thresholds, 'scorer_fail_percent'),
             failures: failures.toSorted((a, b) => (scorerOf(a) < scorerOf(b) ? -1 : 1)),
           }),

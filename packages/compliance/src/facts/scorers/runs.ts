@@ -48,7 +48,7 @@ export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'SCR-1',
             population,
             value: { longest_days: daysText(longest) },
-            threshold: `longest interval <= ${most} days`,
+            threshold: `longest interval at most ${most} days`,
             relaxed: isRelaxed(question.thresholds, 'scorer_interval_days'),
             failures,
           }),

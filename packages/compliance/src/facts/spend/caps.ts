@@ -28,6 +28,9 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   const capped = new Set<string>()
   const days = new Set<string>()
   const months = new Set<string>()
+  /** Allows with an amount, and those of them under a cap. */
+  let spending = 0
+  let held = 0
   let isBegun = false
   /** Whose limit was set by the entry before, which is in the state by now. */
   let setFor: string | null = null
@@ -44,6 +47,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   function spend({ seq, time }: FactEntry, id: string, decided: DecisionFacts, state: State): void {
     const micro = amountOf(decided)
     if (micro === 0 && !decided.hasInvalidAmount) return
+    spending += 1
     const limit = state.spendLimits.get(id)
     if (!hasCap(limit)) {
       // The decision itself names caps: the entry that set them was erased.
@@ -54,6 +58,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     }
     if (!spenders.has(id)) spenders.set(id, true)
     capped.add(id)
+    held += 1
     const isDayOver = isOver(limit.dailyMicro, decided.spend?.daily, micro)
     const isMonthOver = isOver(limit.monthlyMicro, decided.spend?.monthly, micro)
     if (!isDayOver && !isMonthOver) return
@@ -94,18 +99,30 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
             check: 'SPD-1',
             population: spenders.size,
             value: share,
-            threshold: '1',
-            failures: failing(uncapped, { n: spenders.size - ok }),
+            basis: spending,
+            threshold: 'all',
+            failures: failing(uncapped, { n: spenders.size - ok }, cappedSince(spenders, state)),
           }),
           outcome({
             check: 'SPD-2',
             population: capped.size,
             value,
-            threshold: '0',
+            basis: held,
+            threshold: 'none over the cap',
             failures: failing(over, { n: windows }),
           }),
         ],
       }
     },
   }
+}
+
+/** The last limit that was set for those who had spent without one; null while one of them has none. */
+function cappedSince(
+  spenders: ReadonlyMap<string, boolean>,
+  { spendLimits }: State,
+): number | null {
+  const bare = [...spenders].filter(([, isCapped]) => !isCapped)
+  const limits = bare.map(([id]) => spendLimits.get(id))
+  return limits.every(hasCap) ? Math.max(...limits.map(({ changedSeq }) => changedSeq)) : null
 }

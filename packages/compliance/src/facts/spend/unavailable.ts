@@ -28,7 +28,7 @@ export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
             check: 'DEC-5',
             population: allow + denied,
             value,
-            threshold: '0',
+            threshold: 'no allow',
             failures: failing(allowed),
           }),
         ],

@@ -22,7 +22,7 @@ export interface ApprovalState {
   readonly rules: readonly string[]
   readonly requestedBy: Principal
   readonly actingFor: string | null
-  /** Somebody who approved it is a person. */
+  /** Somebody who approved it is a person whom the key itself names. */
   readonly personApproved: boolean
   /** The decision that opened it. */
   readonly decisionId: string | null
@@ -92,7 +92,7 @@ export function approvalOf(entry: FactEntry): ApprovalState | null {
     actingFor: textIn(object, 'acting_for'),
     personApproved: recordsIn(object, 'votes')
       .map(voteOf)
-      .some(({ decision, type }) => decision === 'approve' && type === 'person'),
+      .some(({ decision, type, named }) => decision === 'approve' && type === 'person' && named),
     decisionId: textIn(object, 'decision_id'),
   }
 }

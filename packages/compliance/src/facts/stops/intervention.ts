@@ -1,4 +1,4 @@
-import { voteIn } from '../approvals/votes.ts'
+import { isNamed, voteIn } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../read.ts'
@@ -38,9 +38,7 @@ export function interventionOf(
   const { kind, data } = entry
   if (kind === 'approval.voted' || kind === 'approval.decided') {
     const vote = voteIn(entry)
-    return vote?.decision === 'reject'
-      ? { what: 'refusals', byPerson: vote.type === 'person' }
-      : null
+    return vote?.decision === 'reject' ? { what: 'refusals', byPerson: isNamed(vote) } : null
   }
   const isDeny =
     kind === 'permission.granted' && textIn(recordIn(data, 'permission') ?? {}, 'effect') === 'deny'

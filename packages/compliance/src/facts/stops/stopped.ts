@@ -119,7 +119,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
             check: 'DEC-3',
             population: stops,
             value: { count: all.count },
-            threshold: '0',
+            threshold: 'none',
             failures,
           }),
         ],

@@ -52,7 +52,7 @@ export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'TRU-1',
             population: rules.length,
             value: { count: wide.count },
-            threshold: '0',
+            threshold: 'none',
             failures: failing(wide),
           }),
         ],

@@ -84,7 +84,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
             check: 'TRU-2',
             population: exchanged,
             value: { untrusted, unlimited },
-            threshold: 'untrusted = 0 and unlimited = 0',
+            threshold: 'none from an untrusted issuer, none without scope and expiry',
             failures: failing(wrong),
           }),
         ],

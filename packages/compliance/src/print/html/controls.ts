@@ -4,13 +4,16 @@ import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
 import {
   COVERAGE_WORDS,
+  datedText,
   evidenceWords,
-  figureText,
+  lookedAtText,
   REASON_WORDS,
   RESULT_WORDS,
-  seqText,
+  sentencesIn,
+  supplyItem,
   titleOf,
 } from '../words.ts'
+import { figureText } from '../figures.ts'
 
 /** All controls in the framework's order, then what is behind each, then what the organization supplies. */
 export function controlSections({ controls }: ReportContent): Markup {
@@ -59,11 +62,33 @@ const controlDetail = (control: ReportControl): Markup =>
   html`<article>
     <h3><span class="id">${control.id}</span> ${control.title} ${statusMark(control.status)}</h3>
     ${control.checks.length === 0 ? null : checkTable(control.checks)}
-    ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)}
-    <p class="supply">
-      <strong>The organization supplies:</strong> ${control.organization_must_supply}
-    </p>
+    ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)} ${twoLists(control)}
   </article>`
+
+/** What is here, and what is not, apart from each other. */
+const twoLists = (control: ReportControl): Markup =>
+  html`<div class="lists">
+    ${
+      control.record_shows === undefined
+        ? null
+        : listOf(
+            'The record shows',
+            control.record_shows.length > 0 ? control.record_shows : [nothingShown(control)],
+          )
+    }
+    ${listOf('You supply', sentencesIn(control.organization_must_supply).map(supplyItem))}
+  </div>`
+
+const nothingShown = ({ reason }: ReportControl): string =>
+  `Nothing that can be judged${reason === null ? '' : `: ${REASON_WORDS[reason]}`}.`
+
+const listOf = (title: string, items: readonly string[]): Markup =>
+  html`<div>
+    <h4>${title}</h4>
+    <ul>
+      ${items.map((item) => html`<li>${item}</li>`)}
+    </ul>
+  </div>`
 
 const checkTable = (checks: readonly ReportCheck[]): Markup =>
   html`<table class="checks">
@@ -71,9 +96,9 @@ const checkTable = (checks: readonly ReportCheck[]): Markup =>
       <tr>
         <th scope="col">Check</th>
         <th scope="col">Result</th>
-        <th scope="col">Value</th>
+        <th scope="col">Found</th>
         <th scope="col">Passes when</th>
-        <th scope="col" class="number">Looked at</th>
+        <th scope="col">Looked at</th>
       </tr>
     </thead>
     <tbody>
@@ -85,9 +110,9 @@ const checkTable = (checks: readonly ReportCheck[]): Markup =>
               <span class="reason">${check.severity}</span>
             </th>
             <td class="${check.result}">${RESULT_WORDS[check.result]}</td>
-            <td>${outside(figureText(check.value))}</td>
+            <td>${outside(figureText(check.value, check.id))}</td>
             <td>${check.threshold}${check.relaxed ? html` <strong>(relaxed)</strong>` : null}</td>
-            <td class="number">${check.population}</td>
+            <td>${lookedAtText(check)}</td>
           </tr>`,
       )}
     </tbody>
@@ -101,7 +126,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
         <th scope="col">In the period</th>
         <th scope="col" class="number">Entries</th>
         <th scope="col">First, last</th>
-        <th scope="col">Some of them, by seq</th>
+        <th scope="col">Some of them, with dates</th>
       </tr>
     </thead>
     <tbody>
@@ -112,7 +137,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
             <td>${evidenceWords(one)}</td>
             <td class="number">${one.count}</td>
             <td>${one.first_seq === null ? '' : `${one.first_seq}, ${one.last_seq}`}</td>
-            <td class="seqs">${seqText(one.sample)}</td>
+            <td class="seqs">${datedText(one.sample, one.sample_dates)}</td>
           </tr>`,
       )}
     </tbody>
@@ -120,13 +145,13 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
 
 const manualSection = (controls: readonly ReportControl[]): Markup =>
   html`<section>
-    <h2>What the organization supplies alone</h2>
+    <h2>What you supply alone</h2>
     <table class="manual-controls">
       <thead>
         <tr>
           <th scope="col">Control</th>
           <th scope="col">Title</th>
-          <th scope="col">To be supplied</th>
+          <th scope="col">You supply</th>
         </tr>
       </thead>
       <tbody>
@@ -135,7 +160,7 @@ const manualSection = (controls: readonly ReportControl[]): Markup =>
             html`<tr>
               <th scope="row" class="id">${control.id}</th>
               <td>${control.title}</td>
-              <td>${control.organization_must_supply}</td>
+              <td>${sentencesIn(control.organization_must_supply).map(supplyItem).join(' ')}</td>
             </tr>`,
         )}
       </tbody>

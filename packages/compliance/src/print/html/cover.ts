@@ -1,13 +1,8 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import {
-  EVALUATION_NOTICE,
-  momentText,
-  periodText,
-  STATUS_MEANINGS,
-  STATUS_WORDS,
-} from '../words.ts'
+import { EVALUATION_NOTICE, STATUS_MEANINGS, STATUS_WORDS, openText } from '../words.ts'
+import { momentText, periodText } from '../../moments.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 
@@ -35,7 +30,7 @@ export function cover(report: ReadyReport): Markup {
         <dt>Made</dt>
         <dd>
           ${momentText(report.generated_at)}, asked for by ${report.generated_by.type}
-          ${outside(report.generated_by.id)}
+          ${outside(report.generated_by.id)}${personOf(report)}
         </dd>
         <dt>Report</dt>
         <dd><code>${report.id}</code>, recorded in the ledger as entry ${report.record_seq}</dd>
@@ -76,6 +71,7 @@ export function cover(report: ReadyReport): Markup {
         </tfoot>
       </table>
       <dl class="facts">
+        ${openFindings(report)}
         <dt>Entries in the period</dt>
         <dd>
           ${ledger.entries}${ledger.first_seq === null ? '' : `, seq ${ledger.first_seq} to ${ledger.last_seq}`}
@@ -89,6 +85,22 @@ export function cover(report: ReadyReport): Markup {
       </dl>
       ${kindTable(ledger.by_kind)}
     </section>`
+}
+
+/** The person behind the key that asked. Reports of before do not say. */
+function personOf({ generated_by, generated_by_person: person }: ReadyReport): Markup | null {
+  if (person === undefined || generated_by.type !== 'key') return null
+  return person === null ? html`, which names nobody` : html` of ${outside(person)}`
+}
+
+function openFindings({ content }: ReadyReport): Markup | null {
+  const open = openText(content.summary)
+  if (open === null) return null
+  const elsewhere = content.findings.filter(({ controls }) => controls.length === 0).length
+  return html`<dt>Findings open at the end</dt>
+    <dd>
+      ${open}${elsewhere === 0 ? '' : `; ${elsewhere} of all findings concern no control in the scope`}
+    </dd>`
 }
 
 /** A status as its word; the frame around it differs too, for those who print without colours. */

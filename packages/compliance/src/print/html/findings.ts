@@ -1,7 +1,7 @@
 import type { ReportContent, ReportFinding } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { seqText } from '../words.ts'
+import { datedText } from '../words.ts'
 
 /** Everything that does not hold, the gravest first. */
 export function findingSection({ findings }: ReportContent): Markup {
@@ -18,21 +18,34 @@ export function findingSection({ findings }: ReportContent): Markup {
           <h3>
             <span class="id">${finding.id}</span>
             <span class="severity ${finding.severity}">${finding.severity}</span>
-            <span class="id">${finding.check}</span>
+            <span class="id">${finding.check}</span> ${finding.title ?? ''} ${stateOf(finding)}
           </h3>
           <p>${outside(finding.text)}</p>
           ${entriesOf(finding)}
           <p class="about">
-            Controls: ${finding.controls.join(', ') || 'none in the scope of this report'}
+            ${
+              finding.controls.length === 0
+                ? 'Concerns no control in the scope of this report, and the organization all the same.'
+                : `Controls: ${finding.controls.join(', ')}`
+            }
           </p>
         </article>`,
     )}
   </section>`
 }
 
-function entriesOf({ count, seqs }: ReportFinding): Markup {
-  const which = count > seqs.length ? `, the first ${seqs.length} by seq` : ', by seq'
+/** Whether it was put right in the period, where the report says. */
+const stateOf = ({ fixed_seq }: ReportFinding): Markup | null =>
+  fixed_seq === undefined
+    ? null
+    : html`<span class="reason"
+        >${fixed_seq === null ? 'open at the end of the period' : `put right by entry ${fixed_seq}`}</span
+      >`
+
+function entriesOf({ count, seqs, dates }: ReportFinding): Markup {
+  const which =
+    count > seqs.length ? `, the first ${seqs.length} with their dates` : ', with their dates'
   return html`<p class="seqs">
-    Entries: ${count}${seqs.length === 0 ? '' : `${which}: ${seqText(seqs)}`}
+    Entries: ${count}${seqs.length === 0 ? '' : `${which}: ${datedText(seqs, dates)}`}
   </p>`
 }

@@ -1,7 +1,8 @@
 import type { ReportContent } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { figureText } from '../words.ts'
+import { figureText } from '../figures.ts'
+import { THRESHOLD_WORDS } from '../labels.ts'
 
 /** Every figure of the catalogue, measured or not, and the thresholds that checks compared with. */
 export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
@@ -21,7 +22,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
           ({ id, name, value, unit, population }) =>
             html`<tr>
               <th scope="row"><span class="id">${id}</span> ${name}</th>
-              <td>${outside(figureText(value))}</td>
+              <td>${outside(figureText(value, id))}</td>
               <td>${unit}</td>
               <td class="number">${population}</td>
             </tr>`,
@@ -40,7 +41,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
         ${Object.entries(rules.thresholds).map(
           ([name, value]) =>
             html`<tr>
-              <td><code>${name}</code></td>
+              <td>${THRESHOLD_WORDS[name] ?? name.replaceAll('_', ' ')}</td>
               <td class="number">${value}</td>
             </tr>`,
         )}

@@ -68,11 +68,14 @@ tfoot th, tfoot td { border-top: 1pt solid #1a1a1a; font-weight: 700; }
 .low { border-color: #555; border-style: dashed; color: #333; }
 .fail { font-weight: 700; text-decoration: underline; }
 .not_applicable { color: #444; font-style: italic; }
-.supply { margin-top: .6rem; }
+.lists { display: grid; gap: 0 2rem; grid-template-columns: 1fr 1fr; }
+.lists ul { margin: .2rem 0; padding-left: 1.1rem; }
+h4 { font-family: system-ui, "Segoe UI", "Helvetica Neue", Arial, "Noto Sans", sans-serif; font-size: .87rem; margin: .7rem 0 0; }
+.too_small, .too_young { color: #444; font-style: italic; }
 article { border-top: .5pt solid #999; margin-top: 1.4rem; }
 .summary th:first-child { width: 9.5rem; } .summary .number { width: 5.5rem; }
 .controls th:nth-child(1) { width: 15%; } .controls th:nth-child(3) { width: 13%; } .controls th:nth-child(4) { width: 23%; } .controls th:nth-child(5) { width: 13%; }
-.checks th:nth-child(1) { width: 36%; } .checks th:nth-child(2) { width: 13%; } .checks th:nth-child(5) { width: 11%; }
+.checks th:nth-child(1) { width: 24%; } .checks th:nth-child(2) { width: 11%; } .checks th:nth-child(4) { width: 21%; } .checks th:nth-child(5) { width: 20%; }
 .evidence th:nth-child(1) { width: 22%; } .evidence th:nth-child(2) { width: 18%; } .evidence th:nth-child(3) { width: 10%; } .evidence th:nth-child(4) { width: 17%; }
 .manual-controls th:nth-child(1) { width: 15%; } .manual-controls th:nth-child(2) { width: 30%; }
 .metrics th:nth-child(1) { width: 36%; } .metrics th:nth-child(3) { width: 14%; } .metrics th:nth-child(4) { width: 12%; }

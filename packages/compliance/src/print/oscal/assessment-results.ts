@@ -1,5 +1,6 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { EVALUATION_NOTICE, periodText } from '../words.ts'
+import { EVALUATION_NOTICE } from '../words.ts'
+import { periodText } from '../../moments.ts'
 import { findingsOf } from './findings.ts'
 import { observationsOf } from './observations.ts'
 import { uuidOf } from './uuid.ts'
@@ -93,7 +94,7 @@ function resultOf(report: ReadyReport): object {
         ? []
         : [prop('ledger-first-bad-seq', ledger.first_bad_seq)]),
       ...Object.entries(summary).map(([name, count]) =>
-        prop('controls', count, { class: name.replaceAll('_', '-') }),
+        prop('controls', count ?? 0, { class: name.replaceAll('_', '-') }),
       ),
     ],
     'reviewed-controls': { 'control-selections': [selectionOf(content.controls)] },

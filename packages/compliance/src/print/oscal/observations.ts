@@ -5,7 +5,8 @@ import type {
   ReportEvidence,
   ReportFinding,
 } from '@remit/contract'
-import { figureText, seqText, titleOf } from '../words.ts'
+import { figureText } from '../figures.ts'
+import { datedText, lookedAtText, seqText, titleOf } from '../words.ts'
 import { uuidOf } from './uuid.ts'
 import { listed, plain, prop, tokenOf } from './values.ts'
 import type { Prop } from './values.ts'
@@ -33,7 +34,10 @@ export const statusProps = ({ id, status, reason, coverage }: ReportControl): Pr
 const ofControl = (report: ReadyReport, control: ReportControl): object => ({
   uuid: controlObservationId(report, control.id),
   title: `${plain(control.id)}: ${plain(control.title)}`,
-  description: `The organization supplies: ${plain(control.organization_must_supply)}`,
+  description: [
+    ...(control.record_shows ?? []).map((sentence) => `The record shows: ${plain(sentence)}`),
+    `The organization supplies: ${plain(control.organization_must_supply)}`,
+  ].join(' '),
   props: [...statusProps(control), ...control.checks.map(checkProp)],
   // Where nothing is recorded by design, nothing was looked at.
   methods: [control.coverage === 'manual' ? 'UNKNOWN' : 'EXAMINE'],
@@ -46,7 +50,7 @@ const checkProp = (check: ReportCheck): Prop =>
   prop('check', check.result, {
     class: check.id,
     remarks: plain(
-      `${check.title}, ${check.severity}: ${figureText(check.value)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; looked at: ${check.population}`,
+      `${check.title}, ${check.severity}: ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; looked at: ${lookedAtText(check)}`,
     ),
   })
 
@@ -60,12 +64,15 @@ const evidenceOf = (evidence: ReportEvidence): object => ({
     ...(evidence.first_seq === null ? [] : [prop('first-seq', evidence.first_seq)]),
     ...(evidence.last_seq === null ? [] : [prop('last-seq', evidence.last_seq)]),
     ...(evidence.sample.length === 0 ? [] : [prop('sample-seqs', seqText(evidence.sample))]),
+    ...(evidence.sample_dates === undefined || evidence.sample.length === 0
+      ? []
+      : [prop('sample-with-dates', datedText(evidence.sample, evidence.sample_dates))]),
   ],
 })
 
 const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
   uuid: findingObservationId(report, finding.id),
-  title: `${finding.id}: ${finding.check}`,
+  title: `${finding.id}: ${finding.check}${finding.title === undefined ? '' : ` ${plain(finding.title)}`}`,
   description: plain(finding.text),
   props: [
     prop('finding-id', finding.id),
@@ -73,6 +80,12 @@ const ofFinding = (report: ReadyReport, finding: ReportFinding): object => ({
     prop('severity', finding.severity),
     prop('count', finding.count),
     ...(finding.seqs.length === 0 ? [] : [prop('seqs', seqText(finding.seqs))]),
+    ...(finding.dates === undefined || finding.seqs.length === 0
+      ? []
+      : [prop('seqs-with-dates', datedText(finding.seqs, finding.dates))]),
+    ...(finding.agents ?? []).map((agent) => prop('agent', agent)),
+    ...(finding.keys ?? []).map((key) => prop('recorded-by', key)),
+    ...(finding.fixed_seq == null ? [] : [prop('fixed-seq', finding.fixed_seq)]),
     ...finding.controls.map((control) =>
       prop('about-control', control, { class: tokenOf(control) }),
     ),

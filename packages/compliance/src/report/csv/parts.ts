@@ -39,6 +39,8 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     'reason',
     'checks_passed',
     'checks_failed',
+    'checks_too_small',
+    'checks_too_young',
     'checks_not_applicable',
     'evidence_count',
     'first_seq',
@@ -46,6 +48,7 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     'sample_seqs',
     'finding_ids',
     'finding_text',
+    'record_shows',
     'organization_must_supply',
     ...LEDGER,
   ],
@@ -53,10 +56,16 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     ...PERIOD,
     'finding_id',
     'check_id',
+    'check_title',
     'severity',
     'finding_text',
     'count',
     'seqs',
+    'dates',
+    'agents',
+    'recorded_by',
+    'fixed_seq',
+    'fixed_at',
     'control_ids',
     ...LEDGER,
   ],
@@ -71,6 +80,7 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
     'first_seq',
     'last_seq',
     'sample_seqs',
+    'sample_dates',
     ...LEDGER,
   ],
 }
@@ -98,10 +108,16 @@ const PARTS: Readonly<Record<CsvPart, (hashed: Hashed) => Row[]>> = {
       ...common(hashed),
       finding_id: finding.id,
       check_id: finding.check,
+      check_title: finding.title ?? null,
       severity: finding.severity,
       finding_text: finding.text,
       count: finding.count,
       seqs: finding.seqs.join(' '),
+      dates: datesCell(finding.dates),
+      agents: finding.agents?.join(', ') ?? null,
+      recorded_by: finding.keys?.join(', ') ?? null,
+      fixed_seq: finding.fixed_seq ?? null,
+      fixed_at: finding.fixed_at ?? null,
       control_ids: finding.controls.join(', '),
     })),
 
@@ -124,6 +140,7 @@ const PARTS: Readonly<Record<CsvPart, (hashed: Hashed) => Row[]>> = {
         operated: evidence.operated,
         reason: evidence.reason,
         ...evidenceCells(evidence),
+        sample_dates: datesCell(evidence.sample_dates),
       })),
     ),
 }
@@ -141,13 +158,20 @@ function controlRow(hashed: Hashed, control: ReportContent['controls'][number]):
     reason: control.reason,
     checks_passed: count('pass'),
     checks_failed: count('fail'),
+    checks_too_small: count('too_small'),
+    checks_too_young: count('too_young'),
     checks_not_applicable: count('not_applicable'),
     ...(primary && evidenceCells(primary)),
     finding_ids: control.findings.join(' '),
     finding_text: control.findings.map((id) => texts.get(id) ?? '').join(' | '),
+    record_shows: control.record_shows?.join(' ') ?? null,
     organization_must_supply: control.organization_must_supply,
   }
 }
+
+/** One for each sequence number of the cell before; `-` for an entry that is no longer kept. */
+const datesCell = (dates: readonly (string | null)[] | undefined): Cell =>
+  dates?.map((date) => date ?? '-').join(' ') ?? null
 
 const evidenceCells = (
   evidence: Pick<

@@ -1,0 +1,29 @@
+import { authorOf } from './changes/administrative.ts'
+import type { FactRow } from './entry.ts'
+import type { EntryNote, Facts } from './facts.ts'
+import { LazyEntry } from './lazy-entry.ts'
+import type { State } from './state/state.ts'
+
+/** The sequence numbers that a report on these facts prints, in order. */
+export function seqsIn({ checks, evidence }: Pick<Facts, 'checks' | 'evidence'>): number[] {
+  const seqs = new Set<number>()
+  for (const { failures } of checks)
+    for (const { seqs: behind, fixedBy } of failures) {
+      for (const seq of behind) seqs.add(seq)
+      if (fixedBy != null) seqs.add(fixedBy)
+    }
+  for (const { sample, firstSeq, lastSeq } of evidence) {
+    for (const seq of sample) seqs.add(seq)
+    for (const seq of [firstSeq, lastSeq]) if (seq !== null) seqs.add(seq)
+  }
+  return [...seqs].toSorted((a, b) => a - b)
+}
+
+/** What a reader is told of an entry. `state` knows whom the keys name. */
+export function noteOf(row: FactRow, state: State): EntryNote {
+  const entry = new LazyEntry(row, Date.parse(row.recorded_at))
+  const { actor, agent_id: agentId } = entry
+  const person = authorOf(entry, state)
+  const whom = actor?.type === 'key' ? ` (${person ?? 'names nobody'})` : ''
+  return { at: row.recorded_at, agentId, by: actor && `${actor.type} ${actor.id}${whom}` }
+}

@@ -1,0 +1,50 @@
+import type { Figure } from '@remit/contract'
+import { percentText } from '../facts/index.ts'
+import { LABELS } from './labels.ts'
+
+/** Figures whose members are named by what was recorded: scorers. */
+const OF_RECORDED_NAMES: ReadonlySet<string> = new Set(['M48', 'SCR-2'])
+/** Members whose own members are named so: kinds of entries, actors, scorers, issuers. */
+const BY_RECORDED_NAMES: ReadonlySet<string> = new Set([
+  'by_kind',
+  'by_actor',
+  'by_scorer',
+  'by_issuer',
+])
+
+/** The value of a metric or a check for people; `id` is that of the metric or the check. */
+export const figureText = (figure: Figure, id = ''): string =>
+  figure === null ? 'nothing to measure' : partText(figure, OF_RECORDED_NAMES.has(id))
+
+function partText(figure: Figure, isRecorded: boolean): string {
+  if (figure === null) return 'none'
+  if (typeof figure === 'boolean') return figure ? 'yes' : 'no'
+  if (typeof figure !== 'object') return numberText(String(figure))
+  if (isList(figure))
+    return figure.length === 0 ? 'none' : figure.map((one) => partText(one, isRecorded)).join(', ')
+  const { numerator, denominator, id, count } = figure
+  if (typeof numerator === 'number' && typeof denominator === 'number')
+    return `${percentText({ numerator, denominator, text: '' })} (${numerator} of ${denominator})`
+  if (typeof id === 'string' && typeof count === 'number') return `${id} (${count})`
+  const members = Object.entries(figure)
+  if (members.length === 0) return 'none'
+  return members
+    .map(([name, one]) => `${isRecorded ? name : labelOf(name)}: ${nested(one, name, isRecorded)}`)
+    .join('; ')
+}
+
+/** What is inside a figure: one that would read on into what follows stands in brackets. */
+function nested(figure: Figure, name: string, isRecorded: boolean): string {
+  const text = partText(figure, !isRecorded && BY_RECORDED_NAMES.has(name))
+  return text.includes('; ') ? `[${text}]` : text
+}
+
+/** `15.00` is 15. */
+const numberText = (text: string): string =>
+  /^-?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, '') : text
+
+const labelOf = (name: string): string =>
+  Object.hasOwn(LABELS, name) ? (LABELS[name] ?? name) : name.replaceAll('_', ' ')
+
+// The built-in test does not narrow a readonly list.
+const isList = (figure: Figure): figure is readonly Figure[] => Array.isArray(figure)

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { factsWith, idle, notApplicable, passed } from '../../test/support/synthetic.ts'
+import type { Given } from '../../test/support/synthetic.ts'
+import { catalogue, CATALOGUES, CHECKS } from '../catalogue/catalogue.ts'
+import { contentOf } from './document.ts'
+
+const DAY = 86_400_000
+const CASES = [...CHECKS.values()]
+
+/** All controls of a framework. */
+function controlsOf(framework: 'soc2' | 'eu_ai_act' | 'nist_ai_rmf', given: Given) {
+  const of = catalogue(framework)
+  const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
+  return contentOf(of, scope, factsWith(given)).controls
+}
+
+const resultOf = (id: string, given: Given) =>
+  [...CATALOGUES.keys()]
+    .flatMap((framework) => controlsOf(framework, given))
+    .flatMap(({ checks }) => checks)
+    .find((check) => check.id === id)
+
+describe('the least from which a check may pass', () => {
+  test.each(CASES)('$id states it: a number of something, and days', ({ least }) => {
+    expect(least.population).toBeGreaterThanOrEqual(1)
+    expect(least.of).toMatch(/^[a-z]/)
+    expect(least.days).toBeGreaterThanOrEqual(7)
+  })
+
+  test.each(CASES)('$id passes with that many, and with one less is too small', ({ id, least }) => {
+    const at = (population: number) => resultOf(id, { outcomes: [{ ...passed(id), population }] })
+
+    expect(at(least.population)).toMatchObject({ result: 'pass', basis: least.population, least })
+    expect(at(least.population - 1)).toMatchObject({
+      result: least.population === 1 ? 'not_applicable' : 'too_small',
+      basis: least.population - 1,
+    })
+  })
+
+  test.each(CASES)(
+    '$id passes over that many days, and over one less is too young',
+    ({ id, least }) => {
+      const over = (days: number) =>
+        resultOf(id, { span: { periodMs: days * DAY, recordMs: days * DAY } })
+
+      expect(over(least.days)).toMatchObject({ result: 'pass', days: least.days })
+      expect(over(least.days - 1)).toMatchObject({ result: 'too_young', days: least.days - 1 })
+    },
+  )
+
+  test('a failure over however few stays one', () => {
+    const outcome = { ...passed('DEC-2'), population: 1, ok: false }
+    expect(resultOf('DEC-2', { outcomes: [outcome] })?.result).toBe('fail')
+  })
+})
+
+describe('a control', () => {
+  const control = (framework: 'soc2' | 'eu_ai_act' | 'nist_ai_rmf', id: string, given: Given) =>
+    controlsOf(framework, given).find((one) => one.id === id)
+
+  test('with a check that is too small or too young is not evidenced, for that reason', () => {
+    const small = { outcomes: [{ ...passed('DEC-2'), population: 20 }] }
+
+    expect(control('eu_ai_act', 'Art. 13(1)', small)).toMatchObject({
+      status: 'not_evidenced',
+      reason: 'too_small',
+      record_shows: [],
+    })
+    expect(control('eu_ai_act', 'Art. 13(1)', { span: { periodMs: 6 * DAY } })).toMatchObject({
+      status: 'not_evidenced',
+      reason: 'too_young',
+    })
+  })
+
+  test('over less than a week is never satisfied', () => {
+    for (const framework of CATALOGUES.keys())
+      for (const { status } of controlsOf(framework, { span: { periodMs: 6 * DAY } }))
+        expect(status).not.toBe('satisfied')
+  })
+
+  test('PI1.5 is not shown by a record of 15 days, since six months of keeping cannot be', () => {
+    const young = control('soc2', 'PI1.5', { span: { periodMs: 15 * DAY, recordMs: 15 * DAY } })
+
+    expect(young).toMatchObject({ status: 'not_evidenced', reason: 'too_young' })
+    expect(young?.checks.find(({ id }) => id === 'LED-4')).toMatchObject({
+      result: 'too_young',
+      days: 15,
+      least: { days: 183 },
+    })
+  })
+
+  test('CC6.3 needs a check on separation of duties that applied', () => {
+    const without = (...ids: string[]) =>
+      control('soc2', 'CC6.3', { outcomes: ids.map(notApplicable) })
+
+    expect(without('APR-3', 'CHG-3')).toMatchObject({
+      status: 'not_evidenced',
+      reason: 'nothing_to_check',
+    })
+    expect(without('APR-3')?.status).toBe('satisfied')
+    expect(without('CHG-3')?.status).toBe('satisfied')
+  })
+
+  test('is not carried by earlier reports that are intact', () => {
+    const others = [...CHECKS.keys()].filter((id) => id !== 'REP-1').map(notApplicable)
+
+    for (const framework of CATALOGUES.keys())
+      for (const { status } of controlsOf(framework, { outcomes: others }))
+        expect(status).not.toBe('satisfied')
+  })
+
+  test('that is not at work is told so before how little there was', () => {
+    const given = {
+      outcomes: [{ ...passed('DEC-2'), population: 1 }],
+      evidence: [idle('authorization_decisions')],
+    }
+    expect(control('eu_ai_act', 'Art. 13(1)', given)?.reason).toBe('not_exercised')
+  })
+})
+
+describe('a serious finding', () => {
+  test.each([
+    ['eu_ai_act', 'deployer', 'Art. 26(5)'],
+    ['eu_ai_act', 'provider', 'Art. 72(2)'],
+    ['soc2', null, 'CC7.2'],
+    ['nist_ai_rmf', null, 'MEASURE 2.4'],
+  ] as const)('of %s for %s is about a control in scope', (framework, role, fallback) => {
+    const of = catalogue(framework)
+    const categories = [
+      ...new Set(framework === 'eu_ai_act' ? [] : Object.keys(of.framework.groups!)),
+    ]
+    for (const { id, severity } of CASES.filter((one) => /high|critical/.test(one.severity))) {
+      const failures = [{ params: {}, count: 1, seqs: [5] }]
+      const outcomes = [{ ...passed(id), ok: false, failures }]
+      const chain = id.startsWith('LED-') ? { firstBadSeq: 5 } : {}
+      const content = contentOf(of, { categories, role }, factsWith({ outcomes, chain }))
+      const [finding] = content.findings
+      const named = CHECKS.get(id)!.controls[framework]
+
+      expect(content.summary.attention, id).toBeGreaterThan(0)
+      expect(content.summary[`open_${severity}`], id).toBe(1)
+      expect(finding?.controls.length, id).toBeGreaterThan(0)
+      if (named.length === 0 && !id.startsWith('LED-'))
+        expect(finding?.controls).toEqual([fallback])
+    }
+  })
+})
