@@ -7,6 +7,7 @@ export interface Report {
   readonly period: { readonly from: string; readonly to: string }
   readonly generated_at: string
   readonly generated_by: unknown
+  readonly generated_by_person?: unknown
   readonly evaluation?: unknown
   readonly content_sha256: string
   readonly csv_sha256: string

@@ -32,6 +32,10 @@ export function recordDifferences(report: Report, entry: Entry): string[] {
   const around = {
     generated_at: report.generated_at === recorded_at,
     generated_by: canonical(report.generated_by) === canonical(read.actor),
+    // Reports of before did not show it.
+    generated_by_person:
+      report.generated_by_person === undefined ||
+      canonical(report.generated_by_person) === canonical(read.data['person'] ?? null),
     'framework of the content': content.framework.id === report.framework,
     'period of the content': from === report.period.from && to === report.period.to,
     // What is reported on was over when the report was made.
@@ -57,6 +61,7 @@ const RECORDED: ReadonlySet<string> = new Set([
   'status',
   'generated_at',
   'generated_by',
+  'generated_by_person',
   'content_sha256',
   'csv_sha256',
   'record_seq',

@@ -57,6 +57,7 @@ describe('a report of which one member was changed', () => {
     ['framework', { framework: 'eu_ai_act' }, 'framework'],
     ['period', { period: { ...report.period, from: '2026-01-01T00:00:00.000Z' } }, 'from'],
     ['generated_at', { generated_at: '2026-03-02T08:00:00.001Z' }, 'generated_at'],
+    ['generated_by_person', { generated_by_person: 'eve@example.org' }, 'generated_by_person'],
     ['generated_by', { generated_by: { type: 'human', id: 'key_1' } }, 'generated_by'],
     ['evaluation', { evaluation: false }, 'evaluation'],
     ['evaluation, left out', { evaluation: undefined }, 'evaluation'],

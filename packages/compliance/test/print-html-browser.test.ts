@@ -105,7 +105,9 @@ describe.skipIf(CHROMIUM === null)('in a browser', () => {
     await page.emulateMedia({ media: 'print', forcedColors: 'active' })
     const words = await page.locator('.status').allTextContents()
 
-    expect(new Set(words)).toEqual(new Set(['Satisfied', 'Attention', 'Not evidenced', 'Manual']))
+    expect(new Set(words)).toEqual(
+      new Set(['Evidence found', 'Attention', 'Not evidenced', 'Manual']),
+    )
     await page.close()
   })
 

@@ -13,10 +13,11 @@ const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
 const NAMED = [
   /^ledger\.verified_from_seq$/,
   /^metrics\.(M02|M03|M04|M07|M08|M48|M49)\./,
-  /\.checks\.(LED-1|LED-2|LED-4|LED-7|REP-1)\.population$/,
+  /\.checks\.(LED-1|LED-2|LED-4|LED-7|REP-1)\.(population|basis)$/,
+  /\.checks\.LED-4\.(days|result)$/,
   /\.evidence\.log_retention\.(operated|reason)$/,
   // The controls that rest on how long logs were kept.
-  /^controls\.(Art\. 19\(1\)|Art\. 26\(6\))\.(status|reason)$/,
+  /^controls\.(PI1\.5|Art\. 17\(1\)\(k\)|Art\. 19\(1\)|Art\. 26\(6\))\.(status|reason|record_shows\..*)$/,
   /^summary\.(satisfied|not_evidenced)$/,
 ]
 

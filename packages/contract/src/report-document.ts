@@ -75,7 +75,11 @@ export const ReportCheck = z
         population: z.int(),
         of: z.string().describe('What is counted'),
         days: z.int(),
-        over: z.enum(['period', 'record']).describe('Days in the period, or of the whole record'),
+        over: z
+          .enum(['period', 'record', 'organization'])
+          .describe(
+            'Days of record in the period, of record altogether, or since the organization was made',
+          ),
       })
       .optional()
       .describe('From how many, over how many days, the check may pass'),

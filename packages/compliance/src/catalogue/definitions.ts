@@ -25,8 +25,8 @@ export interface Least {
   /** What is counted, in words. */
   readonly of: string
   readonly days: number
-  /** Days of the record within the period, or of the whole record before its end. */
-  readonly over: 'period' | 'record'
+  /** Days of record within the period, of record altogether, or since the organization was made. */
+  readonly over: 'period' | 'record' | 'organization'
 }
 
 /** What must hold for a control to be more than shown. */

@@ -36,8 +36,12 @@ export interface Facts {
     /** The last entry before the end of the period, in it or not. */
     readonly lastSeqBeforeEnd: number | null
   }
-  /** How long there is a record of: in the period, and altogether before its end; milliseconds. */
-  readonly span: { readonly periodMs: number; readonly recordMs: number }
+  /** Milliseconds before the end: of record in the period, of record altogether, of the organization. */
+  readonly span: {
+    readonly periodMs: number
+    readonly recordMs: number
+    readonly organizationMs: number
+  }
   /** M01 to M50 and all checks, in the order of their ids and of the catalogue. */
   readonly metrics: readonly Metric[]
   readonly checks: readonly Outcome[]

@@ -130,7 +130,7 @@ export class Fold implements FactFold {
         byKind: Object.fromEntries(this.#counts()),
         lastSeqBeforeEnd: this.#lastSeqBeforeEnd,
       },
-      span: this.#span,
+      span: this.#spanOf(outside),
       metrics: measured.flatMap(({ metrics }) => metrics).toSorted(byId),
       checks: measured.flatMap(({ checks }) => checks),
       evidence: this.#evidence.end(state),
@@ -139,10 +139,16 @@ export class Fold implements FactFold {
     }
   }
 
-  get #span(): Facts['span'] {
+  #spanOf({ chain }: Outside): Facts['span'] {
     const { from, to } = this.#question
-    const begin = this.#recordFrom ?? to
-    return { periodMs: Math.max(0, to - Math.max(from, begin)), recordMs: Math.max(0, to - begin) }
+    const since = (begin: number): number => Math.max(0, to - begin)
+    // What a pruning left begins where it ended, not at the first entry that came after.
+    const begin = chain.keptFrom ?? this.#recordFrom ?? to
+    return {
+      periodMs: since(Math.max(from, begin)),
+      recordMs: since(begin),
+      organizationMs: since(this.state.organization?.createdAt ?? begin),
+    }
   }
 
   /** How many entries of each kind the period has, by kind. */

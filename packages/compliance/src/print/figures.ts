@@ -12,9 +12,17 @@ const BY_RECORDED_NAMES: ReadonlySet<string> = new Set([
   'by_issuer',
 ])
 
+/** Shares of time: in milliseconds, which nobody reads. */
+const OF_TIME: ReadonlySet<string> = new Set(['M06', 'LED-5'])
+
 /** The value of a metric or a check for people; `id` is that of the metric or the check. */
 export const figureText = (figure: Figure, id = ''): string =>
-  figure === null ? 'nothing to measure' : partText(figure, OF_RECORDED_NAMES.has(id))
+  figure === null
+    ? 'nothing to measure'
+    : withoutCounts(id, partText(figure, OF_RECORDED_NAMES.has(id)))
+
+const withoutCounts = (id: string, text: string): string =>
+  OF_TIME.has(id) ? text.replace(/ \(\d+ of \d+\)/, '') : text
 
 function partText(figure: Figure, isRecorded: boolean): string {
   if (figure === null) return 'none'

@@ -11,6 +11,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   checked: 'compared',
   count: 'found',
   covered: 'covered',
+  days: 'days without',
   decisions_with_a_rule: 'decisions with a rule in force',
   default_effect: 'where no policy matches',
   denied_by_default: 'denied for lack of a rule',

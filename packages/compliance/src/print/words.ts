@@ -65,11 +65,16 @@ export const seqText = (seqs: readonly number[]): string => seqs.join(', ')
 /** How much a check looked at and, where that was too little, how much it takes. */
 export function lookedAtText({ population, basis, days, least, result }: ReportCheck): string {
   if (least === undefined || basis === undefined || days === undefined) return String(population)
-  const looked = `${basis} ${least.of}`
+  const looked = `${least.of}: ${basis}`
   const over = `${days} ${days === 1 ? 'day' : 'days'}`
-  const where = least.over === 'record' ? 'of record' : 'of the period'
+  const where = {
+    period: 'of the period',
+    record: 'of record',
+    organization: 'since the organization was made',
+  }[least.over]
   if (result === 'too_small') return `${looked}; it takes at least ${least.population} to judge`
-  if (result === 'too_young') return `${over} ${where}; it takes at least ${least.days} to judge`
+  if (result === 'too_young')
+    return `${over} ${where}, shorter than the ${least.days} that this check takes`
   return looked
 }
 

@@ -41,7 +41,9 @@ describe('the least from which a check may pass', () => {
     '$id passes over that many days, and over one less is too young',
     ({ id, least }) => {
       const over = (days: number) =>
-        resultOf(id, { span: { periodMs: days * DAY, recordMs: days * DAY } })
+        resultOf(id, {
+          span: { periodMs: days * DAY, recordMs: days * DAY, organizationMs: days * DAY },
+        })
 
       expect(over(least.days)).toMatchObject({ result: 'pass', days: least.days })
       expect(over(least.days - 1)).toMatchObject({ result: 'too_young', days: least.days - 1 })

@@ -1,6 +1,6 @@
 import type { Database } from '@remit/core'
 import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
-import type { EntryNote, FactFold, Outside, Question, SeqRun } from '../facts/index.ts'
+import type { EntryNote, FactFold, FactRow, Outside, Question, SeqRun } from '../facts/index.ts'
 import type { Tables } from '../schema.ts'
 import { readCarried } from '../verify/carried-rows.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
@@ -21,9 +21,9 @@ export async function readReportFacts(
   onProgress: OnProgress,
 ): Promise<ReportFacts> {
   const fold = createFold(question)
-  const { check, outside } = await readAll(db, orgId, question, trust, fold, onProgress)
+  const { check, outside, carried } = await readAll(db, orgId, question, trust, fold, onProgress)
   const facts = fold.end(outside)
-  const entries = await readNotes(db, orgId, seqsIn(facts), fold.state)
+  const entries = await readNotes(db, orgId, seqsIn(facts), fold.state, carried)
   const { ledger, reports } = check
   const { first_invalid, head, checkpoints } = ledger
   const bad = [first_invalid?.seq, reports.errors[0]?.seq].filter((seq) => seq !== undefined)
@@ -66,7 +66,7 @@ async function readAll(
   trust: Trust,
   fold: ReturnType<typeof createFold>,
   onProgress: OnProgress,
-): Promise<{ check: LedgerCheck; outside: Outside }> {
+): Promise<{ check: LedgerCheck; outside: Outside; carried: readonly FactRow[] }> {
   const carried = await readCarried(db, orgId)
   for (const row of carried.rows) fold.carry(row)
   const end = new PeriodEnd(question.to)
@@ -82,17 +82,20 @@ async function readAll(
   const { to: carriedTo, keptFrom } = carried
   const readFrom = { end, carriedTo, keptFrom, checkpoints: kept + before.length }
   const chain = chainFactsOf(check.ledger, check.reports, readFrom)
-  return { check, outside: { chain, reports: before } }
+  return { check, outside: { chain, reports: before }, carried: carried.rows }
 }
 
-/** What the report prints of the entries that it names. Those that were pruned are left out. */
+/** What the report prints of the entries that it names. Of those that were pruned, what was carried over. */
 async function readNotes(
   db: Db,
   orgId: string,
   seqs: readonly number[],
   state: FactFold['state'],
+  carried: readonly FactRow[],
 ): Promise<Map<number, EntryNote>> {
+  const named = new Set(seqs)
   const notes = new Map<number, EntryNote>()
+  for (const row of carried) if (named.has(row.seq)) notes.set(row.seq, noteOf(row, state))
   for (let at = 0; at < seqs.length; at += 500) {
     const rows = await db
       .selectFrom('ledger_entry')

@@ -39,8 +39,8 @@ type Result = ReportCheck['result']
 export const basisOf = ({ basis, population }: Outcome): number => basis ?? population
 
 /** Whole days of record, as the least of a check counts them. */
-export const daysOf = ({ least }: CheckDefinition, { periodMs, recordMs }: Facts['span']): number =>
-  Math.floor((least.over === 'record' ? recordMs : periodMs) / DAY)
+export const daysOf = ({ least }: CheckDefinition, span: Facts['span']): number =>
+  Math.floor(span[`${least.over}Ms`] / DAY)
 
 /**
  * What a check came to. A failure is one over however few; to pass it takes as many, and as long a

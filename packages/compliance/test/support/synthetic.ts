@@ -76,7 +76,7 @@ export const factsWith = ({
       createdAt: 0,
     },
     ledger: { entries: 6, firstSeq: 4, lastSeq: 9, byKind: { 'a.b': 6 }, lastSeqBeforeEnd: 9 },
-    span: { periodMs: 90 * DAY, recordMs: 400 * DAY, ...span },
+    span: { periodMs: 90 * DAY, recordMs: 400 * DAY, organizationMs: 400 * DAY, ...span },
     entries: new Map(),
     metrics: [{ id: 'M01', value: { entries: 6 }, population: 6 }],
     checks: [...CHECKS.keys()].map((check) => given.get(check) ?? passed(check)),

@@ -39,7 +39,7 @@ p { margin: .5rem 0; }
 a { color: inherit; }
 code { font: .86em/1.4 ui-monospace, "Cascadia Mono", Consolas, "DejaVu Sans Mono", monospace; }
 .cover { padding-top: 4rem; }
-.kind { font-size: .9rem; letter-spacing: .12em; margin: 0 0 1rem; text-transform: uppercase; }
+.kind { font-size: .9rem; margin: 0 0 1rem; text-transform: uppercase; }
 .version { color: #444; font-size: 1.1rem; margin: 0 0 2.5rem; }
 dl { display: grid; gap: .45rem 1.5rem; grid-template-columns: 11rem minmax(0, 1fr); margin: 0; }
 dt { color: #444; font-size: .85rem; padding-top: .1rem; }
