@@ -74,7 +74,7 @@ export const ReportCheck = z
       .object({
         population: z.int(),
         of: z.string().describe('What is counted'),
-        days: z.int(),
+        days: z.int().describe('Whole days of it'),
         over: z
           .enum(['period', 'record', 'organization'])
           .describe(
@@ -139,7 +139,7 @@ export const ReportFinding = z
     fixed_seq: Seq.nullable()
       .optional()
       .describe('The entry that put it right in the period; null while it is open'),
-    fixed_at: Timestamp.nullable().optional(),
+    fixed_at: Timestamp.nullable().optional().describe('When that entry was recorded'),
     controls: z.array(z.string()),
   })
   .meta({ id: 'ReportFinding' })
@@ -170,9 +170,9 @@ export const ReportSummary = z
     not_evidenced: z.int(),
     manual: z.int(),
     open_critical: z.int().optional().describe('Findings of the severity that were not put right'),
-    open_high: z.int().optional(),
-    open_medium: z.int().optional(),
-    open_low: z.int().optional(),
+    open_high: z.int().optional().describe('Findings of severity high that were not put right'),
+    open_medium: z.int().optional().describe('Findings of severity medium that were not put right'),
+    open_low: z.int().optional().describe('Findings of severity low that were not put right'),
   })
   .meta({ id: 'ReportSummary' })
 export type ReportSummary = z.infer<typeof ReportSummary>

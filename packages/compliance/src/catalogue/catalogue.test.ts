@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"a77443e3a1659cfb8ff14f60aa2055936e0164355194839cb87c2d5d259a26d9"`,
+      `"09262cc918ffc6ce7d1dcc1ce6db316c479328fdb924aa4679f742e5256de17f"`,
     )
   })
 })

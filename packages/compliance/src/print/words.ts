@@ -100,7 +100,7 @@ export const sentencesIn = (text: string): string[] =>
 
 /** A sentence of what must be supplied as an item of a list that says so already. */
 export const supplyItem = (sentence: string): string =>
-  sentence.includes(' and must be supplied')
+  / (?:and|that|which) must be supplied/.test(sentence)
     ? sentence
     : sentence.replace(/ must be supplied\.$/, '.')
 

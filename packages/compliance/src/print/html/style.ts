@@ -55,6 +55,7 @@ tbody th { font-weight: 600; }
 tfoot th, tfoot td { border-top: 1pt solid #1a1a1a; font-weight: 700; }
 .number { font-variant-numeric: tabular-nums; text-align: right; }
 .id { font-weight: 700; white-space: normal; }
+.controls a { white-space: nowrap; }
 .seqs { font-variant-numeric: tabular-nums; }
 .reason { color: #444; font-size: .9em; font-weight: 400; }
 .controls .reason { display: block; }
@@ -76,7 +77,7 @@ article { border-top: .5pt solid #999; margin-top: 1.4rem; }
 .summary th:first-child { width: 9.5rem; } .summary .number { width: 5.5rem; }
 .controls th:nth-child(1) { width: 15%; } .controls th:nth-child(3) { width: 13%; } .controls th:nth-child(4) { width: 23%; } .controls th:nth-child(5) { width: 13%; }
 .checks th:nth-child(1) { width: 24%; } .checks th:nth-child(2) { width: 11%; } .checks th:nth-child(4) { width: 21%; } .checks th:nth-child(5) { width: 20%; }
-.evidence th:nth-child(1) { width: 22%; } .evidence th:nth-child(2) { width: 18%; } .evidence th:nth-child(3) { width: 10%; } .evidence th:nth-child(4) { width: 17%; }
+.evidence th:nth-child(1) { width: 18%; } .evidence th:nth-child(2) { width: 13%; } .evidence th:nth-child(3) { width: 9%; } .evidence th:nth-child(4) { width: 11%; }
 .manual-controls th:nth-child(1) { width: 15%; } .manual-controls th:nth-child(2) { width: 30%; }
 .metrics th:nth-child(1) { width: 36%; } .metrics th:nth-child(3) { width: 14%; } .metrics th:nth-child(4) { width: 12%; }
 .kinds, .thresholds { max-width: 30rem; }

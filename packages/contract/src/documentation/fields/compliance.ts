@@ -54,7 +54,6 @@ export const complianceFields = {
   notice: 'How to read the report.',
 
   title: 'Title.',
-  result: 'Result of the check.',
   value: 'The measured value.',
   'ReportEvidence.kind': 'Kind of evidence.',
   'ReportEvidence.reason': 'Why the evidence did not operate; null where it did.',
