@@ -93,6 +93,7 @@ export class FilledSlots {
       stages.set(slot, { stage, snapshot: own, available })
     }
     const judged = view.time.firstOf(asks, (ask) => judge(ask, stages))
+    const ready = judged.map(({ ask }) => ask)
     const prepared = new Map<Slot, Prepared>()
     for (const [slot, { stage, snapshot: own, available }] of stages) {
       if (!available) {
@@ -102,7 +103,7 @@ export class FilledSlots {
       try {
         const state = stage.prepare
           ? await stage.prepare(
-              judged.map(({ ask }) => ask),
+              ready,
               own,
               view.tx,
               memory.outside.get(slot),
@@ -134,12 +135,14 @@ export class FilledSlots {
 }
 
 /** What a stage found to match, by request. */
-const matchedOf = (judged: readonly Judged[], slot: Slot): Map<Ask, unknown> =>
-  new Map(
-    judged.flatMap(({ ask, matched }): [Ask, unknown][] =>
-      matched.has(slot) ? [[ask, matched.get(slot)]] : [],
-    ),
-  )
+function matchedOf(judged: readonly Judged[], slot: Slot): ReadonlyMap<Ask, unknown> {
+  const found = new Map<Ask, unknown>()
+  for (const { ask, matched } of judged) {
+    const one = matched?.get(slot)
+    if (one !== undefined) found.set(ask, one)
+  }
+  return found
+}
 
 const laid = new WeakMap<Overlay, Map<unknown, unknown>>()
 

@@ -12,7 +12,8 @@ export interface Said {
 export interface Judged {
   readonly ask: Ask
   readonly said: ReadonlyMap<Slot, Said>
-  readonly matched: ReadonlyMap<Slot, unknown>
+  /** Null where no stage found anything. */
+  readonly matched: ReadonlyMap<Slot, unknown> | null
 }
 
 /** A stage with its rules, or the mark that it cannot answer. */
@@ -43,7 +44,7 @@ export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boo
  */
 export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
   const said = new Map<Slot, Said>()
-  const matched = new Map<Slot, unknown>()
+  let matched: Map<Slot, unknown> | null = null
   for (const slot of SLOTS) {
     const ruled = stages.get(slot)
     if (!ruled || !isInPlan(ask, slot)) continue
@@ -55,7 +56,7 @@ export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
     } else if (stage.match) {
       try {
         const found = stage.match(ask, snapshot)
-        if (found !== undefined) matched.set(slot, found)
+        if (found !== undefined) (matched ??= new Map()).set(slot, found)
       } catch (error) {
         said.set(slot, { verdict: { verdict: 'deny', ...stage.unavailable }, error })
         break
