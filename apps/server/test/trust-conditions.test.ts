@@ -57,6 +57,28 @@ describe.skipIf(!hasModules()).each(DIALECTS)('conditions of trust policies on %
     expect(await ask('seller', { missing: 2 })).toBe('allow policy_allow')
   })
 
+  it('that compute for long are judged in one transaction after the other', async () => {
+    await post('/v1/identity/trust', {
+      effect: 'allow',
+      condition: 'context.many.map(x, "%.9f".format([x])).join("").size() == 1',
+    })
+    const question = {
+      source_agent_id: 'buyer',
+      target_agent_id: 'seller',
+      action: 'order',
+      context: { many: Array.from({ length: 900 }, (_, i) => i) },
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => post('/v1/identity/authorize', question)),
+    )
+
+    const sizes = answers.map(({ answer }) => {
+      const { checkpoint } = answer['ledger'] as { checkpoint: { size: number } }
+      return checkpoint.size
+    })
+    expect(new Set(sizes).size).toBe(4)
+  })
+
   it('are refused with the place of their fault', async () => {
     for (const condition of ['source.', 'agent_id == "x"', 'size(action)']) {
       const { status, answer } = await post('/v1/identity/trust', { effect: 'allow', condition })
