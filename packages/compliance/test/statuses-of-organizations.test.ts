@@ -106,6 +106,23 @@ describe('nothing is satisfied', () => {
 })
 
 describe('an organization that uses it', () => {
+  test('for twenty calls of one key, however spread, has evidence of none of its decisions', () => {
+    const calls = (step: number) =>
+      Array.from({ length: 20 }, (_, i) => decision(day(1, 1 + i * step)))
+    const set = [...alive, agent('2025-06-02', 'payer')]
+    const ofDecisions = (said: readonly Said[]) =>
+      controlsWith('satisfied', said).filter(
+        ({ evidence }) => evidence[0]?.kind === 'authorization_decisions',
+      )
+
+    expect(ofDecisions([...set, ...calls(0.01)])).toEqual([])
+    expect(ofDecisions([...set, ...calls(96)])).toEqual([])
+    const reasons = controlsWith('not_evidenced', [...set, ...calls(96)]).map(
+      ({ reason }) => reason,
+    )
+    expect(reasons).toContain('too_small')
+  })
+
   test('with agents that have owners, has evidence of its registry alone', () => {
     const found = controlsWith('satisfied', [...alive, agent('2025-06-02', 'payer')])
     expect(new Set(found.map(({ evidence }) => evidence[0]?.kind))).toEqual(
