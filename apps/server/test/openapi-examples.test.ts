@@ -238,7 +238,7 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     expect(
       await reader.send('exchangeToken', { body: { subject_token: await sign() } }),
     ).toMatchObject({ agent_id: 'invoice-bot' })
-    await reader.send('listIssuers')
+    for (const name of ['listIssuers', 'authorizationServer']) await reader.send(name)
     await reader.send('removeIssuer', { params: { idpID } })
     await reader.send('trustIssuer')
     expect(await reader.send('changeAgent')).toMatchObject({ status: 'suspended' })
