@@ -82,7 +82,10 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
       const query = { check: 'DEC-1' }
       const { data } = await api.ok('listReportEvidence', { params: { id: made.id }, query })
 
-      expect(finding).toMatchObject({ count: 3, text: '1 unregistered callers with 3 allows.' })
+      expect(finding).toMatchObject({ count: 3, agents: ['payer'] })
+      expect(finding?.text).toMatch(
+        /^1 unregistered caller asked for decisions, with 3 allows\. Agents: payer\./,
+      )
       expect(data.map(({ seq, kind }) => [seq, kind])).toEqual(
         finding?.seqs.map((seq) => [seq, 'authorization.decided']),
       )
