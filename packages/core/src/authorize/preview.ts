@@ -110,8 +110,8 @@ export async function preview(
         configVersion: head.config_version,
         time: new BatchTime(),
       }
-      const part = await slots.prepare(asks, view, memory, overlay)
-      return { ...part, now, version: head.config_version }
+      const prepared = await slots.prepare(asks, view, memory, overlay)
+      return { ...prepared, now, version: head.config_version }
     }
     await slots.gather(orgId, () => asksAt(time ?? clock.now()), memory, overlay)
     try {
