@@ -27,7 +27,7 @@ describe.each(DIALECTS)('requests of every kind on %s', (dialect) => {
 
   it(
     'are answered as the contract says or refused with a problem document',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       process.stderr.write(`fuzz: REMIT_TEST_FUZZ_SEED=${seed}\n`)
       const faults: string[] = []

@@ -78,7 +78,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('docs/verify-offline.md on %s', (d
       REMIT_KEY: key.secret,
       REPORT: id,
     }
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     await server.stop()
     await installation.remove()

@@ -176,7 +176,7 @@ describe('remit-verify', () => {
     expect(stdout).not.toMatch(/[^\P{C}\n]/u)
   })
 
-  test('needs no more memory for a longer export', { timeout: 120_000 }, async () => {
+  test('needs no more memory for a longer export', { timeout: 300_000 }, async () => {
     const [header = '', ...entries] = exportOf(
       Array.from({ length: 20_000 }, (_, n) => ({
         kind: 'authorization.decided',
@@ -194,7 +194,7 @@ describe('remit-verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ledger: { checked: { entries: 20_001 } } })
   })
 
-  test('leaves out a line without end, and says so', { timeout: 60_000 }, async () => {
+  test('leaves out a line without end, and says so', { timeout: 300_000 }, async () => {
     const endless = Array.from({ length: 40 }, () => 'x'.repeat(1_000_000))
     const { code, stdout } = await run(
       ['-', '--json'],

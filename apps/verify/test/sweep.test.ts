@@ -28,7 +28,7 @@ describe('a changed export is judged as the server judges it', () => {
     ['its lowest bit', 1],
     ['its case bit', 32],
     ['its highest bit, so that it is no UTF-8', 128],
-  ])('a byte, %s flipped: never sound', { timeout: 120_000 }, async (_name, bit) => {
+  ])('a byte, %s flipped: never sound', { timeout: 300_000 }, async (_name, bit) => {
     const flipped = map(bit % 11, 11, (at) => {
       const copy = Uint8Array.from(bytes)
       copy[at]! ^= bit
@@ -45,7 +45,7 @@ describe('a changed export is judged as the server judges it', () => {
     expect(await sweep([bytes.subarray(0, -1), bytes])).toEqual({ ok: 2 })
   })
 
-  test('a byte left out, or written twice', { timeout: 120_000 }, async () => {
+  test('a byte left out, or written twice', { timeout: 300_000 }, async () => {
     const without = map(3, 23, (at) =>
       Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]),
     )

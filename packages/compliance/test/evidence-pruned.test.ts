@@ -31,7 +31,7 @@ describe.each(DIALECTS)('the evidence of a report after a pruning, on %s', (dial
     await play({ ...api, clock }, [decision(new Date(clock.now()).toISOString())])
     cut = (await prune(api, clock)).plan.cut
     after = await readyReport(api, { framework: 'soc2', ...QUARTER })
-  }, 60_000)
+  }, 300_000)
   afterAll(() => api.remit.close())
 
   const seqsOf = async ({ id }: ReadyReport, query: object): Promise<number[]> => {

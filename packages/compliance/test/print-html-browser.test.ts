@@ -72,7 +72,7 @@ describe.skipIf(CHROMIUM === null)('in a browser', () => {
     }
   })
 
-  test('no name harms anybody', { timeout: 120_000 }, async () => {
+  test('no name harms anybody', { timeout: 300_000 }, async () => {
     for (const name of HOSTILE) {
       const { page, asked, said } = await open(named(HARMED, name))
       await page.hover('h1')

@@ -116,7 +116,7 @@ function askCedar(rules: readonly SharedRule[], asked: Of<typeof request>) {
 describe('policies beside Cedar', () => {
   it(
     'decide alike where no condition fails; where a forbid fails, Cedar skips it and we deny',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     () => {
       const seen = { allow: 0, deny: 0, 'deny failed': 0, 'allow failed': 0 }
       fc.assert(

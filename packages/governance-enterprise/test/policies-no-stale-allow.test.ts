@@ -26,7 +26,7 @@ describe('no stale allow', () => {
 
   it(
     'after the 201 of a deny on one process, no decision of another allows',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const stale: string[] = []
       for (let turn = 0; turn < TRIES; turn++) {

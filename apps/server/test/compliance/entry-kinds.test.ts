@@ -61,7 +61,7 @@ describe.skipIf(!hasModules())('entries of a driven server', () => {
   let life: Life
   beforeAll(async () => {
     life = await live()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => life.close())
 
   it('hold what the page says, no more and no less', () => {

@@ -182,7 +182,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('state is folded from entries, on 
     await setPlan(api.remit.writer, api.org.id, 'team')
     await setPlan(api.remit.writer, api.org.id, 'enterprise')
     await look()
-  }, 120_000)
+  }, 300_000)
   afterAll(() => api.remit.close())
 
   it('and was at every moment what the API listed then', async () => {

@@ -14,7 +14,7 @@ describe.skipIf(!hasModules())('a report reads what the other packages write', (
     const to = new Date(life.clock.now()).toISOString()
     const body = { framework: 'soc2', from: '2026-11-20', to }
     report = await readyReport(life.api, body)
-  }, 60_000)
+  }, 300_000)
   afterAll(() => life.close())
 
   it.each([

@@ -115,7 +115,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('replays on %s', (dialect) => {
     return api.ok('authorize', { body: what.request })
   }
 
-  it('say what authorize would have said under those rules', { timeout: 120_000 }, async () => {
+  it('say what authorize would have said under those rules', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(world, async (one) => {
         clock.set('2026-11-20T08:00:00.000Z')

@@ -28,7 +28,7 @@ describe.skipIf(!hasModules())('reports over what every package writes, offline'
     let text = ''
     for await (const chunk of await api.remit.ledger.export(api.org.id)) text += chunk
     writeFileSync(join(folder, 'ledger.ndjson'), text)
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     await life.close()
     rmSync(folder, { recursive: true })

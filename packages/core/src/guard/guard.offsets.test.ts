@@ -70,4 +70,4 @@ it('marks what was found where it stands, whatever it wears and whatever is arou
     }),
     { numRuns: runs(10_000) },
   )
-}, 120_000)
+}, 300_000)

@@ -157,7 +157,7 @@ describe.skipIf(!hasPgbouncer())('a PostgreSQL that does not commit durably by i
         }
       }
       const load = Promise.allSettled(orgs.map(decideUntilKilled))
-      await vi.waitFor(() => expect(answered.size).toBeGreaterThan(200), { timeout: 60_000 })
+      await vi.waitFor(() => expect(answered.size).toBeGreaterThan(200), { timeout: 300_000 })
 
       const [pid] = readFileSync(join(postgres.folder, 'postmaster.pid'), 'utf8').split('\n')
       process.kill(Number(pid), 'SIGQUIT')

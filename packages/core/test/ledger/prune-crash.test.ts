@@ -52,7 +52,7 @@ describe.each(DIALECTS)('a pruning that is killed on %s', (dialect) => {
     }
     clock.set(LATER)
     await append(remit, orgId, [decisionDraft(1)])
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await remit.close()
     rmSync(folder, { recursive: true })

@@ -96,7 +96,7 @@ const facts = fc
 describe('conditions as closures', () => {
   it(
     'answer as the library does, whatever the condition and the request',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     () => {
       const seen = { true: 0, false: 0, error: 0, refused: 0, 'left to the library': 0 }
       fc.assert(
