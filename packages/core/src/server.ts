@@ -11,6 +11,7 @@ import type { CoreTables } from './db/schema.ts'
 import { localSignals } from './db/signals.ts'
 import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
+import { Bodies } from './http/bodies.ts'
 import { Deadlines } from './http/deadlines.ts'
 import { createFailedKeys } from './http/failed-keys.ts'
 import { RunningClaims } from './http/idempotency.ts'
@@ -34,6 +35,7 @@ import type { SecondModel } from './guard/second-opinion.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import { ComputePool } from './threads/pool.ts'
+import { Share } from './threads/share.ts'
 
 export interface RemitOptions {
   readonly db: Database<CoreTables>
@@ -113,8 +115,9 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     recheck: authenticator.recheck.bind(authenticator),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
-  const ledger = new Ledger(db)
-  const decider = new Decider(writer, { db, clock, ids, log })
+  const share = new Share()
+  const ledger = new Ledger(db, share)
+  const decider = new Decider(writer, { db, clock, ids, log, share })
   const ports: Partial<Ports> = {}
   const deps: Deps = {
     db,
@@ -157,6 +160,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     failedKeys: failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null,
     deadlines,
     claims: new RunningClaims(),
+    bodies: new Bodies(computer),
     closing: closing.signal,
     impersonations: ports.impersonations ?? null,
     // Modules add scorers and observers, so these endpoints come when all are known.

@@ -1,5 +1,5 @@
 import { OPERATOR, SYSTEM } from '@remit/core'
-import { DIALECTS } from '@remit/core/testing'
+import { DIALECTS, refusalOf } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
@@ -31,6 +31,7 @@ describe.each(DIALECTS)('GET /v1/ledger where entries are large, on %s', (dialec
     ['desc', { agent_id: AGENT }],
   ] as const)('a page ends early, and the next goes on: %s %j', async (order, filter) => {
     const pages: number[][] = []
+    const lengths: number[] = []
     let cursor: string | null = null
     do {
       const page: { data: { seq: number }[]; next_cursor: string | null } = await api.ok(
@@ -38,6 +39,7 @@ describe.each(DIALECTS)('GET /v1/ledger where entries are large, on %s', (dialec
         { query: { order, limit: 1_000, ...filter, ...(cursor && { cursor }) } },
       )
       pages.push(page.data.map(({ seq }) => seq))
+      lengths.push(Buffer.byteLength(JSON.stringify(page)))
       cursor = page.next_cursor
     } while (cursor !== null)
 
@@ -46,5 +48,54 @@ describe.each(DIALECTS)('GET /v1/ledger where entries are large, on %s', (dialec
     )
     expect(pages.flat()).toEqual(order === 'asc' ? all : all.toReversed())
     expect(pages.length).toBeGreaterThan(1)
+    expect(Math.max(...lengths)).toBeLessThan(1_500_000)
+  })
+
+  it('others have a turn between the pieces of a page, and of an export', async () => {
+    const readers = [
+      () => api.remit.ledger.list(api.org.id, { order: 'asc', limit: 1_000 }),
+      async () => {
+        for await (const piece of await api.remit.ledger.export(api.org.id))
+          expect(Buffer.byteLength(piece)).toBeLessThan(600_000)
+      },
+    ]
+    for (const read of readers) {
+      let turns = 0
+      const count = () => {
+        turns++
+        immediate = setImmediate(count)
+      }
+      let immediate = setImmediate(count)
+      await read()
+      clearImmediate(immediate)
+
+      expect(turns).toBeGreaterThanOrEqual(4)
+    }
+  })
+
+  it('few large pages of an organization are made at a time; beyond, 429, and others are not', async () => {
+    const query = { order: 'asc', limit: 1_000 }
+    const own = Array.from({ length: 100 }, () => api.call('listEntries', { query }))
+    const other = api.as(await api.remit.organization()).call('listEntries', { query })
+    const answers = await Promise.all(own)
+    const refused = answers.filter(({ status }) => status !== 200)
+
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(2)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const answer of refused) expect((await refusalOf(answer)).code).toBe('jobs_busy')
+    expect((await other).status).toBe(200)
+    expect((await api.call('listEntries', { query: { limit: 1 } })).status).toBe(200)
+  })
+
+  it('an organization reads four exports at a time, and one more when one of them ends', async () => {
+    const open = await Promise.all(Array.from({ length: 4 }, () => api.call('exportEntries')))
+    const other = api.as(await api.remit.organization())
+
+    expect((await api.refusal('exportEntries')).code).toBe('jobs_busy')
+    expect((await other.call('exportEntries')).status).toBe(200)
+    await open[0]?.body?.cancel()
+    const next = await api.call('exportEntries')
+    expect(next.status).toBe(200)
+    for (const one of [...open.slice(1), next]) await one.body?.cancel()
   })
 })

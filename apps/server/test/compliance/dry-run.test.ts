@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Policy } from '@remit/contract'
 import { canonicalJson, setPlan } from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { createClock, DIALECTS, refusalOf } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/modules.ts'
@@ -38,6 +38,20 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a dry-run on %s', (dialect) => {
     if (!entry) throw new Error('the ledger is empty')
     return entry
   }
+
+  it('is one of few that an organization has at a time; beyond, 429, and others are not', async () => {
+    const [api, other] = [await anew(), await anew()]
+    const body = { requests: Array.from({ length: 50 }, () => TRANSFER) }
+    const own = await Promise.all(
+      Array.from({ length: 20 }, () => api.call('dryRunPolicies', { body })),
+    )
+    const refused = own.filter(({ status }) => status !== 200)
+
+    expect(own.length - refused.length).toBeGreaterThanOrEqual(5)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const answer of refused) expect((await refusalOf(answer)).code).toBe('jobs_busy')
+    expect((await other.call('dryRunPolicies', { body })).status).toBe(200)
+  })
 
   it('is what authorize answers, with what each stage said', async () => {
     const api = await anew()

@@ -1,6 +1,6 @@
 import { dryRun } from '@remit/contract'
 import type { AuthorizeRequest, Decision, DryRunRequest, DryRunResult } from '@remit/contract'
-import { fail, firstOf, implement, invalid, isoTime } from '@remit/core'
+import { fail, firstOf, implement, invalid, isoTime, Turns } from '@remit/core'
 import type { Deps, Preview, Route } from '@remit/core'
 import { cursorOf, readCursor } from './cursor.ts'
 import { dryRunEntry } from './entry.ts'
@@ -11,6 +11,14 @@ const YEAR_MS = 366 * 24 * 60 * 60 * 1000
 /** Milliseconds that a replay may compute. */
 const REPLAY_MS = 10_000
 
+/** One dry-run of an organization at a time; what waits for longer would pass its deadline. */
+const TRIALS = {
+  size: Infinity,
+  each: 1,
+  waiting: { each: 4, total: Infinity },
+  patienceMs: 8_000,
+}
+
 /** How to read the numbers of a replay. */
 const NOTES = [
   'Only the policies are judged anew: denials by other stages stand, and so do approvals that were given. Spend is not counted again.',
@@ -19,15 +27,18 @@ const NOTES = [
 
 export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
   const { clock, decider, writer, offered } = deps
+  const trying = new Turns(TRIALS)
   return implement(dryRun, {
     dryRunPolicies: async ({ body }, caller, request) => {
       const { orgId, plan } = caller
       const { overlay } = body
       const at = momentOf(body.at, clock.now())
       const requests = body.requests ?? [soleRequest(body)]
-      const rules = await admitOverlay(offered('ruleTrials'), orgId, overlay)
       const options = { ...(body.at !== undefined && { at }), ...(overlay && { overlay }) }
-      const previews = await decider.preview(orgId, plan, requests, options)
+      const { rules, previews } = await trying.run(orgId, async () => ({
+        rules: await admitOverlay(offered('ruleTrials'), orgId, overlay),
+        previews: await decider.preview(orgId, plan, requests, options),
+      }))
       const time = isoTime(at)
       return writer.work(orgId, { ...request, caller }, (_scope, admitted) => {
         const data = {
@@ -55,7 +66,9 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
       const { overlay, max_decisions: maxDecisions, limit } = body
       const continued = readCursor(body)
       const [from, to] = [body.from, body.to].map((time) => isoTime(Date.parse(time)))
-      const rules = await admitOverlay(offered('ruleTrials'), orgId, overlay)
+      const rules = await trying.run(orgId, () =>
+        admitOverlay(offered('ruleTrials'), orgId, overlay),
+      )
       const result = await jobs.replay(orgId, {
         module: theTrials(offered('ruleTrials')).module,
         overlay: overlay ?? null,

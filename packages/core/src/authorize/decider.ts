@@ -12,6 +12,7 @@ import { DecisionMeter } from '../computing/meter.ts'
 import { firstOf, LATER, unrecorded } from '../ledger/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/work.ts'
 import type { Writer } from '../ledger/writer.ts'
+import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './batch.ts'
 import { decide } from './decide.ts'
 import type { Decided } from './decide.ts'
@@ -33,6 +34,7 @@ interface DeciderDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Logger
+  readonly share: Share
 }
 
 /** The decision point: decides a batch inside the transaction that records it. */
@@ -81,7 +83,13 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     requests: readonly AuthorizeRequest[],
     options: PreviewOptions = {},
   ): Promise<Preview[]> {
-    return preview({ ...this.#deps, slots: this.#slots }, orgId, plan, requests, options)
+    return preview(
+      { ...this.#deps, slots: this.#slots, share: this.#deps.share },
+      orgId,
+      plan,
+      requests,
+      options,
+    )
   }
 
   before(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void> {

@@ -198,6 +198,34 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     expect(gathered).toEqual(['rules', 'rules'])
   })
 
+  it('computes a few milliseconds at a time, and no two previews between the turns of others', async () => {
+    let turns = 0
+    const decidedAt: number[] = []
+    const slow: Stage = {
+      ...passing,
+      decide: () => {
+        decidedAt.push(turns)
+        for (const end = performance.now() + 6; performance.now() < end;);
+        return { verdict: 'pass' }
+      },
+    }
+    const { id } = await start({ policy: slow })
+    const ids = [id, (await remit.organization()).id]
+    const count = () => {
+      turns++
+      immediate = setImmediate(count)
+    }
+    let immediate = setImmediate(count)
+    const requests = [REQUEST, REQUEST, REQUEST]
+    await Promise.all(
+      [...ids, ...ids].map((org) => remit.decider.preview(org, 'enterprise', requests)),
+    )
+    clearImmediate(immediate)
+
+    expect(decidedAt).toHaveLength(12)
+    expect(new Set(decidedAt).size).toBe(12)
+  })
+
   describe('with an overlay', () => {
     const overlay: Overlay = { add: ['new'], remove: ['old'] }
     const laid: Stage<readonly string[], never, readonly string[]> = {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { AuthorizeRequest, Decision, Match, Plan, Reason } from '@remit/contract'
 import type { Transaction } from 'kysely'
 import type { Clock } from '../clock.ts'
@@ -12,6 +11,7 @@ import type { Caller } from '../http/caller.ts'
 import { missingHead } from '../ledger/head-guard.ts'
 import { findHead, lockHead } from '../ledger/store.ts'
 import { TryAgain } from '../ledger/work.ts'
+import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './batch.ts'
 import { decide } from './decide.ts'
 import type { Decided } from './decide.ts'
@@ -50,6 +50,8 @@ interface PreviewDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
   readonly slots: FilledSlots
+  /** Where previews compute, a few milliseconds at a time. */
+  readonly share: Share
 }
 
 type Tx = Transaction<CoreTables>
@@ -78,17 +80,17 @@ const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).co
  *
  * On PostgreSQL it is a snapshot that is read and not locked, so that no decision waits for it. Only
  * if a stage has to write is it repeated under the ledger's lock, which keeps rows that are written
- * in the order in which everyone takes them; all deciding comes after the lock is gone, and lets
- * other requests have their turns.
+ * in the order in which everyone takes them; all deciding comes after the lock is gone, a few
+ * milliseconds at a time, so that other requests and other previews have their turns.
  */
 export async function preview(
-  { db, clock, slots }: PreviewDeps,
+  { db, clock, slots, share }: PreviewDeps,
   orgId: string,
   plan: Plan,
   requests: readonly AuthorizeRequest[],
   { at, overlay, caller = null }: PreviewOptions,
 ): Promise<Preview[]> {
-  const turns = takingTurns()
+  const until = performance.now() + MAX_MS
   let previews: Preview[] = []
   let begun: Pick<Ready, 'now' | 'version'> | null = null
   let memory = new BatchMemory()
@@ -122,10 +124,9 @@ export async function preview(
         begun = null
       } else {
         begun ??= seen
-        for (const one of judged) {
+        const decideOne = (one: (typeof judged)[number]) =>
           previews.push(shown(decide(one.ask, prepared, one)))
-          await turns()
-        }
+        await inSlices(judged, decideOne, (slice) => share.run(orgId, slice), until)
       }
       memory = new BatchMemory()
     } catch (error) {
@@ -139,17 +140,21 @@ export async function preview(
 
 const SLICE_MS = 5
 
-/** A step to take after each decision: pauses, and ends what takes too long. */
-function takingTurns(): () => Promise<void> {
-  const started = performance.now()
-  let begun = started
-  return async () => {
-    const now = performance.now()
-    if (now - started > MAX_MS)
-      throw fail('deadline_exceeded', 'The requests take too long together; ask about fewer')
-    if (now - begun < SLICE_MS) return
-    await setImmediate()
-    begun = performance.now()
+/** Works slice by slice, and ends what goes on for too long. */
+async function inSlices<T>(
+  items: readonly T[],
+  step: (item: T) => void,
+  run: (slice: () => void) => Promise<void>,
+  until: number,
+): Promise<void> {
+  let at = 0
+  while (at < items.length) {
+    await run(() => {
+      const begun = performance.now()
+      if (begun > until)
+        throw fail('deadline_exceeded', 'The requests take too long together; ask about fewer')
+      for (; at < items.length && performance.now() - begun < SLICE_MS; at++) step(items[at] as T)
+    })
   }
 }
 

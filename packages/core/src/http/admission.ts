@@ -25,6 +25,10 @@ export class Admission {
   readonly #address: () => string | undefined
   readonly #deps: AdmissionDeps
 
+  #principalId: string | null = null
+  /** The `RateLimit` headers of the answer. */
+  limits: Readonly<Record<string, string>> = NO_LIMITS
+
   /** `header`: the request's `Authorization`; `address`: of the client, where it is known. */
   constructor(
     endpoint: Endpoint,
@@ -38,18 +42,19 @@ export class Admission {
     this.#deps = deps
   }
 
-  /** The caller and the `RateLimit` headers; throws the first refusal in the documented order. */
-  async first(): Promise<{ caller: Caller; limits: Readonly<Record<string, string>> }> {
+  /** The caller; throws the first refusal in the documented order. */
+  async first(): Promise<Caller> {
     const { authenticator, rateLimit } = this.#deps
     const recalled = this.#endpoint.viaWriter ? authenticator.recall(this.#header) : null
     const caller = recalled ?? (await this.#authenticate())
-    const limits = rateLimit ? await rateLimit.take(caller.principal.id) : NO_LIMITS
+    this.#principalId = caller.principal.id
+    if (rateLimit) this.limits = await rateLimit.take(caller.principal.id)
     try {
       admit(this.#endpoint, caller)
-      return { caller, limits }
+      return caller
     } catch (refusal) {
       if (!recalled) throw refusal
-      return { caller: await this.#again(), limits }
+      return await this.#again()
     }
   }
 
@@ -62,6 +67,13 @@ export class Admission {
       if (!changed || !this.#endpoint.viaWriter) throw error
       return work(await this.#again())
     }
+  }
+
+  /** Counts `more` requests than the one that was let in; throws `rate_limited`. */
+  async charge(more: number): Promise<void> {
+    const { rateLimit } = this.#deps
+    if (rateLimit && this.#principalId !== null && more > 0)
+      this.limits = await rateLimit.charge(this.#principalId, more)
   }
 
   /** Throws what the caller would be refused with if he came now. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
@@ -53,8 +53,7 @@ export function mountDocs(app: Hono, makeDocument: () => object): void {
     c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8', ...SNIFFING_OFF }),
   )
   for (const [name, type] of Object.entries(ASSETS)) {
-    app.get(`/docs/${name}`, async (c) =>
-      c.body(await readFile(join(folder, name)), 200, { 'Content-Type': type, ...SNIFFING_OFF }),
-    )
+    const bytes = readFileSync(join(folder, name))
+    app.get(`/docs/${name}`, (c) => c.body(bytes, 200, { 'Content-Type': type, ...SNIFFING_OFF }))
   }
 }

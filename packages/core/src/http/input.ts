@@ -2,39 +2,22 @@ import type { Endpoint, Input } from '@remit/contract'
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { invalid } from '../errors.ts'
-import { parseForm } from './form.ts'
-import { invalidInput } from './problem.ts'
-import { isForm, parseBody } from './read-body.ts'
+import { checkShape } from './check-body.ts'
 
-/** The validated parameters, query and body of a request. */
-export function readInput(
-  endpoint: Endpoint,
-  c: Context,
-  bytes: Uint8Array | undefined,
-): Input<Endpoint> {
-  return {
-    params: check(endpoint.params, () => c.req.param()),
-    query: check(endpoint.query ?? noQuery(endpoint, c), () => queryOf(c)),
-    body: check(endpoint.body, () => readFields(endpoint, c, bytes ?? new Uint8Array())),
-  }
-}
+/** The input of a request, whose parameters and query are checked here; its body was checked before. */
+export const readInput = (endpoint: Endpoint, c: Context, body: unknown): Input<Endpoint> => ({
+  params: endpoint.params && checkShape(endpoint.params, c.req.param()),
+  query: queryIn(endpoint, c),
+  body,
+})
 
 const NO_QUERY = z.strictObject({})
 
 /** What refuses parameters where there are none; most requests have no `?`, and need no look. */
-const noQuery = ({ lenient }: Endpoint, c: Context): z.ZodType | undefined =>
-  lenient || !c.req.url.includes('?') ? undefined : NO_QUERY
-
-function check(schema: z.ZodType | undefined, read: () => unknown): unknown {
-  if (!schema) return undefined
-  const result = schema.safeParse(read())
-  if (!result.success) throw invalidInput(result.error)
-  return result.data
+function queryIn({ query, lenient }: Endpoint, c: Context): unknown {
+  const schema = query ?? (lenient || !c.req.url.includes('?') ? undefined : NO_QUERY)
+  return schema && checkShape(schema, queryOf(c))
 }
-
-/** The members of a body, a form or JSON as the request says; nothing else is checked. */
-export const readFields = (endpoint: Endpoint, c: Context, bytes: Uint8Array): unknown =>
-  endpoint.form && isForm(c) ? parseForm(bytes) : parseBody(bytes)
 
 /**
  * Each parameter once: of two values nobody can say which was meant. U+0000 is refused as it is in JSON;

@@ -2,8 +2,8 @@ import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
 import { Failure, fail } from '../errors.ts'
 import { parseKey } from '../keys/key-text.ts'
+import { readFields } from './bodies.ts'
 import { headerOf } from './header.ts'
-import { readFields } from './input.ts'
 
 /** What a request authenticates with. */
 export interface Presented {

@@ -3,6 +3,7 @@ import type { FieldError, Problem, ProblemCode } from '@remit/contract'
 import type { z } from 'zod'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../errors.ts'
+import type { FailureExtras } from '../errors.ts'
 import { fieldErrors } from '../field-errors.ts'
 
 // Whoever sends a megabyte of faults is not sent a megabyte of sentences about them.
@@ -59,6 +60,13 @@ function errorsMember(errors: readonly FieldError[]): Pick<Problem, 'errors' | '
       .map(({ path, message }) => ({ path: cut(path, MAX_PATH), message })),
     ...(omitted > 0 && { errors_omitted: omitted }),
   }
+}
+
+/** The extras of a failure with as many errors as an answer shows. */
+export function cutErrors({ errors: all, ...extras }: FailureExtras): FailureExtras {
+  if (!all) return extras
+  const { errors = [], ...omitted } = errorsMember(all)
+  return { ...extras, errors, extensions: { ...extras.extensions, ...omitted } }
 }
 
 const cut = (text: string, length: number): string =>

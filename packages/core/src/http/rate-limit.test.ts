@@ -52,4 +52,34 @@ describe('createRateLimit', () => {
 
     await expect(limit.take('b')).resolves.toMatchObject({ RateLimit: '"key";r=0;t=1' })
   })
+
+  describe('a request that stands for several', () => {
+    it('is charged for each', async () => {
+      const limit = createRateLimit(10)
+      await limit.take('a')
+
+      expect((await limit.charge('a', 4))['RateLimit']).toBe('"key";r=5;t=1')
+      expect((await limit.take('a'))['RateLimit']).toBe('"key";r=4;t=1')
+    })
+
+    it('may go beyond the second once, and is waited for as long as it stands for', async () => {
+      const limit = createRateLimit(10)
+      await limit.take('a')
+      expect((await limit.charge('a', 24))['RateLimit']).toBe('"key";r=0;t=3')
+
+      await vi.advanceTimersByTimeAsync(2_900)
+      await expect(limit.take('a')).rejects.toMatchObject({ code: 'rate_limited' })
+      await vi.advanceTimersByTimeAsync(101)
+      await expect(limit.take('a')).resolves.toBeDefined()
+    })
+
+    it('is refused where others have gone beyond, however many came at once', async () => {
+      const limit = createRateLimit(10)
+      await Promise.all([1, 2, 3].map(() => limit.take('a')))
+      const charged = await Promise.allSettled([1, 2, 3].map(() => limit.charge('a', 999)))
+
+      expect(charged.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+      expect(charged[1]).toMatchObject({ reason: { code: 'rate_limited' } })
+    })
+  })
 })

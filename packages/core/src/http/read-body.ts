@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
 import { fail, invalid } from '../errors.ts'
-import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
+import type { Failure } from '../errors.ts'
 import { FORM_TYPE } from './form.ts'
 import { headerOf, incomingOf } from './header.ts'
 
 /** Bytes of a JSON body at most, where the endpoint does not say otherwise. */
-const MAX_BODY_BYTES = 1024 * 1024
+export const MAX_BODY_BYTES = 1024 * 1024
 
 /** No coding is decoded: a small body must not become a large one. */
 const NOT_ENCODED = /^(identity)?$/i
@@ -15,13 +15,10 @@ const NOT_ENCODED = /^(identity)?$/i
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
- * The bytes of a request's body: 415 (400 where the endpoint is lenient) for a media type that the
- * endpoint does not take, 415 for a content coding, 413 above its maximum.
+ * Refuses a media type that the endpoint does not take (415, or 400 where it is lenient) and a content
+ * coding (415).
  */
-export async function readBody(
-  c: Context,
-  { maxBodyBytes: maxBytes = MAX_BODY_BYTES, lenient, form }: Endpoint,
-): Promise<Uint8Array> {
+export function requireType(c: Context, { lenient, form }: Endpoint): void {
   const type = headerOf(c, 'content-type')
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '') && !(form && isForm(c))) {
     const code = lenient ? 'invalid_request' : 'unsupported_media_type'
@@ -33,6 +30,16 @@ export async function readBody(
       headers: { 'Accept-Encoding': 'identity' },
     })
   }
+}
+
+/** The bytes of a body that the endpoint takes: see `requireType` and `readBytes`. */
+export async function readBody(c: Context, endpoint: Endpoint): Promise<Uint8Array> {
+  requireType(c, endpoint)
+  return readBytes(c, endpoint.maxBodyBytes ?? MAX_BODY_BYTES)
+}
+
+/** The bytes of a request's body; 413 above `maxBytes`. */
+export async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array> {
   if (Number(headerOf(c, 'content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const incoming = incomingOf(c)
   // Node's own stream gives the bytes as they came; the Request around it would copy them.
@@ -79,19 +86,5 @@ async function readRequest(request: Request, maxBytes: number): Promise<Uint8Arr
   return Buffer.concat(chunks)
 }
 
-const tooLarge = (maxBytes: number) =>
+const tooLarge = (maxBytes: number): Failure =>
   fail('body_too_large', `The body may have at most ${maxBytes} bytes`)
-
-/** Strict JSON of an object (RFC 7493): see `parseStrictJson`; U+0000 is refused too. */
-export function parseBody(bytes: Uint8Array): unknown {
-  let value: unknown
-  try {
-    value = parseStrictJson(bytes, { refuseNul: true })
-  } catch (error) {
-    if (error instanceof StrictJsonError) throw fail('invalid_json', error.message)
-    throw error
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('body', 'must be a JSON object')
-  return value
-}

@@ -10,6 +10,7 @@ import type { Authenticator } from '../keys/authenticator.ts'
 import { Failure } from '../errors.ts'
 import type { RequestInfo, Route } from '../module/implement.ts'
 import type { Impersonations } from '../module/ports.ts'
+import type { Bodies } from './bodies.ts'
 import type { Caller } from './caller.ts'
 import type { Deadlines } from './deadlines.ts'
 import { Admission } from './admission.ts'
@@ -37,6 +38,7 @@ export interface ServeDeps {
   readonly claims: RunningClaims
   /** Null where no module knows credentials. */
   readonly impersonations: Impersonations | null
+  readonly bodies: Bodies
   /** Ends when the server closes. */
   readonly closing: AbortSignal
 }
@@ -55,26 +57,26 @@ export async function serve(
 ): Promise<Response> {
   const { endpoint } = route
   if (endpoint.public) return servePublic(route, c, requestId, deps)
-  const read = () => readBody(c, endpoint)
+  const readEarly = () => readBody(c, endpoint)
   const { header, body, isBasic }: Presented = endpoint.form
-    ? await presentedByClient(c, endpoint, read)
+    ? await presentedByClient(c, endpoint, readEarly)
     : { header: presentedKey(c) }
   if (endpoint.keyless && header === undefined && (await takesKeyless(deps.db)))
     return servePublic(route, c, requestId, deps, body)
   const address = () => incomingOf(c)?.socket.remoteAddress
   const admission = new Admission(endpoint, header, address, deps)
-  const { caller, limits } = await admission.first().catch((error: unknown) => {
+  const caller = await admission.first().catch((error: unknown) => {
     throw isBasic ? basicRefusal(error) : error
   })
-  const bytes = endpoint.body && (await (body ?? read()))
-  const input = readInput(endpoint, c, bytes)
+  const sent = endpoint.body && (await deps.bodies.read(route, c, caller.orgId, body))
+  const input = readInput(endpoint, c, sent?.value)
   const claim = claimOf(
     endpoint,
     caller,
-    { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes },
+    { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes: sent?.bytes },
     (reply) => store(endpoint, reply),
   )
-  const info = infoOf(c, requestId, claim, deps, () => admission.recheck())
+  const info = infoOf(c, requestId, claim, deps, admission)
   const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
   const rendered = await deps.deadlines.guard(
     deps.claims.hold(caller.orgId, claim, run),
@@ -83,10 +85,14 @@ export async function serve(
   if (c.req.method === 'HEAD' && rendered.body instanceof ReadableStream) {
     // Nobody reads the body of a HEAD, so a stream would stay open for ever.
     await rendered.body.cancel()
-    return responseOf({ ...rendered, body: null }, requestId, limits)
+    return responseOf({ ...rendered, body: null }, requestId, admission.limits)
   }
-  return responseOf(rendered, requestId, limits)
+  return responseOf(rendered, requestId, admission.limits)
 }
+
+const OPEN = { charge: () => Promise.resolve(), recheck: () => Promise.resolve() }
+/** Whose work the requests are that need no key. */
+const NOBODY = ''
 
 /** A request that needs no key: nobody is let in. */
 async function servePublic(
@@ -96,9 +102,10 @@ async function servePublic(
   deps: ServeDeps,
   body?: Promise<Uint8Array>,
 ): Promise<Response> {
-  const info = infoOf(c, requestId, null, deps, () => Promise.resolve())
+  const info = infoOf(c, requestId, null, deps, OPEN)
   const { endpoint } = route
-  const input = readInput(endpoint, c, endpoint.body && (await (body ?? readBody(c, endpoint))))
+  const sent = endpoint.body && (await deps.bodies.read(route, c, NOBODY, body))
+  const input = readInput(endpoint, c, sent?.value)
   const reply = await deps.deadlines.guard(route.handle(input, null as never, info))
   return responseOf(render(endpoint, reply), requestId, {})
 }
@@ -108,7 +115,7 @@ const infoOf = (
   requestId: string,
   claim: Claim | null,
   deps: ServeDeps,
-  recheck: RequestInfo['recheck'],
+  admission: Pick<Admission, 'charge' | 'recheck'>,
 ): RequestInfo => ({
   requestId,
   claim,
@@ -118,7 +125,8 @@ const infoOf = (
   header: (name) => headerOf(c, name),
   // On demand: few requests wait, and a signal costs more than most of them take.
   signal: () => AbortSignal.any([c.req.raw.signal, deps.closing]),
-  recheck,
+  charge: (more) => admission.charge(more),
+  recheck: () => admission.recheck(),
 })
 
 const responseOf = (

@@ -44,11 +44,22 @@ export function mountStatus(app: Hono, deps: StatusDeps): void {
   if (!deps.metricsApart) app.route('/', metricsApp(deps.metrics))
 }
 
-/** `/metrics` in the Prometheus text format. */
-export const metricsApp = (metrics: HttpMetrics): Hono =>
-  new Hono().get('/metrics', async (c) =>
-    c.text(await metrics.text(), 200, { 'Content-Type': metrics.contentType }),
-  )
+/** Milliseconds for which a text of the metrics is kept: nobody needs a key to ask for it. */
+const KEPT_MS = 1_000
+
+/** `/metrics` in the Prometheus text format, at most a second old. */
+export function metricsApp(metrics: HttpMetrics): Hono {
+  let text: Promise<string> | null = null
+  let made = 0
+  return new Hono().get('/metrics', async (c) => {
+    const now = performance.now()
+    if (!text || now - made > KEPT_MS) {
+      text = metrics.text()
+      made = now
+    }
+    return c.text(await text, 200, { 'Content-Type': metrics.contentType })
+  })
+}
 
 async function checkReady({
   db,

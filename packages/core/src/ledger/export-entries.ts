@@ -1,17 +1,19 @@
 import type { Database } from '../db/open.ts'
 import type { CoreTables, LedgerCutRow, LedgerHeadRow } from '../db/schema.ts'
 import { fail } from '../errors.ts'
+import type { Failure } from '../errors.ts'
 import { findCut, ownEntries, pointAt } from './cut.ts'
 import { GENESIS_KIND, parsePayload } from './entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
 import { missingHead } from './head-guard.ts'
-import { findCheckpoint, findHead, readEntries } from './store.ts'
+import { piecesOf } from './pieces.ts'
+import { findCheckpoint, findHead, readRange, readSizes } from './store.ts'
 import { hasErasureSince } from './verify-database-store.ts'
 
 type Db = Database<CoreTables>
 
-/** Of up to 256 KiB each. */
-const PAGE = 250
+/** Entries looked at together; they are read in pieces. */
+const PAGE = 1_000
 
 /** What of a ledger is exported: all of it, unless said otherwise. */
 export interface ExportPart {
@@ -31,6 +33,7 @@ export async function openExport(
   db: Db,
   orgId: string,
   { afterSeq, size }: ExportPart,
+  paced: Paced = (read) => read(),
 ): Promise<AsyncGenerator<string>> {
   const head = await findHead(db, orgId)
   if (!head) throw missingHead()
@@ -54,21 +57,29 @@ export async function openExport(
     ...(end.size < head.size && { partial: true as const }),
   })
   const text = end.size < head.size ? partOf : wholeOf
-  return text(db, orgId, from, end, header)
+  return text({ db, orgId, paced }, from, end, header)
+}
+
+/** Does one piece of reading when it is its turn. */
+type Paced = (read: () => Promise<string>) => Promise<string>
+
+interface Source {
+  readonly db: Db
+  readonly orgId: string
+  readonly paced: Paced
 }
 
 type End = Pick<LedgerHeadRow, 'size' | 'note' | 'vkey'>
 
 /** What explains that a payload is missing may come later than a part of the ledger ends. */
 async function* partOf(
-  db: Db,
-  orgId: string,
+  source: Source,
   from: number,
   { size, note }: End,
   header: string,
 ): AsyncGenerator<string> {
   yield header
-  yield* linesOf(db, orgId, from, size)
+  yield* linesOf(source, from, size)
   yield formatCheckpointLine(note)
 }
 
@@ -77,37 +88,46 @@ async function* partOf(
  * that tells of that; without it nobody could tell an erasure from tampering.
  */
 async function* wholeOf(
-  db: Db,
-  orgId: string,
+  source: Source,
   from: number,
   begun: End,
   header: string,
 ): AsyncGenerator<string> {
   yield header
-  yield* linesOf(db, orgId, from, begun.size)
+  yield* linesOf(source, from, begun.size)
   let end = begun
-  while (await hasErasureSince(db, orgId, end.size)) {
-    const now = await findHead(db, orgId)
+  while (await hasErasureSince(source.db, source.orgId, end.size)) {
+    const now = await findHead(source.db, source.orgId)
     if (!now || now.size <= end.size) break
     if (now.vkey !== begun.vkey)
       throw fail('ledger_unavailable', 'The signing key changed while the ledger was exported')
-    yield* linesOf(db, orgId, end.size, now.size)
+    yield* linesOf(source, end.size, now.size)
     end = now
   }
   yield formatCheckpointLine(end.note)
 }
 
-async function* linesOf(db: Db, orgId: string, from: number, size: number): AsyncGenerator<string> {
+async function* linesOf(
+  { db, orgId, paced }: Source,
+  from: number,
+  size: number,
+): AsyncGenerator<string> {
   for (let next = from; next < size;) {
-    const entries = await readEntries(db, orgId, next, Math.min(PAGE, size - next))
-    const last = entries.at(-1)?.seq
-    if (last === undefined || entries[0]?.seq !== next) {
-      throw fail('ledger_pruned', `The entry ${next} went while it was exported`)
+    const pieces = piecesOf(await readSizes(db, orgId, { from: next, to: size }, PAGE))
+    if (pieces[0]?.from !== next) throw gone(next)
+    for (const piece of pieces) {
+      yield await paced(async () => {
+        const entries = await readRange(db, orgId, piece)
+        if (entries[0]?.seq !== piece.from) throw gone(piece.from)
+        return entries.map(formatEntryLine).join('')
+      })
+      next = piece.to
     }
-    yield entries.map(formatEntryLine).join('')
-    next = last + 1
   }
 }
+
+const gone = (seq: number): Failure =>
+  fail('ledger_pruned', `The entry ${seq} went while it was exported`)
 
 async function endOf(
   db: Db,

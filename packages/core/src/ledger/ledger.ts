@@ -10,12 +10,20 @@ import type { StoredEntry } from './entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
 import { missingHead } from './head-guard.ts'
-import { listEntries, seqAtTime } from './list.ts'
+import { findFirst, planPage, readPiece, seqAtTime } from './list.ts'
+import type { PagePlan } from './list.ts'
 import { parseVerifierKey } from './note.ts'
+import type { SeqRange } from './pieces.ts'
 import { consistencyProof, inclusionProof, treeRoot } from './proof.ts'
 import { findCheckpoint, findHead, findLastEntry, readEntries, tilesOf } from './store.ts'
 import { formatTlogProof } from './tlog-proof.ts'
 import { wireEntry } from './wire.ts'
+import { Share } from '../threads/share.ts'
+import { Turns } from '../threads/turns.ts'
+
+/** Pages at once that are larger than a piece. */
+const LARGE_READS = { size: 4, each: 2, waiting: { each: 32, total: 256 } }
+const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
 
 /** Milliseconds between the making and the recording of an id at most. */
 const NEAR_MS = 60_000
@@ -23,9 +31,14 @@ const NEAR_MS = 60_000
 /** What can be read of the ledgers. Everything is scoped to an organization. */
 export class Ledger {
   readonly #db: Database<CoreTables>
+  readonly #reads = new Turns(LARGE_READS)
 
-  constructor(db: Database<CoreTables>) {
+  readonly #share: Share
+
+  /** `share`: where long reading is done. */
+  constructor(db: Database<CoreTables>, share = new Share()) {
     this.#db = db
+    this.#share = share
   }
 
   /** The end of the chain as of the last commit. */
@@ -49,19 +62,25 @@ export class Ledger {
     return namedKeys(this.#db, orgId)
   }
 
+  /**
+   * A page of entries, of about a million bytes at most. One that cannot be read at once takes its turn
+   * with others of the organization; `jobs_busy` where too many wait.
+   */
   async list(orgId: string, filters: LedgerFilters) {
+    this.#reads.admit(orgId)
     const head = await this.#end(orgId)
     const range = await this.#range(orgId, head.size, filters)
-    const { entries, isCut } = await listEntries(this.#db, orgId, range, {
-      ...filters,
-      limit: filters.limit + 1,
-    })
-    const data = entries.slice(0, filters.limit).map(wireEntry)
-    const last = data.at(-1)
-    const hasMore = isCut || entries.length > filters.limit
+    // One more than asked for tells that there is more.
+    const query = { ...filters, limit: filters.limit + 1 }
+    const small = await planPage(this.#db, orgId, range, query, { once: true })
+    const { entries, rest } = small?.isSmall
+      ? await this.#page(orgId, query, small)
+      : await this.#reads.run(orgId, () => this.#largePage(orgId, range, query))
+    const data = entries.slice(0, filters.limit)
+    const next = entries.length > filters.limit ? (data.at(-1)?.seq ?? null) : rest
     return {
       data,
-      next_cursor: hasMore && last ? String(last.seq) : null,
+      next_cursor: next === null ? null : String(next),
       head: { seq: head.size - 1, hash: head.hash },
     }
   }
@@ -88,14 +107,9 @@ export class Ledger {
       { from, to },
       { from: before, to: from },
     ]) {
-      const query = {
-        decision_id: id,
-        kind: 'authorization.decided',
-        order: 'asc',
-        limit: 1,
-      } as const
-      const { entries } = await listEntries(this.#db, orgId, range, query)
-      if (entries[0]) return wireEntry(entries[0]).agent_id
+      const query = { decision_id: id, kind: 'authorization.decided' }
+      const entry = await findFirst(this.#db, orgId, range, query)
+      if (entry) return wireEntry(entry).agent_id
     }
     return null
   }
@@ -134,7 +148,26 @@ export class Ledger {
 
   /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
   export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
-    return this.#read(orgId, () => openExport(this.#db, orgId, part))
+    return this.#read(orgId, () =>
+      openExport(this.#db, orgId, part, (read) => this.#share.run(orgId, read)),
+    )
+  }
+
+  async #largePage(orgId: string, range: SeqRange, query: LedgerFilters) {
+    const plan = await planPage(this.#db, orgId, range, query)
+    return this.#page(orgId, query, plan ?? NO_ENTRIES)
+  }
+
+  async #page(orgId: string, query: LedgerFilters, { pieces, rest }: PagePlan) {
+    const entries: Entry[] = []
+    const read = async (piece: SeqRange) =>
+      (await readPiece(this.#db, orgId, piece, query)).map(wireEntry)
+    for (const piece of pieces) {
+      const isAlone = pieces.length === 1
+      const some = await (isAlone ? read(piece) : this.#share.run(orgId, () => read(piece)))
+      entries.push(...some)
+    }
+    return { entries, rest }
   }
 
   /** Where the entries end: also without a head they can be read. */

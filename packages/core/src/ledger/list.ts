@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { LedgerFilters } from '@remit/contract'
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
@@ -7,99 +8,159 @@ import { canonicalJson } from '../json/canonical-json.ts'
 import { likePattern } from '../patterns.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { EntryPayload, StoredEntry } from './entry.ts'
-import { STORED } from './store.ts'
+import { BYTES, piecesOf } from './pieces.ts'
+import type { SeqRange, Sized } from './pieces.ts'
+import { inRange, STORED } from './store.ts'
 
-/** Sequence numbers looked through in one query: a rare match must not hold the database for long. */
-const WINDOW = 20_000
-/** The same where payloads are searched. */
-const SEARCH_WINDOW = 5_000
-
+type Db = Database<CoreTables>
 type Query = Omit<LedgerFilters, 'cursor' | 'from' | 'to'>
-
-/** Half-open range of sequence numbers. */
-export interface SeqRange {
-  readonly from: number
-  readonly to: number
-}
 
 /** Kind of what callers append. */
 const APPENDED = 'entry.appended'
 
-/** Entries read at once, of up to 256 KiB each. */
-const PIECE = 100
+/** Bytes of payloads after which a page ends, whatever number was asked for. */
+const MAX_BYTES = 1_000_000
 
-/** Characters of payloads after which a page ends, whatever number was asked for. */
-const MAX_CHARACTERS = 8_000_000
+/** Sequence numbers looked through in one query: a rare match must not hold the database for long. */
+const WINDOW = { first: 200, least: 20, most: 20_000 }
+const WINDOW_MS = 5
 
-export interface ListPage {
-  readonly entries: readonly StoredEntry[]
-  /** It ended before `limit` and before the end of the range: there may be more. */
-  readonly isCut: boolean
+/** Which entries a page has, in the order asked for. */
+export interface PagePlan {
+  readonly pieces: readonly SeqRange[]
+  /** The last number that was looked at, where it ended before the range did; else null. */
+  readonly rest: number | null
+  /** It can be read at once. */
+  readonly isSmall: boolean
 }
 
 /**
- * Up to `limit` matching entries of a range, in the order asked for, fewer where they are large. Reads
- * window by window, so other work gets its turn in between.
+ * Finds up to `limit` candidates of a range, fewer where they are large. Looks window by window, and
+ * others have a turn in between; with `once`, at the first window only, and null if that is not enough.
  */
-export async function listEntries(
-  db: Database<CoreTables>,
+export async function planPage(
+  db: Db,
   orgId: string,
   range: SeqRange,
   query: Query,
-): Promise<ListPage> {
-  const entries: StoredEntry[] = []
-  const ascending = query.order === 'asc'
-  let characters = 0
+  { once = false } = {},
+): Promise<PagePlan | null> {
+  const found: Sized[] = []
+  const isAscending = query.order === 'asc'
   let { from, to } = range
-  // An index finds the entries of one agent at once, wherever they are.
-  const isSearch = query.trace_id !== undefined || query.decision_id !== undefined
-  const window = isSearch ? SEARCH_WINDOW : query.agent_id === undefined ? WINDOW : Infinity
-  while (from < to && entries.length < query.limit && characters < MAX_CHARACTERS) {
-    const lower = ascending ? from : Math.max(from, to - window)
-    const upper = ascending ? Math.min(to, from + window) : to
-    const limit = Math.min(PIECE, query.limit - entries.length)
-    const rows = await readWindow(db, orgId, { from: lower, to: upper }, query, limit)
-    entries.push(...rows.filter((row) => says(row, query)))
-    for (const { payload } of rows) characters += payload?.length ?? 0
-    const last = rows.length === limit ? rows.at(-1) : undefined
-    if (ascending) from = last ? last.seq + 1 : upper
+  let bytes = 0
+  let window = isIndexed(query) ? Infinity : WINDOW.first
+  const isDone = () => from >= to || found.length >= query.limit || bytes >= MAX_BYTES
+  for (let looked = 0; !isDone(); looked++) {
+    if (looked > 0 && once) return null
+    if (looked > 0) await setImmediate()
+    const lower = isAscending ? from : Math.max(from, to - window)
+    const upper = isAscending ? Math.min(to, from + window) : to
+    const limit = query.limit - found.length
+    const began = performance.now()
+    const rows = await sizesIn(db, orgId, { from: lower, to: upper }, query, limit)
+    window = next(window, performance.now() - began)
+    let last = rows.length === limit ? rows.at(-1) : undefined
+    for (const row of rows) {
+      found.push(row)
+      bytes += row.bytes ?? 0
+      if (bytes < MAX_BYTES) continue
+      last = row
+      break
+    }
+    if (isAscending) from = last ? last.seq + 1 : upper
     else to = last?.seq ?? lower
   }
-  return { entries, isCut: entries.length < query.limit && from < to }
+  const pieces = piecesOf(found)
+  return {
+    pieces,
+    rest: from < to ? (isAscending ? from - 1 : to) : null,
+    isSmall: pieces.length <= 1,
+  }
 }
 
-/** Candidates: `says` has the last word. */
-async function readWindow(
-  db: Database<CoreTables>,
+/** An index finds the entries of one agent at once, wherever they are. */
+const isIndexed = ({ agent_id, actor, kind, decision, action, ...payload }: Query): boolean =>
+  agent_id !== undefined &&
+  [actor, kind, decision, action, payload.trace_id, payload.decision_id].every(
+    (filter) => filter === undefined,
+  )
+
+/** How many to look through after a query of so many milliseconds: large entries take longer. */
+const next = (window: number, ms: number): number =>
+  window === Infinity
+    ? window
+    : Math.min(WINDOW.most, Math.max(WINDOW.least, ms < WINDOW_MS ? window * 2 : window / 2))
+
+/** The sizes of up to `limit` candidates: `says` has the last word. */
+async function sizesIn(
+  db: Db,
   orgId: string,
   range: SeqRange,
   query: Query,
   limit: number,
+): Promise<Sized[]> {
+  const parts = partsOf(db, orgId, range, query).map((select) =>
+    select.select(['seq', BYTES]).orderBy('seq', query.order).limit(limit).execute(),
+  )
+  return inOrder((await Promise.all(parts)).flat(), query).slice(0, limit)
+}
+
+/** The first matching entry of a range. */
+export async function findFirst(
+  db: Db,
+  orgId: string,
+  { from, to }: SeqRange,
+  query: Omit<Query, 'limit' | 'order'>,
+): Promise<StoredEntry | undefined> {
+  const first = { ...query, order: 'asc', limit: 1 } as const
+  for (let begin: number | null = from; begin !== null;) {
+    const plan: PagePlan | null = await planPage(db, orgId, { from: begin, to }, first)
+    for (const piece of plan?.pieces ?? []) {
+      const [entry] = await readPiece(db, orgId, piece, first)
+      if (entry) return entry
+    }
+    const rest: number | null = plan?.rest ?? null
+    begin = rest === null ? null : rest + 1
+  }
+  return undefined
+}
+
+/** The matching entries of a piece, in the order asked for. */
+export async function readPiece(
+  db: Db,
+  orgId: string,
+  piece: SeqRange,
+  query: Query,
 ): Promise<StoredEntry[]> {
-  const { agent_id: agent, order, kind } = query
-  const candidates = () => selected(db, orgId, range, query).orderBy('seq', order).limit(limit)
-  if (agent === undefined) return candidates().execute()
-  const about = await candidates().where('agent_id', '=', agent).execute()
-  if (kind !== undefined && kind !== APPENDED) return about
-  // A query of its own: each is read in the order of its index, and none is sorted.
-  const by = await candidates()
+  const parts = partsOf(db, orgId, piece, query).map((select) =>
+    select.select(STORED).orderBy('seq', query.order).execute(),
+  )
+  return inOrder((await Promise.all(parts)).flat(), query).filter((row) => says(row, query))
+}
+
+function inOrder<T extends { readonly seq: number }>(rows: T[], { order }: Query): T[] {
+  const sign = order === 'asc' ? 1 : -1
+  return rows.toSorted((a, b) => sign * (a.seq - b.seq))
+}
+
+/** Queries that together have every candidate once: each is read in the order of its index. */
+function partsOf(db: Db, orgId: string, range: SeqRange, query: Query) {
+  const { agent_id: agent, kind } = query
+  const candidates = () => matching(db, orgId, range, query)
+  if (agent === undefined) return [candidates()]
+  const about = candidates().where('agent_id', '=', agent)
+  if (kind !== undefined && kind !== APPENDED) return [about]
+  const by = candidates()
     // Word by word the condition of the index `ledger_entry_appended_by`.
     .where(sql<boolean>`kind = 'entry.appended'`)
     .where('actor_id', '=', agent)
     .where((or) => or.or([or('agent_id', 'is', null), or('agent_id', '<>', agent)]))
-    .execute()
-  if (by.length === 0) return about
-  const sign = order === 'asc' ? 1 : -1
-  return [...about, ...by].toSorted((a, b) => sign * (a.seq - b.seq)).slice(0, limit)
+  return [about, by]
 }
 
-function selected(db: Database<CoreTables>, orgId: string, range: SeqRange, query: Query) {
-  let select = db
-    .selectFrom('ledger_entry')
-    .select(STORED)
-    .where('org_id', '=', orgId)
-    .where('seq', '>=', range.from)
-    .where('seq', '<', range.to)
+function matching(db: Db, orgId: string, range: SeqRange, query: Query) {
+  let select = inRange(db, orgId, range)
   if (query.actor !== undefined) select = select.where('actor_id', '=', query.actor)
   if (query.kind !== undefined) select = select.where('kind', '=', query.kind)
   if (query.decision !== undefined) select = select.where('decision', '=', query.decision)
@@ -114,7 +175,7 @@ function selected(db: Database<CoreTables>, orgId: string, range: SeqRange, quer
 }
 
 /** Whether the text of a payload holds another text. */
-const holds = (db: Database<CoreTables>, text: string): RawBuilder<boolean> =>
+const holds = (db: Db, text: string): RawBuilder<boolean> =>
   dialectOf(db) === 'sqlite' ? sql`instr(payload, ${text}) > 0` : sql`strpos(payload, ${text}) > 0`
 
 /** Whether an entry says what is asked for, and not only holds its text somewhere in free data. */

@@ -7,6 +7,8 @@ import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { transactionSettings } from '../db/transaction-settings.ts'
 import type { StoredEntry } from './entry.ts'
 import type { Linked } from './link.ts'
+import { BYTES } from './pieces.ts'
+import type { SeqRange, Sized } from './pieces.ts'
 import type { ReadTile } from './proof.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
@@ -210,6 +212,26 @@ export async function readEntries(
     .limit(limit)
     .execute()
 }
+
+/** The entries of a range, in order. */
+export const readRange = (db: Db, orgId: string, range: SeqRange): Promise<StoredEntry[]> =>
+  inRange(db, orgId, range).select(STORED).orderBy('seq').execute()
+
+/** The sizes of up to `limit` entries of a range, in order. */
+export const readSizes = (
+  db: Db,
+  orgId: string,
+  range: SeqRange,
+  limit: number,
+): Promise<Sized[]> =>
+  inRange(db, orgId, range).select(['seq', BYTES]).orderBy('seq').limit(limit).execute()
+
+export const inRange = (db: Db, orgId: string, { from, to }: SeqRange) =>
+  db
+    .selectFrom('ledger_entry')
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
 
 /** The kept checkpoint of exactly that size. */
 export async function findCheckpoint(

@@ -17,6 +17,11 @@ export interface RequestInfo {
   header(name: string): string | undefined
   /** Ends when the client has gone or the server closes: what waits must not outlast it. */
   signal(): AbortSignal
+  /**
+   * Counts `more` requests against the caller's rate limit, where this one stands for several. Throws
+   * `rate_limited` where the caller has used it up.
+   */
+  charge(more: number): Promise<void>
   /** Throws the refusal of a caller whose key, plan or role has changed since the request came in. */
   recheck(): Promise<void>
 }

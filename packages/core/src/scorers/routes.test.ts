@@ -25,6 +25,7 @@ const request: RequestInfo = {
   url: () => 'http://localhost/v1/scorers',
   header: () => undefined,
   signal: () => new AbortController().signal,
+  charge: () => Promise.resolve(),
   recheck: () => Promise.resolve(),
 }
 

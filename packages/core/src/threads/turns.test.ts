@@ -64,6 +64,19 @@ describe('turns', () => {
     expect(await Promise.all(waiting)).toEqual(Array(3).fill('Error: closing'))
   })
 
+  it('refuse what has waited for too long, and nothing else', async () => {
+    const work = workIn(new Turns({ size: 1, patienceMs: 5 }))
+    const first = work.start('a', 'a1')
+
+    expect(await refusal(work.start('b', 'b1'))).toBe('jobs_busy')
+    const next = work.start('b', 'b2')
+    work.end('a1')
+    await first
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    work.end('b2')
+    expect(await next).toBe('b2')
+  })
+
   it('end when they are ended from elsewhere, once', async () => {
     const turns = new Turns({ size: 1, each: 1 })
     const work = workIn(turns)

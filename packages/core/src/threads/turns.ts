@@ -7,12 +7,15 @@ export interface TurnLimits {
   readonly each?: number
   /** Pieces that may wait: of one organization, and of all. Unlimited unless given. */
   readonly waiting?: { readonly each: number; readonly total: number }
+  /** Milliseconds after which what still waits is refused; never unless given. */
+  readonly patienceMs?: number
 }
 
 interface Waiting {
   readonly owner: string
   readonly start: () => void
   readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout | undefined
 }
 
 const RETRY_AFTER_SECONDS = '5'
@@ -47,9 +50,12 @@ export class Turns {
     }
     if (this.#hasPlace(owner)) return attempt()
     if (this.#isFull(owner)) return Promise.reject(busy())
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ owner, start: () => resolve(attempt()), reject })
-    })
+    return new Promise((resolve, reject) => this.#wait(owner, () => resolve(attempt()), reject))
+  }
+
+  /** Throws `jobs_busy` where `run` would reject now: before anything is done for what is refused. */
+  admit(owner: string): void {
+    if (!this.#hasPlace(owner) && this.#isFull(owner)) throw busy()
   }
 
   /** The same for work that ends elsewhere: resolves when it is its turn, with what ends it. */
@@ -61,13 +67,29 @@ export class Turns {
 
   /** Rejects what waits. */
   close(error: Error): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(error)
+    for (const { reject, timer } of this.#waiting.splice(0)) {
+      clearTimeout(timer)
+      reject(error)
+    }
+  }
+
+  #wait(owner: string, start: () => void, reject: (error: Error) => void): void {
+    const { patienceMs } = this.#limits
+    const giveUp = () => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+      reject(busy())
+    }
+    const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs).unref()
+    const waiting = { owner, start, reject, timer }
+    this.#waiting.push(waiting)
   }
 
   #next(): void {
     const at = this.#waiting.findIndex(({ owner }) => this.#hasPlace(owner))
     const [next] = at < 0 ? [] : this.#waiting.splice(at, 1)
-    next?.start()
+    if (!next) return
+    clearTimeout(next.timer)
+    next.start()
   }
 
   #hasPlace(owner: string): boolean {

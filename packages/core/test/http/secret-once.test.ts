@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'
+import { Bodies } from '../../src/http/bodies.ts'
 import { Deadlines } from '../../src/http/deadlines.ts'
 import { RunningClaims } from '../../src/http/idempotency.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
@@ -12,6 +13,7 @@ import { Reply } from '../../src/http/reply.ts'
 import { Authenticator } from '../../src/keys/authenticator.ts'
 import type { Writer } from '../../src/ledger/writer.ts'
 import { implement } from '../../src/module/implement.ts'
+import { ComputePool } from '../../src/threads/pool.ts'
 import { createClock, createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 
@@ -69,6 +71,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       impersonations: null,
       deadlines,
       claims: new RunningClaims(),
+      bodies: new Bodies(new ComputePool()),
       closing: new AbortController().signal,
       metrics: createMetrics(() => 0),
       routes: routes(remit.writer),

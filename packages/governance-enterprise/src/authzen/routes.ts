@@ -50,7 +50,9 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
   return implement(authzen, {
     accessEvaluation: ({ body }, caller, request) => evaluate(body, caller, request),
 
-    accessEvaluations: async ({ body }, caller, { claim, wantsNote, requestId }) => {
+    accessEvaluations: async ({ body }, caller, request) => {
+      const { claim, wantsNote, requestId } = request
+      await request.charge((body.evaluations?.length ?? 1) - 1)
       // A repeat gets the answer as a whole. It is kept after the decisions, so that each keeps its
       // own too: what another process decides, or one that has ended did, is not decided again.
       const requester = (i: number) => ({ claim: claim && partOf(claim, i), wantsNote })

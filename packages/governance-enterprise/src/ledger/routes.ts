@@ -1,18 +1,23 @@
 import { ledger as endpoints } from '@remit/contract'
 import type { AppendRequest } from '@remit/contract'
-import { actAs, implement, isOwn, noEntry, ownAgent, Reply, unrecorded } from '@remit/core'
+import { actAs, implement, isOwn, noEntry, ownAgent, Reply, Turns, unrecorded } from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { findHolds } from '../spend/totals-store.ts'
 import { appendLane, settles } from './append.ts'
 import type { AppendJob } from './append.ts'
+import { textStream } from './export-stream.ts'
 
 const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
 const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 
+/** Exports that an organization may read at once; who comes later does not wait for hours. */
+const EXPORTS = { size: Infinity, each: 4, waiting: { each: 0, total: 0 } }
+
 export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
   // Where spend is measured outside, appends are not what limits count.
   const appending = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
+  const exporting = new Turns(EXPORTS)
   /** An agent reads what is about itself; of the rest it is not told that it is there. */
   const entryFor = async (caller: Caller, seq: number) => {
     const entry = await ledger.entry(caller.orgId, seq)
@@ -58,16 +63,10 @@ export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
       return wantsJson(accept) ? new Reply({ seq: params.seq, proof } as never, JSON_TYPE) : proof
     },
     getConsistency: ({ query }, caller) => ledger.consistency(caller.orgId, query.from, query.to),
-    exportEntries: async ({ query }, caller) =>
-      new Reply<string>(
-        ReadableStream.from<Uint8Array>(
-          encoded(await ledger.export(caller.orgId, { afterSeq: query.after_seq })),
-        ),
-      ),
+    exportEntries: async ({ query }, caller) => {
+      exporting.admit(caller.orgId)
+      const text = await ledger.export(caller.orgId, { afterSeq: query.after_seq })
+      return new Reply<string>(textStream(text, await exporting.begin(caller.orgId)))
+    },
   })
-}
-
-async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
-  for await (const line of lines) yield encoder.encode(line)
 }

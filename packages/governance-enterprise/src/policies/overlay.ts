@@ -15,14 +15,39 @@ export interface CandidateRule {
   readonly enabled: boolean
 }
 
-/** The rules that an overlay adds, checked as if they were to be created. */
-export function candidateRules({ add }: Overlay): CandidateRule[] {
+/** The rules of overlays that were compiled; it takes long, and an overlay is asked for more than once. */
+const compiled = new WeakMap<Overlay, readonly CandidateRule[]>()
+
+/**
+ * The rules that an overlay adds, checked as if they were to be created. `rest` is called between them,
+ * so that others may run.
+ */
+export async function admitCandidates(
+  overlay: Overlay,
+  rest: () => Promise<void>,
+): Promise<readonly CandidateRule[]> {
+  const rules: CandidateRule[] = []
+  for (const [i, input] of inputsOf(overlay).entries()) {
+    rules.push(candidateRule(input, i))
+    await rest()
+  }
+  compiled.set(overlay, rules)
+  return rules
+}
+
+/** The same at once, where they were not admitted before. */
+const candidateRules = (overlay: Overlay): readonly CandidateRule[] =>
+  compiled.get(overlay) ?? inputsOf(overlay).map(candidateRule)
+
+function inputsOf({ add }: Overlay): PolicyInput[] {
   const { error, data } = Overlaid.safeParse({ overlay: { add } })
   if (error) throw invalidInput(error)
-  return data.overlay.add.map((input, i) => {
-    const condition = admitCondition(input.condition, `overlay.add.${i}.condition`)
-    return { rule: ruleOf(input, `overlay.${i}`, condition), enabled: input.enabled }
-  })
+  return data.overlay.add
+}
+
+function candidateRule(input: PolicyInput, i: number): CandidateRule {
+  const condition = admitCondition(input.condition, `overlay.add.${i}.condition`)
+  return { rule: ruleOf(input, `overlay.${i}`, condition), enabled: input.enabled }
 }
 
 /** An overlay for the rules that count. */

@@ -1,10 +1,13 @@
-import { fail, invalid } from '@remit/core'
+import { setImmediate } from 'node:timers/promises'
+import { fail, invalid, sliced } from '@remit/core'
 import type { Deps, Overlay, RuleTrials } from '@remit/core'
-import { candidateRules } from '../policies/overlay.ts'
+import { admitCandidates } from '../policies/overlay.ts'
 import { MAX_BROAD_RULES } from '../policies/policy.ts'
 import { listIds } from '../policies/store.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { isBroad } from '../rules/rule-index.ts'
+
+const PACING = { now: () => performance.now(), pause: () => setImmediate() }
 
 // Run from source, a thread has to import the source.
 const MODULE = new URL(
@@ -17,7 +20,7 @@ export const ruleTrials = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): RuleTrial
   module: MODULE.href,
 
   async admit(orgId: string, overlay: Overlay) {
-    const candidates = candidateRules(overlay)
+    const candidates = await admitCandidates(overlay, sliced(PACING))
     const ids = await listIds(db, orgId, overlay.remove)
     const unknown = overlay.remove.findIndex((id) => !ids.has(id))
     if (unknown !== -1)

@@ -214,4 +214,18 @@ describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
 
     expect((await api.call('accessEvaluations', { key: 'none', body })).status).toBe(401)
   })
+
+  it('counts each of them against the rate limit of the key', async () => {
+    const limited = await createApi({ dialect, rateLimit: 10 })
+    const evaluations = Array.from({ length: 8 }, (_, i) => doc(String(i)))
+    const body = { subject, action, evaluations }
+    const first = await limited.call('accessEvaluations', { body })
+    const second = await limited.call('accessEvaluations', { body })
+    const refused = await limited.refusal('accessEvaluations', { body })
+    await limited.remit.close()
+
+    expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"key";r=2;t=1'])
+    expect(second.status).toBe(200)
+    expect(refused.code).toBe('rate_limited')
+  })
 })

@@ -1,0 +1,92 @@
+import { setImmediate } from 'node:timers/promises'
+import { endpoints } from '@remit/contract'
+import type { Endpoint } from '@remit/contract'
+import type { Context } from 'hono'
+import { fail } from '../errors.ts'
+import type { Route } from '../module/implement.ts'
+import { sliced } from '../scorers/slices.ts'
+import { Refusal } from '../threads/job.ts'
+import type { Computer } from '../threads/pool.ts'
+import { Turns } from '../threads/turns.ts'
+import { assembled, bodyJob, bodyRefusal } from './body-job.ts'
+import { checkBody, checkShape, parseBody } from './check-body.ts'
+import { parseForm } from './form.ts'
+import { headerOf } from './header.ts'
+import { isForm, MAX_BODY_BYTES, readBytes, requireType } from './read-body.ts'
+
+/** Bytes from which on a body is read by a worker: some 10 ms where built to be slow. */
+const LARGE_BYTES = 64 * 1024
+/** Many times what the largest body takes. */
+const LIMIT_MS = 10_000
+const IN_FLIGHT = { size: Infinity, each: 4, waiting: { each: 64, total: Infinity } }
+
+/** The members of a body, a form or JSON as the request says; nothing else is checked. */
+export const readFields = (endpoint: Endpoint, c: Context, bytes: Uint8Array): unknown =>
+  endpoint.form && isForm(c) ? parseForm(bytes) : parseBody(endpoint, bytes)
+
+/** A body as it came, and as its endpoint describes it. */
+interface Body {
+  readonly bytes: Uint8Array
+  readonly value: unknown
+}
+
+/**
+ * Reads the bodies of requests. A large one is read by a worker, so that other requests need not wait,
+ * and few of an organization are received at a time; what is too much is refused with `jobs_busy`.
+ */
+export class Bodies {
+  readonly #computer: Computer
+  readonly #turns = new Turns(IN_FLIGHT)
+
+  constructor(computer: Computer) {
+    this.#computer = computer
+  }
+
+  /**
+   * Throws 415 (400 where the endpoint is lenient) for a media type that the endpoint does not take, 413
+   * above its maximum, 429 for one large body too many, and 400 for what is not as described. `owner`
+   * is the organization. `early`: the bytes, where they were read before.
+   */
+  async read(route: Route, c: Context, owner: string, early?: Promise<Uint8Array>): Promise<Body> {
+    if (early) return this.#body(route, c, owner, await early)
+    const { endpoint } = route
+    requireType(c, endpoint)
+    const max = endpoint.maxBodyBytes ?? MAX_BODY_BYTES
+    const declared = Number(headerOf(c, 'content-length') ?? 0)
+    if (declared > LARGE_BYTES && declared <= max)
+      return this.#turns.run(owner, async () => this.#large(route, await readBytes(c, max), owner))
+    return this.#body(route, c, owner, await readBytes(c, max))
+  }
+
+  async #body(route: Route, c: Context, owner: string, bytes: Uint8Array): Promise<Body> {
+    const { endpoint } = route
+    if (bytes.length > LARGE_BYTES)
+      return this.#turns.run(owner, () => this.#large(route, bytes, owner))
+    return { bytes, value: checkShape(endpoint.body, readFields(endpoint, c, bytes)) }
+  }
+
+  async #large({ name, endpoint }: Route, bytes: Uint8Array, owner: string): Promise<Body> {
+    const value = isDescribed(name, endpoint)
+      ? await this.#apart(name, bytes, owner)
+      : checkBody(endpoint, bytes)
+    return { bytes, value }
+  }
+
+  async #apart(endpoint: string, bytes: Uint8Array, owner: string): Promise<unknown> {
+    const { parts, ended } = await this.#computer
+      .run(owner, bodyJob, { endpoint, bytes }, LIMIT_MS)
+      .catch((error: unknown) => {
+        throw error instanceof Refusal ? bodyRefusal(error) : error
+      })
+    const [pieces] = parts
+    if (!pieces)
+      throw fail('overloaded', `Reading the body needs too much ${ended}`, {
+        headers: { 'Retry-After': '1' },
+      })
+    const pacing = { now: () => performance.now(), pause: () => setImmediate() }
+    return assembled(pieces, sliced(pacing))
+  }
+}
+
+/** A worker knows the endpoints of the contract, by name. */
+const isDescribed = (name: string, endpoint: Endpoint): boolean => endpoints[name] === endpoint

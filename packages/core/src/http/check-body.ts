@@ -1,0 +1,51 @@
+import type { Endpoint } from '@remit/contract'
+import type { z } from 'zod'
+import { fail, invalid } from '../errors.ts'
+import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
+import type { JsonLimits } from '../json/strict-json.ts'
+import { invalidInput } from './problem.ts'
+import { MAX_BODY_BYTES } from './read-body.ts'
+
+const BYTES_PER_PART = 20
+const MAX_NAMES = 5_000
+const MAX_VALUES = 1_000_000
+
+/** What a body may hold: far more than a request needs, and far less than its bytes could. */
+const limitsOf = ({ maxBodyBytes = MAX_BODY_BYTES }: Endpoint): JsonLimits => ({
+  parts: Math.floor(maxBodyBytes / BYTES_PER_PART),
+  names: MAX_NAMES,
+  values: MAX_VALUES,
+})
+
+/**
+ * The body of a request as its endpoint describes it: strict JSON of an object (RFC 7493, see
+ * `parseStrictJson`) without U+0000. Throws `invalid_json`, `body_too_large` or `invalid_request`.
+ */
+export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown =>
+  checkShape(endpoint.body, parseBody(endpoint, bytes))
+
+/** A value as the schema makes it; without one, nothing is asked. Throws `invalid_request`. */
+export function checkShape(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(value)
+  if (!result.success) throw invalidInput(result.error)
+  return result.data
+}
+
+/** The members of a body in JSON; nothing else is checked. */
+export function parseBody(endpoint: Endpoint, bytes: Uint8Array): unknown {
+  const value = readJson(bytes, limitsOf(endpoint))
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('body', 'must be a JSON object')
+  return value
+}
+
+/** Strict JSON without U+0000; throws `invalid_json`, and `body_too_large` beyond the limits. */
+export function readJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
+  try {
+    return parseStrictJson(bytes, { refuseNul: true, ...(limits && { limits }) })
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error
+    throw fail(error.code === 'too_many_parts' ? 'body_too_large' : 'invalid_json', error.message)
+  }
+}

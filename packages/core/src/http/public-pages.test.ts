@@ -1,0 +1,30 @@
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { mountDocs } from './docs.ts'
+import { createMetrics } from './metrics.ts'
+import { metricsApp } from './status.ts'
+
+describe('what anybody may ask for is not made anew for each who asks', () => {
+  it('/openapi.json', async () => {
+    let made = 0
+    const app = new Hono()
+    mountDocs(app, () => ({ openapi: '3.1.0', made: ++made }))
+    const bodies = await Promise.all(
+      [1, 2, 3].map(async () => (await app.request('/openapi.json')).json()),
+    )
+
+    expect(bodies).toEqual([1, 2, 3].map(() => ({ openapi: '3.1.0', made: 1 })))
+  })
+
+  it('/metrics', async () => {
+    let counted = 0
+    const app = metricsApp(createMetrics(() => ++counted))
+    const texts = await Promise.all(
+      [1, 2, 3].map(async () => (await app.request('/metrics')).text()),
+    )
+
+    expect(counted).toBe(1)
+    expect(texts[2]).toContain('\nremit_http_requests_in_flight 1\n')
+    expect(new Set(texts).size).toBe(1)
+  })
+})

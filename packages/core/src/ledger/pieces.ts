@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+
+/** Bytes of payloads that are read at once: a millisecond or two. */
+const PIECE_BYTES = 128 * 1024
+const PIECE_ENTRIES = 250
+
+/** The column of a payload's size. Neither database reads a payload for it. */
+export const BYTES = sql<number | null>`octet_length(payload)`.as('bytes')
+
+/** Half-open range of sequence numbers. */
+export interface SeqRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** An entry and the bytes of its payload; null once erased. */
+export interface Sized {
+  readonly seq: number
+  readonly bytes: number | null
+}
+
+/** Entries, which come in order of their numbers, in pieces that can each be read at once. */
+export function piecesOf(sized: readonly Sized[]): SeqRange[] {
+  const pieces: SeqRange[] = []
+  let piece: Sized[] = []
+  let bytes = 0
+  const close = () => {
+    const seqs = piece.map(({ seq }) => seq)
+    if (seqs.length > 0) pieces.push({ from: Math.min(...seqs), to: Math.max(...seqs) + 1 })
+  }
+  for (const one of sized) {
+    bytes += one.bytes ?? 0
+    if (piece.length > 0 && (bytes > PIECE_BYTES || piece.length >= PIECE_ENTRIES)) {
+      close()
+      piece = []
+      bytes = one.bytes ?? 0
+    }
+    piece.push(one)
+  }
+  close()
+  return pieces
+}

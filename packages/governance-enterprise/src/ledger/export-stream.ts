@@ -1,0 +1,52 @@
+/** Milliseconds after which an export ends that nobody reads on. */
+const UNREAD_MS = 120_000
+
+/**
+ * A text as the body of an answer, made as fast as it is read. `ended` is called once: when it was read,
+ * failed, was cancelled, or nobody read on for two minutes.
+ */
+export function textStream(
+  text: AsyncGenerator<string>,
+  ended: () => void,
+  unreadMs = UNREAD_MS,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const end = () => {
+    clearTimeout(timer)
+    ended()
+  }
+  let timer: NodeJS.Timeout
+  const expectReader = (controller: ReadableStreamDefaultController) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      controller.error(new Error(`Nobody read the export for ${unreadMs} ms`))
+      end()
+      void text.return(undefined)
+    }, unreadMs).unref()
+  }
+  return new ReadableStream(
+    {
+      start: expectReader,
+      async pull(controller) {
+        try {
+          const next = await text.next()
+          if (next.done) {
+            controller.close()
+            end()
+          } else {
+            controller.enqueue(encoder.encode(next.value))
+            expectReader(controller)
+          }
+        } catch (error) {
+          end()
+          throw error
+        }
+      },
+      async cancel() {
+        end()
+        await text.return(undefined)
+      },
+    },
+    { highWaterMark: 1 },
+  )
+}
