@@ -16,7 +16,9 @@ export class Share {
         return await piece()
       } finally {
         const spent = performance.now() - begun
-        await (spent < 1 ? setImmediate() : setTimeout(spent))
+        // A timer alone may end in the turn that began it: its clock stood still meanwhile.
+        await setImmediate()
+        if (spent >= 1) await setTimeout(spent)
       }
     })
   }
