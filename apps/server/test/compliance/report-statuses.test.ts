@@ -7,7 +7,7 @@ import { createEnterprise } from '../identity/support.ts'
 
 const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
 const LOOK_ALIKES = [
-  { action: 'authorization.decided', outcome: 'allow', agent_id: 'payer' },
+  { action: 'authorization.decided', outcome: 'success', agent_id: 'payer' },
   { action: 'approval.decided', metadata: { kind: 'approval.decided', decision: 'approved' } },
   { action: 'agent.registered', metadata: { agent: { agent_id: 'payer', owners: ['ada'] } } },
   { action: 'ledger.verified', metadata: { status: 'ok' } },

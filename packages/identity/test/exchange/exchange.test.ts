@@ -133,7 +133,8 @@ for (const dialect of DIALECTS) {
       const nobody = await f.remit.call('POST', '/v1/identity/token', {
         body: { grant_type: 'x', subject_token: 'a.b.c', subject_token_type: JWT },
       })
-      expect(await nobody.json()).toMatchObject({ error: 'unsupported_grant_type' })
+      expect(nobody.status).toBe(401)
+      expect(await nobody.json()).toMatchObject({ error: 'invalid_client' })
       const large = await f.exchange('x'.repeat(33_000))
       expect(large.status).toBe(413)
       expect(await large.json()).toMatchObject({ error: 'invalid_request' })
