@@ -33,6 +33,6 @@ describe('docs/judge.md', () => {
   })
 
   it('has every code of a failure, and no others', () => {
-    expect(new Set(names('## What comes back'))).toEqual(new Set([...JUDGE_FAILURES, 'dry_run']))
+    expect(new Set(names('## Results'))).toEqual(new Set([...JUDGE_FAILURES, 'dry_run']))
   })
 })
