@@ -52,7 +52,7 @@ describe.skipIf(!hasModules())('docs/entry-kinds.md', () => {
   })
 
   it('lists what pruning does not carry over', () => {
-    const [, listed = ''] = /goes with its entry: (.*?)\. So do/s.exec(PAGE) ?? []
+    const [, listed = ''] = /These kinds are not carried over: (.*?)\. Neither/s.exec(PAGE) ?? []
     expect([...listed.matchAll(/`([^`]+)`/g)].map(([, kind]) => kind)).toEqual([...NOT_CARRIED])
   })
 })
