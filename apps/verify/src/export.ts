@@ -27,7 +27,7 @@ export interface ExportVerdict {
   readonly head: { readonly seq: number; readonly hash: string | null }
   readonly root: string | null
   readonly anchored_by: 'external' | 'signature' | 'none'
-  /** Whether somebody outside confirms that this is the end. */
+  /** Whether a checkpoint from elsewhere covers the last entry, and none is ahead of it. */
   readonly truncation_checked: boolean
   readonly redacted: number
   /** The newest hundred prunings and restores that the ledger records. */
@@ -128,7 +128,8 @@ function verdictOf(
     root,
     anchored_by:
       checkpoints.outside >= 0 ? 'external' : checkpoints.trusted >= 0 ? 'signature' : 'none',
-    truncation_checked: !isOpen && !partial && faults.truncations === 0 && checkpoints.outside >= 0,
+    truncation_checked:
+      !isOpen && !partial && faults.truncations === 0 && checkpoints.outside === size,
     redacted: erased,
     pruned: history.pruned,
     recovered: history.recovered,

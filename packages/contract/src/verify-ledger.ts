@@ -43,7 +43,7 @@ export const LedgerVerification = z
     truncation_checked: z
       .boolean()
       .describe(
-        'A checkpoint from outside agrees and none is ahead of the end: nothing up to it is missing. The server’s own signature does not show that; `not_checked` says from where on it is open',
+        'A checkpoint from outside covers the last entry, and none is ahead of it. An older checkpoint or the server’s own signature does not show that the end is there; `not_checked` says after which size entries may be missing',
       ),
     redacted: z.int().describe('Erased payloads'),
     pruned: z

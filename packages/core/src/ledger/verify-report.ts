@@ -56,8 +56,8 @@ export interface ChainReport {
   readonly root: string | null
   readonly anchored_by: Anchor
   /**
-   * Whether a checkpoint from outside agrees and none is ahead of the end: nothing up to it is missing.
-   * A signature alone does not show it, since an older copy of the ledger is signed too.
+   * Whether a checkpoint from outside covers the last entry and none is ahead of it. An older one does
+   * not show that nothing is missing after it, nor does a signature alone: an older copy is signed too.
    */
   readonly truncation_checked: boolean
   /** Payloads that are gone and named by a later `ledger.erased` entry. */

@@ -125,7 +125,7 @@ class Walk implements ChainVerifier {
       root: this.#root().root,
       anchored_by: checkpoints.anchor,
       truncation_checked:
-        !open && !continues && !this.#findings.hasTruncation && checkpoints.externalSize >= 0,
+        !open && !continues && !this.#findings.hasTruncation && checkpoints.externalSize === size,
       redacted,
       unexplained,
       pruned: this.#history.pruned,

@@ -1,23 +1,35 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { recordIn, textIn } from '../read.ts'
+import type { State } from '../state/state.ts'
+import { endedBy } from './ended.ts'
 
 /** M33: credentials for agents that had not been registered. */
 export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
   const early = seqsOf('ACC-5')
+  /** The agents of such credentials by credential, until it ends. */
+  const open = new Map<string, string>()
+  let endingSeq: number | null = null
   let issued = 0
   return {
-    reads: ['credential.issued', 'credential.rotated'],
-    entry({ seq, erased, agent_id, data }, state) {
+    reads: ['credential.*', 'agent.removed', 'issuer.removed'],
+    entry(entry, state) {
+      const { kind, seq, erased, agent_id, data } = entry
       if (erased) return
+      if (kind !== 'credential.issued' && kind !== 'credential.rotated') {
+        for (const { id } of endedBy(entry, state)) if (open.delete(id)) endingSeq = seq
+        return
+      }
       issued += 1
       const credential = recordIn(data, 'credential') ?? {}
       const agentId = textIn(credential, 'agent_id') ?? agent_id
       const isKnown = agentId !== null && state.agents.has(agentId)
       // Its registration may be what was erased.
-      if (!isKnown && state.lost('agent.registered') === 0) early.add(seq)
+      if (isKnown || state.lost('agent.registered') > 0) return
+      early.add(seq)
+      open.set(textIn(credential, 'id') ?? '', agentId ?? '')
     },
-    end: () => ({
+    end: (state) => ({
       metrics: [{ id: 'M33', value: early.count, population: issued }],
       checks: [
         outcome({
@@ -25,9 +37,24 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
           population: issued,
           value: { count: early.count },
           threshold: 'none before its agent is registered',
-          failures: failing(early),
+          failures: failing(early, undefined, mendedBy(open.values(), endingSeq, state)),
         }),
       ],
     }),
   }
+}
+
+/** The last registration or revocation that put such credentials right; null while one is left. */
+function mendedBy(
+  open: Iterable<string>,
+  endingSeq: number | null,
+  { agents }: State,
+): number | null {
+  let last = endingSeq
+  for (const agentId of open) {
+    const agent = agents.get(agentId)
+    if (!agent) return null
+    last = Math.max(last ?? 0, agent.seq)
+  }
+  return last
 }

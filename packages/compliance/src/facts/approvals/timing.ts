@@ -21,6 +21,8 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
   const pendingMs = thresholds.approval_pending_hours * HOUR
   const late = seqsOf('APR-4')
   const durations: number[] = []
+  /** The last vote that came too late. */
+  let lateSeq: number | null = null
   /** The entry that tells of each request that ran out. */
   const expired: number[] = []
 
@@ -39,7 +41,9 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       }
       const ms = entry.time - approval.requestedAt
       durations.push(ms)
-      if (ms > slowMs) late.add(entry.seq)
+      if (ms <= slowMs) return
+      late.add(entry.seq)
+      lateSeq = entry.seq
     },
     end({ approvals }) {
       const sorted = durations.toSorted((a, b) => a - b)
@@ -88,7 +92,11 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
             threshold: `95% within ${thresholds.approval_p95_hours} hours and none pending longer than ${thresholds.approval_pending_hours} hours`,
             relaxed: isRelaxed(thresholds, 'approval_p95_hours', 'approval_pending_hours'),
             failures: isLate
-              ? failing(late, { p95: hours, n: overdue.length, expired: expired.length })
+              ? failing(
+                  late,
+                  { p95: hours, n: overdue.length, expired: expired.length },
+                  isUnanswered || overdue.length > 0 ? null : lateSeq,
+                )
               : [],
           }),
         ],

@@ -11,6 +11,8 @@ interface Counted {
   failed: number
   /** Runs with such items. */
   readonly seqs: number[]
+  /** The first run within the limit since the last one beyond it. */
+  mendedBy: number | null
 }
 
 /** Items below the threshold; of runs that were recorded without the number it follows from the share. */
@@ -37,11 +39,13 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
       const scored = numberIn(data, 'scored') ?? 0
       if (erased || scorer === null || scored === 0) return
       const counts = inPeriod ? now : before
-      const known = counts.get(scorer) ?? { scored: 0, failed: 0, seqs: [] }
+      const known = counts.get(scorer) ?? { scored: 0, failed: 0, seqs: [], mendedBy: null }
       const failed = failedIn(data, scored)
       known.scored += scored
       known.failed += failed
       if (failed > 0) known.seqs.push(seq)
+      if (isAtMostPercent(failed, scored, percent)) known.mendedBy ??= seq
+      else known.mendedBy = null
       counts.set(scorer, known)
     },
     end() {
@@ -53,17 +57,16 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
         return [name, { share, before: earlier, difference: difference(share, earlier) }] as const
       })
       const failures: Failure[] = []
-      for (const [scorer, { scored, failed, seqs }] of now) {
+      for (const [scorer, { scored, failed, seqs, mendedBy }] of now) {
         if (isAtMostPercent(failed, scored, percent)) continue
         const lowest = new LowestSeqs()
         for (const list of [lowest, all]) for (const seq of seqs) list.add(seq)
         failures.push(
-          ...failing(lowest, {
-            scorer,
-            share: percentText(ratioOf(failed, scored)),
-            failed,
-            of: scored,
-          }),
+          ...failing(
+            lowest,
+            { scorer, share: percentText(ratioOf(failed, scored)), failed, of: scored },
+            mendedBy,
+          ),
         )
       }
       const scored = [...now.values()].reduce((sum, one) => sum + one.scored, 0)

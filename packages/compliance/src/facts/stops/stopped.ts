@@ -16,6 +16,8 @@ interface Broken {
   readonly agentId: string
   readonly stopSeq: number
   readonly seqs: LowestSeqs
+  /** The first denial of that agent by the stop since the last allow in spite of it. */
+  deniedSeq: number | null
 }
 
 /**
@@ -45,8 +47,9 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   function breach({ seq }: FactEntry, agentId: string, stopSeq: number): void {
     all.add(seq)
     const id = `${stopSeq} ${agentId}`
-    const one = broken.get(id) ?? { agentId, stopSeq, seqs: new LowestSeqs() }
+    const one = broken.get(id) ?? { agentId, stopSeq, seqs: new LowestSeqs(), deniedSeq: null }
     one.seqs.add(seq)
+    one.deniedSeq = null
     if (broken.size < MOST_FINDINGS) broken.set(id, one)
   }
 
@@ -64,8 +67,18 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       breach(entry, id, deny.changedSeq)
   }
 
-  function denied({ time, agent_id: id, decided }: FactEntry): void {
-    if (awaiting.size === 0 || id === null) return
+  /** A stop that was passed by holds again with the first denial by it. */
+  function mend(entry: FactEntry, id: string, state: State): void {
+    const stop = state.stops.get(id)?.seq ?? denies.against(entry, state)?.changedSeq
+    const one = broken.get(`${stop} ${id}`)
+    if (one) one.deniedSeq ??= entry.seq
+  }
+
+  function denied(entry: FactEntry, state: State): void {
+    const { time, agent_id: id, decided } = entry
+    if (id === null) return
+    if (broken.size > 0) mend(entry, id, state)
+    if (awaiting.size === 0) return
     const ids = (decided?.matched ?? []).map((one) => `${one.kind} ${one.id}`)
     for (const name of [`agent ${id}`, ...ids]) {
       const since = awaiting.get(name)
@@ -82,7 +95,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       const { kind, decision, time } = entry
       if (kind === 'authorization.decided') {
         if (decision === 'allow') allow(entry, state)
-        else if (decision === 'deny') denied(entry)
+        else if (decision === 'deny') denied(entry, state)
         return
       }
       const name = stopIn(entry, state)
@@ -94,11 +107,14 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       begin(state)
       const sorted = delays.toSorted((a, b) => a - b)
       const seconds = (ms: number | null) => (ms === null ? null : decimal(ms, SECOND, 3))
-      const failures = [...broken.values()].map(({ agentId, stopSeq, seqs }): Failure => ({
-        params: { agent_id: agentId, n: seqs.count, seq: stopSeq },
-        count: seqs.count,
-        seqs: seqs.seqs,
-      }))
+      const failures = [...broken.values()].map(
+        ({ agentId, stopSeq, seqs, deniedSeq }): Failure => ({
+          params: { agent_id: agentId, n: seqs.count, seq: stopSeq },
+          count: seqs.count,
+          seqs: seqs.seqs,
+          fixedBy: deniedSeq,
+        }),
+      )
       return {
         metrics: [
           {

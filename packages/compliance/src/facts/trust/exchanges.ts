@@ -3,6 +3,7 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { numberIn, recordIn, textIn, textsIn } from '../read.ts'
 import type { State } from '../state/state.ts'
+import { endedBy } from '../access/ended.ts'
 
 const UNKNOWN = 'unknown'
 
@@ -23,6 +24,10 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   const byIssuer = new Map<string, { exchanged: number; refused: number }>()
   /** Exchanges that do not say themselves what came of them; the entry of the credential follows. */
   const open = new Map<string, number>()
+  /** Credentials of untrusted issuers; null for one that is not named. */
+  const strange = new Set<string | null>()
+  /** What revoked the credentials of exchanges that should not have been. */
+  const revoked = new Map<string, number>()
   let exchanged = 0
   let untrusted = 0
   let unlimited = 0
@@ -42,20 +47,24 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
     if (!isTrusted(idpId, state, time) && state.lost('issuer.trusted') === 0) {
       untrusted += 1
       wrong.add(seq)
+      strange.add(credential)
     } else if (!isLimited(data)) open.set(credential ?? String(seq), seq)
   }
 
   return {
-    reads: ['token.exchanged', 'token.refused', 'credential.issued'],
+    reads: ['token.*', 'credential.*', 'agent.removed', 'issuer.removed'],
     entry(entry, state) {
       const { kind, data, erased } = entry
       if (erased) return
       if (kind === 'token.exchanged') exchange(entry, state)
       else if (kind === 'token.refused')
         of(textIn(data, 'idp_id') ?? UNKNOWN).refused += numberIn(data, 'count') ?? 1
-      else if (open.size > 0) {
+      else if (kind === 'credential.issued') {
         const credential = recordIn(data, 'credential') ?? {}
         if (isLimited(credential)) open.delete(textIn(credential, 'id') ?? '')
+      } else if (strange.size + open.size > 0) {
+        for (const { id } of endedBy(entry, state))
+          if (strange.has(id) || open.has(id)) revoked.set(id, entry.seq)
       }
     },
     end({ issuers }) {
@@ -85,10 +94,19 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
             population: exchanged,
             value: { untrusted, unlimited },
             threshold: 'none from an untrusted issuer, none without scope and expiry',
-            failures: failing(wrong),
+            failures: failing(wrong, undefined, lastOf([...strange, ...open.keys()], revoked)),
           }),
         ],
       }
     },
   }
+}
+
+/** The last revocation, where every one of these credentials was revoked. */
+function lastOf(
+  ids: readonly (string | null)[],
+  revoked: ReadonlyMap<string | null, number>,
+): number | null {
+  const seqs = ids.map((id) => revoked.get(id))
+  return seqs.every((seq) => seq !== undefined) ? Math.max(...seqs) : null
 }
