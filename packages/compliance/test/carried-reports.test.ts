@@ -268,7 +268,7 @@ function saidOf({ ledger, metrics, controls, ...rest }: ReportContent): object {
     controls: controls.map((control) => ({
       ...control,
       checks: control.checks.map((check) =>
-        SIZED.has(check.id) ? { ...check, population: null } : check,
+        SIZED.has(check.id) ? { ...check, population: null, basis: null, days: null } : check,
       ),
     })),
   }

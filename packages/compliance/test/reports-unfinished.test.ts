@@ -215,7 +215,7 @@ describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => 
     ])
     const { status } = await api.call('createReport', { body })
 
-    expect(status).toBe(500)
+    expect(status).toBe(503)
     expect((await api.ok('listReports')).data[0]).toMatchObject({
       status: 'failed',
       generated_at: null,

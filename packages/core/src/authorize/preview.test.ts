@@ -265,7 +265,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
 
     await expect(
       remit.decider.preview('org_unknown', 'enterprise', [REQUEST]),
-    ).rejects.toMatchObject({ code: 'not_found' })
+    ).rejects.toMatchObject({ code: 'ledger_unavailable' })
   })
 
   it('decides many requests by the same rules and at one time, whatever changes meanwhile', async () => {

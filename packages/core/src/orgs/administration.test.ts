@@ -163,7 +163,7 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
 
   it('refuses an organization that is not there', async () => {
     await expect(setPlan(remit.writer, 'org_unknown', 'team')).rejects.toMatchObject({
-      code: 'not_found',
+      code: 'ledger_unavailable',
     })
   })
 
