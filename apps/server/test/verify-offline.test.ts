@@ -91,7 +91,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('docs/verify-offline.md on %s', (d
 
     expect(handed.code).toBe(0)
     expect(checked).toMatchObject({ code: 0, stderr: '' })
-    const [, shown = ''] = /verdict\n\n```\n([\s\S]*?)^```$/m.exec(page) ?? []
+    const [, shown = ''] = /Read the result\n\n```\n([\s\S]*?)^```$/m.exec(page) ?? []
     const lines = shown.trim().split('\n')
     expect(lines.length).toBeGreaterThan(3)
     for (const line of lines) expect(checked.stdout).toContain(`${line}\n`)
