@@ -62,6 +62,8 @@ export interface Endpoint<
   readonly oauth?: true
   /** Field of the answer that is shown once and left out of an idempotent repeat. */
   readonly secretField?: string
+  /** Field of the answer that an idempotent repeat has too, and that is encrypted until then. */
+  readonly sealedField?: string
 }
 
 /** Keeps the literal and zod types of one endpoint. */

@@ -84,6 +84,8 @@ export const webhooks = {
     scope: null,
     viaWriter: true,
     secretField: 'secret',
+    // Receivers put their tokens into the query.
+    sealedField: 'url',
     summary: 'Have events sent to a URL; the secret that signs them is shown once',
     body: WebhookInput,
     ok: z.object({

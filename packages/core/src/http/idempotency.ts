@@ -7,14 +7,15 @@ import type { Caller, Principal } from './caller.ts'
 const KEY = /^[ -~]{1,255}$/
 
 /**
- * The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply. The
- * claim names the principal: one principal's key neither answers nor blocks another's request.
+ * The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply, for
+ * the key of the claim. The claim names the principal: one principal's key neither answers nor blocks
+ * another's request.
  */
 export function claimOf(
   endpoint: Endpoint,
   { principal }: Caller,
   request: { key: string | undefined; url: string; bytes: Uint8Array | undefined },
-  encode: (reply: unknown) => StoredAnswer,
+  encode: (reply: unknown, key: string) => StoredAnswer,
 ): Claim | null {
   if (request.key === undefined || endpoint.method !== 'POST') return null
   if (!KEY.test(request.key)) {
@@ -25,10 +26,11 @@ export function claimOf(
   }
   const body = request.bytes ? hash('sha256', request.bytes, 'hex') : ''
   const { pathname, search } = new URL(request.url)
+  const key = `${nameOf(principal)}\n${request.key}`
   return {
-    key: `${nameOf(principal)}\n${request.key}`,
+    key,
     requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'),
-    encode,
+    encode: (reply) => encode(reply, key),
   }
 }
 

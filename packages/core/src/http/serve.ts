@@ -10,6 +10,7 @@ import type { Authenticator } from '../keys/authenticator.ts'
 import { Failure } from '../errors.ts'
 import type { RequestInfo, Route } from '../module/implement.ts'
 import type { Impersonations } from '../module/ports.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
 import type { Bodies } from './bodies.ts'
 import type { Caller } from './caller.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -19,6 +20,8 @@ import { headerOf, incomingOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import { readInput } from './input.ts'
+import { fromKept, placeOf, toKept } from './kept-answer.ts'
+import type { Rendered } from './kept-answer.ts'
 import { takesKeyless } from '../orgs/keyless.ts'
 import { basicRefusal, presentedByClient, presentedKey } from './presented.ts'
 import type { Presented } from './presented.ts'
@@ -39,6 +42,8 @@ export interface ServeDeps {
   /** Null where no module knows credentials. */
   readonly impersonations: Impersonations | null
   readonly bodies: Bodies
+  /** Encrypts what an answer kept for repeats must not show in the database. */
+  readonly secrets: SecretBox
   /** Ends when the server closes. */
   readonly closing: AbortSignal
 }
@@ -74,7 +79,7 @@ export async function serve(
     endpoint,
     caller,
     { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes: sent?.bytes },
-    (reply) => store(endpoint, reply),
+    (reply, key) => toKept(endpoint, render(endpoint, reply), placeOf(caller, key), deps.secrets),
   )
   const info = infoOf(c, requestId, claim, deps, admission)
   const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
@@ -139,12 +144,6 @@ const responseOf = (
     headers: { 'Cache-Control': 'no-store', 'X-Request-Id': requestId, ...limits, ...headers },
   })
 
-interface Rendered {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | ReadableStream<Uint8Array> | null
-}
-
 async function answer(
   route: Route,
   input: Parameters<Route['handle']>[0],
@@ -155,14 +154,16 @@ async function answer(
   const { endpoint } = route
   // Where the writer does the work, the writer keeps the answer: in the same transaction.
   const claim = endpoint.viaWriter ? null : info.claim
+  const repeated = (kept: StoredAnswer) =>
+    info.claim ? fromKept(endpoint, kept, placeOf(caller, info.claim.key), deps.secrets) : kept
   try {
     const kept = claim && (await findAnswer(deps.db, caller.orgId, claim, deps.clock.now()))
-    if (kept) return kept
+    if (kept) return repeated(kept)
     const reply = await route.handle(input, caller, info)
     if (claim) await keep(deps, caller, claim, reply)
     return render(endpoint, reply)
   } catch (error) {
-    if (error instanceof Replay) return error.answer
+    if (error instanceof Replay) return repeated(error.answer)
     if (error instanceof Failure && error.extras.asked !== undefined)
       await deps.impersonations?.refused(caller, error.extras.asked, info.requestId)
     throw error
@@ -190,21 +191,4 @@ function render(endpoint: Endpoint, reply: unknown): Rendered {
   }
   const text = { 'Content-Type': `${endpoint.produces}; charset=utf-8`, ...headers }
   return { status: code, headers: text, body: body as string | ReadableStream<Uint8Array> }
-}
-
-/** The answer as a repeat gets it: the same, but a secret is shown once only. */
-function store(endpoint: Endpoint, reply: unknown): StoredAnswer {
-  const field = endpoint.secretField
-  const { body, ...rest } = render(endpoint, reply)
-  if (body instanceof ReadableStream)
-    throw new TypeError(`${endpoint.path} streams: it cannot be repeated`)
-  if (!field || !body) return { ...rest, body: body ?? '' }
-  return {
-    ...rest,
-    body: JSON.stringify({
-      ...(JSON.parse(body) as object),
-      [field]: null,
-      secret_available: false,
-    }),
-  }
 }

@@ -13,6 +13,7 @@ import { Reply } from '../../src/http/reply.ts'
 import { Authenticator } from '../../src/keys/authenticator.ts'
 import type { Writer } from '../../src/ledger/writer.ts'
 import { implement } from '../../src/module/implement.ts'
+import { createSecretBox } from '../../src/secrets/secret-box.ts'
 import { ComputePool } from '../../src/threads/pool.ts'
 import { createClock, createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
@@ -72,6 +73,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       deadlines,
       claims: new RunningClaims(),
       bodies: new Bodies(new ComputePool()),
+      secrets: createSecretBox([]),
       closing: new AbortController().signal,
       metrics: createMetrics(() => 0),
       routes: routes(remit.writer),

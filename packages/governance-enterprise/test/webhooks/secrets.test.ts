@@ -58,6 +58,31 @@ describe.each(DIALECTS)('secrets of webhooks on %s', (dialect) => {
     expect(everything).not.toContain('hunter2')
   })
 
+  it('are not in the answer kept for an Idempotency-Key, and a repeat has the whole URL', async () => {
+    const create = () =>
+      first.call('createWebhook', {
+        body: { url: `https://hooks.example.com/remit${TOKEN}` },
+        headers: { 'idempotency-key': 'one' },
+      })
+    const created = (await (await create()).json()) as object
+    const everything = JSON.stringify(
+      await first.remit.db.selectFrom('idempotency_key').selectAll().execute(),
+    )
+    expect(everything).toContain('webhooks')
+    expect(everything).not.toContain('hunter2')
+
+    const again = await create()
+    expect(again.status).toBe(201)
+    expect(await again.json()).toEqual({ ...created, secret: null, secret_available: false })
+
+    const other = await start(newKey())
+    const unreadable = await other.refusal('createWebhook', {
+      body: { url: `https://hooks.example.com/remit${TOKEN}` },
+      headers: { 'idempotency-key': 'one' },
+    })
+    expect(unreadable.code).toBe('answer_erased')
+  })
+
   it('that an older version stored in plain text sign, and are encrypted at the next start', async () => {
     await using receiver = await startReceiver()
     const url = `${receiver.url}${TOKEN}`

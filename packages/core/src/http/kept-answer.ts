@@ -1,0 +1,62 @@
+import type { Endpoint } from '@remit/contract'
+import { fail } from '../errors.ts'
+import type { StoredAnswer } from '../idempotency/claim.ts'
+import { SecretUnreadable } from '../secrets/secret-box.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import type { Caller } from './caller.ts'
+
+/** An answer as it is sent. */
+export interface Rendered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | ReadableStream<Uint8Array> | null
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The place of the sealed field in the answer that is kept under a claim's key. */
+export const placeOf = ({ orgId }: Caller, key: string): string =>
+  `idempotency_key/${orgId}/${key}/body`
+
+/** The answer as it is kept for a repeat: a secret is shown once only, and a sealed field is encrypted. */
+export function toKept(
+  { path, secretField, sealedField }: Endpoint,
+  { body, ...rest }: Rendered,
+  place: string,
+  secrets: SecretBox,
+): StoredAnswer {
+  if (body instanceof ReadableStream) throw new TypeError(`${path} streams: it cannot be repeated`)
+  if (!body || (secretField === undefined && sealedField === undefined))
+    return { ...rest, body: body ?? '' }
+  const fields = JSON.parse(body) as Fields
+  const kept = {
+    ...fields,
+    ...(sealedField !== undefined && {
+      [sealedField]: secrets.seal(JSON.stringify(fields[sealedField]), place),
+    }),
+    ...(secretField !== undefined && { [secretField]: null, secret_available: false }),
+  }
+  return { ...rest, body: JSON.stringify(kept) }
+}
+
+/** The answer to a repeat. Throws `answer_erased` where no key of this process opens its sealed field. */
+export function fromKept(
+  { sealedField }: Endpoint,
+  kept: StoredAnswer,
+  place: string,
+  secrets: SecretBox,
+): StoredAnswer {
+  if (sealedField === undefined) return kept
+  const fields = JSON.parse(kept.body) as Fields
+  const sealed = String(fields[sealedField])
+  // Kept by a version that encrypted nothing.
+  if (!sealed.startsWith('enc1.')) return kept
+  try {
+    const value: unknown = JSON.parse(secrets.open(sealed, place))
+    return { ...kept, body: JSON.stringify({ ...fields, [sealedField]: value }) }
+  } catch (error) {
+    if (error instanceof SecretUnreadable)
+      throw fail('answer_erased', 'The key that encrypted the answer of then is gone')
+    throw error
+  }
+}
