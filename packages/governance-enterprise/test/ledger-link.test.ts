@@ -1,3 +1,4 @@
+import { OPERATOR, SYSTEM } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -75,6 +76,30 @@ describe.each(DIALECTS)('entries that name a decision, on %s', (dialect) => {
     expect(errors?.[0]?.path).toBe('agent_id')
   })
 
+  it('to decisions that nobody made are looked for few at a time; beyond, 429, and others are not', async () => {
+    const { decision_id } = await ask(1)
+    const entry = { kind: 'test.said', actor: SYSTEM, data: {} }
+    await api.remit.writer.work(api.org.id, OPERATOR, () =>
+      Promise.resolve({
+        entries: Array.from({ length: 1_000 }, () => entry),
+        reply: () => undefined,
+      }),
+    )
+    const changed = `${decision_id.slice(0, -1)}${decision_id.endsWith('0') ? '1' : '0'}`
+    const other = api.as(await api.remit.organization())
+    const linked = Array.from({ length: 200 }, () =>
+      api.call('appendEntry', append({ decision_id: changed })),
+    )
+    const others = other.refusal('appendEntry', append({ decision_id: changed }))
+    const statuses = (await Promise.all(linked)).map(({ status }) => status)
+
+    expect(new Set(statuses)).toEqual(new Set([404, 429]))
+    expect(statuses.filter((status) => status === 404).length).toBeGreaterThan(60)
+    expect((await others).code).toBe('decision_not_found')
+    const { data } = await api.ok('appendEntry', append({ decision_id }))
+    expect(data).toMatchObject({ decision_id })
+  })
+
   it('settle at the amount held, or release it, without a figure', async () => {
     const before = await day()
     const [first, second] = [await ask(12.5), await ask(7)]
@@ -120,6 +145,19 @@ describe.each(DIALECTS)('entries that name a decision, on %s', (dialect) => {
     ])
     expect(await listed({ decision_id, kind: 'entry.appended' })).toHaveLength(2)
     expect(await listed({ decision_id: 'dec_x' })).toEqual([])
+  })
+
+  it('are searched for few at a time: beyond, 429, and others are not', async () => {
+    const { decision_id } = await ask(1)
+    const other = api.as(await api.remit.organization())
+    for (const query of [{ decision_id }, { trace_id: 'nowhere' }]) {
+      const own = Array.from({ length: 200 }, () => api.call('listEntries', { query }))
+      const others = other.call('listEntries', { query })
+      const statuses = new Set((await Promise.all(own)).map(({ status }) => status))
+
+      expect(statuses).toEqual(new Set([200, 429]))
+      expect((await others).status).toBe(200)
+    }
   })
 
   it('are found by trace_id, exactly', async () => {

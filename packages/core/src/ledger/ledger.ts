@@ -10,7 +10,7 @@ import type { StoredEntry } from './entry.ts'
 import { openExport } from './export-entries.ts'
 import type { ExportPart } from './export-entries.ts'
 import { missingHead } from './head-guard.ts'
-import { findFirst, planPage, readPiece, seqAtTime } from './list.ts'
+import { findFirst, looksIntoPayloads, planPage, readPiece, seqAtTime } from './list.ts'
 import type { PagePlan } from './list.ts'
 import { parseVerifierKey } from './note.ts'
 import type { SeqRange } from './pieces.ts'
@@ -23,6 +23,8 @@ import { Turns } from '../threads/turns.ts'
 
 /** Pages at once that are larger than a piece. */
 const LARGE_READS = { size: 4, each: 2, waiting: { each: 32, total: 256 } }
+/** Decisions that are looked for at once: most are found in a millisecond, others in no such time. */
+const LINKS = { size: 4, each: 2, waiting: { each: 64, total: 512 } }
 const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
 
 /** Milliseconds between the making and the recording of an id at most. */
@@ -32,7 +34,7 @@ const NEAR_MS = 60_000
 export class Ledger {
   readonly #db: Database<CoreTables>
   readonly #reads = new Turns(LARGE_READS)
-
+  readonly #links = new Turns(LINKS)
   readonly #share: Share
 
   /** `share`: where long reading is done. */
@@ -72,7 +74,10 @@ export class Ledger {
     const range = await this.#range(orgId, head.size, filters)
     // One more than asked for tells that there is more.
     const query = { ...filters, limit: filters.limit + 1 }
-    const small = await planPage(this.#db, orgId, range, query, { once: true })
+    // Payloads are long: looking into those of one window only is not quick either.
+    const small = looksIntoPayloads(query)
+      ? null
+      : await planPage(this.#db, orgId, range, query, { once: true })
     const { entries, rest } = small?.isSmall
       ? await this.#page(orgId, query, small)
       : await this.#reads.run(orgId, () => this.#largePage(orgId, range, query))
@@ -89,10 +94,16 @@ export class Ledger {
     return wireEntry(await this.#stored(orgId, seq))
   }
 
-  /** The agent of a recorded decision; null where there is no such decision. */
+  /**
+   * The agent of a recorded decision; null where there is no such decision. Takes its turn with others
+   * of the organization; `jobs_busy` where too many wait.
+   */
   async agentOfDecision(orgId: string, id: string): Promise<string | null> {
     const made = timeOfId(id)
-    if (made === null) return null
+    return made === null ? null : this.#links.run(orgId, () => this.#agentOf(orgId, id, made))
+  }
+
+  async #agentOf(orgId: string, id: string, made: number): Promise<string | null> {
     const begin = (await findCut(this.#db, orgId))?.size ?? 0
     const { size } = await this.head(orgId)
     const at = (time: number) =>

@@ -49,7 +49,7 @@ export async function planPage(
   const isAscending = query.order === 'asc'
   let { from, to } = range
   let bytes = 0
-  let window = isIndexed(query) ? Infinity : WINDOW.first
+  let window = firstWindow(query)
   const isDone = () => from >= to || found.length >= query.limit || bytes >= MAX_BYTES
   for (let looked = 0; !isDone(); looked++) {
     if (looked > 0 && once) return null
@@ -79,12 +79,20 @@ export async function planPage(
   }
 }
 
+/** Whether the filters of a query are in payloads, which have no index. */
+export const looksIntoPayloads = ({ trace_id, decision_id }: Query): boolean =>
+  trace_id !== undefined || decision_id !== undefined
+
+function firstWindow(query: Query): number {
+  if (isIndexed(query)) return Infinity
+  return looksIntoPayloads(query) ? WINDOW.least : WINDOW.first
+}
+
 /** An index finds the entries of one agent at once, wherever they are. */
-const isIndexed = ({ agent_id, actor, kind, decision, action, ...payload }: Query): boolean =>
-  agent_id !== undefined &&
-  [actor, kind, decision, action, payload.trace_id, payload.decision_id].every(
-    (filter) => filter === undefined,
-  )
+const isIndexed = (query: Query): boolean =>
+  query.agent_id !== undefined &&
+  !looksIntoPayloads(query) &&
+  [query.actor, query.kind, query.decision, query.action].every((filter) => filter === undefined)
 
 /** How many to look through after a query of so many milliseconds: large entries take longer. */
 const next = (window: number, ms: number): number =>
