@@ -197,6 +197,7 @@ describe('values as text', () => {
     [[1, 2], '1, 2'],
     [[], 'none'],
     [{}, 'none'],
+    [{ difference: '0.1214' }, 'difference: 12.1 points'],
   ] satisfies [Figure, string][])('%j is: %s', (figure, text) => {
     expect(figureText(figure)).toBe(text)
   })

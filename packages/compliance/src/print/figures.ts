@@ -43,9 +43,13 @@ function partText(figure: Figure, isRecorded: boolean): string {
 
 /** What is inside a figure: one that would read on into what follows stands in brackets. */
 function nested(figure: Figure, name: string, isRecorded: boolean): string {
+  if (name === 'difference' && typeof figure === 'string') return pointsText(figure)
   const text = partText(figure, !isRecorded && BY_RECORDED_NAMES.has(name))
   return text.includes('; ') ? `[${text}]` : text
 }
+
+/** A difference of two shares, as `0.1214`, in points of a percent. */
+const pointsText = (text: string): string => `${numberText((Number(text) * 100).toFixed(1))} points`
 
 /** `15.00` is 15. */
 const numberText = (text: string): string =>

@@ -36,7 +36,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   orphaned: 'alive after the agent was removed',
   overdue: 'pending too long',
   p95: '95% within',
-  p95_seconds: '95% within so many seconds',
+  p95_seconds: '95% within, in seconds',
   rapid_share: 'in under 5 seconds',
   refusal_share: 'refusals',
   regressions: 'entries dated before their predecessor',

@@ -40,7 +40,7 @@ export const REASON_WORDS: Readonly<Record<StatusReason, string>> = {
 export const COVERAGE_WORDS: Readonly<Record<ReportControl['coverage'], string>> = {
   automated: 'wholly',
   partial: 'in part',
-  manual: 'not',
+  manual: 'not at all',
 }
 
 export const RESULT_WORDS = {

@@ -31,9 +31,9 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
  * token exchange is none: the issuer was trusted by somebody, and that is the change. Nor is the first
  * key: before it nobody could have made one, so it belongs to the making of the organization.
  */
-export function isAdministrative({ kind, erased, data }: FactEntry, { keys }: State): boolean {
+export function isAdministrative({ kind, erased, data }: FactEntry, state: State): boolean {
   if (erased || NO_CHANGE.has(kind)) return false
-  if (kind === 'key.created' && keys.size === 0) return false
+  if (kind === 'key.created' && state.keys.size + state.lost(kind) === 0) return false
   if (kind !== 'credential.issued') return true
   return textIn(recordIn(data, 'credential') ?? {}, 'source') !== 'exchange'
 }

@@ -1,10 +1,10 @@
 import type { ReportCheck, ReportContent, ReportControl, ReportEvidence } from '@remit/contract'
 import { statusMark } from './cover.ts'
+import { dated } from './dated.ts'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
 import {
   COVERAGE_WORDS,
-  datedText,
   evidenceWords,
   lookedAtText,
   REASON_WORDS,
@@ -137,7 +137,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
             <td>${evidenceWords(one)}</td>
             <td class="number">${one.count}</td>
             <td>${one.first_seq === null ? '' : `${one.first_seq}, ${one.last_seq}`}</td>
-            <td class="seqs">${datedText(one.sample, one.sample_dates)}</td>
+            <td class="seqs">${dated(one.sample, one.sample_dates)}</td>
           </tr>`,
       )}
     </tbody>

@@ -99,7 +99,7 @@ function openFindings({ content }: ReadyReport): Markup | null {
   const elsewhere = content.findings.filter(({ controls }) => controls.length === 0).length
   return html`<dt>Findings open at the end</dt>
     <dd>
-      ${open}${elsewhere === 0 ? '' : `; ${elsewhere} of all findings concern no control in the scope`}
+      ${open}${elsewhere === 0 ? '' : `; ${elsewhere} ${elsewhere === 1 ? 'finding concerns' : 'findings concern'} no control in the scope`}
     </dd>`
 }
 

@@ -1,7 +1,7 @@
 import type { ReportContent, ReportFinding } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { datedText } from '../words.ts'
+import { dated } from './dated.ts'
 
 /** Everything that does not hold, the gravest first. */
 export function findingSection({ findings }: ReportContent): Markup {
@@ -46,6 +46,6 @@ function entriesOf({ count, seqs, dates }: ReportFinding): Markup {
   const which =
     count > seqs.length ? `, the first ${seqs.length} with their dates` : ', with their dates'
   return html`<p class="seqs">
-    Entries: ${count}${seqs.length === 0 ? '' : `${which}: ${datedText(seqs, dates)}`}
+    Entries: ${count}${seqs.length === 0 ? '' : `${which}: `}${dated(seqs, dates)}
   </p>`
 }

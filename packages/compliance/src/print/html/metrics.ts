@@ -23,7 +23,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
             html`<tr>
               <th scope="row"><span class="id">${id}</span> ${name}</th>
               <td>${outside(figureText(value, id))}</td>
-              <td>${unit}</td>
+              <td>${unit === 'ratio' ? 'percent' : unit}</td>
               <td class="number">${population}</td>
             </tr>`,
         )}

@@ -1,8 +1,9 @@
 import type { ReadyReport } from '@remit/contract'
+import { periodText } from '../../moments.ts'
 
 /** The sheet of a report. What stands at the foot of each printed page differs from report to report. */
 export function styleOf({ content_sha256, content, ledger_head }: ReadyReport): string {
-  const about = `${content.framework.id}, ${content.period.from} to before ${content.period.to}`
+  const about = `${content.framework.name}, ${periodText(content.period)}`
   const hashed = `content sha-256 ${content_sha256}`
   const checkpoint = `checkpoint ${ledger_head.size - 1} ${ledger_head.hash}`
   return `${SHEET}
@@ -57,6 +58,7 @@ tfoot th, tfoot td { border-top: 1pt solid #1a1a1a; font-weight: 700; }
 .id { font-weight: 700; white-space: normal; }
 .controls a { white-space: nowrap; }
 .seqs { font-variant-numeric: tabular-nums; }
+.day { white-space: nowrap; }
 .reason { color: #444; font-size: .9em; font-weight: 400; }
 .controls .reason { display: block; }
 .status, .severity { border: 1pt solid; border-radius: 2pt; display: inline-block; font-size: .82rem; font-weight: 700; padding: 0 .35rem; }
@@ -85,7 +87,7 @@ article { border-top: .5pt solid #999; margin-top: 1.4rem; }
   body { font-size: 9.5pt; max-width: none; padding: 0; }
   .cover { break-after: page; padding-top: 30mm; }
   h2, h3 { break-after: avoid; }
-  tr, .finding, .notice, .warning { break-inside: avoid; }
+  tr, .finding, .lists, .notice, .warning { break-inside: avoid; }
   thead { display: table-header-group; }
   tfoot { display: table-row-group; }
   .status, .severity, .notice, .warning { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

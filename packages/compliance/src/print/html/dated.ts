@@ -1,0 +1,11 @@
+import { datedText } from '../words.ts'
+import { html } from './markup.ts'
+import type { Markup } from './markup.ts'
+
+const DAY = /(\(\d{4}-\d\d-\d\d\))/
+
+/** Sequence numbers with the days of their entries; no line ends within a day. */
+export const dated = (...[seqs, dates]: Parameters<typeof datedText>): Markup =>
+  html`${datedText(seqs, dates)
+    .split(DAY)
+    .map((part) => (DAY.test(part) ? html`<span class="day">${part}</span>` : part))}`
