@@ -8,6 +8,7 @@ import { migrate, migrationSetsOf } from './db/migrate.ts'
 import type { MigrationSet } from './db/migrate.ts'
 import type { Database } from './db/open.ts'
 import type { CoreTables } from './db/schema.ts'
+import { emptyLog, overwriting } from './db/scrub.ts'
 import { localSignals } from './db/signals.ts'
 import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
@@ -179,8 +180,14 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       log.warn({ err: error }, 'old idempotency keys stay'),
     )
   }, HOUR_MS).unref()
+  const reseal = async () => {
+    const done = await overwriting(db, () => assembled.reseal())
+    if (done.resealed > 0 && !(await emptyLog(db)))
+      log.warn('the write-ahead log still holds stored secrets as they were')
+    return done
+  }
   if (options.background !== false) {
-    const { resealed } = await assembled.reseal()
+    const { resealed } = await reseal()
     if (resealed > 0) log.info({ resealed }, 'stored secrets are encrypted under the current key')
     assembled.start()
   }
@@ -194,7 +201,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ports,
     erasers: assembled.erasers,
     migrated,
-    reseal: () => assembled.reseal(),
+    reseal,
     release: () => closing.abort(),
     async close() {
       closing.abort()

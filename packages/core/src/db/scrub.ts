@@ -11,6 +11,22 @@ export async function overwriteDeleted(db: AnyDatabase): Promise<void> {
   if (dialectOf(db) === 'sqlite') await sql`pragma secure_delete = on`.execute(db)
 }
 
+/**
+ * Runs work that replaces rows, and has SQLite overwrite what they were. `emptyLog` must follow.
+ * PostgreSQL keeps dead rows until they are vacuumed.
+ */
+export async function overwriting<T>(db: AnyDatabase, work: () => Promise<T>): Promise<T> {
+  if (dialectOf(db) === 'postgres') return work()
+  const { rows } = await sql<{ secure_delete: number }>`pragma secure_delete`.execute(db)
+  await overwriteDeleted(db)
+  try {
+    return await work()
+  } finally {
+    // It makes every later deletion slower.
+    if (rows[0]?.secure_delete === 0) await sql`pragma secure_delete = off`.execute(db)
+  }
+}
+
 const ATTEMPTS = 5
 
 /**

@@ -1,7 +1,9 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createOutbound, on, SECRETS_KEY_BYTES, secretsKeyId } from '@remit/core'
 import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import type { Tables } from '../../src/schema.ts'
@@ -103,6 +105,26 @@ describe.each(DIALECTS)('secrets of webhooks on %s', (dialect) => {
     await askDenied(first)
     expect(verified(secret, (await receiver.until(2))[1]!).type).toBe('authorization.denied')
   })
+
+  it.runIf(dialect === 'sqlite')(
+    'that were in plain text are in no file of the database once encrypted',
+    async () => {
+      const { db, url: database } = first.remit
+      const { secret } = await first.ok('createWebhook', {
+        body: { url: `https://hooks.example.com/x${TOKEN}` },
+      })
+      const plain = { secret: secret ?? '', url: `https://hooks.example.com/x${TOKEN}` }
+      await on<Tables>(db).updateTable('webhook').set(plain).execute()
+      await sql`pragma wal_checkpoint(truncate)`.execute(db)
+      const path = database.replace(/^sqlite:(\/\/)?/, '')
+      const files = () => [path, `${path}-wal`].map((file) => readFileSync(file, 'latin1')).join('')
+      expect(files()).toContain('hunter2')
+
+      expect((await first.remit.reseal()).resealed).toBe(1)
+      expect(files()).not.toContain('hunter2')
+      expect(files()).not.toContain(secret)
+    },
+  )
 
   it('move to a new key while the old one is still known, and then need it no more', async () => {
     await using receiver = await startReceiver()
