@@ -13,6 +13,7 @@ import { localSignals } from './db/signals.ts'
 import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
 import { Bodies } from './http/bodies.ts'
+import { RequestTurns } from './http/request-turns.ts'
 import { Deadlines } from './http/deadlines.ts'
 import { createFailedKeys } from './http/failed-keys.ts'
 import { RunningClaims } from './http/idempotency.ts'
@@ -146,6 +147,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   writer.use(assembled.observers)
 
   const computer = new ComputePool()
+  const requests = new RequestTurns()
   const deadlines = new Deadlines()
   const closing = new AbortController()
   const metrics = createMetrics(() => deadlines.size)
@@ -161,7 +163,8 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     failedKeys: failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null,
     deadlines,
     claims: new RunningClaims(),
-    bodies: new Bodies(computer),
+    bodies: new Bodies(computer, requests),
+    requests,
     closing: closing.signal,
     impersonations: ports.impersonations ?? null,
     // Modules add scorers and observers, so these endpoints come when all are known.

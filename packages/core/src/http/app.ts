@@ -25,6 +25,9 @@ export interface AppOptions extends ServeDeps, StatusDeps {
   readonly corsOrigins?: readonly string[]
 }
 
+/** Milliseconds before the answer to a caller that sends too much. */
+const REFUSAL_PAUSE_MS = 200
+
 /** The HTTP application: exactly the given routes and what is not under /v1. */
 export function createApp(options: AppOptions): Hono {
   // Paths without parameters have a router of their own: Hono's fast one, which takes no path that
@@ -81,9 +84,23 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
   }
   const ms = performance.now() - started
   options.metrics.observe(route.name, response.status, ms)
+  if (response.status === 429) await refusalPause(options.closing)
   if (options.log.isLevelEnabled('debug')) {
     const facts = { request_id: requestId, route: route.name, status: response.status, ms }
     options.log.debug(facts, 'request')
   }
   return response
 }
+
+/** A refusal costs little, but a caller that repeats it at once could still fill the event loop. */
+const refusalPause = (closing: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (closing.aborted) return resolve()
+    const timer = setTimeout(done, REFUSAL_PAUSE_MS)
+    closing.addEventListener('abort', done, { once: true })
+    function done() {
+      clearTimeout(timer)
+      closing.removeEventListener('abort', done)
+      resolve()
+    }
+  })

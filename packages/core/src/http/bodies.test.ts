@@ -6,6 +6,7 @@ import type { Route } from '../module/implement.ts'
 import { ComputePool } from '../threads/pool.ts'
 import type { Computer } from '../threads/pool.ts'
 import { Bodies } from './bodies.ts'
+import { RequestTurns } from './request-turns.ts'
 import { problemResponse } from './problem.ts'
 
 const pool = new ComputePool(2)
@@ -36,7 +37,7 @@ const scoring = routeOf('runScorer', scorers.runScorer)
 const deciding = routeOf('authorize', authorize.authorize)
 
 /** Reads a body for an organization, and answers with what was read. */
-function reader(bodies = new Bodies(watched)) {
+function reader(bodies = new Bodies(watched, new RequestTurns())) {
   return (route: Route, text: string, owner = 'a', headers: Record<string, string> = {}) =>
     new Hono()
       .onError((error) => problemResponse(error, 'id'))

@@ -13,6 +13,7 @@ import { checkBody, checkShape, parseBody } from './check-body.ts'
 import { parseForm } from './form.ts'
 import { headerOf } from './header.ts'
 import { isForm, MAX_BODY_BYTES, readBytes, requireType } from './read-body.ts'
+import type { RequestTurns } from './request-turns.ts'
 
 /** Bytes from which on a body is read by a worker: some 10 ms where built to be slow. */
 const LARGE_BYTES = 64 * 1024
@@ -36,10 +37,12 @@ interface Body {
  */
 export class Bodies {
   readonly #computer: Computer
+  readonly #requests: RequestTurns
   readonly #turns = new Turns(IN_FLIGHT)
 
-  constructor(computer: Computer) {
+  constructor(computer: Computer, requests: RequestTurns) {
     this.#computer = computer
+    this.#requests = requests
   }
 
   /**
@@ -62,6 +65,8 @@ export class Bodies {
     const { endpoint } = route
     if (bytes.length > LARGE_BYTES)
       return this.#turns.run(owner, () => this.#large(route, bytes, owner))
+    const turn = this.#requests.take(owner)
+    if (turn) await turn
     return { bytes, value: checkShape(endpoint.body, readFields(endpoint, c, bytes)) }
   }
 

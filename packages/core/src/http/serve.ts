@@ -28,6 +28,7 @@ import type { Presented } from './presented.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { readBody } from './read-body.ts'
 import { Reply } from './reply.ts'
+import type { RequestTurns } from './request-turns.ts'
 
 export interface ServeDeps {
   readonly db: Database<CoreTables>
@@ -44,6 +45,7 @@ export interface ServeDeps {
   readonly bodies: Bodies
   /** Encrypts what an answer kept for repeats must not show in the database. */
   readonly secrets: SecretBox
+  readonly requests: RequestTurns
   /** Ends when the server closes. */
   readonly closing: AbortSignal
 }
@@ -73,6 +75,8 @@ export async function serve(
   const caller = await admission.first().catch((error: unknown) => {
     throw isBasic ? basicRefusal(error) : error
   })
+  const turn = endpoint.body ? undefined : deps.requests.take(caller.orgId)
+  if (turn) await turn
   const sent = endpoint.body && (await deps.bodies.read(route, c, caller.orgId, body))
   const input = readInput(endpoint, c, sent?.value)
   const claim = claimOf(

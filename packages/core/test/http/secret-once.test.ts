@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'
 import { Bodies } from '../../src/http/bodies.ts'
+import { RequestTurns } from '../../src/http/request-turns.ts'
 import { Deadlines } from '../../src/http/deadlines.ts'
 import { RunningClaims } from '../../src/http/idempotency.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
@@ -63,6 +64,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
     remit = await createTestRemit()
     ;({ key } = await remit.organization())
     const { db } = remit
+    const requests = new RequestTurns()
     app = createApp({
       db,
       clock: createClock(),
@@ -72,7 +74,8 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       impersonations: null,
       deadlines,
       claims: new RunningClaims(),
-      bodies: new Bodies(new ComputePool()),
+      bodies: new Bodies(new ComputePool(), requests),
+      requests,
       secrets: createSecretBox([]),
       closing: new AbortController().signal,
       metrics: createMetrics(() => 0),
