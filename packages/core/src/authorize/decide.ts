@@ -64,7 +64,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: J
     ask,
     decision,
     reason: last.verdict === 'pass' ? reason : last.reason,
-    message: last.verdict === 'pass' ? 'Nothing stands against it.' : last.message,
+    message: last.verdict === 'pass' ? 'No rule denies this action.' : last.message,
     matched: notes.matched,
     answer: notes.answer,
     data: notes.data,

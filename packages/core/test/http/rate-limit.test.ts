@@ -1,11 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { problemOf, standIn } from './support.ts'
 
 describe('429', () => {
   let remit: TestRemit
-  afterEach(() => remit.close())
+  afterEach(async () => {
+    vi.useRealTimers()
+    await remit.close()
+  })
 
   const burst = (key: string, count: number, method = 'GET', path = '/v1/scorers') =>
     Promise.all(Array.from({ length: count }, () => remit.call(method, path, { key })))
@@ -24,6 +28,24 @@ describe('429', () => {
     expect(refused.headers.get('ratelimit')).toBe('"key";r=0;t=1')
     expect(refused.headers.get('ratelimit-policy')).toBe('"key";q=5;w=1')
     expect((await problemOf(refused)).code).toBe('rate_limited')
+  })
+
+  it('comes after a pause, so that repeating at once gains nothing', async () => {
+    remit = await createTestRemit({ rateLimit: 1 })
+    const { key } = await remit.organization()
+    await burst(key, 1)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let answered = false
+    const refused = burst(key, 1).then(([answer]) => {
+      answered = true
+      return answer
+    })
+    for (let turn = 0; turn < 100; turn++) await setImmediate()
+    const early = answered
+    await vi.advanceTimersByTimeAsync(200)
+
+    expect(early).toBe(false)
+    expect((await refused)?.status).toBe(429)
   })
 
   it('shows on a success how much is left', async () => {

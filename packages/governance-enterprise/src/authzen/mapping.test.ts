@@ -86,7 +86,7 @@ describe('questionOf', () => {
 const ANSWER: AuthorizeAnswer = {
   decision: 'allow',
   reason: 'default_allow',
-  message: 'Nothing stands against it.',
+  message: 'No rule denies this action.',
   decision_id: 'dec_1',
   agent_id: 'bot',
   action: 'a.b',
