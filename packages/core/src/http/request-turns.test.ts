@@ -17,7 +17,7 @@ function createRequests() {
     const all: Promise<void>[] = []
     for (const owner of owners) {
       all.push(request(owner))
-      await null
+      await Promise.resolve()
     }
     return all
   }

@@ -48,7 +48,7 @@ export class RequestTurns {
     do {
       this.#next()
       // The request that was just resumed runs first.
-      await null
+      await Promise.resolve()
     } while (this.#waiting.size > 0 && !this.#isOver())
   }
 
