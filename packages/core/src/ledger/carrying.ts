@@ -14,6 +14,7 @@ export const NOT_CARRIED = [
   'credential.refused',
   'entry.appended',
   'guard.*',
+  'identity.*',
   'issuer.fetch_failed',
   'ledger.*',
   'policy.dry_run',
