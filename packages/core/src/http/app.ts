@@ -25,6 +25,11 @@ export interface AppOptions extends ServeDeps, StatusDeps {
   readonly corsOrigins?: readonly string[]
 }
 
+/** Pages without a key that cost more than `/health`, which never waits for them. */
+const LARGE_PAGES = ['/metrics', '/openapi.json', '/docs', '/docs/*']
+/** The owner of requests that need no key. */
+const NOBODY = ''
+
 /** Milliseconds before the answer to a caller that sends too much. */
 const REFUSAL_PAUSE_MS = 200
 
@@ -39,6 +44,11 @@ export function createApp(options: AppOptions): Hono {
     const room = route.endpoint.params ? withParameters : app
     room.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))
   }
+  for (const path of LARGE_PAGES)
+    app.use(path, async (_, next) => {
+      await options.requests.take(NOBODY)
+      await next()
+    })
   mountStatus(app, options)
   const served = Object.fromEntries(
     Object.entries(wholeContract).filter(([name]) =>

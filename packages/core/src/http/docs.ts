@@ -43,9 +43,9 @@ const SNIFFING_OFF = { 'X-Content-Type-Options': 'nosniff' }
  */
 export function mountDocs(app: Hono, makeDocument: () => object): void {
   const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
-  let document: string | undefined
+  let document: Uint8Array<ArrayBuffer> | undefined
   app.get('/openapi.json', (c) => {
-    document ??= JSON.stringify(makeDocument())
+    document ??= new TextEncoder().encode(JSON.stringify(makeDocument()))
     return c.body(document, 200, { 'Content-Type': 'application/json', ...SNIFFING_OFF })
   })
   app.get('/docs', (c) => c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, ...SNIFFING_OFF }))

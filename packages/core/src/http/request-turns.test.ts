@@ -10,7 +10,7 @@ function createRequests() {
   const request = async (owner: string) => {
     await turns.take(owner)
     begun.push(owner)
-    now += 2
+    now += 0.5
   }
   /** Requests that arrive one after the other, in one turn of the event loop. */
   const arrive = async (owners: readonly string[]) => {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers'
 
 /** Milliseconds of requests in one turn of the event loop. */
-const SLICE_MS = 8
+const SLICE_MS = 2
 
 /**
  * Begins requests in slices, one organization after the other.
