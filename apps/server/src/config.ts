@@ -207,7 +207,7 @@ function isOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
 }
 
-/** Whether a database URL names PostgreSQL; the other kind is SQLite. */
+/** True for a PostgreSQL URL; every other URL is SQLite. */
 export const isPostgres = (url: string): boolean => !url.startsWith('sqlite:')
 
 function isDatabaseUrl(value: string): boolean {

@@ -11,7 +11,7 @@ const FOREIGN = /^REMIT_(KEY|API_KEY|URL|CREDENTIAL|WEBHOOK_SECRET|TEST_\w*)$/
 const SERVICE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//
 
-/** What the names in an environment are to the server. */
+/** The names of an environment, classified for the server. */
 export interface EnvironmentNames {
   /** Values of the server's settings, by name. */
   readonly given: Readonly<Record<string, string>>

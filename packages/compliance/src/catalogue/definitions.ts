@@ -9,9 +9,9 @@ export interface Control {
   /** Kinds of evidence; the first is the primary one. Empty exactly where the coverage is manual. */
   readonly evidence: readonly KindName[]
   readonly coverage: 'automated' | 'partial' | 'manual'
-  /** What the record shows about it, in sentences; empty exactly where the coverage is manual. */
+  /** Sentences about the evidence in the record; empty only for manual coverage. */
   readonly shows: readonly string[]
-  /** What the organization must supply, in sentences. */
+  /** Sentences about the evidence that the organization must supply. */
   readonly supply: readonly string[]
   /** Checks of which at least one must have passed, besides what holds for every control. */
   readonly requires?: readonly string[]
@@ -22,7 +22,7 @@ type ControlsByFramework = Readonly<Record<FrameworkId, readonly string[]>>
 /** The least that a check needs to pass. */
 export interface Least {
   readonly population: number
-  /** What is counted, in words. */
+  /** The counted cases, in words. */
   readonly of: string
   readonly days: number
   /** Days of record within the period, of record altogether, or since the organization was made. */
@@ -39,7 +39,7 @@ export interface CheckDefinition {
   readonly severity: Severity
   /** From how many, over how many days, it may pass; below that it is `too_small` or `too_young`. */
   readonly least: Least
-  /** Whether a pass is evidence for a control; where it is not, only a failure counts. */
+  /** True if a pass is evidence for a control; otherwise only a failure counts. */
   readonly carries: boolean
   /** Text with `{parameters}`; `{n|one|many}` is a number with the word that goes with it. */
   readonly finding: string

@@ -41,7 +41,7 @@ function partText(figure: Figure, isRecorded: boolean): string {
     .join('; ')
 }
 
-/** What is inside a figure: one that would read on into what follows stands in brackets. */
+/** The content of a figure, in brackets if it would run into the following text. */
 function nested(figure: Figure, name: string, isRecorded: boolean): string {
   if (name === 'difference' && typeof figure === 'string') return pointsText(figure)
   const text = partText(figure, !isRecorded && BY_RECORDED_NAMES.has(name))

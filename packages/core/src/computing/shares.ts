@@ -16,7 +16,13 @@ export class Shares {
 
   /** Notes a request of an organization. */
   seen(orgId: string, now: number): void {
+    // The oldest stand first, so that what is over is removed and the map stays small.
+    this.#active.delete(orgId)
     this.#active.set(orgId, now)
+    for (const [id, at] of this.#active) {
+      if (now - at <= ACTIVE_MS) break
+      this.#active.delete(id)
+    }
   }
 
   /** Notes what a transaction computed; only one that used up its time has to wait. */

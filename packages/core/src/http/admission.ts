@@ -86,7 +86,9 @@ export class Admission {
     try {
       return await this.#deps.authenticator.authenticate(this.#header)
     } catch (error) {
-      const isWrong = error instanceof Failure && this.#header !== undefined
+      // A database that does not answer says nothing about the key.
+      const isWrong =
+        error instanceof Failure && error.code === 'unauthorized' && this.#header !== undefined
       const address = isWrong ? this.#address() : undefined
       if (address !== undefined) await this.#deps.failedKeys?.take(address)
       throw error

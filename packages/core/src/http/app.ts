@@ -10,7 +10,7 @@ import type { HttpMetrics } from './metrics.ts'
 import { oauthResponse } from './oauth-problem.ts'
 import { asFailure, problemResponse } from './problem.ts'
 import { requestIdOf } from './request-id.ts'
-import { serve } from './serve.ts'
+import { NOBODY, serve } from './serve.ts'
 import type { ServeDeps } from './serve.ts'
 import { mountStatus } from './status.ts'
 import type { StatusDeps } from './status.ts'
@@ -27,8 +27,6 @@ export interface AppOptions extends ServeDeps, StatusDeps {
 
 /** Pages without a key that cost more than `/health`, which never waits for them. */
 const LARGE_PAGES = ['/metrics', '/openapi.json', '/docs', '/docs/*']
-/** The owner of requests that need no key. */
-const NOBODY = ''
 
 /** Milliseconds before the answer to a caller that sends too much. */
 const REFUSAL_PAUSE_MS = 200

@@ -5,7 +5,7 @@ import { parseKey } from '../keys/key-text.ts'
 import { readFields } from './bodies.ts'
 import { headerOf } from './header.ts'
 
-/** What a request authenticates with. */
+/** The authentication of a request. */
 export interface Presented {
   /** As an `Authorization: Bearer` header; undefined where nothing was sent. */
   readonly header: string | undefined

@@ -100,8 +100,8 @@ export async function serve(
 }
 
 const OPEN = { charge: () => Promise.resolve(), recheck: () => Promise.resolve() }
-/** Whose work the requests are that need no key. */
-const NOBODY = ''
+/** The owner of requests that need no key. */
+export const NOBODY = ''
 
 /** A request that needs no key: nobody is let in. */
 async function servePublic(

@@ -25,7 +25,7 @@ type Appended = Answer<typeof endpoints.appendEntry>
 /** An append; `linked` is the agent of a decision that it only links to, null where there is none. */
 export type AppendJob = AppendRequest & { readonly linked?: string | null }
 
-/** Whether an append settles the hold of its decision, and does not only name the decision. */
+/** True if an append settles the hold of its decision; false if it only links to it. */
 export const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
   decision_id !== undefined && (cost_usd !== undefined || settle !== undefined)
 
@@ -160,7 +160,7 @@ class Batch {
   }
 }
 
-/** What a settlement costs, in USD. */
+/** The cost of a settlement, in USD. */
 const costOf = (
   { cost_usd: cost = 0, settle }: AppendRequest,
   hold: Pick<SpendHoldRow, 'held_micro'> | undefined,

@@ -29,7 +29,7 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
   const orphans = new Map<string, Orphan>()
   const removed = new Set<string>()
   let longest = 0
-  /** What ended the last credential that outlived its agent. */
+  /** The entry that ended the last credential that outlived its agent. */
   let endingSeq: number | null = null
 
   function end({ agentId, removedAt, credential }: Orphan, time: number, by: number | null): void {

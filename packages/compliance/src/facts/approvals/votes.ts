@@ -27,7 +27,7 @@ export const voterName = ({ type, id, keyId }: VoteFacts): string =>
 /** Why a vote is nobody's of whom one can tell, or no independent one's. */
 export type Objection = 'unnamed' | 'requester' | 'owner'
 
-/** What stands against a vote on a request; null when it is a named person's who has no part in it. */
+/** The reason why a vote does not count; null for the vote of a named person without a part in the request. */
 export function objectionTo(
   vote: VoteFacts,
   { agentId, requestedBy, actingFor }: ApprovalState,

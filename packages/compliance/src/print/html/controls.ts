@@ -65,7 +65,7 @@ const controlDetail = (control: ReportControl): Markup =>
     ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)} ${twoLists(control)}
   </article>`
 
-/** What is here, and what is not, apart from each other. */
+/** Items that exist and items that do not, separately. */
 const twoLists = (control: ReportControl): Markup =>
   html`<div class="lists">
     ${

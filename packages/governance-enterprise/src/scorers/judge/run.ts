@@ -27,7 +27,7 @@ export interface JudgeDeps {
   readonly secret: Uint8Array
 }
 
-/** What is limited and kept for the organization that asks. */
+/** The limits and cached verdicts of one organization. */
 export interface OfOrganization {
   readonly verdicts: Verdicts
   readonly day: DayLimit | null

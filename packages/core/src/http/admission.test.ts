@@ -1,0 +1,36 @@
+import { contract } from '@remit/contract'
+import { describe, expect, it } from 'vitest'
+import { fail } from '../errors.ts'
+import type { Authenticator } from '../keys/authenticator.ts'
+import { Admission } from './admission.ts'
+
+/** The addresses that count as having sent a wrong key after one refusal of the authenticator. */
+async function countedAfter(refusal: Error): Promise<string[]> {
+  const counted: string[] = []
+  const admission = new Admission(contract.runScorer, 'Bearer rmk_x', () => '192.0.2.1', {
+    authenticator: {
+      recall: () => null,
+      authenticate: () => Promise.reject(refusal),
+    } as unknown as Authenticator,
+    rateLimit: null,
+    failedKeys: {
+      take: (address) => {
+        counted.push(address)
+        return Promise.resolve()
+      },
+    },
+  })
+  await expect(admission.first()).rejects.toBe(refusal)
+  return counted
+}
+
+describe('a key that is refused', () => {
+  it('counts as wrong against its address', async () => {
+    expect(await countedAfter(fail('unauthorized'))).toEqual(['192.0.2.1'])
+  })
+
+  it('does not count while the database cannot say whether it is wrong', async () => {
+    expect(await countedAfter(fail('overloaded'))).toEqual([])
+    expect(await countedAfter(new Error('connection lost'))).toEqual([])
+  })
+})
