@@ -11,6 +11,7 @@ const rooms = [
   'packages/compliance',
   'apps/server',
   'apps/verify',
+  'tools/guard-training',
 ]
 
 // Programs and threads that tests start load their modules from here, compiled.

@@ -36,7 +36,7 @@ const steps: readonly Step[] = [
   { name: 'openapi.json', command: ['openapi', '--check'] },
   { name: 'openapi lint', command: ['lint:openapi'] },
   // The grammars alone must train to the recorded weights, to the last bit.
-  { name: 'guard training', command: ['--filter', '@remit/core', 'guard:train', '--check'] },
+  { name: 'guard training', command: ['--filter', '@remit/guard-training', 'train', '--check'] },
   ...(values['no-tests'] ? [] : [tests]),
   { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], live: true },
   { name: 'build', command: ['build'] },

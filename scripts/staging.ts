@@ -17,10 +17,10 @@ export interface WorkspacePackage {
   readonly tag: 'open' | 'commercial' | 'edition'
 }
 
-/** All packages under `packages/` and `apps/`; throws on one without exactly one known tag. */
+/** All packages under `packages/`, `apps/` and `tools/`; throws on one without exactly one known tag. */
 export async function workspacePackages(root = ROOT): Promise<WorkspacePackage[]> {
   const folders: string[] = []
-  for (const room of ['packages', 'apps'])
+  for (const room of ['packages', 'apps', 'tools'])
     for (const entry of await readdir(join(root, room), { withFileTypes: true }))
       if (entry.isDirectory()) folders.push(`${room}/${entry.name}`)
   const packages = await Promise.all(folders.map((folder) => describePackage(root, folder)))

@@ -19,7 +19,7 @@ interface Manifest {
   readonly optionalDependencies?: Record<string, string>
 }
 
-const packages = ['packages', 'apps']
+const packages = ['packages', 'apps', 'tools']
   .flatMap((room) => readdirSync(join(root, room)).map((name) => `${room}/${name}`))
   .filter((folder) => readdirSync(join(root, folder)).includes('package.json'))
   .map((folder) => {

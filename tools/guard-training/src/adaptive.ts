@@ -1,5 +1,5 @@
 import { GuardRequest } from '@remit/contract'
-import { checkContent } from '../guard.ts'
+import { checkContent } from '@remit/core/guard/internals'
 import { isDocument } from './rows.ts'
 import type { Row } from './rows.ts'
 

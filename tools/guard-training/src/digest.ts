@@ -1,17 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { foldLexicon } from '../model/lexicon.ts'
-import type { Weights } from '../model/weights.ts'
+import { foldLexicon } from '@remit/core/guard/internals'
+import type { Weights } from '@remit/core/guard/internals'
 import { expandAll } from './grammar.ts'
 import { train } from './train.ts'
 
 /** The folder of the grammars and of the concepts. */
-export const GRAMMARS = new URL('../../../grammars/', import.meta.url)
+export const GRAMMARS = new URL('../grammars/', import.meta.url)
 
 /** The concepts as the model reads them. */
 export const readConcepts = (): string =>
   foldLexicon(readFileSync(new URL('concepts.txt', GRAMMARS), 'utf8'))
 
-const RECORDED = new URL('../../../weights/grammars.digest', import.meta.url)
+const RECORDED = new URL('../grammars.digest', import.meta.url)
 const SEED = 1
 
 /** What training on the grammars alone gives; the same everywhere, to the last bit. */

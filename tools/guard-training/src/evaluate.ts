@@ -1,5 +1,5 @@
 /**
- * `pnpm --filter @remit/core guard:evaluate`: what the shipped guard finds on the development corpus
+ * `pnpm --filter @remit/guard-training evaluate`: what the shipped guard finds on the development corpus
  * and on attacks of sources that it never learned from. `--corpora <folder>` (../shared/data/guard
  * beside the repository), `--prototype <folder>` to measure the research prototype in the same run,
  * `--adaptive` for what is left after changes that an attacker would make, and
@@ -9,9 +9,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Model } from '../model/model.ts'
-import { readWeights } from '../model/weights.ts'
-import { WEIGHTS } from '../shipped-model.ts'
+import { Model, readWeights, WEIGHTS } from '@remit/core/guard/internals'
 import { adaptiveReport } from './adaptive.ts'
 import { build } from './build.ts'
 import { GRAMMARS, readConcepts } from './digest.ts'
@@ -24,7 +22,7 @@ import { readCorpus } from './rows.ts'
 import type { Row } from './rows.ts'
 import { scoreRow } from './scores.ts'
 
-const SHARED = fileURLToPath(new URL('../../../../../../shared/', import.meta.url))
+const SHARED = fileURLToPath(new URL('../../../../shared/', import.meta.url))
 const { values } = parseArgs({
   options: {
     corpora: { type: 'string', default: join(SHARED, 'data/guard') },

@@ -1,5 +1,5 @@
 /**
- * `pnpm --filter @remit/core guard:train [corpus …] [--dev corpus] [--out file] [--seed n]`: trains
+ * `pnpm --filter @remit/guard-training train [corpus …] [--dev corpus] [--out file] [--seed n]`: trains
  * the guard on the grammars and on corpora, chooses the cuts on a development corpus that is never
  * trained on, and writes the weights. `--check` trains on the grammars alone and compares the digest
  * with the recorded one; `--record` records it.
@@ -7,8 +7,7 @@
 import { hash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { digestOf, writeWeights } from '../model/weights.ts'
-import { WEIGHTS } from '../shipped-model.ts'
+import { digestOf, WEIGHTS, writeWeights } from '@remit/core/guard/internals'
 import { checkDigest, GRAMMARS, readConcepts, trainOnGrammars } from './digest.ts'
 import { expandAll } from './grammar.ts'
 import { readCorpus } from './rows.ts'

@@ -1,8 +1,5 @@
-import { findInvisible } from '../invisible.ts'
-import { readViews } from '../injection.ts'
-import type { Model } from '../model/model.ts'
-import type { Cuts } from '../model/weights.ts'
-import { normalize } from '../normalize.ts'
+import { findInvisible, normalize, readViews } from '@remit/core/guard/internals'
+import type { Cuts, Model } from '@remit/core/guard/internals'
 import { isDocument } from './rows.ts'
 import type { Row } from './rows.ts'
 

@@ -1,4 +1,4 @@
-import { normalize } from '../normalize.ts'
+import { normalize } from '@remit/core/guard/internals'
 import type { Row } from './rows.ts'
 
 const MAX_TEXT = 6_000

@@ -1,4 +1,4 @@
-import { share, bestStretch } from '../model/windows.ts'
+import { bestStretch, share } from '@remit/core/guard/internals'
 
 /** A text as a head learns from it: features by token, as `Features` has them. */
 export interface Example {

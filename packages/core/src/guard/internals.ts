@@ -1,0 +1,22 @@
+/**
+ * The parts of the guard that training and measuring share with it (`tools/guard-training`), so that
+ * texts are read in exactly one way. No stable interface: it changes with the guard.
+ * @module
+ */
+export { checkContent } from './guard.ts'
+export { readViews } from './injection.ts'
+export { findInvisible } from './invisible.ts'
+export { FEATURE_BITS, Features } from './model/features.ts'
+export { foldLexicon, Lexicon } from './model/lexicon.ts'
+export { Model, shareOf } from './model/model.ts'
+export { Tokens } from './model/tokens.ts'
+export { digestOf, readWeights, writeWeights } from './model/weights.ts'
+export type { Cuts, Weights, WeightsHeader } from './model/weights.ts'
+export { bestStretch, share } from './model/windows.ts'
+export { normalize } from './normalize.ts'
+export { WEIGHTS } from './shipped-model.ts'
+export { findHits } from './signature.ts'
+export { signatureDigest, signatureIndex } from './signatures.ts'
+export type { View } from './view.ts'
+export { readLeet } from './views/leet.ts'
+export { Vocabulary } from './views/vocabulary.ts'
