@@ -1,7 +1,8 @@
 /**
  * `pnpm openapi [--check] [file]`: writes the OpenAPI document of the whole contract, `openapi.json`
- * beside the README unless told otherwise. With `--check` it writes nothing and ends with 1 when the
- * file says something else: a change of the API then shows in the diff that is reviewed.
+ * beside the README unless told otherwise, and the routes of the typed client. With `--check` it writes
+ * nothing and ends with 1 when a file says something else: a change of the API then shows in the diff
+ * that is reviewed.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,8 +20,37 @@ const { values, positionals } = parseArgs({
 const file = positionals[0] ?? join(ROOT, 'openapi.json')
 const document = `${JSON.stringify(openApi(endpoints, API_VERSION), null, 2)}\n`
 
-if (!values.check) await writeFile(file, document)
-else if ((await readFile(file, 'utf8').catch(() => '')) !== document) {
-  console.error(`${file} is not what the contract says; \`pnpm openapi\` writes it anew.`)
-  process.exitCode = 1
+const ROUTES = join(ROOT, 'packages/contract/src/client/routes.ts')
+
+for (const [path, text] of [
+  [file, document],
+  [ROUTES, clientRoutes()],
+] as const) {
+  if (!values.check) await writeFile(path, text)
+  else if ((await readFile(path, 'utf8').catch(() => '')) !== text) {
+    console.error(`${path} is not what the contract says; \`pnpm openapi\` writes it anew.`)
+    process.exitCode = 1
+  }
+}
+
+/** Method, path and media type of each endpoint, so that the client does not load the contract. */
+function clientRoutes(): string {
+  const rows = Object.entries(endpoints).map(([name, endpoint]) => {
+    const media = endpoint.alsoProduces ? '*' : endpoint.produces
+    const route = [endpoint.method, endpoint.path, ...(media ? [media] : [])].join(' ')
+    const row = `  ${name}: '${route}',`
+    return row.length <= 100 ? row : `  ${name}:\n    '${route}',`
+  })
+  return `import type { Contract, EndpointName } from '../contract.ts'
+
+type Row<N extends EndpointName> = \`\${Contract[N]['method']} \${Contract[N]['path']}\`
+
+/**
+ * Method, path and, where the answer is not JSON alone, its media type (\`*\`: several). Written by
+ * \`pnpm openapi\`.
+ */
+export const routes: { readonly [N in EndpointName]: Row<N> | \`\${Row<N>} \${string}\` } = {
+${rows.join('\n')}
+}
+`
 }

@@ -1,5 +1,5 @@
 import { createClient, RemitError } from '@remit/contract'
-import type { Client } from '@remit/contract'
+import type { Client, ServerEvent } from '@remit/contract'
 import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -36,10 +36,23 @@ describe('the typed client over a socket', () => {
   it('throws the problem of a refusal', async () => {
     const anyone = createClient({ baseUrl: listener.url, key: 'none' })
 
-    const error: unknown = await anyone.listScorers({}).catch((thrown: unknown) => thrown)
+    const error: unknown = await anyone.listScorers().catch((thrown: unknown) => thrown)
 
     expect(error).toBeInstanceOf(RemitError)
     expect(error).toMatchObject({ problem: { code: 'unauthorized', status: 401 } })
+  })
+
+  it.skipIf(!hasModules())('iterates over events as they happen', async () => {
+    await client.setApprovalRule({ params: { id: 'held' }, body: { actions: ['held.*'] } })
+    const events = client.streamApprovals({ query: { after_seq: 0 } })
+    const first = events.next()
+    const asked = await client.authorize({ body: { agent_id: 'asker', action: 'held.back' } })
+
+    const { value } = (await first) as { value: ServerEvent }
+    await events.return(undefined)
+
+    expect(value.data).toContain(asked.approval?.id)
+    await client.removeApprovalRule({ params: { id: 'held' } })
   })
 
   it.skipIf(!hasModules())('limits, decides, settles and reads the ledger', async () => {
@@ -66,7 +79,7 @@ describe('the typed client over a socket', () => {
     expect(await client.getEntry({ params: { seq: settled.seq } })).toMatchObject({
       hash: settled.hash,
     })
-    expect(await client.getCheckpoint({})).toContain(`\n${settled.seq + 1}\n`)
+    expect(await client.getCheckpoint()).toContain(`\n${settled.seq + 1}\n`)
     expect(await client.getProof({ params: { seq: settled.seq } })).toContain(
       'c2sp.org/tlog-proof@v1',
     )

@@ -38,6 +38,15 @@ export const ANSWER_HEADERS = {
     description: 'Which version this is',
     schema: TEXT,
   },
+  'Idempotency-First-Request-Id': {
+    description:
+      'With `Idempotency-Replayed`: the `X-Request-Id` of the request that was carried out',
+    schema: TEXT,
+  },
+  'Idempotency-Replayed': {
+    description: '`true` where an earlier request with the same `Idempotency-Key` was carried out',
+    schema: { ...TEXT, enum: ['true'] },
+  },
   Location: {
     description: 'Path of what came to be',
     schema: TEXT,

@@ -36,7 +36,11 @@ const hasReceipt = ({ ok }: Endpoint): boolean =>
 export function successHeaders({ sends = [], ...endpoint }: Endpoint, status: number): Json {
   const own = sends.filter((name) => (ONLY_WITH[name] ?? [200, 201]).includes(status))
   const limits = ['RateLimit', 'RateLimit-Policy'] as const
-  return linked([...own, ...(endpoint.public ? [] : limits), 'X-Request-Id'])
+  const replays =
+    endpoint.method === 'POST' && !endpoint.public
+      ? (['Idempotency-First-Request-Id', 'Idempotency-Replayed'] as const)
+      : []
+  return linked([...own, ...replays, ...(endpoint.public ? [] : limits), 'X-Request-Id'])
 }
 
 /** The headers of a problem. */

@@ -172,9 +172,11 @@ describe('openApi', () => {
     ['getReport', '200', ['ETag', 'Content-Digest']],
     ['deletePolicy', '204', []],
   ])('has the headers that %s answers %s with', (name, status, own) => {
+    const repeats = ['Idempotency-First-Request-Id', 'Idempotency-Replayed']
     const ofAll = ['RateLimit', 'RateLimit-Policy', 'X-Request-Id']
+    const isPost = endpoints[name]?.method === 'POST'
 
-    expect(headersOf(name, status)).toEqual([...own, ...ofAll])
+    expect(headersOf(name, status)).toEqual([...own, ...(isPost ? repeats : []), ...ofAll])
   })
 
   it('has the headers of refusals', () => {

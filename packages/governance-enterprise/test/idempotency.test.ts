@@ -47,6 +47,11 @@ describe.each(DIALECTS)('Idempotency-Key of what writes the ledger on %s', (dial
     const text = await first.text()
     expect(await second.text()).toBe(text)
     expect(second.status).toBe(200)
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(second.headers.get('idempotency-first-request-id')).toBe(
+      first.headers.get('x-request-id'),
+    )
     expect(await held()).toBe(before + 3)
     expect(await size()).toBe(entries + 1)
   })

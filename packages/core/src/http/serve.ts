@@ -50,6 +50,8 @@ export interface ServeDeps {
   readonly closing: AbortSignal
 }
 
+/** Kept with an answer, so that a caller sees in a repeat whose request was carried out. */
+const FIRST_REQUEST = 'Idempotency-First-Request-Id'
 const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
 
 /**
@@ -83,7 +85,11 @@ export async function serve(
     endpoint,
     caller,
     { key: headerOf(c, 'idempotency-key'), url: c.req.url, bytes: sent?.bytes },
-    (reply, key) => toKept(endpoint, render(endpoint, reply), placeOf(caller, key), deps.secrets),
+    (reply, key) => {
+      const answered = render(endpoint, reply)
+      const headers = { ...answered.headers, [FIRST_REQUEST]: requestId }
+      return toKept(endpoint, { ...answered, headers }, placeOf(caller, key), deps.secrets)
+    },
   )
   const info = infoOf(c, requestId, claim, deps, admission)
   const run = () => admission.run(caller, (admitted) => answer(route, input, admitted, info, deps))
@@ -158,8 +164,12 @@ async function answer(
   const { endpoint } = route
   // Where the writer does the work, the writer keeps the answer: in the same transaction.
   const claim = endpoint.viaWriter ? null : info.claim
-  const repeated = (kept: StoredAnswer) =>
-    info.claim ? fromKept(endpoint, kept, placeOf(caller, info.claim.key), deps.secrets) : kept
+  const repeated = (kept: StoredAnswer) => {
+    const again = { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } }
+    return info.claim
+      ? fromKept(endpoint, again, placeOf(caller, info.claim.key), deps.secrets)
+      : again
+  }
   try {
     const kept = claim && (await findAnswer(deps.db, caller.orgId, claim, deps.clock.now()))
     if (kept) return repeated(kept)

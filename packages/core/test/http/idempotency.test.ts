@@ -48,6 +48,18 @@ describe.each(DIALECTS)('Idempotency-Key on %s', (dialect) => {
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   })
 
+  it('says of a repeat that it is one, and which request was carried out', async () => {
+    const first = await send('said', score('a'))
+    const second = await send('said', score('a'))
+
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    expect(first.headers.get('idempotency-first-request-id')).toBeNull()
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(second.headers.get('idempotency-first-request-id')).toBe(
+      first.headers.get('x-request-id'),
+    )
+  })
+
   it('409 for another body, another path, another spelling of the same body', async () => {
     await send('mismatch', score('a'))
 

@@ -1,0 +1,93 @@
+import type { EndpointName } from '../contract.ts'
+import { RemitError } from './error.ts'
+import { readEvents } from './events.ts'
+import type { ServerEvent } from './events.ts'
+import { isRepeatable, readBase, requestOf, urlOf } from './request.ts'
+import type { LooseCall } from './request.ts'
+import { dataOf, refusalOf, streamOf } from './response.ts'
+import { withRetries } from './retry.ts'
+import { routes } from './routes.ts'
+import { withTimeLimit } from './time-limit.ts'
+import type { Client, ClientOptions, WithResponse } from './types.ts'
+
+const TIMEOUT_MS = 30_000
+/** The server may hold an answer for `wait` seconds. */
+const waitMs = ({ query }: LooseCall): number => Number(query?.['wait'] ?? 0) * 1000 || 0
+const RETRIES = 2
+
+const optionsOf = new WeakMap<Client, ClientOptions>()
+
+/**
+ * A typed client made from the contract; throws `RemitError` for every answer that is not a success.
+ *
+ * @example
+ * const remit = createClient({ baseUrl: 'http://localhost:8080', key })
+ * const { decision } = await remit.authorize({ body: { agent_id: 'payer', action: 'payments.transfer' } })
+ */
+export function createClient(options: ClientOptions): Client {
+  const base = readBase(options.baseUrl)
+  const client = Object.fromEntries(
+    Object.entries(routes).map(([name, route]) => [
+      name,
+      operationOf(name as EndpointName, route, base, options),
+    ]),
+  ) as unknown as Client
+  optionsOf.set(client, options)
+  return client
+}
+
+/** The same client with other options, such as another `fetch` or no retries. */
+export function withOptions(client: Client, changed: Partial<ClientOptions>): Client {
+  const options = optionsOf.get(client)
+  if (!options) throw new TypeError('withOptions takes a client that createClient made')
+  return createClient({ ...options, ...changed })
+}
+
+function operationOf(name: EndpointName, route: string, base: string, options: ClientOptions) {
+  const [method = '', path = '', media] = route.split(' ')
+
+  /** One attempt: `read` turns a success into a result within the same time limit. */
+  const attempt = <T>(
+    call: LooseCall,
+    read: (response: Response) => Promise<T> | T,
+  ): Promise<T> => {
+    const url = urlOf(base, name, path, call)
+    const { fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS, key } = options
+    const ms = call.timeoutMs ?? timeoutMs + waitMs(call)
+    return withTimeLimit(ms, call.signal, async (signal) => {
+      try {
+        const response = await fetch(requestOf(url, method, key, call, signal))
+        if (!response.ok) throw await refusalOf(response)
+        return await read(response)
+      } catch (error) {
+        if (error instanceof RemitError) throw error
+        const message = `${method} ${url.origin}${url.pathname} failed`
+        throw new RemitError({ code: 'unreachable', message, cause: error })
+      }
+    })
+  }
+
+  const repeated = <T>(call: LooseCall, work: () => Promise<T>): Promise<T> => {
+    const retries = call.retries ?? options.retries ?? RETRIES
+    const repeatable = isRepeatable(method, call)
+    return withRetries({ retries, repeatable, ...(call.signal && { signal: call.signal }) }, work)
+  }
+
+  if (media === 'text/event-stream')
+    return async function* events(call: LooseCall = {}): AsyncGenerator<ServerEvent> {
+      const body = await repeated(call, () => attempt(call, streamOf))
+      yield* readEvents(body, call.signal)
+    }
+
+  const withResponse = async (call: LooseCall = {}): Promise<WithResponse<unknown>> =>
+    repeated(call, () =>
+      attempt(call, async (response) => {
+        const data = await dataOf(response, media)
+        const { status, headers } = response
+        return { data: options.validate ? options.validate(name, data) : data, status, headers }
+      }),
+    )
+  return Object.assign(async (call?: LooseCall) => (await withResponse(call)).data, {
+    withResponse,
+  })
+}

@@ -1,0 +1,8 @@
+/** The typed client alone: without zod, for every runtime that has `fetch`. */
+export { createClient, withOptions } from './client.ts'
+export { RemitError } from './error.ts'
+export type { TransportCode } from './error.ts'
+export type { ServerEvent } from './events.ts'
+export { canRetry, delayAfter } from './retry.ts'
+export { pause, withTimeLimit } from './time-limit.ts'
+export type { Client, ClientOptions, WithResponse } from './types.ts'

@@ -1,0 +1,77 @@
+import type { z } from 'zod'
+import type { Contract, EndpointName } from '../contract.ts'
+import type { Call, Endpoint } from '../endpoint.ts'
+import type { ServerEvent } from './events.ts'
+import type { LooseCall } from './request.ts'
+
+/** Parameters as a caller may write them: a number stands for its digits. */
+type Loose<T> = {
+  readonly [K in keyof T]: string extends T[K] ? T[K] | number : T[K]
+}
+
+interface Parts<E extends Endpoint> {
+  readonly params: Loose<Call<E>['params']>
+  readonly query: Loose<Call<E>['query']>
+  readonly body: Call<E>['body']
+}
+
+/** What cannot be left out: a body or parameters with a member that is not optional. */
+type Needed<T> = {
+  readonly [
+    K in keyof T as undefined extends T[K]
+      ? never
+      : K extends 'body'
+        ? K
+        : Record<never, never> extends T[K]
+          ? never
+          : K
+  ]: T[K]
+}
+
+type Common = Omit<LooseCall, keyof Parts<Endpoint>>
+
+/** What a call of an endpoint takes. */
+export type Options<E extends Endpoint> = Partial<Parts<E>> & Needed<Parts<E>> & Common
+
+/** Nothing needs to be given where nothing is needed. */
+type Arguments<E extends Endpoint> =
+  Record<never, never> extends Options<E> ? [call?: Options<E>] : [call: Options<E>]
+
+/** An answer with its status and headers. */
+export interface WithResponse<T> {
+  readonly data: T
+  readonly status: number
+  readonly headers: Headers
+}
+
+interface Operation<E extends Endpoint> {
+  (...call: Arguments<E>): Promise<z.output<E['ok']>>
+  /** The same, with the status and the headers of the answer. */
+  withResponse(...call: Arguments<E>): Promise<WithResponse<z.output<E['ok']>>>
+}
+
+type Stream<E extends Endpoint> = (...call: Arguments<E>) => AsyncGenerator<ServerEvent>
+
+/** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
+export type Client = {
+  readonly [K in EndpointName]: Contract[K] extends { readonly produces: 'text/event-stream' }
+    ? Stream<Contract[K]>
+    : Operation<Contract[K]>
+}
+
+export interface ClientOptions {
+  /** Such as `http://localhost:8080`; a path is a prefix of all endpoints. */
+  readonly baseUrl: string
+  /** An ingest key or an agent's credential. */
+  readonly key: string
+  /** Milliseconds for one attempt; 30,000 unless given. */
+  readonly timeoutMs?: number
+  /**
+   * Further attempts after transient failures; 2 unless given. GET and POST with an `idempotencyKey` are
+   * repeated, others only after 429.
+   */
+  readonly retries?: number
+  readonly fetch?: (request: Request) => Promise<Response>
+  /** Checks the body of each success: `validateAnswer` of `@remit/contract`, which loads zod. */
+  readonly validate?: (name: EndpointName, data: unknown) => unknown
+}
