@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import type { Dialect, Module } from '@remit/core'
-import { loadModules } from '../../apps/server/src/modules.ts'
+import { loadModules } from '../../apps/server/src/boot/modules.ts'
 import { createInstallation } from './installation.ts'
 import { alternate, median, quantile, ratio } from './report.ts'
 import type { Result } from './report.ts'

@@ -17,7 +17,7 @@ import {
   systemClock,
 } from '@remit/core'
 import type { CoreTables } from '@remit/core'
-import { loadModules } from '../../apps/server/src/modules.ts'
+import { loadModules } from '../../apps/server/src/boot/modules.ts'
 import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './messages.ts'
 
 const spec = JSON.parse(process.argv[2] ?? '{}') as ServerSpec

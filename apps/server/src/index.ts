@@ -1,4 +1,4 @@
-export { ConfigError, readConfig } from './config.ts'
-export type { Config } from './config.ts'
-export { createServer } from './serve.ts'
-export type { RunningServer, ServerOptions } from './serve.ts'
+export { ConfigError, readConfig } from './settings/config.ts'
+export type { Config } from './settings/config.ts'
+export { createServer } from './boot/serve.ts'
+export type { RunningServer, ServerOptions } from './boot/serve.ts'

@@ -1,6 +1,6 @@
 import { DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasModules } from '../src/modules.ts'
+import { hasModules } from '../src/boot/modules.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { generateKey } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, ENVIRONMENT, ignoredNames, readConfig } from '../src/config.ts'
+import { ConfigError, ENVIRONMENT, ignoredNames, readConfig } from '../src/settings/config.ts'
 import { rowsOf } from './support/markdown.ts'
 
 const messageOf = (env: Record<string, string>): string => {

@@ -4,7 +4,7 @@ import { generateKey, listOrganizations, openDatabase, verifyDatabase } from '@r
 import type { CoreTables, Database, LedgerEntryRow } from '@remit/core'
 import { DIALECTS, runs, startPostgres } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../src/modules.ts'
+import { hasModules } from '../src/boot/modules.ts'
 import { createInstallation } from './support/installation.ts'
 import { startLoad } from './support/load.ts'
 import type { Answered } from './support/load.ts'

@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listen } from '../src/listen.ts'
-import type { Listener } from '../src/listen.ts'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { listen } from '../src/boot/listen.ts'
+import type { Listener } from '../src/boot/listen.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { readmeRequests } from './support/readme.ts'
 
 const root = resolve(import.meta.dirname, '../../..')

@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listen } from '../src/listen.ts'
-import type { Listener } from '../src/listen.ts'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { listen } from '../src/boot/listen.ts'
+import type { Listener } from '../src/boot/listen.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 
 const script = resolve(import.meta.dirname, '../../../examples/curl/guarded.sh')
 

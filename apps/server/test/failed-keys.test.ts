@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http'
 import { generateKey } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { createServer } from '../src/serve.ts'
-import type { RunningServer } from '../src/serve.ts'
+import { readConfig } from '../src/settings/config.ts'
+import { createServer } from '../src/boot/serve.ts'
+import type { RunningServer } from '../src/boot/serve.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 

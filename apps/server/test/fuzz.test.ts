@@ -4,7 +4,7 @@ import { createTestRemit, DIALECTS, runs } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { wildRequests } from './support/fuzz-requests.ts'
 import type { WildRequest } from './support/fuzz-requests.ts'
 

@@ -77,7 +77,7 @@ describe('dependencies', () => {
       .flatMap(({ folder }) => sourcesBelow(`${folder}/src`))
       .filter((file) => commercialNames.some((name) => read(file).includes(name)))
 
-    expect(naming.filter((file) => file !== 'apps/server/src/modules.ts')).toEqual([])
+    expect(naming.filter((file) => file !== 'apps/server/src/boot/modules.ts')).toEqual([])
   })
 
   test('the linter knows every commercial package by name', () => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { checkLicense, issueLicense, vendorKey } from '../src/license.ts'
+import { checkLicense, issueLicense, vendorKey } from '../src/settings/license.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const other = generateKeyPairSync('ed25519')

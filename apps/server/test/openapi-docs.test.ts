@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listen } from '../src/listen.ts'
-import type { Listener } from '../src/listen.ts'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { listen } from '../src/boot/listen.ts'
+import type { Listener } from '../src/boot/listen.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 import { curlsIn, runShown, sinceASecond } from './support/shown-commands.ts'
 
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8')

@@ -4,9 +4,9 @@ import type { TestRemit } from '@remit/core/testing'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { listen } from '../src/listen.ts'
-import type { Listener } from '../src/listen.ts'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { listen } from '../src/boot/listen.ts'
+import type { Listener } from '../src/boot/listen.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 
 interface Media {
   readonly example?: Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const golden = join(root, 'openapi.json')

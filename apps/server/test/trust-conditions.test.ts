@@ -1,7 +1,7 @@
 import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { TestOrganization, TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules, loadModules } from '../src/modules.ts'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
 
 describe.skipIf(!hasModules()).each(DIALECTS)('conditions of trust policies on %s', (dialect) => {
   let remit: TestRemit

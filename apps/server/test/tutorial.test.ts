@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../src/modules.ts'
+import { hasModules } from '../src/boot/modules.ts'
 import { RunningProcess } from './support/process.ts'
 
 const root = resolve(import.meta.dirname, '../../..')

@@ -3,7 +3,7 @@ import { DIALECTS } from '@remit/core/testing'
 import type { Api, CallOptions } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasModules } from '../src/modules.ts'
+import { hasModules } from '../src/boot/modules.ts'
 import { createEnterprise, OWNERS, register } from './identity/support.ts'
 
 /** No entry can be written, as if a disk or a partition were broken. */

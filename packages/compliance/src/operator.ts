@@ -5,7 +5,7 @@ import { renderingOf } from './report/formats.ts'
 import { Generator } from './report/generator.ts'
 import { storedOf } from './report/stored.ts'
 import { verifyAndRecord } from './verify/verify-and-record.ts'
-import type { Jobs } from './worker/jobs.ts'
+import type { Jobs } from './jobs/jobs.ts'
 
 /** An operator waits as long as it takes. */
 const PATIENCE_MS = 2 ** 31 - 1

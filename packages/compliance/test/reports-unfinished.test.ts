@@ -3,7 +3,7 @@ import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { HOLD_MS } from '../src/report/generator.ts'
-import type { Jobs } from '../src/worker/jobs.ts'
+import type { Jobs } from '../src/jobs/jobs.ts'
 import { createPlayed, createReports, QUARTER } from './support/reports.ts'
 import type { ReportsApi, ReportsOptions } from './support/reports.ts'
 

@@ -7,7 +7,7 @@ import compliance from '../src/index.ts'
 import { questionOf } from '../src/facts/index.ts'
 import { readSnapshot } from '../src/worker/snapshot.ts'
 import { LocalRunner, ThreadRunner } from '../src/worker/runner.ts'
-import type { Task } from '../src/worker/messages.ts'
+import type { Task } from '../src/jobs/messages.ts'
 
 const trust = { vkeys: [], anchors: [], unread: [] }
 const ignore = () => undefined

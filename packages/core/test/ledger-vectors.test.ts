@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { verifyExport } from '../src/ledger/export.ts'
+import { verifyExport } from '../src/ledger/verify/export.ts'
 import { ledgerVectors, rotatedChain, vectorChain, VECTORS } from './ledger-vectors.ts'
 import { exportVectors } from './ledger/export-vectors.ts'
 

@@ -1,9 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createPublicKey } from 'node:crypto'
-import { headerOf } from '../src/ledger/entry.ts'
-import type { StoredEntry } from '../src/ledger/entry.ts'
-import { consistencyProof, frontierAt, inclusionProof, treeRoot } from '../src/ledger/proof.ts'
-import { formatTlogProof } from '../src/ledger/tlog-proof.ts'
+import { headerOf } from '../src/ledger/format/entry.ts'
+import type { StoredEntry } from '../src/ledger/format/entry.ts'
+import {
+  consistencyProof,
+  frontierAt,
+  inclusionProof,
+  treeRoot,
+} from '../src/ledger/format/proof.ts'
+import { formatTlogProof } from '../src/ledger/format/tlog-proof.ts'
 import { buildChain, decision, rotation, testKey, testSigner } from './ledger/chain.ts'
 import type { Draft, TestChain } from './ledger/chain.ts'
 import { exportVectors } from './ledger/export-vectors.ts'

@@ -2,7 +2,7 @@ import { on } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Tables } from '../src/schema.ts'
+import type { Tables } from '../src/tables/schema.ts'
 import { answerOf, createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 

@@ -8,7 +8,7 @@ import { Hasher } from './credentials/hasher.ts'
 import { RefusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { federationOf } from './exchange/index.ts'
-import { migrations } from './schema.ts'
+import { migrations } from './tables/schema.ts'
 import { trustRoutes } from './trust/routes.ts'
 
 export default defineModule({

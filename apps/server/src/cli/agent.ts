@@ -1,7 +1,7 @@
 import { AgentId } from '@remit/contract'
 import type { AgentSwitch } from '@remit/core'
 import type { Command } from 'commander'
-import type { Booted } from '../boot.ts'
+import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'

@@ -2,7 +2,7 @@ import { Framework, FrameworkRole, REPORT_FORMATS, ReportRequest } from '@remit/
 import type { ReadyReport, ReportFormat } from '@remit/contract'
 import type { Compliance } from '@remit/core'
 import type { Command } from 'commander'
-import type { Booted } from '../boot.ts'
+import type { Booted } from '../boot/boot.ts'
 import { choice, orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { writeWhole } from './files.ts'

@@ -1,7 +1,7 @@
 import type { LedgerVerification } from '@remit/contract'
 import type { Compliance } from '@remit/core'
 import type { Command } from 'commander'
-import type { Booted } from '../boot.ts'
+import type { Booted } from '../boot/boot.ts'
 import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { orgOption, subcommand } from './command.ts'
 import { EXIT, refusingAsCouldNotRun } from './errors.ts'

@@ -1,6 +1,6 @@
 import type { Compliance } from '@remit/core'
 import type { Command } from 'commander'
-import type { Booted } from '../boot.ts'
+import type { Booted } from '../boot/boot.ts'
 import { complianceReportCommand } from './compliance-report.ts'
 import { complianceVerifyCommand } from './compliance-verify.ts'
 import { CliError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { CheckpointError, Failure, isUnavailable, NoteError, SettingError } from '@remit/core'
 import { CommanderError } from 'commander'
-import { ConfigError } from '../config.ts'
-import { ListenError } from '../listen.ts'
+import { ConfigError } from '../settings/config.ts'
+import { ListenError } from '../boot/listen.ts'
 
 /** How a command ends; docs/cli.md explains each. 78 is EX_CONFIG of sysexits.h. */
 export const EXIT = { ok: 0, failed: 1, couldNotRun: 2, notAnchored: 3, badConfig: 78 } as const

@@ -7,7 +7,7 @@ import {
 } from '@remit/core'
 import type { Pruned, PrunePlan, PruneQuestion, PruneStep, PruneUpTo } from '@remit/core'
 import type { Command } from 'commander'
-import type { Booted } from '../boot.ts'
+import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { FULL_LOG } from './ledger-erase.ts'

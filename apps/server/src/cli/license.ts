@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { checkLicense, generateLicenseKeys, issueLicense, vendorKey } from '../license.ts'
-import type { License } from '../license.ts'
+import { checkLicense, generateLicenseKeys, issueLicense, vendorKey } from '../settings/license.ts'
+import type { License } from '../settings/license.ts'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readPrivateKey, readPublicKey, readText, writeSecret } from './files.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
-import { ConfigError } from '../config.ts'
-import { NEEDS_DIRECT } from '../database.ts'
+import { ConfigError } from '../settings/config.ts'
+import { NEEDS_DIRECT } from '../boot/database.ts'
 import type { Session } from './session.ts'
 
 export function migrateCommand(program: Command, session: Session): void {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../settings/version.ts'
 import { agentCommands } from './agent.ts'
 import { complianceCommands } from './compliance.ts'
 import { judge } from './errors.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
-import { banner } from '../banner.ts'
-import { readConfig } from '../config.ts'
-import { createServer } from '../serve.ts'
+import { banner } from '../boot/banner.ts'
+import { readConfig } from '../settings/config.ts'
+import { createServer } from '../boot/serve.ts'
 import { subcommand } from './command.ts'
 import type { Session } from './session.ts'
 

@@ -3,9 +3,9 @@ import type { ReadyReport } from '@remit/contract'
 import { apiOf, createTestRemit } from '@remit/core/testing'
 import type { TestOrganization, TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { listen } from '../../src/listen.ts'
-import type { Listener } from '../../src/listen.ts'
-import { hasModules, loadModules } from '../../src/modules.ts'
+import { listen } from '../../src/boot/listen.ts'
+import type { Listener } from '../../src/boot/listen.ts'
+import { hasModules, loadModules } from '../../src/boot/modules.ts'
 import { curlsIn, runShown, sinceASecond } from '../support/shown-commands.ts'
 
 const page = readFileSync(new URL('../../../../docs/compliance.md', import.meta.url), 'utf8')

@@ -4,7 +4,7 @@ import { canonicalJson, setPlan } from '@remit/core'
 import { createClock, DIALECTS, refusalOf } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, issue, register } from '../identity/support.ts'
 import { tablesOf } from './tables.ts'
 

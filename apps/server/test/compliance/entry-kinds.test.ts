@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NOT_CARRIED } from '@remit/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'
 import type { Life } from './life.ts'
 

@@ -3,7 +3,7 @@ import { createClock, DIALECTS, runs } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, register } from '../identity/support.ts'
 import { NO_FLIPS, replay } from './replay-support.ts'
 

@@ -2,7 +2,7 @@ import { setPlan } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, OWNERS, register } from '../identity/support.ts'
 import { ask, bend, erase, flipsOf, NO_FLIPS, refusedReplay, replay } from './replay-support.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readyReport } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { live } from './life.ts'
 import type { Life } from './life.ts'
 

@@ -2,7 +2,7 @@ import type { ReadyReport } from '@remit/contract'
 import { createClock, DIALECTS, readyReport } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise } from '../identity/support.ts'
 
 const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const

@@ -2,7 +2,7 @@ import { createKey } from '@remit/core'
 import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
 describe.skipIf(!hasModules()).each(DIALECTS)(

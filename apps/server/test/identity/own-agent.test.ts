@@ -1,7 +1,7 @@
 import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, issue, register } from './support.ts'
 
 // The community edition has no credentials.

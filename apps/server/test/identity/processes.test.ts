@@ -1,7 +1,7 @@
 import { apiOf, createTestRemit, runs } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules, loadModules } from '../../src/modules.ts'
+import { hasModules, loadModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
 const ROUNDS = runs(1_000)

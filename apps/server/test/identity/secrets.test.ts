@@ -5,7 +5,7 @@ import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasModules } from '../../src/modules.ts'
+import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
 describe.skipIf(!hasModules()).each(DIALECTS)('secrets of agents are nowhere, on %s', (dialect) => {

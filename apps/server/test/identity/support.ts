@@ -1,7 +1,7 @@
 import type { CredentialInput, Scope } from '@remit/contract'
 import { createApi } from '@remit/core/testing'
 import type { Api, Ok, TestRemitOptions } from '@remit/core/testing'
-import { loadModules } from '../../src/modules.ts'
+import { loadModules } from '../../src/boot/modules.ts'
 
 /** The whole enterprise edition, and an organization to call it for. */
 export const createEnterprise = async (options: TestRemitOptions = {}): Promise<Api> =>

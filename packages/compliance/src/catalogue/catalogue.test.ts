@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { Failure } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, CHECKS, EVIDENCE_KINDS, METRICS } from './catalogue.ts'
-import { isKindInPlan } from './plan.ts'
+import { isKindInPlan } from '../facts/plan.ts'
 import { categoryOf, controlsIn, scopeOf, scopeStatement } from './scope.ts'
 
 const COUNTS = {

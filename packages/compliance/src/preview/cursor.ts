@@ -1,7 +1,7 @@
 import type { ReplayRequest } from '@remit/contract'
 import { invalid } from '@remit/core'
 import { digestOf } from './overlay.ts'
-import type { ReplayResult, ReplaySpan } from './replay.ts'
+import type { ReplayResult, ReplaySpan } from '../jobs/replay.ts'
 
 const CURSOR = /^(\d{1,15})\.(\d{1,15})\.([0-9a-f]{16})\.([0-9a-f]{16})$/
 

@@ -3,9 +3,9 @@ import type { EntryDraft } from '@remit/core'
 import { createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { replay } from './replay.ts'
-import type { ReplayTask } from './replay.ts'
+import type { ReplayTask } from '../jobs/replay.ts'
 
 /** Denies every agent whose name ends in an odd digit, and takes its time for it. */
 const TRIAL = `export const openTrial = async () => ({

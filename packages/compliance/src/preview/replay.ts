@@ -1,48 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { findCut, recordedDecision, seqAtTime } from '@remit/core'
-import type { Database, OpenTrial, Overlay, RuleTrial } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Database, OpenTrial, RuleTrial } from '@remit/core'
+import type { ReplayCounts, ReplayResult, ReplaySpan, ReplayTask } from '../jobs/replay.ts'
+import type { Tables } from '../tables/schema.ts'
 import { readCarried } from '../verify/carried-rows.ts'
 import { AGENT_KINDS, AgentsThen } from './agents-then.ts'
 import { judgeAnew } from './judge.ts'
 import { Tally } from './tally.ts'
-import type { Counts } from './tally.ts'
 
 type Db = Database<Tables>
-
-/** What a replay is about; plain data, for a thread of its own. */
-export interface ReplayTask {
-  /** URL of the module that opens the trial: see `RuleTrials`. */
-  readonly module: string
-  readonly overlay: Overlay | null
-  /** The period, RFC 3339 in UTC, half-open; or where an earlier replay of it ended. */
-  readonly span: { readonly from: string; readonly to: string } | ReplaySpan
-  readonly maxDecisions: number
-  /** Flips to list. */
-  readonly limit: number
-  /** Milliseconds after which it ends where it is. */
-  readonly maxMs: number
-  /** Begins the digest of the rules that an earlier part was judged by; null for the first part. */
-  readonly digest: string | null
-}
-
-/** Sequence numbers, half-open. */
-export interface ReplaySpan {
-  readonly fromSeq: number
-  readonly endSeq: number
-}
-
-export interface ReplayResult {
-  readonly counts: Counts
-  readonly judgedBy: {
-    readonly policies: number
-    readonly approvalRules: number
-    readonly defaultEffect: 'allow' | 'deny'
-    readonly digest: string
-  }
-  /** What is left of the period; null at its end. */
-  readonly rest: ReplaySpan | null
-}
 
 // A decision has 256 KiB at most, and few have one.
 const PAGE = 256
@@ -137,7 +103,7 @@ class Replayer {
     return this.#tally.decisions
   }
 
-  counts(): Counts {
+  counts(): ReplayCounts {
     return this.#tally.counts()
   }
 

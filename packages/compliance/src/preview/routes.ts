@@ -5,7 +5,7 @@ import type { Deps, Preview, Route } from '@remit/core'
 import { cursorOf, readCursor } from './cursor.ts'
 import { dryRunEntry } from './entry.ts'
 import { admitOverlay, theTrials } from './overlay.ts'
-import type { Jobs } from '../worker/jobs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
 /** Milliseconds that a replay may compute. */

@@ -1,25 +1,11 @@
 import { FLIPS } from '@remit/contract'
-import type { Flip, FlipCounts, Replay } from '@remit/contract'
+import type { Flip, FlipCounts } from '@remit/contract'
 import { isoTime } from '@remit/core'
 import type { RecordedDecision } from '@remit/core'
+import type { ReplayCounts } from '../jobs/replay.ts'
 import type { Judged } from './judge.ts'
 
 const MAX_RULES = 100
-
-/** What a replay counts. */
-export type Counts = Pick<
-  Replay,
-  | 'decisions'
-  | 'first_seq'
-  | 'last_seq'
-  | 'unchanged'
-  | 'flipped'
-  | 'not_replayable'
-  | 'rules'
-  | 'rules_omitted'
-  | 'flips'
-  | 'flips_omitted'
->
 
 const none = (): FlipCounts =>
   Object.fromEntries(FLIPS.map((kind) => [kind, 0])) as unknown as FlipCounts
@@ -58,7 +44,7 @@ export class Tally {
     this.#notReplayable[why]++
   }
 
-  counts(): Counts {
+  counts(): ReplayCounts {
     const rules = [...this.#byRule]
       .map(([policy, counts]) => ({ policy, ...counts }))
       .toSorted((a, b) => total(b) - total(a) || order(a.policy, b.policy))

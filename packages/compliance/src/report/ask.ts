@@ -8,9 +8,8 @@ import { HOLD_MS } from './generator.ts'
 import type { Generator } from './generator.ts'
 import { periodOf } from './period.ts'
 import type { Period } from './period.ts'
-import type { ReportRow } from './schema.ts'
+import type { ReportHead, ReportRow } from '../tables/reports.ts'
 import { deleteLeft, findClaimed, findReport, forgetClaim, insertReport } from './store.ts'
-import type { ReportHead } from './store.ts'
 
 export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids' | 'evaluation'> {
   readonly generator: Generator

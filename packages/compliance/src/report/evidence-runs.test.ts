@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SeqGatherer } from '../facts/index.ts'
-import type { EvidenceQuery } from '../worker/jobs.ts'
+import type { EvidenceQuery } from '../jobs/jobs.ts'
 import { EvidenceRuns } from './evidence-runs.ts'
 
 const signal = new AbortController().signal

@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import type { EvidenceQuery, Jobs } from '../worker/jobs.ts'
+import type { EvidenceQuery, Jobs } from '../jobs/jobs.ts'
 import type { SeqRun } from '../facts/index.ts'
 import { questionFor } from './generate.ts'
 

@@ -6,13 +6,12 @@ import { catalogue } from '../catalogue/catalogue.ts'
 import type { Scope } from '../catalogue/scope.ts'
 import { questionOf } from '../facts/index.ts'
 import type { Question } from '../facts/index.ts'
-import type { Tables } from '../schema.ts'
-import type { Jobs, ReportFacts } from '../worker/jobs.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { Jobs, ReportFacts } from '../jobs/jobs.ts'
 import { csvOf } from './csv/csv.ts'
 import { contentOf, sealed } from './document.ts'
-import { generatedEntry } from './generated-entry.ts'
-import type { ReportRow } from './schema.ts'
-import type { ReportHead } from './store.ts'
+import { generatedEntry } from '../verify/generated-entry.ts'
+import type { ReportHead, ReportRow } from '../tables/reports.ts'
 
 type Documents = Pick<
   ReportRow,

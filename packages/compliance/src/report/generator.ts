@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { Failure, isUnavailable } from '@remit/core'
 import type { Deps } from '@remit/core'
-import type { Jobs } from '../worker/jobs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { generate } from './generate.ts'
-import type { ReportHead } from './store.ts'
+import type { ReportHead } from '../tables/reports.ts'
 import { findAbandoned, updateGenerating } from './store.ts'
 
 export type GeneratorDeps = Pick<Deps, 'db' | 'writer' | 'clock' | 'log'>

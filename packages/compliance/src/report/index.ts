@@ -1,5 +1,5 @@
 import type { Contribution, Deps } from '@remit/core'
-import type { Jobs } from '../worker/jobs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { Generator } from './generator.ts'
 import { reportRoutes } from './routes.ts'
 

@@ -1,13 +1,14 @@
 import type { Database } from '@remit/core'
 import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
 import type { EntryNote, FactFold, FactRow, Outside, Question, SeqRun } from '../facts/index.ts'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { readCarried } from '../verify/carried-rows.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
-import type { CheckHooks, Trust } from '../verify/check-ledger.ts'
+import type { Trust } from '../jobs/trust.ts'
+import type { CheckHooks } from '../verify/check-ledger.ts'
 import { PeriodEnd } from '../verify/period-end.ts'
-import type { EvidenceQuery, LedgerCheck, ReportFacts } from '../worker/jobs.ts'
+import type { EvidenceQuery, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
 
 type Db = Database<Tables>
 type OnProgress = NonNullable<CheckHooks['onProgress']>

@@ -1,7 +1,7 @@
 import type { ControlStatus, Plan, ReportCheck, StatusReason } from '@remit/contract'
 import { CHECKS } from '../catalogue/catalogue.ts'
 import type { CheckDefinition, Control } from '../catalogue/definitions.ts'
-import { isKindInPlan } from '../catalogue/plan.ts'
+import { isKindInPlan } from '../facts/plan.ts'
 import type { Evidence, Facts, Outcome } from '../facts/index.ts'
 
 const DAY = 86_400_000

@@ -1,10 +1,7 @@
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { ReportRow } from './schema.ts'
-
-/** A report in the list: without its documents. */
-export type ReportHead = Omit<ReportRow, 'content' | 'csv'>
+import type { Tables } from '../tables/schema.ts'
+import type { ReportHead, ReportRow } from '../tables/reports.ts'
 
 const HEAD = [
   'org_id',

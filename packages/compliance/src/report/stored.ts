@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ReadyReport } from '@remit/contract'
 import { canonicalJson, fail } from '@remit/core'
-import type { ReportRow } from './schema.ts'
+import type { ReportRow } from '../tables/reports.ts'
 
 /** A finished report as it is kept. */
 export interface Stored {

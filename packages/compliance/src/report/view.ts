@@ -1,7 +1,7 @@
 import { ReportSummary } from '@remit/contract'
 import type { Framework, Report, ReportListItem } from '@remit/contract'
 import { jsonIn } from './stored.ts'
-import type { ReportHead } from './store.ts'
+import type { ReportHead } from '../tables/reports.ts'
 
 const askedOf = ({ id, framework, period_from, period_to }: ReportHead) => ({
   id,

@@ -1,7 +1,7 @@
 import { fail, findCut, on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { ReadyReport } from '@remit/contract'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /**
  * Throws `ledger_pruned` where entries that a report was made from are gone since: read again, the rest

@@ -1,5 +1,5 @@
 import type { LedgerVerification } from '@remit/contract'
-import type { LedgerCheck } from '../worker/jobs.ts'
+import type { LedgerCheck } from '../jobs/jobs.ts'
 
 /** What is told of a verification, before it is known whether it could be recorded. */
 export type Verification = Omit<LedgerVerification, 'recorded' | 'not_recorded' | 'ledger'>

@@ -1,7 +1,7 @@
 import { carriedEntries, findCut, ownEntries, parseCarried, parsePayload } from '@remit/core'
 import type { Database } from '@remit/core'
 import type { FactRow } from '../facts/index.ts'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /** What a ledger says of entries that are no longer there. */
 export interface Carried {

@@ -1,6 +1,6 @@
 import type { LedgerEntryRow, VerifyReport } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import type { ReportError } from '../worker/jobs.ts'
+import type { ReportError } from '../jobs/jobs.ts'
 import { chainFactsOf } from './chain-facts.ts'
 import { PeriodEnd } from './period-end.ts'
 

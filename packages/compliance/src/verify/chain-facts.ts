@@ -1,6 +1,6 @@
 import type { VerifyReport } from '@remit/core'
 import type { ChainFacts, CheckpointMismatch } from '../facts/index.ts'
-import type { ReportsCheck } from '../worker/jobs.ts'
+import type { ReportsCheck } from '../jobs/jobs.ts'
 import type { PeriodEnd } from './period-end.ts'
 
 type LedgerError = VerifyReport['errors'][number]

@@ -1,21 +1,10 @@
 import { verifyDatabase } from '@remit/core'
 import type { Database, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
-import type { Tables } from '../schema.ts'
-import type { LedgerCheck, VerifyOptions } from '../worker/jobs.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { LedgerCheck, VerifyOptions } from '../jobs/jobs.ts'
+import type { Trust } from '../jobs/trust.ts'
 import { RecordedReports } from './recorded-reports.ts'
-
-/** What is known of a ledger from outside its database. */
-export interface Trust {
-  /** The server's own verifier key. */
-  readonly vkeys: readonly string[]
-  /** Notes of the folder of checkpoints. */
-  readonly anchors: readonly string[]
-  /** Sentences about what of that folder could not be read. */
-  readonly unread: readonly string[]
-  /** There should be a folder, and it holds nothing of the ledger. */
-  readonly none?: boolean
-}
 
 export interface CheckHooks {
   readonly onEntry?: (row: LedgerEntryRow) => void

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { saidOf } from '../report/generated-entry.ts'
-import type { ReportRow } from '../report/schema.ts'
+import { saidOf } from './generated-entry.ts'
+import type { ReportRow } from '../tables/reports.ts'
 import type { ReportRecord } from './report-record.ts'
 
 /** Without these an entry vouches for nothing. Of the others, older entries have fewer. */

@@ -1,7 +1,7 @@
 import { verifyLedger as endpoints } from '@remit/contract'
 import { implement } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
-import type { Jobs } from '../worker/jobs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { verifyAndRecord } from './verify-and-record.ts'
 
 /** `POST /v1/compliance/verify-ledger`. */

@@ -1,7 +1,7 @@
 import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
 import { invalid, isSignedByAny, readGivenCheckpoint } from '@remit/core'
 import type { Deps, Requester } from '@remit/core'
-import type { Jobs, JobWatch } from '../worker/jobs.ts'
+import type { Jobs, JobWatch } from '../jobs/jobs.ts'
 import { verificationOf } from './answer.ts'
 import { recordVerification } from './record.ts'
 

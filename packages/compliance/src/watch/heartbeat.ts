@@ -1,6 +1,6 @@
 import { isoTime, on, OPERATOR, SYSTEM } from '@remit/core'
 import type { AnyDatabase, Deps } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /**
  * A heartbeat is due an hour before a day has gone by since the last, milliseconds. The next look comes

@@ -1,6 +1,6 @@
 import type { Database } from '@remit/core'
 import { sql } from 'kysely'
-import type { WatchTables } from './schema.ts'
+import type { WatchTables } from '../tables/watch.ts'
 
 type Db = Database<WatchTables>
 

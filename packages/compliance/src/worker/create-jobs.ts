@@ -1,12 +1,12 @@
 import { NoteError } from '@remit/core'
 import type { Deps } from '@remit/core'
-import type { Trust } from '../verify/check-ledger.ts'
+import type { Trust } from '../jobs/trust.ts'
 import { readAnchors } from '../watch/anchors.ts'
 import type { SeqRun } from '../facts/index.ts'
-import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from './jobs.ts'
-import type { Task } from './messages.ts'
+import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
+import type { Task } from '../jobs/messages.ts'
 import { JobPool } from './pool.ts'
-import type { ReplayResult } from '../preview/replay.ts'
+import type { ReplayResult } from '../jobs/replay.ts'
 import { LocalRunner, ThreadRunner } from './runner.ts'
 
 type JobDeps = Pick<Deps, 'db' | 'databaseUrl' | 'ledger' | 'settings' | 'verifierKey'>

@@ -1,6 +1,6 @@
 import { Failure } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import type { Task } from './messages.ts'
+import type { Task } from '../jobs/messages.ts'
 import { JobPool } from './pool.ts'
 import type { OnProgress, Runner } from './runner.ts'
 

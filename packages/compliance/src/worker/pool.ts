@@ -1,6 +1,6 @@
 import { Turns, unavailable } from '@remit/core'
-import type { JobWatch } from './jobs.ts'
-import type { Task } from './messages.ts'
+import type { JobWatch } from '../jobs/jobs.ts'
+import type { Task } from '../jobs/messages.ts'
 import type { Runner } from './runner.ts'
 
 export interface PoolOptions {

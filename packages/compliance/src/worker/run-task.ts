@@ -1,13 +1,13 @@
 import type { Database } from '@remit/core'
 import type { SeqRun } from '../facts/index.ts'
 import { replay } from '../preview/replay.ts'
-import type { ReplayResult } from '../preview/replay.ts'
+import type { ReplayResult } from '../jobs/replay.ts'
 import { readEvidence, readReportFacts } from '../report/read-ledger.ts'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
 import type { CheckHooks } from '../verify/check-ledger.ts'
-import type { LedgerCheck, ReportFacts } from './jobs.ts'
-import type { Task } from './messages.ts'
+import type { LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
+import type { Task } from '../jobs/messages.ts'
 
 /** Does one job over one reading of the database, wherever that runs. */
 export async function runTask(

@@ -1,8 +1,8 @@
 import { beside, Failure, Thread } from '@remit/core'
 import type { Database } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import { received } from './messages.ts'
-import type { Report, Task } from './messages.ts'
+import type { Tables } from '../tables/schema.ts'
+import { received } from '../jobs/messages.ts'
+import type { Report, Task } from '../jobs/messages.ts'
 import { runTask } from './run-task.ts'
 
 export type OnProgress = (done: number, total: number) => void

@@ -1,7 +1,7 @@
 import { dialectOf, openDatabase } from '@remit/core'
 import type { Database } from '@remit/core'
 import { sql } from 'kysely'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 
 type Db = Database<Tables>
 

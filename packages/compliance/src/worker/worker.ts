@@ -2,8 +2,8 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '@remit/core'
-import { toSend } from './messages.ts'
-import type { Report, Task } from './messages.ts'
+import { toSend } from '../jobs/messages.ts'
+import type { Report, Task } from '../jobs/messages.ts'
 import { runTask } from './run-task.ts'
 import { readSnapshot } from './snapshot.ts'
 

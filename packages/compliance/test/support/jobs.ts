@@ -2,7 +2,7 @@ import { verifyDatabase } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { createFold, SeqGatherer } from '../../src/facts/index.ts'
 import { SOUND } from '../../src/facts/outside.ts'
-import type { Jobs } from '../../src/worker/jobs.ts'
+import type { Jobs } from '../../src/jobs/jobs.ts'
 
 /** The jobs at once, in this thread: over small ledgers that nobody tampered with. */
 export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {

@@ -1,7 +1,7 @@
 import { defineModule } from '@remit/core'
 import { createTestRemit } from '@remit/core/testing'
 import type { TestRemit, TestRemitOptions } from '@remit/core/testing'
-import { migrations } from '../../src/schema.ts'
+import { migrations } from '../../src/tables/schema.ts'
 import { verifyRoutes } from '../../src/verify/routes.ts'
 import { Watch } from '../../src/watch/watch.ts'
 import { createJobs } from '../../src/worker/create-jobs.ts'

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../db/failure.ts'
-import { TryAgain } from '../ledger/work.ts'
+import { TryAgain } from '../ledger/write/work.ts'
 import type { BatchTime } from '../computing/batch-time.ts'
 import type { BatchMemory } from './batch.ts'
 import type { Prepared } from './decide.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { Recent } from '../recent.ts'
+import { Recent } from '../base/recent.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
 

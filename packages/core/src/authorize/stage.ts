@@ -9,8 +9,8 @@ import type {
 import type { Transaction } from 'kysely'
 import type { BulkInsert } from '../db/portable.ts'
 import type { Meter } from '../computing/meter.ts'
-import type { Caller } from '../http/caller.ts'
-import type { EntryDraft } from '../ledger/draft.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { EntryDraft } from '../ledger/format/draft.ts'
 
 /** What another protocol says about a request beyond `/v1/authorize`; nobody vouches for it. */
 export interface Claims {

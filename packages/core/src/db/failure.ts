@@ -1,5 +1,5 @@
-import { fail } from '../errors.ts'
-import type { Failure } from '../errors.ts'
+import { fail } from '../base/errors.ts'
+import type { Failure } from '../base/errors.ts'
 
 // SQLSTATE classes and codes that say "not now": connection, resources, operator, locks, read-only, timeouts.
 const PASSING = /^(08|53|57P|57014|55P03|40001|40P01|25006|25P0[34])/

@@ -1,7 +1,7 @@
 import type { GuardAnswer, GuardRequest } from '@remit/contract'
 import type { Job } from '../threads/job.ts'
 import type { Computer } from '../threads/pool.ts'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import { checkContent } from './guard.ts'
 import type { Opinions } from './second-opinion.ts'
 

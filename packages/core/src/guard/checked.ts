@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GuardAnswer, GuardRequest } from '@remit/contract'
-import type { Caller } from '../http/caller.ts'
-import { ownAgent } from '../http/own-agent.ts'
+import type { Caller } from '../caller/caller.ts'
+import { ownAgent } from '../caller/own-agent.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
 /** What a check is remembered by: the verdict and a hash, never the text. */

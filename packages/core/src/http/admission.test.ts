@@ -1,6 +1,6 @@
 import { contract } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
 import { Admission } from './admission.ts'
 

@@ -1,5 +1,5 @@
 import { endpoints } from '@remit/contract'
-import { Failure } from '../errors.ts'
+import { Failure } from '../base/errors.ts'
 import { Refusal } from '../threads/job.ts'
 import type { Job } from '../threads/job.ts'
 import { checkBody, readJson } from './check-body.ts'

@@ -1,6 +1,6 @@
 import type { Endpoint } from '@remit/contract'
 import type { z } from 'zod'
-import { fail, invalid } from '../errors.ts'
+import { fail, invalid } from '../base/errors.ts'
 import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
 import type { JsonLimits } from '../json/strict-json.ts'
 import { invalidInput } from './problem.ts'

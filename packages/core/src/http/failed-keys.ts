@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 
 /** Counts the wrong keys that an address sends. */
 export interface FailedKeys {

@@ -1,4 +1,4 @@
-import { fail, invalid } from '../errors.ts'
+import { fail, invalid } from '../base/errors.ts'
 
 /** The media type in which OAuth clients send their requests (RFC 6749 appendix B). */
 export const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i

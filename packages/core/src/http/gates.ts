@@ -1,7 +1,7 @@
 import type { Endpoint } from '@remit/contract'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import { reaches } from '../keys/authenticator.ts'
-import type { Caller, CredentialPrincipal, KeyPrincipal } from './caller.ts'
+import type { Caller, CredentialPrincipal, KeyPrincipal } from '../caller/caller.ts'
 
 /** Refuses a caller whose plan is below the endpoint's tier, or whose role or scopes do not reach it. */
 export function admit(endpoint: Endpoint, { plan, principal }: Caller): void {

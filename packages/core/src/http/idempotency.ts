@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Endpoint } from '@remit/contract'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import type { Claim, StoredAnswer } from '../idempotency/claim.ts'
-import type { Caller, Principal } from './caller.ts'
+import type { Caller, Principal } from '../caller/caller.ts'
 
 const KEY = /^[ -~]{1,255}$/
 

@@ -1,7 +1,7 @@
 import type { Endpoint, Input } from '@remit/contract'
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { invalid } from '../errors.ts'
+import { invalid } from '../base/errors.ts'
 import { checkShape } from './check-body.ts'
 
 /** The input of a request, whose parameters and query are checked here; its body was checked before. */

@@ -1,9 +1,9 @@
 import type { Endpoint } from '@remit/contract'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { SecretUnreadable } from '../secrets/secret-box.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from '../caller/caller.ts'
 
 /** An answer as it is sent. */
 export interface Rendered {

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '@remit/contract'
-import type { Failure } from '../errors.ts'
+import type { Failure } from '../base/errors.ts'
 import { asFailure, problemBody } from './problem.ts'
 
 /** Codes that OAuth has too. */

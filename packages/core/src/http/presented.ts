@@ -1,6 +1,6 @@
 import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
-import { Failure, fail } from '../errors.ts'
+import { Failure, fail } from '../base/errors.ts'
 import { parseKey } from '../keys/key-text.ts'
 import { readFields } from './bodies.ts'
 import { headerOf } from './header.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import { asFailure, invalidInput, problemBody, problemResponse } from './problem.ts'
 
 describe('problemResponse', () => {

@@ -2,9 +2,9 @@ import { PROBLEMS } from '@remit/contract'
 import type { FieldError, Problem, ProblemCode } from '@remit/contract'
 import type { z } from 'zod'
 import { isUnavailable, unavailable } from '../db/failure.ts'
-import { Failure, fail } from '../errors.ts'
-import type { FailureExtras } from '../errors.ts'
-import { fieldErrors } from '../field-errors.ts'
+import { Failure, fail } from '../base/errors.ts'
+import type { FailureExtras } from '../base/errors.ts'
+import { fieldErrors } from '../base/field-errors.ts'
 
 // Whoever sends a megabyte of faults is not sent a megabyte of sentences about them.
 const MAX_ERRORS = 50

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { fail } from '../errors.ts'
-import type { Failure } from '../errors.ts'
+import { fail } from '../base/errors.ts'
+import type { Failure } from '../base/errors.ts'
 
 /** Counts the requests of a key; gives the `RateLimit` headers of the answer. */
 export interface RateLimit {

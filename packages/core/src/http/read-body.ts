@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
-import { fail, invalid } from '../errors.ts'
-import type { Failure } from '../errors.ts'
+import { fail, invalid } from '../base/errors.ts'
+import type { Failure } from '../base/errors.ts'
 import { FORM_TYPE } from './form.ts'
 import { headerOf, incomingOf } from './header.ts'
 

@@ -1,5 +1,5 @@
-import { fail } from '../errors.ts'
-import type { Failure } from '../errors.ts'
+import { fail } from '../base/errors.ts'
+import type { Failure } from '../base/errors.ts'
 
 /** A path template (`/v1/ledger/{seq}`) with a method that it takes. */
 export interface Served {

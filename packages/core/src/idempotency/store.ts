@@ -1,6 +1,6 @@
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
-import { fail } from '../errors.ts'
+import { fail } from '../base/errors.ts'
 import type { Claim, StoredAnswer } from './claim.ts'
 
 type Db = Database<CoreTables>

@@ -1,7 +1,7 @@
 import type { Plan } from '@remit/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKey, endKey, setPlan } from '../orgs/administration.ts'
-import type { CredentialHolder } from '../module/ports.ts'
+import type { CredentialHolder } from './credentials.ts'
 import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
 import type { TestClock, TestRemit } from '../testing/index.ts'
 import { generateText, publicPart } from './key-text.ts'

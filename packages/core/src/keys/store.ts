@@ -2,7 +2,7 @@ import type { Plan, Role } from '@remit/contract'
 import type { Database } from '../db/open.ts'
 import { statement } from '../db/portable.ts'
 import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
-import type { TimePlace } from '../time-cursor.ts'
+import type { TimePlace } from '../base/time-cursor.ts'
 
 type Db = Database<CoreTables>
 

@@ -2,19 +2,18 @@ import type { Meter } from '../computing/meter.ts'
 import type {
   LedgerVerification,
   Owner,
-  Plan,
   ReadyReport,
   Reason,
   ReportQuery,
   ReportRequest,
-  Scope,
   VerifyLedgerRequest,
 } from '@remit/contract'
 import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { AnyDatabase } from '../db/portable.ts'
-import type { Caller } from '../http/caller.ts'
-import type { EntryDraft } from '../ledger/draft.ts'
-import type { Scope as WorkScope } from '../ledger/work.ts'
+import type { Impersonations } from '../caller/impersonations.ts'
+import type { Credentials } from '../keys/credentials.ts'
+import type { EntryDraft } from '../ledger/format/draft.ts'
+import type { Scope as WorkScope } from '../ledger/write/work.ts'
 
 /**
  * What modules offer each other. A module provides a port in its contribution and others ask for it
@@ -77,35 +76,6 @@ export interface RegisteredAgent {
   readonly owners: readonly Owner[]
   /** What conditions read as `agent`. */
   readonly attributes: Readonly<Record<string, unknown>>
-}
-
-/** Attempts of agents to act as others. */
-export interface Impersonations {
-  /** Records that a credential asked as another agent; the record is durable when it resolves. */
-  refused(caller: Caller, asked: string, requestId: string): Promise<void>
-}
-
-/** The credentials of agents. */
-export interface Credentials {
-  /** Who holds the credential with this text, which is well-formed; null for every other one, without a cause. */
-  authenticate(text: string): Promise<CredentialHolder | null>
-  /** The holders of those that are live at a time (milliseconds), as the transaction sees them. */
-  find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]>
-  /** Takes note of a use that needed no look-up. */
-  used(id: string): void
-}
-
-/** A live credential of an active agent, with what a caller needs to know of its organization. */
-export interface CredentialHolder {
-  readonly id: string
-  readonly orgId: string
-  readonly agentId: string
-  /** What it may do now, in the order of the alphabet. */
-  readonly scopes: readonly Scope[]
-  /** Milliseconds. */
-  readonly expiresAt: number
-  readonly plan: Plan
-  readonly configVersion: number
 }
 
 /** What is known of the variables of a condition before it is evaluated. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { randomIds } from '../ids.ts'
+import { randomIds } from '../base/ids.ts'
 import { generateKey } from '../keys/key-text.ts'
-import { createLedgerSigner } from '../ledger/signing-key.ts'
+import { createLedgerSigner } from '../ledger/format/signing-key.ts'
 import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'
 import {

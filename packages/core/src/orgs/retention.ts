@@ -1,6 +1,6 @@
 import { LEAST_RETENTION_DAYS } from '@remit/contract'
 import type { OrganizationSettings } from '@remit/contract'
-import { invalid } from '../errors.ts'
+import { invalid } from '../base/errors.ts'
 
 const LAW =
   'Articles 19(1) and 26(6) of the EU AI Act have providers and deployers of high-risk AI systems keep its logs for at least six months'

@@ -1,7 +1,7 @@
 import { OrganizationSettings, SETTINGS } from '@remit/contract'
 import type { OrganizationRow } from '../db/schema.ts'
-import { invalid } from '../errors.ts'
-import { fieldErrors } from '../field-errors.ts'
+import { invalid } from '../base/errors.ts'
+import { fieldErrors } from '../base/field-errors.ts'
 
 type SettingName = keyof OrganizationSettings
 

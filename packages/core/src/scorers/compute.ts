@@ -5,8 +5,8 @@ import { received, scoreJob, unusableParam } from './score-job.ts'
 import { prepare, scoreOne } from './score-one.ts'
 import { Unscorable } from './scorer.ts'
 import type { PureScorer, ScoreOutcome } from './scorer.ts'
-import { sliced } from './slices.ts'
-import type { Pacing } from './slices.ts'
+import { sliced } from '../computing/slices.ts'
+import type { Pacing } from '../computing/slices.ts'
 
 export interface ComputeContext extends Pacing {
   /** Absent: everything is computed on the event loop, as on the command line. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ScorersAnswer, ScorersRequest } from '@remit/contract'
-import type { Caller } from '../http/caller.ts'
+import type { Caller } from '../caller/caller.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
 /** What a finished run is remembered by: numbers and a hash, never the texts that were scored. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { fail } from '../errors.ts'
-import { fieldErrors } from '../field-errors.ts'
+import { fail } from '../base/errors.ts'
+import { fieldErrors } from '../base/field-errors.ts'
 import type { Scorer } from './scorer.ts'
 
 /** The params of one request, ready to use. */

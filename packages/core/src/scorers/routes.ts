@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { scorers } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
-import { fail } from '../errors.ts'
-import { implement } from '../module/implement.ts'
-import type { Route } from '../module/implement.ts'
+import { fail } from '../base/errors.ts'
+import { implement } from '../http/implement.ts'
+import type { Route } from '../http/implement.ts'
 import { describeScorer } from './catalogue.ts'
 import { finishedRun } from './finished.ts'
 import type { ScorerRuns } from './finished.ts'
 import { runScorer } from './run.ts'
 import type { Scorer } from './scorer.ts'
-import { sliced } from './slices.ts'
+import { sliced } from '../computing/slices.ts'
 
 const { runScorer: run, listScorers: list } = scorers
 

@@ -6,7 +6,7 @@ import type {
   ScorersRequest,
 } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
-import { fail, invalid } from '../errors.ts'
+import { fail, invalid } from '../base/errors.ts'
 import { aggregate } from './aggregates.ts'
 import { compute } from './compute.ts'
 import { checkFields } from './fields.ts'
@@ -14,7 +14,7 @@ import { parseParams } from './params.ts'
 import { addUp, corpusScore, finish, toScore } from './score-entry.ts'
 import type { BatchOutcome, Scorer, ScoringContext } from './scorer.ts'
 import { Unscorable, UnusableParam } from './scorer.ts'
-import type { Pacing } from './slices.ts'
+import type { Pacing } from '../computing/slices.ts'
 
 export interface RunContext extends Pacing, ScoringContext {
   /** Absent: everything is computed on the event loop. */

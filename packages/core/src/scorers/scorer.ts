@@ -1,6 +1,6 @@
 import type { ResultToScore } from '@remit/contract'
 import type { z } from 'zod'
-import type { Caller } from '../http/caller.ts'
+import type { Caller } from '../caller/caller.ts'
 
 export type FieldName = Exclude<keyof ResultToScore, 'id'>
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { createLedgerSigner } from '../ledger/signing-key.ts'
+import { createLedgerSigner } from '../ledger/format/signing-key.ts'
 import { pruneLedger } from '../orgs/prune/index.ts'
 import type { Pruned, PruneUpTo } from '../orgs/prune/index.ts'
 import type { TestClock, TestOrganization, TestRemit } from './remit.ts'

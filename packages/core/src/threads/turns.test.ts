@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Failure } from '../errors.ts'
+import { Failure } from '../base/errors.ts'
 import { Turns } from './turns.ts'
 
 /** Work that runs until it is told to end. */

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/db/open.ts'
 import type { Database } from '../../src/db/open.ts'
 import { pollingSignals } from '../../src/db/polling-signals.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
-import { verifyDatabase } from '../../src/ledger/verify-database.ts'
+import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import {
   createDatabase,
   createTestRemit,

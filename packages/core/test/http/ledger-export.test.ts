@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { verifyExport } from '../../src/ledger/export.ts'
+import { verifyExport } from '../../src/ledger/verify/export.ts'
 import { createKey } from '../../src/orgs/administration.ts'
 import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
 import type { TestOrganization, TestRemit } from '../../src/testing/index.ts'

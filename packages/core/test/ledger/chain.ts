@@ -1,6 +1,6 @@
 import { createPrivateKey, hash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { signCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
 import {
   commitmentOf,
   ENTRY_FORMAT,
@@ -8,12 +8,16 @@ import {
   headerOf,
   payloadText,
   ZERO_HASH,
-} from '../../src/ledger/entry.ts'
-import type { EntryPayload, StoredEntry } from '../../src/ledger/entry.ts'
-import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from '../../src/ledger/export.ts'
-import { MerkleTree, encodeFrontier } from '../../src/ledger/merkle.ts'
-import { createNoteSigner } from '../../src/ledger/note.ts'
-import type { NoteSigner } from '../../src/ledger/note.ts'
+} from '../../src/ledger/format/entry.ts'
+import type { EntryPayload, StoredEntry } from '../../src/ledger/format/entry.ts'
+import {
+  formatCheckpointLine,
+  formatEntryLine,
+  formatHeaderLine,
+} from '../../src/ledger/verify/export.ts'
+import { MerkleTree, encodeFrontier } from '../../src/ledger/format/merkle.ts'
+import { createNoteSigner } from '../../src/ledger/format/note.ts'
+import type { NoteSigner } from '../../src/ledger/format/note.ts'
 
 /** An entry to be, without its place. The payload's other fields are null. */
 export interface Draft {

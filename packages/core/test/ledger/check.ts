@@ -1,8 +1,8 @@
-import type { StoredEntry } from '../../src/ledger/entry.ts'
-import { parseVerifierKey } from '../../src/ledger/note.ts'
-import { createChainVerifier } from '../../src/ledger/verify.ts'
-import type { ChainEnd, ChainVerifierOptions } from '../../src/ledger/verify.ts'
-import type { ChainReport } from '../../src/ledger/verify-report.ts'
+import type { StoredEntry } from '../../src/ledger/format/entry.ts'
+import { parseVerifierKey } from '../../src/ledger/format/note.ts'
+import { createChainVerifier } from '../../src/ledger/verify/chain.ts'
+import type { ChainEnd, ChainVerifierOptions } from '../../src/ledger/verify/chain.ts'
+import type { ChainReport } from '../../src/ledger/verify/report.ts'
 import { testSigner } from './chain.ts'
 import type { TestChain } from './chain.ts'
 

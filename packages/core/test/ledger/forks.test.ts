@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/open.ts'
 import type { CoreTables } from '../../src/db/schema.ts'
-import { verifyDatabase } from '../../src/ledger/verify-database.ts'
+import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import { createTestRemit, DIALECTS } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { append, decisionDraft } from '../support/drafts.ts'

@@ -1,5 +1,5 @@
-import { MerkleTree } from '../../src/ledger/merkle.ts'
-import type { ReadTile } from '../../src/ledger/proof.ts'
+import { MerkleTree } from '../../src/ledger/format/merkle.ts'
+import type { ReadTile } from '../../src/ledger/format/proof.ts'
 
 /** A whole log in memory, and which tiles were read from it. */
 export interface MemoryLog {

@@ -1,5 +1,5 @@
-import { formatHeaderLine } from '../../src/ledger/export.ts'
-import { decodeFrontier, rootOf } from '../../src/ledger/merkle.ts'
+import { formatHeaderLine } from '../../src/ledger/verify/export.ts'
+import { decodeFrontier, rootOf } from '../../src/ledger/format/merkle.ts'
 import { buildChain, decision, decisions, exportOf, testSigner } from './chain.ts'
 import type { Draft, TestChain } from './chain.ts'
 import type { ExportVector } from './export-vectors.ts'

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/db/open.ts'
 import { bulkInsert, dialectOf } from '../../src/db/portable.ts'
 import type { CoreTables, LedgerEntryRow } from '../../src/db/schema.ts'
-import { commitmentOf, entryHash, headerOf } from '../../src/ledger/entry.ts'
-import { MerkleTree, encodeFrontier } from '../../src/ledger/merkle.ts'
+import { commitmentOf, entryHash, headerOf } from '../../src/ledger/format/entry.ts'
+import { MerkleTree, encodeFrontier } from '../../src/ledger/format/merkle.ts'
 
 /** Full access to the database, without the key that signs: everything but a valid signature. */
 export type Attacked = Transaction<CoreTables>

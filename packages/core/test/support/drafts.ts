@@ -1,6 +1,6 @@
 import type { Receipt } from '@remit/contract'
-import type { EntryDraft } from '../../src/ledger/draft.ts'
-import type { Lane } from '../../src/ledger/work.ts'
+import type { EntryDraft } from '../../src/ledger/format/draft.ts'
+import type { Lane } from '../../src/ledger/write/work.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import type { TestClock, TestRemit } from '../../src/testing/remit.ts'
 

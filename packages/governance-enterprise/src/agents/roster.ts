@@ -1,6 +1,6 @@
 import { findOrganizationById, on, settingsOf } from '@remit/core'
 import type { AnyDatabase, CoreTables, Deps, RegisteredAgent } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import type { Roster } from './state.ts'
 
 /** What is known of the organization's agents, as a handle or transaction sees it. */

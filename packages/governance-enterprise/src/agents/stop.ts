@@ -1,7 +1,6 @@
-import { fail, OPERATOR, on } from '@remit/core'
+import { actorOf, fail, on, OPERATOR } from '@remit/core'
 import type { AgentSwitch, Deps, EntryDraft, Scope } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import { actorOf } from '../actor.ts'
+import type { Tables } from '../tables/schema.ts'
 
 /**
  * Stops and releases agents; the next decision on any process follows. Where the registry has the

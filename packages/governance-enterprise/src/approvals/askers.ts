@@ -1,5 +1,5 @@
 import type { Ask } from '@remit/core'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 /** A key that asked for an approval, and the person it names. */
 export interface Asker {

@@ -1,9 +1,9 @@
 import { fail, isoTime, on, parseCarried } from '@remit/core'
 import type { Eraser, Scope, StoredEntry } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
 import { votesOf } from './request.ts'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import { findRequest } from './store.ts'
 
 /**

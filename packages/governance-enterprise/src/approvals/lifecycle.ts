@@ -1,5 +1,5 @@
 import { isoTime } from '@remit/core'
-import type { StoredStatus } from './schema.ts'
+import type { StoredStatus } from '../tables/approvals.ts'
 
 /** The stages of an approval request; each is left once and never returned to. */
 export type Status = StoredStatus

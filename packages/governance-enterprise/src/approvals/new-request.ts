@@ -1,10 +1,9 @@
-import { isoTime } from '@remit/core'
+import { actorOf, isoTime } from '@remit/core'
 import type { Ask } from '@remit/core'
-import { actorOf } from '../actor.ts'
 import type { Binding } from './binding.ts'
 import { endOf } from './lifecycle.ts'
 import type { ApprovalRule } from './rule.ts'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 /** What a request asks for, once its rules are known. */
 export interface Asked {

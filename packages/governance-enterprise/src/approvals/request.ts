@@ -5,7 +5,7 @@ import { askersOf } from './askers.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
 import type { Parties, Requirement, Vote } from './requirements.ts'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>
   JSON.parse(row.requirements) as Requirement[]

@@ -6,7 +6,7 @@ import type { RuleIndex } from '../rules/rule-index.ts'
 import { matchRule } from '../rules/rule.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { Requirement } from './requirements.ts'
-import type { ApprovalRuleRow } from './schema.ts'
+import type { ApprovalRuleRow } from '../tables/approvals.ts'
 
 /** An approval rule as decisions read it. */
 export interface ApprovalRule extends Rule {

@@ -1,7 +1,6 @@
 import type { ApprovalRule, approvals } from '@remit/contract'
-import { fail, Reply } from '@remit/core'
+import { actorOf, fail, personOf, Reply } from '@remit/core'
 import type { Deps, Handler } from '@remit/core'
-import { actorOf, personOf } from '../actor.ts'
 import { checkRule, wireRule } from './rule.ts'
 import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
 

@@ -1,7 +1,7 @@
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { ApprovalRuleRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { ApprovalRuleRow } from '../tables/approvals.ts'
 
 export const findRule = (
   db: AnyDatabase,

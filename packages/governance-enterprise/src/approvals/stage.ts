@@ -1,10 +1,9 @@
 import type { AuthorizeAnswer, Match } from '@remit/contract'
-import { isoTime, on, settingsOf } from '@remit/core'
+import { actorOf, isoTime, on, settingsOf } from '@remit/core'
 import type { Ask, Deps, EntryDraft, Settled, Stage, Verdict } from '@remit/core'
-import { actorOf } from '../actor.ts'
 import { namesOf } from '../agents/owners.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { askerOf, withAsker } from './askers.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import { evaluateApproval } from './evaluate.ts'
@@ -15,7 +14,7 @@ import { approvalEntry, boundOf, partiesOf, requirementsOf, votesOf } from './re
 import { matching, toRule } from './rule.ts'
 import type { ApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import { countPending, findCounting, keepAskers, moveRequest, newRequests } from './store.ts'
 
 interface Snapshot {

@@ -1,10 +1,10 @@
 import { isoTime, on } from '@remit/core'
 import type { AnyDatabase, BulkInsert } from '@remit/core'
 import type { ExpressionBuilder } from 'kysely'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { canBecome } from './lifecycle.ts'
 import type { Status } from './lifecycle.ts'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 const rows = (db: AnyDatabase) => on<Tables>(db).selectFrom('approval_request').selectAll()
 

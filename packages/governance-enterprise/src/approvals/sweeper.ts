@@ -1,7 +1,6 @@
-import { isoTime, on, OPERATOR } from '@remit/core'
+import { actorOf, isoTime, on, OPERATOR } from '@remit/core'
 import type { Deps } from '@remit/core'
-import { actorOf } from '../actor.ts'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { approvalEntry } from './request.ts'
 import { findDue, moveRequest } from './store.ts'
 

@@ -7,7 +7,7 @@ import { statusAt } from './lifecycle.ts'
 import { requirementsOf, votesOf } from './request.ts'
 import { isKeyOf, isReason, isSameVoter, objection, outcomeOf } from './requirements.ts'
 import type { Parties, Vote, Voter } from './requirements.ts'
-import type { ApprovalRequestRow } from './schema.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
 

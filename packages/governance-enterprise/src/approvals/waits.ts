@@ -1,6 +1,6 @@
 import { on } from '@remit/core'
 import type { Deps } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { statusAt } from './lifecycle.ts'
 import { TOPIC } from './topic.ts'
 

@@ -7,7 +7,7 @@ import { anAsk, NOW } from '../../test/support/rules.ts'
 import { rulesOf, standingOf } from './authority.ts'
 import type { Standing } from './authority.ts'
 import { listOf, toPermission } from './permission.ts'
-import type { PermissionRow } from './schema.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
 
 const IDS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7']
 const AGENTS = ['a', 'b', 'c', 'd']

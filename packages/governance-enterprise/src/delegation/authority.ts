@@ -1,5 +1,5 @@
 import type { Ask, Meter } from '@remit/core'
-import { introduce } from '../agents/attributes.ts'
+import { introduce } from '../rules/agent-attributes.ts'
 import { agentState } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import { matchRule } from '../rules/rule.ts'

@@ -1,13 +1,12 @@
 import type { PermissionInput } from '@remit/contract'
-import { fail, isoTime } from '@remit/core'
+import { actorOf, fail, isoTime } from '@remit/core'
 import type { Caller, Scope } from '@remit/core'
-import { actorOf } from '../actor.ts'
 import type { ReadRoster } from '../agents/roster.ts'
 import { depthLeft, widerThan } from './attenuation.ts'
 import { chainOf, whyDead } from './chain.ts'
 import type { Chain } from './chain.ts'
 import { toPermission } from './permission.ts'
-import type { PermissionRow } from './schema.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
 import { countPatternDenies, findPermission, putPermission, withAncestors } from './store.ts'
 
 // Each of them is looked at for every request.

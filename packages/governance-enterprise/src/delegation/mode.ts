@@ -1,6 +1,6 @@
 import type { AgentMode } from '@remit/contract'
 import type { Caller, EntryDraft, Scope } from '@remit/core'
-import { actorOf, personOf } from '../actor.ts'
+import { actorOf, personOf } from '@remit/core'
 import { listModes, putMode } from './modes-store.ts'
 
 /** Puts an agent into a mode; the entry of it. */

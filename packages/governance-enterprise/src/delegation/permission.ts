@@ -1,6 +1,6 @@
 import { conditionOf } from '../rules/condition.ts'
 import type { Rule } from '../rules/rule.ts'
-import type { PermissionRow } from './schema.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
 
 /** A permission as decisions read it; as a rule it is about the agent that holds it, or is denied. */
 export interface Permission extends Rule {

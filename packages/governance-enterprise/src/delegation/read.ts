@@ -12,7 +12,7 @@ import type { Chain } from './chain.ts'
 import { effectiveAt } from './effective.ts'
 import { listModes } from './modes-store.ts'
 import { toPermission } from './permission.ts'
-import type { PermissionRow } from './schema.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
 import { agentPatterns, listPermissions, livePermissionsAbout, withAncestors } from './store.ts'
 import { wirePermission } from './view.ts'
 

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { PermissionRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
 
 // Parameters of a statement are bounded; a list that has no bound goes in parts.
 const PART = 1_000

@@ -3,7 +3,7 @@ import type { Roster } from '../agents/state.ts'
 import { whyDead } from './chain.ts'
 import type { Chain } from './chain.ts'
 import { listOf } from './permission.ts'
-import type { PermissionRow } from './schema.ts'
+import type { PermissionRow } from '../tables/delegation.ts'
 
 /** The permission of a row as it is served, with its chain as it is at a time. */
 export function wirePermission(

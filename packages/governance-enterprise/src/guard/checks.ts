@@ -1,6 +1,5 @@
-import { unrecorded } from '@remit/core'
+import { actorOf, unrecorded } from '@remit/core'
 import type { Caller, Deps, EntryDraft, GuardCheckMade, GuardChecks, Lane } from '@remit/core'
-import { actorOf } from '../actor.ts'
 import type { GuardCounts } from './counts.ts'
 
 interface Job {

@@ -13,7 +13,7 @@ import type {
   Principal,
   Scope,
 } from '@remit/core'
-import type { SpendHoldRow } from '../schema.ts'
+import type { SpendHoldRow } from '../tables/schema.ts'
 import type { AppendThresholds } from '../spend/append-thresholds.ts'
 import { agentsThatSettleFreely } from '../spend/limits-store.ts'
 import { freesOwnCap, settleHold } from '../spend/settle.ts'

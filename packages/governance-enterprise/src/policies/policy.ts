@@ -5,7 +5,7 @@ import type { Condition } from '../rules/condition.ts'
 import { sharedList } from '../rules/pool.ts'
 import type { Rule } from '../rules/rule.ts'
 import { isBroad } from '../rules/rule-index.ts'
-import type { PolicyRuleRow } from './schema.ts'
+import type { PolicyRuleRow } from '../tables/policies.ts'
 
 /** Broad rules that an organization can have: each of them is looked at for every request. */
 export const MAX_BROAD_RULES = 1_000

@@ -1,7 +1,6 @@
 import { policies } from '@remit/contract'
-import { fail, implement, Reply } from '@remit/core'
+import { actorOf, fail, implement, personOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
-import { actorOf, personOf } from '../actor.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { MAX_BROAD_RULES, ruleOf, toPolicy, toRow } from './policy.ts'

@@ -1,6 +1,6 @@
 import { DECISION_MS, on, Recent, settingsOf } from '@remit/core'
 import type { Ask, Stage, Verdict } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import { evaluatePolicies } from './evaluate.ts'
 import { overlaidRules } from './overlay.ts'
 import { toRule } from './policy.ts'

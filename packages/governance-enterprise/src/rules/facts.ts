@@ -3,7 +3,7 @@ import type { CelInput } from '@bufbuild/cel'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type { Ask } from '@remit/core'
-import { attributesOf } from '../agents/attributes.ts'
+import { attributesOf } from './agent-attributes.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 
 /** What conditions read, by the name of the variable. */

@@ -1,5 +1,5 @@
 import { toMicroUsd } from '@remit/contract'
-import { unrecorded } from '@remit/core'
+import { actorOf, unrecorded } from '@remit/core'
 import type {
   Caller,
   Deps,
@@ -9,7 +9,6 @@ import type {
   LaneResult,
   ScorerRuns,
 } from '@remit/core'
-import { actorOf } from '../actor.ts'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { totalRows } from '../spend/totals-store.ts'
 import type { Movement } from '../spend/totals-store.ts'

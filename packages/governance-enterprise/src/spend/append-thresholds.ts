@@ -1,6 +1,6 @@
 import type { EntryDraft, Scope } from '@remit/core'
-import { ByVersion } from '../by-version.ts'
-import type { SpendHoldRow } from '../schema.ts'
+import { ByVersion } from '../base/by-version.ts'
+import type { SpendHoldRow } from '../tables/schema.ts'
 import { listLimits } from './limits-store.ts'
 import { countedIn, thresholdEntries } from './thresholds.ts'
 import type { Caps } from './thresholds.ts'

@@ -1,6 +1,6 @@
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { SpendLimitRow, Tables } from '../schema.ts'
+import type { SpendLimitRow, Tables } from '../tables/schema.ts'
 
 export const findLimit = (
   db: AnyDatabase,

@@ -1,9 +1,8 @@
 import { spendLimits, toMicroUsd } from '@remit/contract'
 import type { SpendLimitInput } from '@remit/contract'
-import { fail, implement, invalid, isOwn, Reply } from '@remit/core'
+import { actorOf, fail, implement, invalid, isOwn, personOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
-import { actorOf, personOf } from '../actor.ts'
-import type { SpendLimitRow } from '../schema.ts'
+import type { SpendLimitRow } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { recordedLimit, withUsage } from './usage.ts'
 

@@ -1,6 +1,6 @@
 import { toMicroUsd } from '@remit/contract'
 import type { Caller } from '@remit/core'
-import type { SpendHoldRow } from '../schema.ts'
+import type { SpendHoldRow } from '../tables/schema.ts'
 import type { Movement } from './totals-store.ts'
 
 type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>

@@ -1,6 +1,6 @@
 import { fromMicroUsd } from '@remit/contract'
 import type { EntryDraft } from '@remit/core'
-import { actorOf } from '../actor.ts'
+import { actorOf } from '@remit/core'
 import type { Limit, Usage } from './evaluate.ts'
 import { monthOf } from './windows.ts'
 import type { Windows } from './windows.ts'

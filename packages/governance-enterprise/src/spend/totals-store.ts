@@ -1,6 +1,6 @@
 import { on } from '@remit/core'
 import type { AnyDatabase, BulkInsert } from '@remit/core'
-import type { SpendHoldRow, SpendTotalRow, Tables } from '../schema.ts'
+import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
 import { monthOf } from './windows.ts'
 
 /** A change of an agent's spend on one day, and in its month; micro-USD, may be negative. */

@@ -2,7 +2,7 @@ import { fromMicroUsd } from '@remit/contract'
 import type { SpendLimit } from '@remit/contract'
 import { isoTime } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { SpendLimitRow } from '../schema.ts'
+import type { SpendLimitRow } from '../tables/schema.ts'
 import { findOverdueHolds, readTotals } from './totals-store.ts'
 import { monthOf, windowsAt } from './windows.ts'
 

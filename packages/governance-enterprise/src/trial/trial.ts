@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
 import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, Verdict } from '@remit/core'
-import { introduceOne } from '../agents/attributes.ts'
+import { introduceOne } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { ApprovalRule } from '../approvals/rule.ts'
 import { listRules } from '../approvals/rules-store.ts'

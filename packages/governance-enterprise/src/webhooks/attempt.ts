@@ -3,7 +3,7 @@ import { Failure, OutboundError } from '@remit/core'
 import type { Ledger, Outbound } from '@remit/core'
 import { Webhook as Signer } from 'standardwebhooks'
 import { bodyOf, messageIdOf } from './message.ts'
-import type { DeliveryRow } from './schema.ts'
+import type { DeliveryRow } from '../tables/webhooks.ts'
 
 /** What an attempt came to. `error` is a stable code; nothing that a receiver sent is kept. */
 export interface Attempted {

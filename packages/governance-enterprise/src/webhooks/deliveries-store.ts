@@ -1,8 +1,8 @@
 import { dialectOf, on } from '@remit/core'
 import type { AnyDatabase, BulkInsert, CoreTables, Database } from '@remit/core'
 import { sql } from 'kysely'
-import type { Tables } from '../schema.ts'
-import type { DeliveryRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { DeliveryRow } from '../tables/webhooks.ts'
 
 const COLUMNS = {
   org_id: 'text',

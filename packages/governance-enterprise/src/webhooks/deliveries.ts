@@ -3,7 +3,7 @@ import type { Deps } from '@remit/core'
 import { deliver } from './deliver.ts'
 import { claimDue, forgetFinished } from './deliveries-store.ts'
 import { TOPIC } from './outbox.ts'
-import type { DeliveryRow } from './schema.ts'
+import type { DeliveryRow } from '../tables/webhooks.ts'
 import { Turns } from './turns.ts'
 
 const POLL_MS = 2_000

@@ -1,8 +1,8 @@
 import type { WebhookEvent } from '@remit/contract'
 import type { EntryObserver, LinkedEntry, Scope } from '@remit/core'
-import { ByVersion } from '../by-version.ts'
+import { ByVersion } from '../base/by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
-import type { DeliveryRow } from './schema.ts'
+import type { DeliveryRow } from '../tables/webhooks.ts'
 import { eventOf } from './message.ts'
 import { listWebhooks } from './webhooks-store.ts'
 

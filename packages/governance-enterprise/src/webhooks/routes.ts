@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { webhooks as endpoints } from '@remit/contract'
 import type { WebhookInput } from '@remit/contract'
-import { fail, implement, invalid, Reply } from '@remit/core'
+import { actorOf, fail, implement, invalid, personOf, Reply } from '@remit/core'
 import type { Deps, Outbound, Route } from '@remit/core'
-import { actorOf, personOf } from '../actor.ts'
 import { countWaiting, findLastAttempted } from './deliveries-store.ts'
-import type { WebhookRow } from './schema.ts'
+import type { WebhookRow } from '../tables/webhooks.ts'
 import { openSecrets, sealedColumns } from './secrets.ts'
 import { recordedWebhook, wireDelivery, wireWebhook } from './view.ts'
 import {

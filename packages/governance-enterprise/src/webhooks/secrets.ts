@@ -1,7 +1,7 @@
 import { on, SecretUnreadable } from '@remit/core'
 import type { AnyDatabase, Deps, Resealed, SecretBox } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { WebhookRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { WebhookRow } from '../tables/webhooks.ts'
 
 /** What a webhook has that only its receiver should know. */
 export interface WebhookSecrets {

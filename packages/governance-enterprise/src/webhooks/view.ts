@@ -1,6 +1,6 @@
 import type { Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
 import { messageIdOf } from './message.ts'
-import type { DeliveryRow, WebhookRow } from './schema.ts'
+import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { fullUrl } from './secrets.ts'
 import type { WebhookSecrets } from './secrets.ts'
 

@@ -1,7 +1,7 @@
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { WebhookRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { WebhookRow } from '../tables/webhooks.ts'
 
 export const findWebhook = (
   db: AnyDatabase,

@@ -1,7 +1,7 @@
 import { on } from '@remit/core'
 import { DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Tables } from '../../src/schema.ts'
+import type { Tables } from '../../src/tables/schema.ts'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { aPermission } from '../support/permissions.ts'

@@ -1,5 +1,5 @@
 import type { Roster } from '../../src/agents/state.ts'
-import type { PermissionRow } from '../../src/delegation/schema.ts'
+import type { PermissionRow } from '../../src/tables/delegation.ts'
 
 /** An organization that registers nobody, with agents that were stopped. */
 export const aRoster = (suspended: readonly string[] = []): Roster => ({

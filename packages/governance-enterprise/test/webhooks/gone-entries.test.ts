@@ -2,7 +2,7 @@ import { eraseEntries } from '@remit/core'
 import { DIALECTS, prune } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { DeliveryRow } from '../../src/webhooks/schema.ts'
+import type { DeliveryRow } from '../../src/tables/webhooks.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
   askDenied,

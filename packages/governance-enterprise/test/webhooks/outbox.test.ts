@@ -1,7 +1,7 @@
 import { DIALECTS } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { DeliveryRow } from '../../src/webhooks/schema.ts'
+import type { DeliveryRow } from '../../src/tables/webhooks.ts'
 import type { Api } from '../support/api.ts'
 import { startReceiver, verified } from '../support/receiver.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Agent, AgentChange, AgentInput } from '@remit/contract'
 import { actorOf, fail, firstOf, invalid, personOf, refuseAgents } from '@remit/core'
 import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
-import { revokeOfAgent } from '../credentials/store.ts'
+import { revokeCredentials } from '../base/revoke-credentials.ts'
 import {
   changedFields,
   newRow,
@@ -11,7 +11,7 @@ import {
   suspended,
   tombstone,
 } from './row.ts'
-import type { AgentRow } from './schema.ts'
+import type { AgentRow } from '../tables/agents.ts'
 import {
   countAgents,
   findAgent,
@@ -89,7 +89,7 @@ export const removal =
     await replaceSubjects(tx, orgId, agentId, [])
     await updateAgent(tx, revised(tombstone(before, at), at, scope.configVersion))
     const by = actorOf(caller).id
-    const ended = await revokeOfAgent(tx, orgId, agentId, { at, by })
+    const ended = await revokeCredentials(tx, orgId, { agent_id: agentId }, { at, by })
     const first = { ...whole.data, revoked_credentials: ended.slice(0, IDS_AN_ENTRY) }
     const entries: EntryDraft[] = [{ ...whole, data: first }]
     for (let start = IDS_AN_ENTRY; start < ended.length; start += IDS_AN_ENTRY) {

@@ -1,5 +1,5 @@
 import type { AgentChange, AgentInput } from '@remit/contract'
-import type { AgentRow, AgentSubjectRow } from './schema.ts'
+import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 
 interface Making {
   readonly orgId: string

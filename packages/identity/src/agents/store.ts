@@ -1,7 +1,7 @@
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { AgentRow, AgentSubjectRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 
 const agents = (db: AnyDatabase, orgId: string) =>
   on<Tables>(db).selectFrom('agent').selectAll().where('org_id', '=', orgId)

@@ -1,7 +1,7 @@
 import type { Agent, Owner, Scope } from '@remit/contract'
 import { agentFacts } from '@remit/core'
 import type { AnyDatabase, RegisteredAgent } from '@remit/core'
-import type { AgentRow, AgentSubjectRow } from './schema.ts'
+import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 import { subjectsOf } from './store.ts'
 
 const ownersOf = (row: AgentRow): Owner[] => JSON.parse(row.owners) as Owner[]

@@ -1,7 +1,7 @@
 import type { Plan, Scope } from '@remit/contract'
 import { on, statement } from '@remit/core'
 import type { AnyDatabase, CredentialHolder } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import type { Hashed } from './hasher.ts'
 
 /** A credential, live or not, with everything that its check needs. */

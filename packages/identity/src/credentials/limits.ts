@@ -1,6 +1,6 @@
-import { fail, findOrganizationById, isoTime, settingsOf } from '@remit/core'
+import { fail, Failure, findOrganizationById, isoTime, settingsOf } from '@remit/core'
 import type { Scope } from '@remit/core'
-import type { CredentialRow } from './schema.ts'
+import type { CredentialRow } from '../tables/credentials.ts'
 import { countIssuedSince, countLive } from './store.ts'
 
 /** Live credentials that an organization can have. */
@@ -29,5 +29,16 @@ export async function checkLimits(
     throw fail('rate_limited', `At most ${MAX_ISSUED_A_MINUTE} credentials are issued a minute`, {
       headers: { 'Retry-After': '60' },
     })
+  }
+}
+
+/** Returns whether an agent or its organization has reached its limit of exchanged credentials. */
+export async function isAtLimit(scope: Scope, agentId: string): Promise<boolean> {
+  try {
+    await checkLimits(scope, agentId, 'exchange')
+    return false
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'too_many_credentials') return true
+    throw error
   }
 }

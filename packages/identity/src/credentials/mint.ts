@@ -2,7 +2,7 @@ import type { Scope } from '@remit/contract'
 import { generateText, isoTime, publicPart } from '@remit/core'
 import type { Scope as WorkScope } from '@remit/core'
 import type { Hasher } from './hasher.ts'
-import type { CredentialRow } from './schema.ts'
+import type { CredentialRow } from '../tables/credentials.ts'
 import { insertCredential } from './store.ts'
 
 /** A credential to be made. */

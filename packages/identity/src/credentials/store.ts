@@ -1,7 +1,8 @@
 import { bulkInsert, isoTime, on } from '@remit/core'
 import type { AnyDatabase, TimePlace } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { CredentialRow } from './schema.ts'
+import type { Revocation } from '../base/revoke-credentials.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { CredentialRow } from '../tables/credentials.ts'
 
 /** A credential with when it was last used. */
 export type UsedCredential = CredentialRow & { readonly used_at: string | null }
@@ -106,12 +107,6 @@ export async function endAt(
     .execute()
 }
 
-interface Revocation {
-  readonly at: string
-  /** Who did it. */
-  readonly by: string
-}
-
 /** Revokes a credential; undefined where there is none that was not revoked. */
 export const revoke = (
   db: AnyDatabase,
@@ -127,25 +122,6 @@ export const revoke = (
     .where('revoked_at', 'is', null)
     .returningAll()
     .executeTakeFirst()
-
-/** Revokes the live credentials of an agent; their ids. */
-export async function revokeOfAgent(
-  db: AnyDatabase,
-  orgId: string,
-  agentId: string,
-  { at, by }: Revocation,
-): Promise<string[]> {
-  const rows = await on<Tables>(db)
-    .updateTable('agent_credential')
-    .set({ revoked_at: at, revoked_by: by })
-    .where('org_id', '=', orgId)
-    .where('agent_id', '=', agentId)
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '>', at)
-    .returning('id')
-    .execute()
-  return rows.map(({ id }) => id).toSorted()
-}
 
 const REFUSAL_REST_MS = 60_000
 

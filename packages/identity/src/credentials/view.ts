@@ -1,5 +1,5 @@
 import type { Credential, CredentialStatus, Scope } from '@remit/contract'
-import type { CredentialRow } from './schema.ts'
+import type { CredentialRow } from '../tables/credentials.ts'
 import type { UsedCredential } from './store.ts'
 
 export const scopesOf = (row: Pick<CredentialRow, 'scopes'>): Scope[] =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IssuerTerms } from '@remit/contract'
 import { isoTime, on } from '@remit/core'
 import type { Scope as WorkScope } from '@remit/core'
-import type { Tables } from '../schema.ts'
+import type { Tables } from '../tables/schema.ts'
 import type { TokenFacts } from './claims.ts'
 
 const SUBJECT_REST_MS = 60_000

@@ -1,5 +1,5 @@
 import type { Issuer, IssuerTerms } from '@remit/contract'
-import type { TrustedIssuerRow } from './schema.ts'
+import type { TrustedIssuerRow } from '../tables/issuers.ts'
 
 /** A record as exchanges read it. */
 export interface TrustedIssuer {

@@ -2,12 +2,12 @@ import { issuers } from '@remit/contract'
 import type { IssuerTerms } from '@remit/contract'
 import { actorOf, fail, firstOf, implement, invalid, isoTime, personOf, Reply } from '@remit/core'
 import type { Caller, Deps, EntryDraft, Outbound, Route } from '@remit/core'
-import { revokeOfIssuer } from '../exchange/credentials.ts'
+import { revokeCredentials } from '../base/revoke-credentials.ts'
 import { toIssuer } from './issuer.ts'
 import { keySetOf, KeySetError } from './jwks.ts'
 import type { IssuerKeys } from './keys.ts'
 import { termsOf } from './presets.ts'
-import type { TrustedIssuerRow } from './schema.ts'
+import type { TrustedIssuerRow } from '../tables/issuers.ts'
 import { countIssuers, deleteIssuer, insertIssuer, listIssuers } from './store.ts'
 
 const MAX_ISSUERS = 100
@@ -76,7 +76,12 @@ export const issuerRoutes = (
       writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const row = await deleteIssuer(scope.tx, scope.orgId, id)
         if (!row) throw fail('issuer_not_found')
-        const revoked = await revokeOfIssuer(scope, id, actorOf(admitted).id)
+        const revoked = await revokeCredentials(
+          scope.tx,
+          scope.orgId,
+          { idp_id: id },
+          { at: scope.recordedAt, by: actorOf(admitted).id },
+        )
         return {
           entries: [
             {

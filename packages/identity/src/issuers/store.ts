@@ -1,7 +1,7 @@
 import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import type { Tables } from '../schema.ts'
-import type { TrustedIssuerRow } from './schema.ts'
+import type { Tables } from '../tables/schema.ts'
+import type { TrustedIssuerRow } from '../tables/issuers.ts'
 
 /** Records in the order in which they were made, after `afterId`. */
 export async function listIssuers(

@@ -1,7 +1,7 @@
 import type { AgentSelector, TrustPolicy, TrustPolicyInput } from '@remit/contract'
 import { isoTime } from '@remit/core'
 import type { CompiledCondition, Conditions, ConditionVariables } from '@remit/core'
-import type { TrustPolicyRow } from './schema.ts'
+import type { TrustPolicyRow } from '../tables/trust.ts'
 
 /** A policy as decisions read it. */
 export interface TrustRule {

@@ -1,4 +1,4 @@
-import { isKindInPlan } from '../../catalogue/plan.ts'
+import { isKindInPlan } from '../plan.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'

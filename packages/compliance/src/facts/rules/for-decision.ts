@@ -1,5 +1,5 @@
 import type { Plan } from '@remit/contract'
-import { isKindInPlan } from '../../catalogue/plan.ts'
+import { isKindInPlan } from '../plan.ts'
 import type { FactEntry } from '../entry.ts'
 import type { InForce } from '../state/rules-in-force.ts'
 import type { State } from '../state/state.ts'

@@ -1,4 +1,4 @@
-import { isKindInPlan } from '../../catalogue/plan.ts'
+import { isKindInPlan } from '../plan.ts'
 import type { CreateMeter, Outcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../question.ts'

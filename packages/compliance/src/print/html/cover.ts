@@ -2,7 +2,7 @@ import type { ControlStatus, ReadyReport } from '@remit/contract'
 import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { EVALUATION_NOTICE, STATUS_MEANINGS, STATUS_WORDS, openText } from '../words.ts'
-import { momentText, periodText } from '../../moments.ts'
+import { momentText, periodText } from '../moments.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 

@@ -7,7 +7,7 @@ import { findingSection } from './findings.ts'
 import { html, Markup } from './markup.ts'
 import { metricSection } from './metrics.ts'
 import { styleOf } from './style.ts'
-import { periodText } from '../../moments.ts'
+import { periodText } from '../moments.ts'
 
 export interface Page {
   readonly text: string

@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { periodText } from '../../moments.ts'
+import { periodText } from '../moments.ts'
 
 /** The sheet of a report. What stands at the foot of each printed page differs from report to report. */
 export function styleOf({ content_sha256, content, ledger_head }: ReadyReport): string {

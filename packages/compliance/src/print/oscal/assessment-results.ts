@@ -1,6 +1,6 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
 import { EVALUATION_NOTICE } from '../words.ts'
-import { periodText } from '../../moments.ts'
+import { periodText } from '../moments.ts'
 import { findingsOf } from './findings.ts'
 import { observationsOf } from './observations.ts'
 import { uuidOf } from './uuid.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fail } from '../../errors.ts'
+import { fail } from '../../base/errors.ts'
 
 /** Where what is pruned goes before it goes. */
 export interface Archive {

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables } from '../../db/schema.ts'
-import { findCut } from '../../ledger/cut.ts'
-import { TILE_WIDTH } from '../../ledger/tiles.ts'
+import { findCut } from '../../ledger/store/cut.ts'
+import { TILE_WIDTH } from '../../ledger/format/tiles.ts'
 
 type Db = Database<CoreTables>
 

@@ -1,8 +1,8 @@
 import { bulkInsert, on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import { sql } from 'kysely'
-import type { Tables } from '../../schema.ts'
-import type { VerdictRow } from './schema.ts'
+import type { Tables } from '../../tables/schema.ts'
+import type { VerdictRow } from '../../tables/judges.ts'
 
 const KEYS_AT_ONCE = 500
 

@@ -1,7 +1,7 @@
 import { isoTime, on } from '@remit/core'
 import type { AnyDatabase, Deps } from '@remit/core'
 import { sql } from 'kysely'
-import type { Tables } from '../../schema.ts'
+import type { Tables } from '../../tables/schema.ts'
 import { JudgeFailure } from './failure.ts'
 import type { DailyLimit } from './judges.ts'
 import { PARTS_OF_USD } from './usage.ts'

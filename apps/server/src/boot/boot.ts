@@ -1,0 +1,136 @@
+import type { KeyObject } from 'node:crypto'
+import type { Plan } from '@remit/contract'
+import {
+  createLedgerSigner,
+  createOrganization,
+  createOutbound,
+  createRemit,
+  createSecretBox,
+  randomIds,
+  systemClock,
+} from '@remit/core'
+import type {
+  Clock,
+  CoreTables,
+  Database,
+  JudgesSource,
+  NewKey,
+  NewOrganization,
+  Remit,
+} from '@remit/core'
+import type { Logger } from 'pino'
+import type { Config } from '../settings/config.ts'
+import { openStorage } from './database.ts'
+import { entitle } from './entitlement.ts'
+import type { Entitlement } from './entitlement.ts'
+import { openLedgerKey } from '../settings/ledger-key.ts'
+import { createLog } from './log.ts'
+import { readPepperFile } from '../settings/pepper-file.ts'
+import { openSecretsKeys } from '../settings/secrets-key.ts'
+import { VERSION } from '../settings/version.ts'
+
+export interface BootOptions {
+  /** The vendor's public key; tests pass their own. */
+  readonly licenseKey?: KeyObject
+  readonly clock?: Clock
+  readonly log?: Logger
+  /** `false` for a command that ends: deliveries and the like are left to servers. */
+  readonly background?: boolean
+  /** The models that may be asked to judge; a command asks none. */
+  readonly judges?: JudgesSource | undefined
+  /** Milliseconds between two looks of the watch over the ledgers; tests have no minute. */
+  readonly watchEveryMs?: number
+}
+
+/** The product as the server and the command line both use it. */
+export interface Booted {
+  readonly config: Config
+  readonly entitlement: Entitlement
+  readonly remit: Remit
+  readonly db: Database<CoreTables>
+  /** False where the database is reached only through a pooler in transaction mode. */
+  readonly mayMigrate: boolean
+  readonly ledgerKey: KeyObject
+  readonly clock: Clock
+  readonly log: Logger
+  /** Development settings that are on, for `/ready` and the log. */
+  readonly warnings: readonly string[]
+  /** Without a plan, the one that the licence has for new organizations. */
+  readonly newOrganization: (name: string, plan?: Plan, key?: NewKey) => Promise<NewOrganization>
+}
+
+/** Settings to a product whose tables are up to date; whoever boots it calls `remit.close`. */
+export async function boot(config: Config, options: BootOptions = {}): Promise<Booted> {
+  const clock = options.clock ?? systemClock
+  const log = options.log ?? createLog(config.REMIT_LOG_LEVEL)
+  const entitlement = await entitle(config, clock.now(), options.licenseKey)
+  const { edition, evaluation } = entitlement
+  const ledgerKey = openLedgerKey(config, evaluation || edition === 'community')
+  const signer = createLedgerSigner(ledgerKey)
+  // Without modules there is nothing to encrypt.
+  const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
+  const credentialPeppers = readPepperFile(config)
+  const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
+    ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
+    : []
+  const { db, signals, migrate, mayMigrate } = await openStorage(config, log)
+  const base = { db, clock, ids: randomIds, signer, version: VERSION }
+  try {
+    const remit = await createRemit({
+      ...base,
+      ...entitlement,
+      databaseUrl: config.REMIT_DATABASE_URL,
+      secrets: createSecretBox(secretsKeys),
+      log,
+      signals,
+      migrate,
+      warnings,
+      background: options.background ?? true,
+      outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
+      rateLimit: config.REMIT_RATE_LIMIT,
+      failedKeyLimit: config.REMIT_FAILED_KEY_LIMIT,
+      ...(config.REMIT_CORS_ORIGINS && { corsOrigins: config.REMIT_CORS_ORIGINS }),
+      metricsApart: config.REMIT_METRICS_PORT !== undefined,
+      settings: {
+        edition,
+        ...(config.REMIT_BASE_URL !== undefined && { baseUrl: config.REMIT_BASE_URL }),
+        spendDeadlineMs: config.REMIT_SPEND_DEADLINE_MS,
+        ...(config.REMIT_SPEND_URL !== undefined && { spendUrl: config.REMIT_SPEND_URL }),
+        ...(options.judges && { judges: options.judges }),
+        ...(config.REMIT_GUARD_MODEL_URL !== undefined && {
+          guardModel: {
+            url: config.REMIT_GUARD_MODEL_URL,
+            deadlineMs: config.REMIT_GUARD_MODEL_DEADLINE_MS,
+            failClosed: config.REMIT_GUARD_MODEL_FAIL_CLOSED,
+          },
+        }),
+        ...(credentialPeppers && { credentialPeppers }),
+        ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
+          checkpointDir: config.REMIT_CHECKPOINT_DIR,
+        }),
+        ...(options.watchEveryMs !== undefined && { watchEveryMs: options.watchEveryMs }),
+      },
+    })
+    return {
+      config,
+      entitlement,
+      remit,
+      db,
+      mayMigrate,
+      ledgerKey,
+      clock,
+      log,
+      warnings,
+      newOrganization: (name, plan = entitlement.newPlan, key) =>
+        createOrganization({ ...base, host: originHost(config) }, name, plan, key),
+    }
+  } catch (error) {
+    await signals.close()
+    await db.destroy()
+    throw error
+  }
+}
+
+/** Host part of ledger origins: that of the base URL. */
+const originHost = ({ REMIT_BASE_URL: url, REMIT_PORT: port }: Config): string =>
+  url === undefined ? `localhost:${port}` : new URL(url).host

@@ -1,0 +1,32 @@
+import { findKeyOrganization, findOrganization, listOrganizations, parseKey } from '@remit/core'
+import type { Booted } from './boot.ts'
+import { ConfigError } from '../settings/config.ts'
+
+/** The admin key of the organization that the first start makes. */
+export interface FirstKey {
+  readonly organization: string
+  readonly secret: string
+  /** It came from the settings, so whoever starts the server has it. */
+  readonly given: boolean
+}
+
+/** Makes the organization that the settings ask for, unless it is there. Null when nothing was made. */
+export async function bootstrap({ config, db, newOrganization }: Booted): Promise<FirstKey | null> {
+  const { REMIT_BOOTSTRAP_ORG, REMIT_BOOTSTRAP_KEY: given } = config
+  const organization = REMIT_BOOTSTRAP_ORG ?? (given === undefined ? undefined : 'default')
+  if (organization === undefined || (await findOrganization(db, organization))) return null
+  // Without a given key, a second organization would only be made by a mistyped name.
+  if (given === undefined && (await listOrganizations(db)).length > 0) return null
+  const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
+  try {
+    const { secret } = (await newOrganization(organization, undefined, key)).key
+    return { organization, secret, given: key !== undefined }
+  } catch (error) {
+    // Another process that started at the same time may have been the first.
+    if (await findOrganization(db, organization)) return null
+    if (key && (await findKeyOrganization(db, key.id))) {
+      throw new ConfigError('REMIT_BOOTSTRAP_KEY is a key of another organization already')
+    }
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+import {
+  keepsSessions,
+  localSignals,
+  migrate,
+  openDatabase,
+  pendingMigrations,
+  pollingSignals,
+  postgresSignals,
+} from '@remit/core'
+import type { CoreTables, Database, MigrationSet, Signals } from '@remit/core'
+import type { Logger } from 'pino'
+import { ConfigError, isPostgres } from '../settings/config.ts'
+import type { Config } from '../settings/config.ts'
+
+/** The database, and what needs a session of its own there. */
+export interface Storage {
+  readonly db: Database<CoreTables>
+  readonly signals: Signals
+  /** Brings the tables up to date; throws `ConfigError` where that is needed and cannot be done. */
+  readonly migrate: (sets: readonly MigrationSet[]) => Promise<string[]>
+  /** False behind a pooler in transaction mode without `REMIT_DATABASE_DIRECT_URL`. */
+  readonly mayMigrate: boolean
+}
+
+type Urls = Pick<Config, 'REMIT_DATABASE_URL' | 'REMIT_DATABASE_DIRECT_URL'>
+
+/**
+ * Opens the database. Migrations hold a session lock and `LISTEN` needs a session, so both go through
+ * `REMIT_DATABASE_DIRECT_URL` where it is given. Without it, behind a pooler in transaction mode, the
+ * process polls and does not migrate. Throws `ConfigError` for a direct URL that is none.
+ */
+export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
+  const { REMIT_DATABASE_URL: url, REMIT_DATABASE_DIRECT_URL: direct } = config
+  if (!isPostgres(url)) {
+    // SQLite has one process only, so there is nobody else to tell.
+    const db = openDatabase<CoreTables>(url)
+    return { db, signals: localSignals(), migrate: migrator(db), mayMigrate: true }
+  }
+  if (direct !== undefined && !(await keepsSessions(direct))) throw new ConfigError(NOT_DIRECT)
+  const isPooled = !(await keepsSessions(url))
+  const open = (to: string) =>
+    openDatabase<CoreTables>(to, {
+      onConnectionError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+    })
+  const db = open(url)
+  if (direct === undefined && isPooled) {
+    log.warn(POOLED)
+    const onError = (error: Error) => log.warn({ err: error }, 'signals cannot be polled')
+    return { db, signals: pollingSignals(db, { onError }), migrate: refuser(db), mayMigrate: false }
+  }
+  if (isPooled) log.info(POOLED_WITH_DIRECT)
+  const signals = postgresSignals(direct ?? url, {
+    onError: (error) => log.warn({ err: error }, 'the connection for signals broke'),
+  })
+  return {
+    db,
+    signals,
+    migrate: direct === undefined ? migrator(db) : migratorAt(() => open(direct)),
+    mayMigrate: true,
+  }
+}
+
+const migrator =
+  (db: Database<CoreTables>): Storage['migrate'] =>
+  (sets) =>
+    migrate(db as never, sets)
+
+const migratorAt =
+  (open: () => Database<CoreTables>): Storage['migrate'] =>
+  async (sets) => {
+    const db = open()
+    try {
+      return await migrator(db)(sets)
+    } finally {
+      await db.destroy()
+    }
+  }
+
+/** To look needs no session: a start with tables that are up to date goes on. */
+const refuser =
+  (db: Database<CoreTables>): Storage['migrate'] =>
+  async (sets) => {
+    const pending = await pendingMigrations(db as never, sets)
+    if (pending.length > 0) throw new ConfigError(NEEDS_DIRECT)
+    return []
+  }
+
+/** Why a process that reaches the database only through such a pooler does not migrate. */
+export const NEEDS_DIRECT =
+  'REMIT_DATABASE_DIRECT_URL must be set to migrate: REMIT_DATABASE_URL leads through a pooler in transaction mode, which cannot hold the lock of a migration'
+
+const NOT_DIRECT =
+  'REMIT_DATABASE_DIRECT_URL must lead to PostgreSQL itself: it leads through a pooler in transaction mode'
+
+const POOLED =
+  'REMIT_DATABASE_URL leads through a pooler in transaction mode: LISTEN does not work, so other processes are polled once a second, and migrations are refused; set REMIT_DATABASE_DIRECT_URL'
+
+const POOLED_WITH_DIRECT =
+  'REMIT_DATABASE_URL leads through a pooler in transaction mode: LISTEN and migrations use REMIT_DATABASE_DIRECT_URL'

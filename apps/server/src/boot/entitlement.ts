@@ -1,0 +1,74 @@
+import type { KeyObject } from 'node:crypto'
+import type { Plan } from '@remit/contract'
+import type { Module } from '@remit/core'
+import type { Config } from '../settings/config.ts'
+import { checkLicense, vendorKey } from '../settings/license.ts'
+import type { License } from '../settings/license.ts'
+import { hasModules, loadModules } from './modules.ts'
+
+/** What this start may load, and why. */
+export interface Entitlement {
+  readonly modules: readonly Module[]
+  /** No organization has more. */
+  readonly planCeiling: Plan
+  /** What an organization gets that is made without a plan. */
+  readonly newPlan: Plan
+  readonly edition: 'community' | 'enterprise'
+  readonly evaluation: boolean
+  /** One line for the operator. */
+  readonly notice: string
+}
+
+/**
+ * Decides which modules are loaded: by licence, by evaluation, or none. Whatever is wrong with a
+ * licence closes; nothing here asks the network.
+ */
+export async function entitle(
+  config: Config,
+  now: number,
+  licenseKey: KeyObject = vendorKey(),
+): Promise<Entitlement> {
+  if (!hasModules()) return community('Community edition: no commercial module is installed.')
+  const token = config.REMIT_LICENSE_KEY
+  const check = token === undefined ? null : await checkLicense(token, licenseKey, now)
+  if (check && 'license' in check) return licensed(check.license)
+  if (config.REMIT_EVALUATION) return evaluation(check?.refused)
+  return community(
+    check
+      ? `Commercial modules are not loaded: ${check.refused}.`
+      : 'Commercial modules are not loaded: REMIT_LICENSE_KEY is not set (REMIT_EVALUATION=1 to try them).',
+  )
+}
+
+// A plan waits in the database for the day that a licence lets it count.
+const community = (notice: string): Entitlement => ({
+  modules: [],
+  planCeiling: 'free',
+  newPlan: 'enterprise',
+  edition: 'community',
+  evaluation: false,
+  notice,
+})
+
+async function licensed({ customer, plan, hosted, expiresAt }: License): Promise<Entitlement> {
+  return {
+    modules: await loadModules(),
+    planCeiling: hosted ? 'enterprise' : plan,
+    newPlan: hosted ? 'free' : 'enterprise',
+    edition: 'enterprise',
+    evaluation: false,
+    notice: `Enterprise edition: licensed to ${customer}, plan ${hosted ? 'by organization' : plan}, until ${expiresAt}.`,
+  }
+}
+
+async function evaluation(refused: string | undefined): Promise<Entitlement> {
+  const why = refused === undefined ? '' : ` (${refused})`
+  return {
+    modules: await loadModules(),
+    planCeiling: 'enterprise',
+    newPlan: 'enterprise',
+    edition: 'enterprise',
+    evaluation: true,
+    notice: `Evaluation: every module is loaded without a licence${why}. Not for production.`,
+  }
+}

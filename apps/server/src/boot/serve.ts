@@ -1,0 +1,81 @@
+import type { Remit } from '@remit/core'
+import { boot } from './boot.ts'
+import type { BootOptions } from './boot.ts'
+import { bootstrap } from './bootstrap.ts'
+import type { FirstKey } from './bootstrap.ts'
+import { ignoredNames } from '../settings/config.ts'
+import type { Config } from '../settings/config.ts'
+import { foreignLedgers } from '../settings/ledger-key.ts'
+import { readJudgesFile } from '../settings/judges-file.ts'
+import { listen } from './listen.ts'
+import type { Listener, ListenOptions } from './listen.ts'
+
+export interface RunningServer {
+  readonly url: string
+  /** Where `/metrics` is, if on a port of its own. */
+  readonly metricsUrl: string | null
+  readonly edition: 'community' | 'enterprise'
+  /** What is loaded and why, in one line. */
+  readonly notice: string
+  /** The key that this start made, if it made an organization. */
+  readonly first: FirstKey | null
+  readonly remit: Remit
+  /** Stops accepting, finishes what is under way, closes. */
+  stop(): Promise<void>
+}
+
+export interface ServerOptions
+  extends Omit<BootOptions, 'judges'>, Pick<ListenOptions, 'requestTimeoutMs'> {
+  /** Where the keys of judges are, and which names are ignored; that of the process unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** Boots and listens; resolves when requests are answered. Writes nothing but the log. */
+export async function createServer(
+  config: Config,
+  options: ServerOptions = {},
+): Promise<RunningServer> {
+  const env = options.env ?? process.env
+  const judges = readJudgesFile(config, env)
+  const booted = await boot(config, { ...options, judges })
+  const { remit, db, ledgerKey, log, entitlement, warnings } = booted
+  const { edition, notice } = entitlement
+  const listeners: Listener[] = []
+  const close = async () => {
+    remit.release()
+    await Promise.all(listeners.map((listener) => listener.stop()))
+    await remit.close()
+  }
+  try {
+    const first = await bootstrap(booted)
+    const on = { ...options, host: config.REMIT_HOST }
+    const main = await listen(remit.app, { ...on, port: config.REMIT_PORT })
+    listeners.push(main)
+    const metrics =
+      config.REMIT_METRICS_PORT === undefined
+        ? null
+        : await listen(remit.metricsApp, { ...on, port: config.REMIT_METRICS_PORT })
+    if (metrics) listeners.push(metrics)
+    const { url } = main
+    const metricsUrl = metrics && `${metrics.url}/metrics`
+    const [database] = config.REMIT_DATABASE_URL.split(':')
+    log.info(
+      { url, ...(metricsUrl !== null && { metrics: metricsUrl }), edition, database },
+      notice,
+    )
+    for (const warning of [...warnings, ...ignoredNames(env)]) log.warn(warning)
+    const foreign = await foreignLedgers(db, ledgerKey)
+    if (foreign.length > 0) {
+      log.error(
+        { organizations: foreign },
+        'ledgers are signed with another key than that of REMIT_LEDGER_KEY_FILE: nothing can be decided for these organizations',
+      )
+    }
+    let stopping: Promise<void> | null = null
+    const stop = () => (stopping ??= close())
+    return { url, metricsUrl, edition, notice, first, remit, stop }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

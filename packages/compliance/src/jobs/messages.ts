@@ -1,0 +1,45 @@
+import type { Failure } from '@remit/core'
+import type { Trust } from './trust.ts'
+import type { ReplayTask } from './replay.ts'
+import type { EvidenceQuery, VerifyOptions } from './jobs.ts'
+import type { Question } from '../facts/index.ts'
+
+/** One job, as it crosses over to a thread. */
+export type Task = { readonly orgId: string; readonly trust: Trust } & (
+  | { readonly kind: 'verify'; readonly options: VerifyOptions }
+  | { readonly kind: 'report'; readonly question: Question }
+  | { readonly kind: 'evidence'; readonly query: EvidenceQuery }
+  | { readonly kind: 'replay'; readonly replay: ReplayTask }
+)
+
+/** What a thread says: that it has loaded; how far it is; what came of the job, or why nothing did. */
+export type Report =
+  | { readonly ready: true }
+  | { readonly done: number; readonly total: number }
+  | { readonly result: unknown }
+  | { readonly refused: Pick<Failure, 'code' | 'message' | 'extras'> }
+  | { readonly failed: SentError }
+
+/** An error's class does not cross over, and its members only by name. */
+export interface SentError {
+  readonly message: string
+  readonly stack: string | undefined
+  readonly code: string | undefined
+}
+
+export function toSend(error: unknown): SentError {
+  if (!(error instanceof Error))
+    return { message: String(error), stack: undefined, code: undefined }
+  const { code } = error as { code?: unknown }
+  return {
+    message: error.message,
+    stack: error.stack,
+    code: typeof code === 'string' ? code : undefined,
+  }
+}
+
+export function received({ message, stack, code }: SentError): Error {
+  const error = new Error(message)
+  if (stack !== undefined) error.stack = stack
+  return code === undefined ? error : Object.assign(error, { code })
+}

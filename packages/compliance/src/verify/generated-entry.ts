@@ -1,0 +1,44 @@
+import type { Actor, Framework } from '@remit/contract'
+import type { EntryDraft } from '@remit/core'
+import { catalogue } from '../catalogue/catalogue.ts'
+import type { Scope } from '../catalogue/scope.ts'
+import type { ReportFacts } from '../jobs/jobs.ts'
+import type { ReportHead } from '../tables/reports.ts'
+
+/**
+ * What the entry `report.generated` says of a report, from its columns: all that is served of it beside
+ * the hashed documents. Verification says it again from what is stored then, so a column that is served
+ * belongs here. Throws where a column cannot be read.
+ */
+export function saidOf(row: ReportHead) {
+  const { categories, role } = JSON.parse(row.scope) as Scope
+  const head = JSON.parse(row.head ?? 'null') as ReportFacts['head']
+  return {
+    report_id: row.id,
+    framework: row.framework,
+    from: row.period_from,
+    to: row.period_to,
+    categories,
+    role,
+    requested_at: row.requested_at,
+    evaluation: row.evaluation === 1,
+    content_sha256: row.content_sha256,
+    csv_sha256: row.csv_sha256,
+    // The end of the ledger as the report found it: whoever cuts or rewrites it contradicts this entry.
+    checkpoint: { seq: head.size - 1, hash: head.hash },
+    ledger_head: head,
+    summary: JSON.parse(row.summary ?? 'null') as unknown,
+    verified: row.verified === null ? null : row.verified === 1,
+  }
+}
+
+/** The entry that records a finished report. */
+export const generatedEntry = (row: ReportHead): EntryDraft => ({
+  kind: 'report.generated',
+  actor: JSON.parse(row.requested_by) as Actor,
+  data: {
+    ...saidOf(row),
+    catalog_sha256: catalogue(row.framework as Framework).sha256,
+    ...(row.requested_person !== null && { person: row.requested_person }),
+  },
+})

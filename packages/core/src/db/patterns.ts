@@ -1,0 +1,14 @@
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { dialectOf } from './portable.ts'
+import type { AnyDatabase } from './portable.ts'
+
+/**
+ * The SQL condition of a pattern in which `*` is any run of characters and all else is literal and
+ * case-sensitive. SQLite's LIKE folds case, so it gets GLOB.
+ */
+export function likePattern(db: AnyDatabase, pattern: string): RawBuilder<boolean> {
+  if (dialectOf(db) === 'sqlite')
+    return sql`glob ${pattern.replace(/[?[]/g, (special) => `[${special}]`)}`
+  return sql`like ${pattern.replace(/[\\%_]/g, (special) => `\\${special}`).replaceAll('*', '%')}`
+}

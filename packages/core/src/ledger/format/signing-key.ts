@@ -1,0 +1,46 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { createSecretFile } from '../../secrets/secret-file.ts'
+import { createNoteSigner } from './note.ts'
+import type { NoteSigner } from './note.ts'
+
+/** Signs checkpoints: one private key, and one key name (the log's origin) per organization. */
+export interface LedgerSigner {
+  forOrigin(origin: string): NoteSigner
+}
+
+const MAX_SIGNERS = 1_000
+
+/** A signer over an Ed25519 private key. */
+export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
+  const signers = new Map<string, NoteSigner>()
+  return {
+    forOrigin(origin) {
+      let signer = signers.get(origin)
+      if (!signer) {
+        // A signer is quickly made again; all of a large installation need not stay.
+        if (signers.size >= MAX_SIGNERS) signers.clear()
+        signer = createNoteSigner({ name: origin, privateKey })
+        signers.set(origin, signer)
+      }
+      return signer
+    },
+  }
+}
+
+/** A new Ed25519 key as PKCS #8 PEM. */
+export const generateLedgerKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/**
+ * Reads the PEM key of a file; with `create`, makes one there (mode 0600) when it is missing,
+ * the same one for all processes that start at once. The key belongs outside the database: who
+ * has only the database cannot sign.
+ */
+export function loadLedgerKey(path: string, create: boolean): KeyObject {
+  if (create && !existsSync(path)) createSecretFile(path, generateLedgerKey())
+  const key = createPrivateKey(readFileSync(path))
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${path} is not an Ed25519 private key`)
+  return key
+}

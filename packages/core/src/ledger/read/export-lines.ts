@@ -1,0 +1,162 @@
+import { isUtf8 } from 'node:buffer'
+import type { StoredEntry } from '../format/entry.ts'
+import { decodeFrontier } from '../format/merkle.ts'
+
+const EXPORT_FORMAT = 'ledger-export/v1'
+
+export interface ExportHeader {
+  readonly type: 'header'
+  readonly org_id: string
+  readonly ledger_id: string
+  readonly origin: string
+  /** The key in force. Informative: whoever verifies brings the key along. */
+  readonly vkey: string
+  readonly from_seq: number
+  /** The state before the first entry, if that is not genesis; without it no root is comparable. */
+  readonly start?: ExportStart
+  /** It ends before the ledger did: what explains missing payloads may be in entries that follow. */
+  readonly partial?: true
+}
+
+export interface ExportStart {
+  readonly hash: string
+  readonly recorded_at: string
+  /** As `encodeFrontier` writes it. */
+  readonly frontier: string
+  /** The key that signs this size and larger ones. Left out after a rotation, which parts the two. */
+  readonly vkey?: string
+}
+
+type ExportEntry = { readonly type: 'entry' } & Omit<StoredEntry, 'org_id'>
+type ExportLine =
+  | ExportHeader
+  | ExportEntry
+  | { readonly type: 'checkpoint'; readonly note: string }
+
+/** First line of an export, with its newline. */
+export function formatHeaderLine(header: Omit<ExportHeader, 'type'>): string {
+  const { org_id, ledger_id, origin, vkey, from_seq, start, partial } = header
+  const line = { type: 'header', format: EXPORT_FORMAT, org_id, ledger_id, origin, vkey, from_seq }
+  const more = { ...(start && { start: stateOf(start) }), ...(partial && { partial }) }
+  return `${JSON.stringify({ ...line, ...more })}\n`
+}
+
+/** Its members in their order. */
+function stateOf({ hash, recorded_at, frontier, vkey }: ExportStart): ExportStart {
+  return { hash, recorded_at, frontier, ...(vkey !== undefined && { vkey }) }
+}
+
+/** The line of an entry, with its newline. The payload travels as a string: its bytes count. */
+export function formatEntryLine(entry: Omit<StoredEntry, 'org_id'>): string {
+  const { seq, recorded_at, kind, prev_hash, commitment, hash, salt, payload } = entry
+  const line = { type: 'entry', seq, recorded_at, kind, prev_hash, commitment, hash, salt, payload }
+  return `${JSON.stringify(line)}\n`
+}
+
+/** Last line of an export, with its newline. */
+export function formatCheckpointLine(note: string): string {
+  return `${JSON.stringify({ type: 'checkpoint', note })}\n`
+}
+
+/**
+ * Reads one line, with or without its newline. Null unless it is spelled exactly as the functions
+ * above spell it: so no member can be doubled, added or hidden.
+ */
+export function parseExportLine(text: string): ExportLine | null {
+  const line = text.endsWith('\n') ? text.slice(0, -1) : text
+  const value = parseObject(line)
+  if (value === null) return null
+  const known = isHeader(value) || isEntry(value) || isCheckpoint(value) ? value : null
+  return known !== null && formatLine(known) === `${line}\n` ? known : null
+}
+
+function formatLine(line: ExportLine): string {
+  if (line.type === 'header') return formatHeaderLine(line)
+  return line.type === 'entry' ? formatEntryLine(line) : formatCheckpointLine(line.note)
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function parseObject(text: string): Members | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Members) : null
+  } catch {
+    return null
+  }
+}
+
+function isHeader(line: Members): line is ExportHeader & Members {
+  const { type, from_seq: from, start, partial } = line
+  return (
+    type === 'header' &&
+    areStrings(line, ['org_id', 'ledger_id', 'origin', 'vkey']) &&
+    isSeq(from) &&
+    (start === undefined || isStart(from, start)) &&
+    (partial === undefined || partial === true)
+  )
+}
+
+function isStart(size: number, start: unknown): start is ExportStart {
+  if (size === 0 || typeof start !== 'object' || start === null) return false
+  if (!areStrings(start as Members, ['hash', 'recorded_at', 'frontier'])) return false
+  if ('vkey' in start && !isText(start.vkey)) return false
+  try {
+    decodeFrontier(size, (start as ExportStart).frontier)
+    return true
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+function isEntry(line: Members): line is ExportEntry & Members {
+  return (
+    line['type'] === 'entry' &&
+    isSeq(line['seq']) &&
+    areStrings(line, ['recorded_at', 'kind', 'prev_hash', 'commitment', 'hash']) &&
+    [line['salt'], line['payload']].every((text) => text === null || isText(text))
+  )
+}
+
+function isCheckpoint(line: Members): line is { type: 'checkpoint'; note: string } & Members {
+  return line['type'] === 'checkpoint' && areStrings(line, ['note'])
+}
+
+function areStrings(line: Members, names: readonly string[]): boolean {
+  return names.every((name) => isText(line[name]))
+}
+
+// Half a surrogate pair would be hashed as U+FFFD: different texts would have one commitment.
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed()
+}
+
+function isSeq(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/**
+ * Cuts the bytes of an export into lines. Not `node:readline`: that also cuts at U+2028, which is
+ * an ordinary character inside JSON strings. A line that is not UTF-8 comes out empty, which no
+ * line of an export is.
+ */
+export async function* exportLines(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk])
+    let from = 0
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
+      yield decodeLine(bytes.subarray(from, end))
+      from = end + 1
+    }
+    rest = bytes.subarray(from)
+  }
+  if (rest.length > 0) yield decodeLine(rest)
+}
+
+function decodeLine(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : ''
+}

@@ -1,0 +1,283 @@
+import type { Entry, LedgerFilters } from '@remit/contract'
+import type { Database } from '../../db/open.ts'
+import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
+import { fail, invalid } from '../../base/errors.ts'
+import type { Failure } from '../../base/errors.ts'
+import { timeOfId } from '../../base/ids.ts'
+import { openCheckpoint } from '../format/checkpoint.ts'
+import { cutFrontier, findCut, namedKeys, recordedOrigin } from '../store/cut.ts'
+import type { StoredEntry } from '../format/entry.ts'
+import { openExport } from './export-entries.ts'
+import type { ExportPart } from './export-entries.ts'
+import { missingHead } from '../write/head-guard.ts'
+import { findFirst, looksIntoPayloads, planPage, readPiece, seqAtTime } from '../store/list.ts'
+import type { PagePlan } from '../store/list.ts'
+import { parseVerifierKey } from '../format/note.ts'
+import type { SeqRange } from '../store/pieces.ts'
+import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
+import { findCheckpoint, findHead, findLastEntry, readEntries, tilesOf } from '../store/store.ts'
+import { formatTlogProof } from '../format/tlog-proof.ts'
+import { wireEntry } from './wire.ts'
+import { Share } from '../../threads/share.ts'
+import { Turns } from '../../threads/turns.ts'
+
+/** Pages at once that are larger than a piece. */
+const LARGE_READS = { size: 4, each: 2, waiting: { each: 32, total: 256 } }
+/** Decisions that are looked for at once: most are found in a millisecond, others in no such time. */
+const LINKS = { size: 4, each: 2, waiting: { each: 64, total: 512 } }
+const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
+
+/** Milliseconds between the making and the recording of an id at most. */
+const NEAR_MS = 60_000
+
+/** What can be read of the ledgers. Everything is scoped to an organization. */
+export class Ledger {
+  readonly #db: Database<CoreTables>
+  readonly #reads = new Turns(LARGE_READS)
+  readonly #links = new Turns(LINKS)
+  readonly #share: Share
+
+  /** `share`: where long reading is done. */
+  constructor(db: Database<CoreTables>, share = new Share()) {
+    this.#db = db
+    this.#share = share
+  }
+
+  /** The end of the chain as of the last commit. */
+  async head(orgId: string): Promise<LedgerHeadRow> {
+    const head = await findHead(this.#db, orgId)
+    if (!head) throw missingHead()
+    return head
+  }
+
+  /**
+   * The origin that checkpoints of the ledger name; null where there is no ledger. The entries say it;
+   * the head has a copy, which counts only where they say nothing.
+   */
+  async origin(orgId: string): Promise<string | null> {
+    const recorded = await recordedOrigin(this.#db, orgId)
+    return recorded ?? (await findHead(this.#db, orgId))?.origin ?? null
+  }
+
+  /** The verifier keys that the ledger itself names, for whom it was signed by; proof of nothing. */
+  namedKeys(orgId: string): Promise<string[]> {
+    return namedKeys(this.#db, orgId)
+  }
+
+  /**
+   * A page of entries, of about a million bytes at most. One that cannot be read at once takes its turn
+   * with others of the organization; `jobs_busy` where too many wait.
+   */
+  async list(orgId: string, filters: LedgerFilters) {
+    this.#reads.admit(orgId)
+    const head = await this.#end(orgId)
+    const range = await this.#range(orgId, head.size, filters)
+    // One more than asked for tells that there is more.
+    const query = { ...filters, limit: filters.limit + 1 }
+    // Payloads are long: looking into those of one window only is not quick either.
+    const small = looksIntoPayloads(query)
+      ? null
+      : await planPage(this.#db, orgId, range, query, { once: true })
+    const { entries, rest } = small?.isSmall
+      ? await this.#page(orgId, query, small)
+      : await this.#reads.run(orgId, () => this.#largePage(orgId, range, query))
+    const data = entries.slice(0, filters.limit)
+    const next = entries.length > filters.limit ? (data.at(-1)?.seq ?? null) : rest
+    return {
+      data,
+      next_cursor: next === null ? null : String(next),
+      head: { seq: head.size - 1, hash: head.hash },
+    }
+  }
+
+  async entry(orgId: string, seq: number): Promise<Entry> {
+    return wireEntry(await this.#stored(orgId, seq))
+  }
+
+  /**
+   * The agent of a recorded decision; null where there is no such decision. Takes its turn with others
+   * of the organization; `jobs_busy` where too many wait.
+   */
+  async agentOfDecision(orgId: string, id: string): Promise<string | null> {
+    const made = timeOfId(id)
+    return made === null ? null : this.#links.run(orgId, () => this.#agentOf(orgId, id, made))
+  }
+
+  async #agentOf(orgId: string, id: string, made: number): Promise<string | null> {
+    const begin = (await findCut(this.#db, orgId))?.size ?? 0
+    const { size } = await this.head(orgId)
+    const at = (time: number) =>
+      seqAtTime(this.#db, orgId, { from: begin, to: size }, new Date(time).toISOString())
+    const [before, from, to] = [
+      await at(Math.max(0, made - NEAR_MS)),
+      await at(made),
+      await at(made + NEAR_MS),
+    ]
+    // Where it is, unless the clock was set back between its making and its recording.
+    for (const range of [
+      { from, to },
+      { from: before, to: from },
+    ]) {
+      const query = { decision_id: id, kind: 'authorization.decided' }
+      const entry = await findFirst(this.#db, orgId, range, query)
+      if (entry) return wireEntry(entry).agent_id
+    }
+    return null
+  }
+
+  /** The tlog-proof that entry `seq` is in the tree of a signed size: `size`, or the newest. */
+  async proof(orgId: string, seq: number, size?: number): Promise<string> {
+    const head = await this.head(orgId)
+    await this.#stored(orgId, seq)
+    const checkpoint = await this.#checkpointFor(head, seq, size)
+    const proof = await this.#read(orgId, async () => {
+      const { tiles, cut } = await this.#tree(orgId)
+      return inclusionProof(tiles, seq, sizeOf(checkpoint, head), cut)
+    })
+    return formatTlogProof({ index: seq, proof, checkpoint })
+  }
+
+  async consistency(orgId: string, from: number, to: number) {
+    const head = await this.head(orgId)
+    if (from > to) throw invalid('from', 'must not be above to')
+    if (to > head.size) throw fail('size_not_signed', `The ledger has ${head.size} entries`)
+    return this.#read(orgId, async () => {
+      const { tiles, cut } = await this.#tree(orgId)
+      for (const size of [from, to]) {
+        if (size > 0 && size < cut.size) throw pruned(cut.size, `The tree of size ${size}`)
+      }
+      const proof = await consistencyProof(tiles, from, to, cut)
+      return {
+        from,
+        to,
+        from_root: await treeRoot(tiles, from, cut),
+        to_root: await treeRoot(tiles, to, cut),
+        proof: proof.map((hash) => Buffer.from(hash, 'hex').toString('base64')),
+      }
+    })
+  }
+
+  /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
+  export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
+    return this.#read(orgId, () =>
+      openExport(this.#db, orgId, part, (read) => this.#share.run(orgId, read)),
+    )
+  }
+
+  async #largePage(orgId: string, range: SeqRange, query: LedgerFilters) {
+    const plan = await planPage(this.#db, orgId, range, query)
+    return this.#page(orgId, query, plan ?? NO_ENTRIES)
+  }
+
+  async #page(orgId: string, query: LedgerFilters, { pieces, rest }: PagePlan) {
+    const entries: Entry[] = []
+    const read = async (piece: SeqRange) =>
+      (await readPiece(this.#db, orgId, piece, query)).map(wireEntry)
+    for (const piece of pieces) {
+      const isAlone = pieces.length === 1
+      const some = await (isAlone ? read(piece) : this.#share.run(orgId, () => read(piece)))
+      entries.push(...some)
+    }
+    return { entries, rest }
+  }
+
+  /** Where the entries end: also without a head they can be read. */
+  async #end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
+    const head = await findHead(this.#db, orgId)
+    if (head) return head
+    const last = await findLastEntry(this.#db, orgId)
+    if (!last) throw missingHead()
+    return { size: last.seq + 1, hash: last.hash }
+  }
+
+  /** What takes several statements, once more if a pruning took away rows between them. */
+  async #read<T>(orgId: string, read: () => Promise<T>): Promise<T> {
+    const before = await findCut(this.#db, orgId)
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      if ((await findCut(this.#db, orgId))?.size === before?.size) throw error
+      return read()
+    }
+  }
+
+  async #tree(orgId: string) {
+    return {
+      tiles: tilesOf(this.#db, orgId),
+      cut: cutFrontier(await findCut(this.#db, orgId)),
+    }
+  }
+
+  async #stored(orgId: string, seq: number): Promise<StoredEntry> {
+    const [entry] = await readEntries(this.#db, orgId, seq, 1)
+    const cut = await findCut(this.#db, orgId)
+    if (cut && seq < cut.size) throw pruned(cut.size, `The entry ${seq}`)
+    if (entry?.seq !== seq) throw noEntry(seq)
+    return entry
+  }
+
+  /** Proofs end in a signature, so they exist for sizes whose checkpoint is kept, and the newest. */
+  async #checkpointFor(head: LedgerHeadRow, seq: number, size?: number): Promise<string> {
+    if (size === undefined || size === head.size) return head.note
+    if (size <= seq) throw invalid('size', `must be above the sequence number ${seq}`)
+    const note = await findCheckpoint(this.#db, head.org_id, size)
+    if (note === undefined) {
+      throw fail(
+        'size_not_signed',
+        `No checkpoint of size ${size} is kept; leave size out for the newest`,
+      )
+    }
+    return note
+  }
+
+  async #range(orgId: string, size: number, filters: LedgerFilters) {
+    const { after_seq, before_seq, order, cursor } = filters
+    const begin = (await findCut(this.#db, orgId))?.size ?? 0
+    let from = Math.max(begin, after_seq === undefined ? 0 : after_seq + 1)
+    let to = Math.min(size, before_seq ?? size)
+    if (filters.from !== undefined)
+      from = Math.max(
+        from,
+        await seqAtTime(this.#db, orgId, { from, to: size }, normal(filters.from)),
+      )
+    // Ids tell their time, and nothing names a decision before it is made.
+    const made = filters.decision_id === undefined ? undefined : timeOfId(filters.decision_id)
+    if (made === null) return { from: begin, to: begin }
+    if (made !== undefined)
+      from = Math.max(
+        from,
+        await seqAtTime(
+          this.#db,
+          orgId,
+          { from: begin, to: size },
+          new Date(Math.max(0, made - NEAR_MS)).toISOString(),
+        ),
+      )
+    if (filters.to !== undefined)
+      to = Math.min(
+        to,
+        await seqAtTime(this.#db, orgId, { from: begin, to: size }, normal(filters.to)),
+      )
+    if (cursor !== undefined) {
+      if (!/^\d{1,16}$/.test(cursor))
+        throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+      if (order === 'asc') from = Math.max(from, Number(cursor) + 1)
+      else to = Math.min(to, Number(cursor))
+    }
+    return { from, to }
+  }
+}
+
+const pruned = (cut: number, what: string): Failure =>
+  fail('ledger_pruned', `${what} was pruned: the ledger begins at ${cut}`)
+
+/** The refusal for an entry that is not there, or not for the caller. */
+export const noEntry = (seq: number): Failure =>
+  fail('ledger_entry_not_found', `The ledger has no entry ${seq}`)
+
+/** A time as entries carry it, so that both compare as text. */
+const normal = (time: string): string => new Date(time).toISOString()
+
+const sizeOf = (note: string, head: LedgerHeadRow): number =>
+  openCheckpoint(note, parseVerifierKey(head.vkey), head.origin).size

@@ -1,0 +1,221 @@
+import { setImmediate } from 'node:timers/promises'
+import type { LedgerFilters } from '@remit/contract'
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import type { Database } from '../../db/open.ts'
+import { dialectOf } from '../../db/portable.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
+import { likePattern } from '../../db/patterns.ts'
+import type { CoreTables } from '../../db/schema.ts'
+import type { EntryPayload, StoredEntry } from '../format/entry.ts'
+import { BYTES, piecesOf } from './pieces.ts'
+import type { SeqRange, Sized } from './pieces.ts'
+import { inRange, STORED } from './store.ts'
+
+type Db = Database<CoreTables>
+type Query = Omit<LedgerFilters, 'cursor' | 'from' | 'to'>
+
+/** Kind of what callers append. */
+const APPENDED = 'entry.appended'
+
+/** Bytes of payloads after which a page ends, whatever number was asked for. */
+const MAX_BYTES = 1_000_000
+
+/** Sequence numbers looked through in one query: a rare match must not hold the database for long. */
+const WINDOW = { first: 200, least: 20, most: 20_000 }
+const WINDOW_MS = 5
+
+/** Which entries a page has, in the order asked for. */
+export interface PagePlan {
+  readonly pieces: readonly SeqRange[]
+  /** The last number that was looked at, where it ended before the range did; else null. */
+  readonly rest: number | null
+  /** It can be read at once. */
+  readonly isSmall: boolean
+}
+
+/**
+ * Finds up to `limit` candidates of a range, fewer where they are large. Looks window by window, and
+ * others have a turn in between; with `once`, at the first window only, and null if that is not enough.
+ */
+export async function planPage(
+  db: Db,
+  orgId: string,
+  range: SeqRange,
+  query: Query,
+  { once = false } = {},
+): Promise<PagePlan | null> {
+  const found: Sized[] = []
+  const isAscending = query.order === 'asc'
+  let { from, to } = range
+  let bytes = 0
+  let window = firstWindow(query)
+  const isDone = () => from >= to || found.length >= query.limit || bytes >= MAX_BYTES
+  for (let looked = 0; !isDone(); looked++) {
+    if (looked > 0 && once) return null
+    if (looked > 0) await setImmediate()
+    const lower = isAscending ? from : Math.max(from, to - window)
+    const upper = isAscending ? Math.min(to, from + window) : to
+    const limit = query.limit - found.length
+    const began = performance.now()
+    const rows = await sizesIn(db, orgId, { from: lower, to: upper }, query, limit)
+    window = next(window, performance.now() - began)
+    let last = rows.length === limit ? rows.at(-1) : undefined
+    for (const row of rows) {
+      found.push(row)
+      bytes += row.bytes ?? 0
+      if (bytes < MAX_BYTES) continue
+      last = row
+      break
+    }
+    if (isAscending) from = last ? last.seq + 1 : upper
+    else to = last?.seq ?? lower
+  }
+  const pieces = piecesOf(found)
+  return {
+    pieces,
+    rest: from < to ? (isAscending ? from - 1 : to) : null,
+    isSmall: pieces.length <= 1,
+  }
+}
+
+/** Whether the filters of a query are in payloads, which have no index. */
+export const looksIntoPayloads = ({ trace_id, decision_id }: Query): boolean =>
+  trace_id !== undefined || decision_id !== undefined
+
+function firstWindow(query: Query): number {
+  if (isIndexed(query)) return Infinity
+  return looksIntoPayloads(query) ? WINDOW.least : WINDOW.first
+}
+
+/** An index finds the entries of one agent at once, wherever they are. */
+const isIndexed = (query: Query): boolean =>
+  query.agent_id !== undefined &&
+  !looksIntoPayloads(query) &&
+  [query.actor, query.kind, query.decision, query.action].every((filter) => filter === undefined)
+
+/** How many to look through after a query of so many milliseconds: large entries take longer. */
+const next = (window: number, ms: number): number =>
+  window === Infinity
+    ? window
+    : Math.min(WINDOW.most, Math.max(WINDOW.least, ms < WINDOW_MS ? window * 2 : window / 2))
+
+/** The sizes of up to `limit` candidates: `says` has the last word. */
+async function sizesIn(
+  db: Db,
+  orgId: string,
+  range: SeqRange,
+  query: Query,
+  limit: number,
+): Promise<Sized[]> {
+  const parts = partsOf(db, orgId, range, query).map((select) =>
+    select.select(['seq', BYTES]).orderBy('seq', query.order).limit(limit).execute(),
+  )
+  return inOrder((await Promise.all(parts)).flat(), query).slice(0, limit)
+}
+
+/** The first matching entry of a range. */
+export async function findFirst(
+  db: Db,
+  orgId: string,
+  { from, to }: SeqRange,
+  query: Omit<Query, 'limit' | 'order'>,
+): Promise<StoredEntry | undefined> {
+  const first = { ...query, order: 'asc', limit: 1 } as const
+  for (let begin: number | null = from; begin !== null;) {
+    const plan: PagePlan | null = await planPage(db, orgId, { from: begin, to }, first)
+    for (const piece of plan?.pieces ?? []) {
+      const [entry] = await readPiece(db, orgId, piece, first)
+      if (entry) return entry
+    }
+    const rest: number | null = plan?.rest ?? null
+    begin = rest === null ? null : rest + 1
+  }
+  return undefined
+}
+
+/** The matching entries of a piece, in the order asked for. */
+export async function readPiece(
+  db: Db,
+  orgId: string,
+  piece: SeqRange,
+  query: Query,
+): Promise<StoredEntry[]> {
+  const parts = partsOf(db, orgId, piece, query).map((select) =>
+    select.select(STORED).orderBy('seq', query.order).execute(),
+  )
+  return inOrder((await Promise.all(parts)).flat(), query).filter((row) => says(row, query))
+}
+
+function inOrder<T extends { readonly seq: number }>(rows: T[], { order }: Query): T[] {
+  const sign = order === 'asc' ? 1 : -1
+  return rows.toSorted((a, b) => sign * (a.seq - b.seq))
+}
+
+/** Queries that together have every candidate once: each is read in the order of its index. */
+function partsOf(db: Db, orgId: string, range: SeqRange, query: Query) {
+  const { agent_id: agent, kind } = query
+  const candidates = () => matching(db, orgId, range, query)
+  if (agent === undefined) return [candidates()]
+  const about = candidates().where('agent_id', '=', agent)
+  if (kind !== undefined && kind !== APPENDED) return [about]
+  const by = candidates()
+    // Word by word the condition of the index `ledger_entry_appended_by`.
+    .where(sql<boolean>`kind = 'entry.appended'`)
+    .where('actor_id', '=', agent)
+    .where((or) => or.or([or('agent_id', 'is', null), or('agent_id', '<>', agent)]))
+  return [about, by]
+}
+
+function matching(db: Db, orgId: string, range: SeqRange, query: Query) {
+  let select = inRange(db, orgId, range)
+  if (query.actor !== undefined) select = select.where('actor_id', '=', query.actor)
+  if (query.kind !== undefined) select = select.where('kind', '=', query.kind)
+  if (query.decision !== undefined) select = select.where('decision', '=', query.decision)
+  if (query.action?.includes('*')) {
+    select = select.where(sql<boolean>`action ${likePattern(db, query.action)}`)
+  } else if (query.action !== undefined) select = select.where('action', '=', query.action)
+  for (const name of ['trace_id', 'decision_id'] as const) {
+    const value = query[name]
+    if (value !== undefined) select = select.where(holds(db, `"${name}":${canonicalJson(value)}`))
+  }
+  return select
+}
+
+/** Whether the text of a payload holds another text. */
+const holds = (db: Db, text: string): RawBuilder<boolean> =>
+  dialectOf(db) === 'sqlite' ? sql`instr(payload, ${text}) > 0` : sql`strpos(payload, ${text}) > 0`
+
+/** Whether an entry says what is asked for, and not only holds its text somewhere in free data. */
+function says({ payload }: StoredEntry, { agent_id, trace_id, decision_id }: Query): boolean {
+  if (agent_id === undefined && trace_id === undefined && decision_id === undefined) return true
+  if (payload === null) return false
+  const { actor, data, ...entry } = JSON.parse(payload) as EntryPayload
+  if (trace_id !== undefined && data['trace_id'] !== trace_id) return false
+  if (decision_id !== undefined && data['decision_id'] !== decision_id) return false
+  if (agent_id === undefined || entry.agent_id === agent_id) return true
+  return actor.type === 'agent' && actor.id === agent_id
+}
+
+/** The first number of a range whose entry is not before `time`; its end when all are. Times never fall. */
+export async function seqAtTime(
+  db: Database<CoreTables>,
+  orgId: string,
+  { from, to }: SeqRange,
+  time: string,
+): Promise<number> {
+  let low = from
+  let high = to
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const entry = await db
+      .selectFrom('ledger_entry')
+      .select('recorded_at')
+      .where('org_id', '=', orgId)
+      .where('seq', '=', middle)
+      .executeTakeFirst()
+    if (entry !== undefined && entry.recorded_at >= time) high = middle
+    else low = middle + 1
+  }
+  return low
+}

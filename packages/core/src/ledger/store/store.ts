@@ -1,0 +1,249 @@
+import { sql } from 'kysely'
+import type { AliasedExpression } from 'kysely'
+import type { Database } from '../../db/open.ts'
+import { dialectOf, statement } from '../../db/portable.ts'
+import type { BulkInsert } from '../../db/portable.ts'
+import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
+import { transactionSettings } from '../../db/transaction-settings.ts'
+import type { StoredEntry } from '../format/entry.ts'
+import type { Linked } from '../format/link.ts'
+import { BYTES } from './pieces.ts'
+import type { SeqRange, Sized } from './pieces.ts'
+import type { ReadTile } from '../format/proof.ts'
+import { TILE_WIDTH } from '../format/tiles.ts'
+
+type Db = Database<CoreTables>
+
+/** Checkpoints are kept for the history: one every so many entries, and the first of a minute. */
+export const CHECKPOINT_EVERY = 256
+
+const HEAD = 'select * from ledger_head where org_id = ?'
+const selectHead = statement<LedgerHeadRow>(HEAD)
+// Evaluated for the row before it is locked, so the wait for the lock is limited too.
+const selectHeadForUpdate = statement<LedgerHeadRow>(
+  `${HEAD} and ${transactionSettings('transaction')} <> '' for update`,
+)
+
+/**
+ * The head, locked until the transaction ends: whoever holds it is the organization's only writer. The
+ * same statement makes the transaction's commit durable, also behind a pooler in transaction mode.
+ */
+export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
+  // SQLite's transactions hold the one write lock already.
+  const select = dialectOf(tx) === 'postgres' ? selectHeadForUpdate : selectHead
+  return (await select(tx, [orgId]))[0]
+}
+
+export const findHead = (db: Db, orgId: string): Promise<LedgerHeadRow | undefined> =>
+  db.selectFrom('ledger_head').selectAll().where('org_id', '=', orgId).executeTakeFirst()
+
+/** The entry with the highest sequence number. */
+export const findLastEntry = (
+  db: Db,
+  orgId: string,
+): Promise<{ seq: number; hash: string } | undefined> =>
+  db
+    .selectFrom('ledger_entry')
+    .select(['seq', 'hash'])
+    .where('org_id', '=', orgId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+const ENTRY_COLUMNS = {
+  org_id: 'text',
+  seq: 'bigint',
+  prev_hash: 'text',
+  hash: 'text',
+  recorded_at: 'text',
+  kind: 'text',
+  commitment: 'text',
+  salt: 'text',
+  payload: 'text',
+  agent_id: 'text',
+  actor_id: 'text',
+  action: 'text',
+  decision: 'text',
+} as const
+
+const NODE_COLUMNS = { org_id: 'text', level: 'bigint', idx: 'bigint', hash: 'text' } as const
+
+const CHECKPOINT_COLUMNS = { org_id: 'text', size: 'bigint', note: 'text' } as const
+
+const HEAD_COLUMNS = {
+  org_id: 'text',
+  size: 'bigint',
+  hash: 'text',
+  recorded_at: 'text',
+  frontier: 'text',
+  note: 'text',
+  origin: 'text',
+  vkey: 'text',
+  config_version: 'bigint',
+} as const
+
+const HEAD_MOVES = `on conflict (org_id) do update set size = excluded.size, hash = excluded.hash,
+  recorded_at = excluded.recorded_at, frontier = excluded.frontier, note = excluded.note,
+  config_version = excluded.config_version`
+
+/**
+ * Rows for linked entries, the inner nodes they close, a checkpoint that is due, and the new head. With
+ * null for the note they are not signed, and the head keeps the note that it has.
+ */
+export function linkedRows(
+  head: LedgerHeadRow,
+  linked: Linked,
+  recordedAt: string,
+  note: string | null,
+  configVersion: number,
+): BulkInsert[] {
+  const { org_id } = head
+  const { size, hash, frontier } = linked
+  const end = { size, hash, frontier, note: note ?? head.note, recorded_at: recordedAt }
+  const moved = { ...head, ...end }
+  const isDue = note !== null && isCheckpointDue(head, size, recordedAt)
+  const due = isDue ? [{ org_id, size, note }] : []
+  const nodes = linked.nodes.map((node) => ({ org_id, ...node }))
+  return [
+    { table: 'ledger_entry', columns: ENTRY_COLUMNS, rows: linked.rows },
+    { table: 'ledger_node', columns: NODE_COLUMNS, rows: nodes },
+    { table: 'ledger_checkpoint', columns: CHECKPOINT_COLUMNS, rows: due },
+    {
+      table: 'ledger_head',
+      columns: HEAD_COLUMNS,
+      rows: [{ ...moved, config_version: configVersion }],
+      suffix: HEAD_MOVES,
+    },
+  ]
+}
+
+const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean =>
+  Math.floor(size / CHECKPOINT_EVERY) > Math.floor(head.size / CHECKPOINT_EVERY) ||
+  minuteOf(at) !== minuteOf(head.recorded_at)
+
+/** A time up to its minute (RFC 3339). */
+export const minuteOf = (time: string): string => time.slice(0, 16)
+
+async function readLeaves(db: Db, orgId: string, from: number, to: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('ledger_entry')
+    .select('hash')
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
+    .orderBy('seq')
+    .execute()
+  return rows.map((row) => row.hash)
+}
+
+/** The tiles of a ledger, as `proof.ts` asks for them. */
+export const tilesOf =
+  (db: Db, orgId: string): ReadTile =>
+  (level, index, width, skip) => {
+    const from = index * TILE_WIDTH + skip
+    const to = index * TILE_WIDTH + width
+    return level === 0 ? readLeaves(db, orgId, from, to) : readNodes(db, orgId, level, from, to)
+  }
+
+async function readNodes(
+  db: Db,
+  orgId: string,
+  level: number,
+  from: number,
+  to: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('ledger_node')
+    .select('hash')
+    .where('org_id', '=', orgId)
+    .where('level', '=', level)
+    .where('idx', '>=', from)
+    .where('idx', '<', to)
+    .orderBy('idx')
+    .execute()
+  return rows.map((row) => row.hash)
+}
+
+/** More than any payload has that was ever written, bytes. */
+export const MAX_READ_BYTES = 1024 * 1024
+
+/**
+ * A column of text, or an empty one in the place of what has more than `most` bytes. Whoever changes the
+ * database must not be able to end the thread that reads it: one text can be larger than its memory.
+ */
+export function bounded<Name extends string>(
+  name: Name,
+  most: number,
+): AliasedExpression<string | null, Name> {
+  const column = sql.ref(name)
+  return sql<
+    string | null
+  >`case when octet_length(${column}) > ${sql.lit(most)} then '' else ${column} end`.as(name)
+}
+
+/** The columns of an entry beside its payload. */
+export const BESIDE_PAYLOAD = [
+  'org_id',
+  'seq',
+  'prev_hash',
+  'hash',
+  'recorded_at',
+  'kind',
+  'commitment',
+  'salt',
+] as const
+
+/** The columns of an entry itself, without the copies. */
+export const STORED = [...BESIDE_PAYLOAD, 'payload'] as const
+
+/** Up to `limit` entries from `fromSeq` on, in order. */
+export async function readEntries(
+  db: Db,
+  orgId: string,
+  fromSeq: number,
+  limit: number,
+): Promise<StoredEntry[]> {
+  return db
+    .selectFrom('ledger_entry')
+    .select(STORED)
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', fromSeq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** The entries of a range, in order. */
+export const readRange = (db: Db, orgId: string, range: SeqRange): Promise<StoredEntry[]> =>
+  inRange(db, orgId, range).select(STORED).orderBy('seq').execute()
+
+/** The sizes of up to `limit` entries of a range, in order. */
+export const readSizes = (
+  db: Db,
+  orgId: string,
+  range: SeqRange,
+  limit: number,
+): Promise<Sized[]> =>
+  inRange(db, orgId, range).select(['seq', BYTES]).orderBy('seq').limit(limit).execute()
+
+export const inRange = (db: Db, orgId: string, { from, to }: SeqRange) =>
+  db
+    .selectFrom('ledger_entry')
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
+
+/** The kept checkpoint of exactly that size. */
+export async function findCheckpoint(
+  db: Db,
+  orgId: string,
+  size: number,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('ledger_checkpoint')
+    .select('note')
+    .where('org_id', '=', orgId)
+    .where('size', '=', size)
+    .executeTakeFirst()
+  return row?.note
+}

@@ -1,0 +1,219 @@
+import { entryHash, headerFault, headerOf, ZERO_HASH } from '../format/entry.ts'
+import type { StoredEntry } from '../format/entry.ts'
+import { decodeFrontier, encodeFrontier, MerkleTree } from '../format/merkle.ts'
+import { ChainCheckpoints } from './checkpoints.ts'
+import type { RootNow } from './checkpoints.ts'
+import { ChainHistory } from './history.ts'
+import { ChainKeys } from './keys.ts'
+import { notChecked } from './limits.ts'
+import { ChainPayloads } from './payloads.ts'
+import { Findings } from './report.ts'
+import type { ChainReport } from './report.ts'
+import type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
+
+export type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
+
+/**
+ * Verifies one chain as its entries stream by, from a database or from an export alike: no I/O,
+ * no waiting, and memory only for erased payloads and waiting checkpoints. After a broken entry it
+ * goes on, so that the report shows how much is broken. Throws a RangeError for a `start` whose
+ * frontier is not of its size.
+ */
+export function createChainVerifier(options: ChainVerifierOptions): ChainVerifier {
+  return new Walk(options)
+}
+
+class Walk implements ChainVerifier {
+  readonly #options: ChainVerifierOptions
+  readonly #from: number
+  readonly #findings = new Findings()
+  readonly #keys: ChainKeys
+  readonly #checkpoints: ChainCheckpoints
+  readonly #payloads: ChainPayloads
+  readonly #history: ChainHistory
+  /** Kinds that were seen in proper headers. */
+  readonly #kinds = new Set<string>()
+  #tree: MerkleTree | null
+  #next: number
+  /** What the next entry may link to: the hash of the last one as stored, and as it should be. */
+  #prev: string | null
+  #prevTrue: string | null
+  #time: string
+  #entries = 0
+  #gaps = 0
+
+  constructor(options: ChainVerifierOptions) {
+    const { start, verifiers = [], origin = null } = options
+    this.#options = options
+    this.#from = start?.size ?? 0
+    this.#next = this.#from
+    this.#prev = this.#from === 0 ? ZERO_HASH : (start?.hash ?? null)
+    this.#prevTrue = this.#prev
+    this.#time = start?.recorded_at ?? ''
+    this.#keys = new ChainKeys(verifiers)
+    if (start?.vkey !== undefined) this.#keys.declare(start.vkey)
+    this.#checkpoints = new ChainCheckpoints(this.#keys, this.#findings, origin)
+    this.#history = new ChainHistory(options, this.#checkpoints, this.#findings)
+    this.#payloads = new ChainPayloads(
+      options,
+      this.#keys,
+      this.#checkpoints,
+      this.#history,
+      this.#findings,
+    )
+    const frontier = this.#from === 0 ? '' : start?.frontier
+    this.#tree =
+      frontier === undefined
+        ? null
+        : new MerkleTree(decodeFrontier(this.#from, frontier), options.onTileNode)
+  }
+
+  entry(row: StoredEntry): void {
+    const { seq } = row
+    if (seq !== this.#next && !this.#resume(seq)) return
+    const before = this.#findings.count
+    if (row.org_id !== this.#options.org_id) this.#findings.add(seq, 'wrong_org')
+    this.#checkLink(row)
+    const hash = entryHash(headerOf(row))
+    if (hash !== row.hash) this.#findings.add(seq, 'hash_mismatch')
+    this.#payloads.check(row)
+
+    this.#entries++
+    this.#next = seq + 1
+    this.#prev = row.hash
+    this.#prevTrue = hash
+    // A broken time must not make every later entry look late.
+    if (this.#findings.count === before) {
+      this.#time = row.recorded_at
+      this.#kinds.add(row.kind)
+    }
+    this.#tree?.append(hash)
+    if (this.#checkpoints.isDue(seq + 1)) this.#checkpoints.reach(seq + 1, this.#root())
+  }
+
+  checkpoint(note: string, options: { readonly external?: boolean } = {}): void {
+    const { external = false } = options
+    this.#checkpoints.add(note, { external }, this.#next, () => this.#root())
+  }
+
+  malformed(detail: string): void {
+    this.#findings.add(this.#next, 'malformed_line', detail)
+  }
+
+  finish(end: ChainEnd = {}): ChainReport {
+    const { head, vkey, stopped = false, continues = false, incomplete = false } = end
+    const size = this.#next
+    const open = stopped || incomplete
+    const checkpoints = this.#checkpoints
+    // A tail that only these reach is not signed by what is here.
+    if (open || continues) checkpoints.leaveBeyond(size)
+    if (!open) this.#checkEnd(head, vkey)
+    checkpoints.end(size)
+    // What explains a missing payload may be among entries that are not here.
+    const cut = open || continues || this.#findings.hasTruncation
+    if (!cut) {
+      this.#payloads.end()
+      this.#history.end()
+    }
+    checkpoints.settle((lostSize) => this.#history.lossOf(lostSize))
+    const { missing, redacted } = this.#payloads
+    const unexplained = cut ? missing.size : 0
+    return {
+      status: this.#findings.status(incomplete),
+      checked: { from_seq: this.#from, to_seq: size - 1, entries: this.#entries },
+      head: { seq: size - 1, hash: this.#prev ?? ZERO_HASH },
+      root: this.#root().root,
+      anchored_by: checkpoints.anchor,
+      truncation_checked:
+        !open && !continues && !this.#findings.hasTruncation && checkpoints.externalSize === size,
+      redacted,
+      unexplained,
+      pruned: this.#history.pruned,
+      recovered: this.#history.recovered,
+      ...this.#findings.summary(),
+      gaps: this.#gaps,
+      checkpoints: { checked: checkpoints.checked, mismatched: checkpoints.mismatched },
+      agreed_to: Math.max(this.#from, checkpoints.agreedSize) - 1,
+      not_checked: notChecked({
+        from: this.#from,
+        recorded: this.#history.record,
+        recovered: this.#history.recovered,
+        size,
+        stopped,
+        continues,
+        incomplete,
+        deep: this.#options.deep ?? false,
+        pinned: this.#keys.hasPinned,
+        redacted,
+        unexplained,
+        checkpoints,
+      }),
+    }
+  }
+
+  /** Finds the way on after a number that was not expected. False: leave this entry out. */
+  #resume(seq: number): boolean {
+    if (!Number.isSafeInteger(seq) || seq < this.#next) {
+      this.#findings.add(this.#next, 'out_of_order', `an entry of seq ${seq}`)
+      return false
+    }
+    this.#findings.add(this.#next, 'gap', `up to seq ${seq - 1}`)
+    this.#gaps++
+    this.#tree = null
+    this.#prev = null
+    return true
+  }
+
+  /**
+   * Link, time and kind. Hash, link and commitment are compared with computed text, so the full
+   * look at the header is needed only where a value is new.
+   */
+  #checkLink(row: StoredEntry): void {
+    const { seq, prev_hash: prev, recorded_at: time } = row
+    const linked = prev === this.#prev || prev === this.#prevTrue
+    if (!linked && this.#prev !== null) this.#findings.add(seq, 'broken_link')
+    const committed = row.salt !== null && row.payload !== null
+    if (linked && committed && time === this.#time && this.#kinds.has(row.kind)) return
+    const fault = headerFault(row)
+    if (fault !== null) this.#findings.add(seq, 'malformed_header', fault)
+    if (time < this.#time) this.#findings.add(seq, 'time_decreased')
+  }
+
+  #checkEnd(head: ChainEnd['head'], vkey: string | undefined): void {
+    const size = this.#next
+    const last = Math.max(0, size - 1)
+    if (size === 0) this.#findings.add(0, 'bad_genesis', 'there is no entry')
+    if (head) {
+      const frontier = this.#tree && encodeFrontier(this.#tree.frontier())
+      if (head.size > size) {
+        this.#findings.add(size, 'truncated', `the head counts ${head.size} entries`)
+      } else if (head.size < size) {
+        this.#findings.add(last, 'head_mismatch', `the head counts ${head.size} entries`)
+      } else if (head.hash !== this.#prev) {
+        this.#findings.add(last, 'head_mismatch', 'hash')
+      } else if (frontier !== null && head.frontier !== frontier) {
+        this.#findings.add(last, 'head_mismatch', 'frontier')
+      }
+      if (head.checkpoint !== null) {
+        const source = { external: false, newest: true }
+        this.#checkpoints.add(head.checkpoint, source, size, () => this.#root())
+      }
+    }
+    const current = this.#keys.current
+    if (vkey !== undefined && current !== null && current !== vkey) {
+      this.#findings.add(last, 'head_mismatch', 'vkey')
+    }
+    const { covers, given, untrustedSize } = this.#checkpoints
+    if ((given || head) && covers < size) {
+      this.#findings.add(Math.max(covers, this.#from), 'unsigned_tail')
+    }
+    if (untrustedSize >= 0) {
+      this.#findings.add(last, 'untrusted_key', 'no trusted key vouches for the newest checkpoint')
+    }
+  }
+
+  #root(): RootNow {
+    if (this.#tree) return { root: this.#tree.root() }
+    return { root: null, lost: this.#gaps > 0 }
+  }
+}

@@ -1,0 +1,246 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Database } from '../../db/open.ts'
+import type { CoreTables, LedgerEntryRow, LedgerHeadRow } from '../../db/schema.ts'
+import { CheckpointError, sizeOfNote } from '../format/checkpoint.ts'
+import { parsePayload } from '../format/entry.ts'
+import { parseVerifierKey } from '../format/note.ts'
+import { findCut } from '../store/cut.ts'
+import { isSize } from '../format/tiles.ts'
+import { DueCheckpoints, StoredCheckpoints } from './database-checkpoints.ts'
+import { partOf } from './database-part.ts'
+import type { Part, SeqBounds } from './database-part.ts'
+import { DatabaseFindings } from './database-report.ts'
+import type { VerifyReport } from './database-report.ts'
+import { asText, oddColumn, wrongCopy } from './database-rows.ts'
+import { lotsOf, readRows } from './database-pages.ts'
+import { hasErasureSince, readState } from '../store/pages.ts'
+import type { LedgerState } from '../store/pages.ts'
+import { NodeCheck } from './database-nodes.ts'
+import { createChainVerifier } from './chain.ts'
+import type { ChainVerifier } from './chain.ts'
+
+export interface VerifyDatabaseOptions extends SeqBounds {
+  /** Verifier keys as text, fetched from outside the database. Without them nothing is anchored. */
+  readonly vkeys?: readonly string[]
+  /** Checkpoint notes that were kept outside the database, receipts among them. */
+  readonly checkpoints?: readonly string[]
+  /** Told after each page how many of how many entries are done. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** Told of each entry that has a number once it was looked at, with text in every column that should have it. */
+  readonly onEntry?: (row: LedgerEntryRow) => void
+  /** Also parse every payload and compare it with its canonical form: about three times the time. */
+  readonly deep?: boolean
+}
+
+const PAGE = 1_000
+const MAX_RUNS = 3
+
+type Db = Database<CoreTables>
+
+/**
+ * Verifies an organization's ledger up to the size that its head has now: every entry, index copy,
+ * checkpoint and inner node, and the head itself. It begins at genesis or, where the ledger was pruned,
+ * at its cut; `from_seq` and `to_seq` (both included) ask for a part, and the report says what was left
+ * out. Entries are final, so it takes no lock, and what is appended meanwhile is neither read nor missed.
+ * Throws `NoteError` for a key, `CheckpointError` for a checkpoint that is none, `invalid_request` for a
+ * part beyond the end, and whatever reading the database throws.
+ */
+export async function verifyDatabase(
+  db: Db,
+  orgId: string,
+  options: VerifyDatabaseOptions = {},
+): Promise<VerifyReport> {
+  for (let run = 1; ; run++) {
+    const state = await readState(db, orgId)
+    const findings = new DatabaseFindings()
+    const part = await partOf(db, orgId, state, options, findings)
+    const report = await new DatabaseWalk(db, orgId, options, state, part, findings).run()
+    if (report.status !== 'tampered' || run === MAX_RUNS) return report
+    // A payload that was erased meanwhile is explained by an entry that this walk did not reach, and
+    // what was pruned meanwhile is not missing.
+    const isPruned = (await findCut(db, orgId))?.size !== state.cut?.size
+    if (!isPruned && !(await hasErasureSince(db, orgId, part.size))) return report
+  }
+}
+
+class DatabaseWalk {
+  readonly #db: Db
+  readonly #orgId: string
+  readonly #options: VerifyDatabaseOptions
+  readonly #state: LedgerState
+  readonly #part: Part
+  readonly #findings: DatabaseFindings
+  readonly #due: DueCheckpoints
+  readonly #stored: StoredCheckpoints
+  readonly #nodes: NodeCheck
+  readonly #chain: ChainVerifier
+  /** What the next entry should have; beyond a gap the nodes cannot be computed. */
+  #next: number
+  #whole = true
+  #lastTime: string | null = null
+  #origin: unknown = null
+
+  constructor(
+    db: Db,
+    orgId: string,
+    options: VerifyDatabaseOptions,
+    state: LedgerState,
+    part: Part,
+    findings: DatabaseFindings,
+  ) {
+    this.#db = db
+    this.#orgId = orgId
+    this.#options = options
+    this.#state = state
+    this.#part = part
+    this.#findings = findings
+    this.#next = part.from
+    const { start, from, begin, to } = part
+    this.#due = new DueCheckpoints(findings, from - 1, start?.recorded_at ?? '')
+    // The checkpoint at the cut comes along; one where a part begins may be of another key.
+    const known = from === begin ? from - 1 : from
+    const after = from === 0 ? null : known
+    this.#stored = new StoredCheckpoints(db, orgId, { after, to }, findings)
+    const unreadable = options.checkpoints?.findIndex((note) => sizeOfNote(note) === null) ?? -1
+    if (unreadable >= 0)
+      throw new CheckpointError(`Checkpoint ${unreadable} is not a checkpoint note`)
+    this.#nodes = new NodeCheck(db, orgId, from, findings)
+    this.#chain = createChainVerifier({
+      org_id: orgId,
+      verifiers: (options.vkeys ?? []).map(parseVerifierKey),
+      deep: options.deep ?? false,
+      ...(start && { start }),
+      onTileNode: (level, hash) => {
+        if (this.#whole) this.#nodes.add(level, hash)
+      },
+    })
+  }
+
+  async run(): Promise<VerifyReport> {
+    const { checkpoints = [], onProgress } = this.#options
+    const { from, to } = this.#part
+    for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
+    const read = (after: number | null, again: boolean) =>
+      readRows(this.#db, this.#orgId, { after, again, below: to }, PAGE)
+    let after = from === 0 ? null : from - 1
+    let rows = await read(after, false)
+    let done = 0
+    for (;;) {
+      const kept = await this.#reach(rows, done === 0)
+      const last = rows.at(-1)?.seq ?? after
+      // A page full of one number must not be read for ever.
+      const again = last !== after
+      after = last
+      // PostgreSQL reads the next ones while these are hashed.
+      const next = rows.length < PAGE ? null : read(after, again)
+      // Whoever ends this meanwhile does not wait for them.
+      next?.catch(() => undefined)
+      for await (const lot of lotsOf(this.#db, rows)) {
+        for (const row of this.#sound(lot)) this.#row(row, kept)
+      }
+      done += rows.length
+      onProgress?.(done, to - from)
+      // SQLite answers without giving the event loop a turn.
+      await setImmediate()
+      rows = (await next) ?? []
+      await this.#nodes.compare({ all: next === null })
+      if (next === null) return this.#end(after)
+    }
+  }
+
+  /** Hands on the checkpoints that some entries reach, and tells of which sizes there are. */
+  async #reach(rows: readonly LedgerEntryRow[], first: boolean): Promise<ReadonlySet<number>> {
+    const kept = new Set<number>()
+    const last = rows.at(-1)
+    if (!last) return kept
+    for (const { size, note } of await this.#stored.upTo(last.seq + 1)) {
+      kept.add(size)
+      this.#chain.checkpoint(note)
+    }
+    const { begin, from } = this.#part
+    // Entries that would tell that it is due are gone, but every cut is at a kept one.
+    if (first && begin > 0 && from === begin && !kept.has(begin)) {
+      this.#findings.add(begin, 'checkpoint_missing', 'of the cut')
+    }
+    return kept
+  }
+
+  /**
+   * The rows with text in every column that should have it, after a look at each alone. A pass of its
+   * own: in one loop with the hashing it takes twice the time.
+   */
+  #sound(given: readonly LedgerEntryRow[]): LedgerEntryRow[] {
+    let next = this.#next
+    return given.map((one) => {
+      const odd = oddColumn(one)
+      const seq = odd === 'seq' ? next : one.seq
+      next = seq + 1
+      if (odd !== null) this.#findings.add(seq, 'malformed_row', odd)
+      const row = odd === null ? one : asText(one)
+      const copy = wrongCopy(row)
+      if (copy !== null) this.#findings.add(seq, 'copy_mismatch', copy)
+      return row
+    })
+  }
+
+  #row(row: LedgerEntryRow, kept: ReadonlySet<number>): void {
+    const { seq } = row
+    if (seq !== this.#next) this.#whole = false
+    if (seq === 0) this.#origin = parsePayload(row.payload ?? '')?.data['origin']
+    else if (row.kind === 'ledger.pruned') this.#pruned(row)
+    this.#chain.entry(row)
+    if (seq >= 0) this.#due.entry(row, kept.has(seq + 1))
+    const isNumbered = Number.isSafeInteger(seq)
+    if (isNumbered) this.#options.onEntry?.(row)
+    this.#next = (isNumbered ? seq : this.#next) + 1
+    this.#lastTime = row.recorded_at
+  }
+
+  /** A record of pruning must be that of the cut, or of one before it. */
+  #pruned({ seq, payload }: LedgerEntryRow): void {
+    const { cut, origin } = parsePayload(payload ?? '')?.data ?? {}
+    const { begin } = this.#part
+    if (cut === begin) this.#origin = origin
+    else if (typeof cut === 'number' && cut > begin) {
+      this.#findings.add(seq, 'bad_cut', `the ledger begins at seq ${begin}, not at ${cut}`)
+    }
+  }
+
+  async #end(after: number | null): Promise<VerifyReport> {
+    const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
+    const { begin, from, to, size } = this.#part
+    if (to < size) return this.#findings.join(this.#chain.finish({ stopped: true }))
+    // Checkpoints beyond the end were there when the head was read: no append explains them.
+    if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
+      for (const { note } of await this.#stored.beyond(lastCheckpoint)) this.#chain.checkpoint(note)
+    }
+    this.#due.end()
+    if (this.#state.beyond > 0) {
+      const isNumbered = lastSeq !== null && lastSeq >= size
+      const which = isNumbered ? `up to seq ${lastSeq}` : 'whose seq is no number'
+      this.#findings.add(size, 'beyond_head', `entries ${which}`)
+    }
+    if (head === null) {
+      this.#findings.add(Math.max(0, size - 1), 'head_missing')
+      return this.#findings.join(this.#chain.finish())
+    }
+    this.#head(head)
+    if (this.#whole && this.#next === size && from === begin)
+      this.#nodes.compareCount(size, this.#state.nodes)
+    const { hash, frontier, note, vkey } = head
+    const checkpoint = typeof note === 'string' ? note : ''
+    return this.#findings.join(
+      this.#chain.finish({ head: { size: head.size, hash, frontier, checkpoint }, vkey }),
+    )
+  }
+
+  /** What the walk over the chain does not compare of the head. */
+  #head(head: LedgerHeadRow): void {
+    const wrong = (column: keyof LedgerHeadRow) =>
+      this.#findings.add(Math.max(0, this.#part.size - 1), 'head_mismatch', column)
+    if (!isSize(head.size)) wrong('size')
+    if (sizeOfNote(head.note) !== head.size) wrong('note')
+    if (this.#next === head.size && head.recorded_at !== this.#lastTime) wrong('recorded_at')
+    if (typeof this.#origin === 'string' && head.origin !== this.#origin) wrong('origin')
+  }
+}

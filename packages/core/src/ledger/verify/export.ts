@@ -1,0 +1,94 @@
+import type { StoredEntry } from '../format/entry.ts'
+import { parseVerifierKey } from '../format/note.ts'
+import { parseExportLine } from '../read/export-lines.ts'
+import type { ExportHeader } from '../read/export-lines.ts'
+import { createChainVerifier } from './chain.ts'
+import type { ChainVerifier } from './chain.ts'
+import type { ChainReport } from './report.ts'
+
+export { formatCheckpointLine, formatEntryLine, formatHeaderLine } from '../read/export-lines.ts'
+
+export interface VerifyExportOptions {
+  /** The key to trust, fetched from outside the ledger. Without it nothing is anchored. */
+  readonly vkey?: string
+  /** Checkpoint notes that were kept outside. */
+  readonly checkpoints?: readonly string[]
+  /** Told of the first line, before anything is compared; what it throws ends the verification. */
+  readonly onHeader?: (header: ExportHeader) => void
+  /** Also parse every payload. */
+  readonly deep?: boolean
+}
+
+/**
+ * Verifies an export line by line (without their newlines, see `exportLines`). The report is the
+ * same as for the ledger itself; `incomplete` when the file ends without its checkpoint line.
+ * Throws `NoteError` for a `vkey` that is no verifier key, and whatever reading the lines throws.
+ */
+export async function verifyExport(
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: VerifyExportOptions = {},
+): Promise<ChainReport> {
+  let reading: Reading | null = null
+  for await (const line of lines) {
+    if (reading === null) reading = beginReading(line, options)
+    else reading.line(line)
+  }
+  return (reading ?? beginReading('', options)).finish()
+}
+
+function beginReading(line: string, options: VerifyExportOptions): Reading {
+  const header = parseExportLine(line)
+  const known = header?.type === 'header' ? header : null
+  if (known) options.onHeader?.(known)
+  const verifiers = options.vkey === undefined ? [] : [parseVerifierKey(options.vkey)]
+  const start = known && known.from_seq > 0 ? { size: known.from_seq, ...known.start } : undefined
+  const verifier = createChainVerifier({
+    org_id: known?.org_id ?? '',
+    verifiers,
+    deep: options.deep ?? false,
+    ...(known ? { origin: known.origin, ledger_id: known.ledger_id } : {}),
+    ...(start ? { start } : {}),
+  })
+  for (const note of options.checkpoints ?? []) verifier.checkpoint(note, { external: true })
+  return new Reading(verifier, known)
+}
+
+class Reading {
+  readonly #verifier: ChainVerifier
+  readonly #header: ExportHeader | null
+  /** The last line could not be read; harmless only if the file was cut there. */
+  #unread = false
+  #ended = false
+
+  constructor(verifier: ChainVerifier, header: ExportHeader | null) {
+    this.#verifier = verifier
+    this.#header = header
+    if (header === null) verifier.malformed('the first line is not the header of an export')
+  }
+
+  line(text: string): void {
+    if (this.#unread || this.#ended) this.#verifier.malformed('this is not a line of an export')
+    this.#unread = false
+    const line = this.#header && !this.#ended ? parseExportLine(text) : null
+    if (line?.type === 'entry') {
+      const { type: _, ...entry } = line
+      this.#verifier.entry({ org_id: this.#header?.org_id ?? '', ...entry } satisfies StoredEntry)
+    } else if (line?.type === 'checkpoint') {
+      this.#ended = true
+      this.#verifier.checkpoint(line.note)
+    } else if (!this.#ended) {
+      this.#unread = true
+    }
+  }
+
+  finish(): ChainReport {
+    const { from_seq: from = 0, start, partial = false } = this.#header ?? {}
+    // Without the state before its first entry, nothing leads from the entries to the signed root.
+    const detached = from > 0 && start === undefined
+    return this.#verifier.finish({
+      incomplete: !this.#ended || detached,
+      continues: partial,
+      ...(this.#header ? { vkey: this.#header.vkey } : {}),
+    })
+  }
+}

@@ -1,0 +1,105 @@
+import type { EntryPayload } from '../format/entry.ts'
+import { decodeFrontier, rootOf } from '../format/merkle.ts'
+import { isSize } from '../format/tiles.ts'
+import type { ChainCheckpoints } from './checkpoints.ts'
+import type { Findings, Recovery } from './report.ts'
+import type { ChainVerifierOptions } from './types.ts'
+
+type Data = EntryPayload['data']
+
+/** What a restore lost, and the key that signed it last where that is recorded. */
+export interface Loss extends Recovery {
+  readonly vkey: string | null
+}
+
+const KEPT = 100
+
+/**
+ * What a chain tells of its own past: what was pruned from its beginning, and what a restore from a
+ * backup lost of an earlier history.
+ */
+export class ChainHistory {
+  readonly #pruned: { readonly seq: number; readonly cut: number }[] = []
+  readonly #recovered: Loss[] = []
+  /** The entry that names the state where the verification begins. */
+  #record: number | null = null
+  readonly #options: ChainVerifierOptions
+  readonly #checkpoints: ChainCheckpoints
+  readonly #findings: Findings
+
+  constructor(options: ChainVerifierOptions, checkpoints: ChainCheckpoints, findings: Findings) {
+    this.#options = options
+    this.#checkpoints = checkpoints
+    this.#findings = findings
+  }
+
+  get pruned(): readonly { readonly seq: number; readonly cut: number }[] {
+    return this.#pruned
+  }
+
+  get recovered(): readonly Recovery[] {
+    return this.#recovered.map(({ seq, lost }) => ({ seq, lost }))
+  }
+
+  /** The loss of a history with a tree of this size, where one is recorded. */
+  lossOf(size: number): Loss | undefined {
+    return this.#recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
+  }
+
+  /** The entry that records why the chain begins where it does; null if none was seen. */
+  get record(): number | null {
+    return this.#record
+  }
+
+  /** An entry `ledger.pruned`. */
+  prune(seq: number, data: Data): void {
+    const { cut } = data
+    if (typeof cut !== 'number' || !isSize(cut) || cut === 0 || cut > seq) {
+      this.#findings.add(seq, 'bad_cut', 'cut')
+      return
+    }
+    if (cut === this.#options.start?.size) {
+      for (const name of this.#differences(data)) this.#findings.add(seq, 'bad_cut', name)
+      this.#record = seq
+    }
+    keep(this.#pruned, { seq, cut })
+  }
+
+  /** An entry `ledger.recovered`. */
+  recover(seq: number, data: Data): void {
+    const { from_seq, to_seq } = (data['lost'] ?? {}) as Partial<Recovery['lost']>
+    if (!isSize(from_seq) || !isSize(to_seq)) return
+    const lost = { from_seq: Number(from_seq), to_seq: Number(to_seq) }
+    const { vkey } = data
+    keep(this.#recovered, { seq, lost, vkey: typeof vkey === 'string' ? vkey : null })
+  }
+
+  /** The end of the chain: what should have been recorded by now was not. */
+  end(): void {
+    const { start } = this.#options
+    if (start?.pruned === true && this.#record === null) {
+      this.#findings.add(start.size, 'unrecorded_cut', `entries below seq ${start.size} are gone`)
+    }
+  }
+
+  /** The members that do not say what is known of the place where the verification begins. */
+  #differences(data: Data): string[] {
+    const { start, ledger_id } = this.#options
+    const wanted = {
+      hash: start?.hash,
+      recorded_at: start?.recorded_at,
+      root: start?.frontier && rootOf(decodeFrontier(start.size, start.frontier).nodes),
+      vkey: start?.vkey,
+      ledger_id,
+      origin: (this.#checkpoints.origin ??= String(data['origin'])),
+    }
+    return Object.entries(wanted).flatMap(([name, value]) =>
+      value === undefined || data[name] === value ? [] : [name],
+    )
+  }
+}
+
+function keep<T>(list: T[], item: T): void {
+  list.push(item)
+  if (list.length > KEPT) list.shift()
+}

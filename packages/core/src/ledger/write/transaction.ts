@@ -1,0 +1,277 @@
+import { isoTime } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import { BatchTime } from '../../computing/batch-time.ts'
+import { isDatabaseError } from '../../db/failure.ts'
+import type { Database } from '../../db/open.ts'
+import { writeRows } from '../../db/portable.ts'
+import { notifyOthers } from '../../db/signals.ts'
+import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
+import { Failure, fail } from '../../base/errors.ts'
+import type { Caller, Principal } from '../../caller/caller.ts'
+import { findAnswer, keepAnswer } from '../../idempotency/store.ts'
+import { Replay } from '../../idempotency/claim.ts'
+import { signCheckpoint } from '../format/checkpoint.ts'
+import type { EntryDraft } from '../format/draft.ts'
+import { newSalt } from '../format/entry.ts'
+import { linkEntries } from '../format/link.ts'
+import type { Linked } from '../format/link.ts'
+import { forgedHead, missingHead } from './head-guard.ts'
+import type { HeadGuard } from './head-guard.ts'
+import type { NoteSigner } from '../format/note.ts'
+import { linkedRows, lockHead } from '../store/store.ts'
+import { LATER } from './work.ts'
+import type {
+  Change,
+  EntryObserver,
+  Lane,
+  LaneResult,
+  LinkedEntry,
+  Outcome,
+  Recorded,
+  Requester,
+  Scope,
+} from './work.ts'
+
+/** A piece of work in the queue: for a lane, or alone in its transaction. */
+export interface Pending {
+  readonly lane: Lane<unknown, unknown> | null
+  readonly job: unknown
+  readonly alone: {
+    readonly run: Change<unknown>
+    readonly moves: boolean
+    readonly evenIfForged: boolean
+  } | null
+  readonly requester: Requester
+}
+
+export interface TransactionDeps {
+  readonly db: Database<CoreTables>
+  readonly clock: Clock
+  readonly heads: HeadGuard
+  readonly observers: readonly EntryObserver[]
+  /** Callers as the database has them at this version and time; null where a key is gone. */
+  recheck(
+    tx: Database<CoreTables>,
+    callers: readonly Caller[],
+    configVersion: number,
+    now: number,
+  ): Promise<Map<string, Caller | null>>
+}
+
+/** What a commit gives: a value, an error or `LATER` for each piece, and the proof that it is in. */
+export interface Committed {
+  readonly results: readonly unknown[]
+  /** Sequence number and hash of the first entry, or null when nothing was written. */
+  readonly mark: { readonly seq: number; readonly hash: string } | null
+  /** What to tell this process of, once it is in. */
+  readonly topics: ReadonlySet<string>
+  /** Milliseconds that its decisions computed. */
+  readonly computedMs: number
+}
+
+/**
+ * One group commit: everything that the pieces decide, write and answer, linked to the chain and
+ * signed, in one transaction under the organization's lock. `onDone` runs just before the commit.
+ */
+export async function runTransaction(
+  deps: TransactionDeps,
+  orgId: string,
+  batch: readonly Pending[],
+  memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
+  onDone: (committed: Committed) => void,
+): Promise<Committed> {
+  return deps.db.transaction().execute(async (tx) => {
+    const head = await lockHead(tx, orgId)
+    if (!head) throw missingHead()
+    const signer = await deps.heads.signerFor(tx, head)
+    // Only what tells of a forgery goes on from it, and is not signed.
+    if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
+    // Time never runs backwards within a chain, whatever the clock does.
+    const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
+    const topics = new Set<string>()
+    const scope: Scope = {
+      orgId,
+      tx,
+      now: Date.parse(recordedAt),
+      recordedAt,
+      configVersion: head.config_version,
+      announce: (topic) => void topics.add(topic),
+      time: new BatchTime(),
+      writes: [],
+    }
+    const run = new Run(deps, scope, batch)
+    await run.admit()
+    await run.lanes(memos)
+    await run.alone()
+    const recorded = await record(run, head, signer, deps)
+    const committed = { ...recorded, topics, computedMs: scope.time.spentMs }
+    await notifyOthers(tx, orgId, topics)
+    onDone(committed)
+    return committed
+  })
+}
+
+const later = (a: string, b: string): string => (a > b ? a : b)
+
+/** The pieces of one transaction on their way from admission to their outcomes. */
+class Run {
+  readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
+  readonly further: EntryDraft[] = []
+  readonly batch: readonly Pending[]
+  readonly scope: Scope
+  readonly #deps: TransactionDeps
+  readonly #callers: (Caller | null)[] = []
+  changed = false
+
+  constructor(deps: TransactionDeps, scope: Scope, batch: readonly Pending[]) {
+    this.#deps = deps
+    this.scope = scope
+    this.batch = batch
+  }
+
+  /** Refuses callers whose key has ended, and finds the answers of requests that ran before. */
+  async admit(): Promise<void> {
+    const { orgId, tx, now, configVersion } = this.scope
+    const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
+    const live = await this.#deps.recheck(tx, callers, configVersion, now)
+    for (const [i, { requester }] of this.batch.entries()) {
+      const caller = requester.caller && live.get(requester.caller.principal.id)
+      this.#callers[i] = caller ?? null
+      if (requester.caller && !isSameRight(requester.caller, caller)) {
+        this.outcomes[i] = fail('unauthorized', 'The key has changed while the request was waiting')
+      } else if (requester.claim) {
+        const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
+        if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new Replay(kept)
+      }
+    }
+  }
+
+  async lanes(
+    memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
+  ): Promise<void> {
+    for (const [lane, memo] of memos) {
+      if (!lane) continue
+      const indices = [...this.batch.keys()].filter(
+        (i) => this.batch[i]?.lane === lane && !this.outcomes[i],
+      )
+      if (indices.length === 0) continue
+      const items = indices.map((i) => ({
+        job: this.batch[i]?.job,
+        caller: this.#callers[i] ?? null,
+      }))
+      // What one lane writes, the next must see.
+      await this.write()
+      const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
+      for (const [k, i] of indices.entries()) {
+        this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} gave no outcome`)
+      }
+      this.further.push(...(result.further ?? []))
+    }
+  }
+
+  /** Sends the rows that wait to the database. */
+  async write(): Promise<void> {
+    await writeRows(this.scope.tx, this.scope.writes.splice(0))
+  }
+
+  async alone(): Promise<void> {
+    for (const [i, pending] of this.batch.entries()) {
+      if (!pending.alone || this.outcomes[i]) continue
+      // What fails here takes its whole transaction with it; the writer runs each alone.
+      const outcome = await pending.alone.run(this.scope, this.#callers[i] ?? null).catch(asFault)
+      if (pending.alone.moves && outcome.entries.length === 0)
+        throw new Fault(new Error('a change of configuration must leave an entry'))
+      this.outcomes[i] = outcome
+      this.changed ||= pending.alone.moves
+    }
+  }
+}
+
+/** Work broke on its own, and not over the database or the record; `cause` is its error. */
+export class Fault extends Error {
+  constructor(cause: unknown) {
+    super('the work failed', { cause })
+  }
+}
+
+const asFault = (error: unknown): never => {
+  throw error instanceof Failure || isDatabaseError(error) ? error : new Fault(error)
+}
+
+const asFailure = (error: unknown): Failure => {
+  if (error instanceof Failure) return error
+  throw error
+}
+
+/** Whether the key still may what it could when the request was admitted. */
+const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
+  now != null &&
+  (now === before || (now.plan === before.plan && isSameReach(before.principal, now.principal)))
+
+const isSameReach = (before: Principal, now: Principal): boolean =>
+  before.type === 'key'
+    ? now.type === 'key' && now.role === before.role
+    : now.type === 'credential' && now.scopes.join() === before.scopes.join()
+
+async function record(
+  run: Run,
+  head: LedgerHeadRow,
+  signer: NoteSigner | null,
+  { heads, observers }: TransactionDeps,
+): Promise<Pick<Committed, 'results' | 'mark'>> {
+  const drafts = run.outcomes.flatMap((outcome) => (leavesNothing(outcome) ? [] : outcome.entries))
+  drafts.push(...run.further)
+  const { recordedAt } = run.scope
+  const linked = linkEntries(head, drafts, recordedAt, newSalt)
+  let note: string | null = signer && head.note
+  if (drafts.length > 0) {
+    const { size, root, hash, frontier } = linked
+    note = signer && signCheckpoint(signer, { origin: head.origin, size, root })
+    const version = head.config_version + (run.changed ? 1 : 0)
+    run.scope.writes.push(...linkedRows(head, linked, recordedAt, note, version))
+    if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
+    for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)
+  }
+  await run.write()
+  const results = reply(run, linked, note)
+  for (const [i, { requester }] of run.batch.entries()) {
+    if (requester.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
+      await keepAnswer(
+        run.scope.tx,
+        run.scope.orgId,
+        requester.claim,
+        requester.claim.encode(results[i]),
+        run.scope.now,
+      )
+    }
+  }
+  const first = linked.rows[0]
+  return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
+}
+
+/** Whether a piece leaves nothing in this transaction. */
+const leavesNothing = (
+  outcome: Outcome<unknown> | Error | typeof LATER,
+): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error
+
+const entriesOf = ({ rows, contents }: Linked): LinkedEntry[] =>
+  rows.flatMap((row, i) => {
+    const content = contents[i]
+    return content ? [{ row, content }] : []
+  })
+
+function reply(run: Run, { rows, contents, size, root }: Linked, note: string | null): unknown[] {
+  let at = 0
+  return run.outcomes.map((outcome, i) => {
+    if (leavesNothing(outcome)) return outcome
+    const signed = run.batch[i]?.requester.wantsNote ? note : null
+    const checkpoint = signed ?? { size, root }
+    const recorded = outcome.entries.flatMap((): Recorded[] => {
+      const row = rows[at]
+      const content = contents[at++]
+      if (!row || !content) return []
+      return [{ row, content, receipt: { seq: row.seq, hash: row.hash, checkpoint } }]
+    })
+    return outcome.reply(recorded)
+  })
+}

@@ -1,0 +1,228 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { Shares } from '../../computing/shares.ts'
+import { isConflict, isUnavailable, unavailable } from '../../db/failure.ts'
+import type { Signals } from '../../db/signals.ts'
+import { Failure, fail } from '../../base/errors.ts'
+import { HeadGuard } from './head-guard.ts'
+import { Queue } from './queue.ts'
+import type { Waiting } from './queue.ts'
+import type { LedgerSigner } from '../format/signing-key.ts'
+import { lockHead } from '../store/store.ts'
+import { Fault, runTransaction } from './transaction.ts'
+import type { Committed, Pending, TransactionDeps } from './transaction.ts'
+import { LATER, TryAgain } from './work.ts'
+import type { Change, EntryObserver, Lane, Requester } from './work.ts'
+
+export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads'> {
+  readonly signer: LedgerSigner
+  readonly log: Logger
+  readonly signals: Signals
+  /** Pieces in one transaction at most; 1 commits every request alone. */
+  readonly maxBatch?: number
+  /** Pieces that may wait for an organization; more are refused. */
+  readonly maxWaiting?: number
+  /** Milliseconds that a piece may wait before it is refused. */
+  readonly maxWaitMs?: number
+}
+
+const MAX_ATTEMPTS = 6
+
+/**
+ * The one place that writes ledger entries. Work of an organization waits in its queue; while one
+ * transaction commits, the next batch gathers. Nobody is answered before the commit is durable.
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #heads: HeadGuard
+  readonly #shares = new Shares()
+  readonly #queues = new Map<string, Queue>()
+  readonly #running = new Map<string, Promise<void>>()
+  #observers: readonly EntryObserver[] = []
+  #closed = false
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+    this.#heads = new HeadGuard(options.signer)
+  }
+
+  /** Hands a piece of work to its lane; many share a transaction. */
+  submit<Job, Answer>(
+    lane: Lane<Job, Answer>,
+    orgId: string,
+    job: Job,
+    requester: Requester,
+  ): Promise<Answer> {
+    return this.#enqueue(orgId, {
+      lane,
+      job,
+      alone: null,
+      requester,
+    }) as Promise<Answer>
+  }
+
+  /** Runs a change of configuration alone in its transaction; it must leave an entry. */
+  change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
+    const work = { run: change, moves: true, evenIfForged: false }
+    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
+  }
+
+  /**
+   * Runs work that no decision reads from a snapshot alone in its transaction. With `evenIfForged`, for
+   * what tells of a forged end of the ledger, it is recorded after that too, and not signed.
+   */
+  work<Answer>(
+    orgId: string,
+    requester: Requester,
+    run: Change<Answer>,
+    { evenIfForged = false } = {},
+  ): Promise<Answer> {
+    const work = { run, moves: false, evenIfForged }
+    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
+  }
+
+  /** Whom to tell of entries; once, at boot. */
+  use(observers: readonly EntryObserver[]): void {
+    this.#observers = observers
+  }
+
+  /** Refuses new work and resolves when all queues are empty. */
+  async drain(): Promise<void> {
+    this.#closed = true
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
+  }
+
+  #enqueue(orgId: string, pending: Pending): Promise<unknown> {
+    const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
+    if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
+      return Promise.reject(unavailable('overloaded'))
+    this.#queues.set(orgId, queue)
+    const since = performance.now()
+    this.#shares.seen(orgId, since)
+    return new Promise((resolve, reject) => {
+      queue.push({ ...pending, since, resolve, reject })
+      if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
+    })
+  }
+
+  async #work(orgId: string, queue: Queue): Promise<void> {
+    let answered = 0
+    let tookMs = 0
+    while (queue.length > 0) {
+      await this.#shares.turn(orgId)
+      await queue.gather(answered, tookMs)
+      const batch = this.#withoutLate(queue.take())
+      const began = performance.now()
+      const later = batch.length > 0 ? await this.#commit(orgId, batch) : []
+      answered = batch.length - later.length
+      if (later.length > 0) queue.putBack(later, answered)
+      tookMs = performance.now() - began
+    }
+    this.#queues.delete(orgId)
+    this.#running.delete(orgId)
+  }
+
+  #withoutLate(batch: Waiting[]): Waiting[] {
+    const oldest = performance.now() - (this.#options.maxWaitMs ?? 20_000)
+    return batch.filter((pending) => {
+      if (pending.since >= oldest) return true
+      pending.reject(fail('deadline_exceeded', 'The request waited too long; nothing was done'))
+      return false
+    })
+  }
+
+  /** Answers what was done, and gives the pieces that there was no time for. */
+  async #commit(orgId: string, batch: Waiting[]): Promise<Waiting[]> {
+    try {
+      const { results, topics, computedMs } = await this.#attempt(orgId, batch)
+      this.#shares.charge(orgId, computedMs)
+      for (const topic of topics) this.#options.signals.emit({ topic, orgId })
+      for (const [i, pending] of batch.entries()) {
+        const result = results[i]
+        if (result === LATER) continue
+        if (result instanceof Error) pending.reject(result)
+        else pending.resolve(result)
+      }
+      return batch.filter((_, i) => results[i] === LATER)
+    } catch (error) {
+      // One piece that cannot be carried out must not take the others with it.
+      if (batch.length > 1 && !(error instanceof Failure)) {
+        this.#options.log.error(
+          { err: error, orgId },
+          'a batch failed; its pieces are tried one by one',
+        )
+        for (const pending of batch) await this.#commit(orgId, [pending])
+      } else for (const pending of batch) pending.reject(refusalOf(error))
+      return []
+    }
+  }
+
+  async #attempt(orgId: string, batch: readonly Pending[]): Promise<Committed> {
+    const memos = new Map(batch.map(({ lane }) => [lane, new Map<string, unknown>()] as const))
+    for (let attempt = 1; ; attempt++) {
+      for (const [lane, memo] of memos) {
+        const items = batch.filter((pending) => pending.lane === lane)
+        await lane?.before?.(
+          orgId,
+          items.map(({ job, requester }) => ({ job, caller: requester.caller })),
+          memo,
+        )
+      }
+      let done: Committed | null = null
+      try {
+        const observers = this.#observers
+        const deps = { ...this.#options, heads: this.#heads, observers }
+        return await runTransaction(deps, orgId, batch, memos, (committed) => {
+          done = committed
+        })
+      } catch (error) {
+        if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
+        const mayRetry = isConflict(error) && attempt < MAX_ATTEMPTS
+        const refused = error instanceof Failure
+        if (!mayRetry && (!refused || error.code === 'ledger_unavailable'))
+          this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
+        if (refused) throw error
+        // Whatever a COMMIT was answered with, it may have been carried out: nothing is done twice.
+        if (done && (await this.#isCommitted(orgId, done))) return done
+        if (mayRetry) continue
+        throw isUnavailable(error) ? unavailable('ledger_unavailable') : error
+      }
+    }
+  }
+
+  /** A COMMIT was not confirmed: the chain itself tells whether it went through. */
+  async #isCommitted(orgId: string, { mark }: Committed): Promise<boolean> {
+    if (!mark) return false
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      try {
+        return (await this.#hashAt(orgId, mark.seq)) === mark.hash
+      } catch (error) {
+        if (!isConflict(error)) await setTimeout(250)
+      }
+    }
+    throw unavailable('outcome_unknown')
+  }
+
+  #hashAt(orgId: string, seq: number): Promise<string | undefined> {
+    return this.#options.db.transaction().execute(async (tx) => {
+      // The lock waits for a commit that is still under way on the lost connection.
+      await lockHead(tx, orgId)
+      const entry = await tx
+        .selectFrom('ledger_entry')
+        .select('hash')
+        .where('org_id', '=', orgId)
+        .where('seq', '=', seq)
+        .executeTakeFirst()
+      return entry?.hash
+    })
+  }
+}
+
+/**
+ * The error for whoever asked: what failed on its own is told as it is. Everything else kept the work from
+ * being recorded: 503, and nothing happened.
+ */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof Failure) return error
+  return error instanceof Fault ? error.cause : unavailable('ledger_unavailable')
+}

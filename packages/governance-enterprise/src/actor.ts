@@ -1,1 +1,0 @@
-export { actorOf, personOf } from '@remit/core'

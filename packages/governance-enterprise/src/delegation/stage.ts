@@ -1,0 +1,98 @@
+import type { Ask, Stage, Verdict } from '@remit/core'
+import { standingOf } from './authority.ts'
+import type { Rules, Standing } from './authority.ts'
+import { LiveRules } from './live-rules.ts'
+import { introduce } from '../rules/agent-attributes.ts'
+import type { AgentRules, ReadRoster } from '../agents/roster.ts'
+
+type Known = Rules & AgentRules
+
+/** The slot `agent_deny`: agents that may not act at all, denies, and agents that act on grants only. */
+export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
+  const live = new LiveRules()
+  return {
+    unavailable: {
+      reason: 'stage_unavailable',
+      message: 'Whether the agent may act at all cannot be read.',
+    },
+
+    async load(orgId, tx) {
+      const rules = await live.read(orgId, tx)
+      return { ...rules, ...(await readRoster(tx, orgId)) }
+    },
+
+    decide(ask, authority) {
+      // It decides first, so that the conditions of all stages can read the agent.
+      introduce([ask], authority)
+      if (authority.ownCredentialsOnly && ask.caller?.principal.type === 'key')
+        return refused(
+          'Agents act with credentials of their own here.',
+          'setting',
+          'require_agent_credentials',
+        )
+      const disguised = disguisedAgent(ask, authority)
+      if (disguised !== null)
+        return refused(
+          'The subject is a registered agent; no other agent can act for it.',
+          'agent',
+          disguised,
+        )
+      return verdictOf(ask, standingOf(ask, authority, ask.meter))
+    },
+  }
+}
+
+/** A registered agent that names another one to act for it, and so would be judged by that one's rules. */
+function disguisedAgent({ claims, request }: Ask, { registry }: Known): string | null {
+  const id = claims.subject?.['id']
+  return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null
+}
+
+const refused = (message: string, kind: string, id: string): Verdict => ({
+  verdict: 'deny',
+  reason: 'agent_denied',
+  message,
+  notes: { matched: [{ kind, id }] },
+})
+
+function verdictOf(ask: Ask, standing: Standing): Verdict {
+  switch (standing.says) {
+    case 'suspended':
+      return {
+        verdict: 'deny',
+        reason: 'agent_suspended',
+        message: `The agent is suspended${standing.reason === '' ? '.' : `: ${standing.reason}`}`,
+        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
+      }
+    case 'removed':
+      return {
+        verdict: 'deny',
+        reason: 'agent_removed',
+        message: 'The agent was removed.',
+        notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
+      }
+    case 'not_registered':
+      return refused('Only registered agents may act here.', 'setting', 'unknown_agents')
+    case 'denied':
+      return {
+        verdict: 'deny',
+        reason: 'agent_denied',
+        message: standing.isError
+          ? `The condition of ${standing.by.id}, which denies, cannot be evaluated.`
+          : (standing.by.description ?? `${standing.by.id} denies it to the agent.`),
+        notes: { matched: [{ kind: 'permission', id: standing.by.id }] },
+      }
+    case 'no_permission':
+      return {
+        verdict: 'deny',
+        reason: 'no_permission',
+        message: 'The agent acts on permissions only, and none that is in force allows this.',
+      }
+    case 'granted': {
+      const matched = standing.chain.links.map(({ id }) => ({ kind: 'permission', id }))
+      return { verdict: 'pass', reason: 'permission_grant', notes: { matched } }
+    }
+    default:
+      return { verdict: 'pass' }
+  }
+}

@@ -1,0 +1,110 @@
+import type { Migration } from 'kysely/migration'
+import { sql } from 'kysely'
+import { column } from '@remit/core'
+import type { CoreTables } from '@remit/core'
+import { approvalMigration, askersMigration } from './approvals.ts'
+import type { ApprovalTables } from './approvals.ts'
+import { delegationMigration } from './delegation.ts'
+import type { DelegationTables } from './delegation.ts'
+import { policyMigration } from './policies.ts'
+import type { PolicyTables } from './policies.ts'
+import { judgeDayMigration, judgeMigration } from './judges.ts'
+import type { JudgeTables } from './judges.ts'
+import { webhookMigration } from './webhooks.ts'
+import type { WebhookTables } from './webhooks.ts'
+
+/** Rows of this module's tables; money is integer micro-USD. */
+export type Tables = CoreTables &
+  ApprovalTables &
+  DelegationTables &
+  JudgeTables &
+  PolicyTables &
+  WebhookTables & {
+    spend_limit: SpendLimitRow
+    spend_total: SpendTotalRow
+    spend_hold: SpendHoldRow
+    agent_stop: AgentStopRow
+  }
+
+export type SpendLimitRow = {
+  org_id: string
+  agent_id: string
+  daily_micro: number | null
+  monthly_micro: number | null
+  on_missing_amount: string
+  hold_ttl_seconds: number | null
+  settlement_by_agent: string
+  created_at: string
+  created_by: string
+  updated_at: string
+}
+
+/** Totals of a window: a UTC day (`2026-11-20`) or month (`2026-11`). */
+export type SpendTotalRow = {
+  org_id: string
+  agent_id: string
+  window_id: string
+  spent_micro: number
+  held_micro: number
+}
+
+/** What an allowed decision holds, and what became of it. */
+export type SpendHoldRow = {
+  org_id: string
+  decision_id: string
+  agent_id: string
+  /** The UTC day of the decision; its month is the first seven characters. */
+  day: string
+  held_micro: number
+  state: 'held' | 'settled' | 'expired'
+  expires_at: string | null
+}
+
+/** `reason` is empty where none was given. */
+export type AgentStopRow = { org_id: string; agent_id: string; reason: string; stopped_at: string }
+
+const foundation: Migration = {
+  async up(db) {
+    const { text, integer, clustered } = column(db)
+    await sql`create table spend_limit (
+      org_id ${text} not null, agent_id ${text} not null, daily_micro ${integer}, monthly_micro ${integer},
+      on_missing_amount ${text} not null, hold_ttl_seconds ${integer}, created_at ${text} not null,
+      created_by ${text} not null, updated_at ${text} not null, primary key (org_id, agent_id))`.execute(
+      db,
+    )
+    await sql`create table spend_total (
+      org_id ${text} not null, agent_id ${text} not null, window_id ${text} not null,
+      spent_micro ${integer} not null, held_micro ${integer} not null,
+      primary key (org_id, agent_id, window_id)) ${clustered}`.execute(db)
+    await sql`create table spend_hold (
+      org_id ${text} not null, decision_id ${text} not null, agent_id ${text} not null, day ${text} not null,
+      held_micro ${integer} not null, state ${text} not null default 'held', expires_at ${text},
+      primary key (org_id, decision_id)) ${clustered}`.execute(db)
+    await sql`create index spend_hold_by_expiry on spend_hold (org_id, agent_id, expires_at)
+      where state = 'held' and expires_at is not null`.execute(db)
+    await sql`create table agent_stop (
+      org_id ${text} not null, agent_id ${text} not null, reason ${text} not null, stopped_at ${text} not null,
+      primary key (org_id, agent_id))`.execute(db)
+  },
+}
+
+const settlementMigration: Migration = {
+  async up(db) {
+    await sql`alter table spend_limit
+      add column settlement_by_agent ${column(db).text} not null default 'at_least_held'`.execute(
+      db,
+    )
+  },
+}
+
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_foundation': foundation,
+  '0002_policies': policyMigration,
+  '0003_delegation': delegationMigration,
+  '0004_approvals': approvalMigration,
+  '0005_webhooks': webhookMigration,
+  '0006_judge_verdicts': judgeMigration,
+  '0007_approval_askers': askersMigration,
+  '0008_settlement_by_agent': settlementMigration,
+  '0009_judge_days': judgeDayMigration,
+}

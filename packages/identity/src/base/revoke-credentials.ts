@@ -1,0 +1,30 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { Tables } from '../tables/schema.ts'
+
+/** When credentials were revoked, and by which principal. */
+export interface Revocation {
+  readonly at: string
+  readonly by: string
+}
+
+/** Revokes the live credentials of an agent or of an issuer. Returns their ids, sorted. */
+export async function revokeCredentials(
+  db: AnyDatabase,
+  orgId: string,
+  of: { readonly agent_id: string } | { readonly idp_id: string },
+  { at, by }: Revocation,
+): Promise<string[]> {
+  const [column, value] =
+    'agent_id' in of ? (['agent_id', of.agent_id] as const) : (['idp_id', of.idp_id] as const)
+  const rows = await on<Tables>(db)
+    .updateTable('agent_credential')
+    .set({ revoked_at: at, revoked_by: by })
+    .where('org_id', '=', orgId)
+    .where(column, '=', value)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', at)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id).toSorted()
+}

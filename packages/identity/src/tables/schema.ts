@@ -1,0 +1,20 @@
+import type { CoreTables } from '@remit/core'
+import type { Migration } from 'kysely/migration'
+import { agentMigration } from './agents.ts'
+import type { AgentTables } from './agents.ts'
+import { credentialMigration } from './credentials.ts'
+import type { CredentialTables } from './credentials.ts'
+import { issuerMigration } from './issuers.ts'
+import type { IssuerTables } from './issuers.ts'
+import { trustMigration } from './trust.ts'
+import type { TrustTables } from './trust.ts'
+
+/** Rows of this module's tables. */
+export type Tables = CoreTables & AgentTables & CredentialTables & IssuerTables & TrustTables
+
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_agents': agentMigration,
+  '0002_credentials': credentialMigration,
+  '0003_issuers': issuerMigration,
+  '0004_trust': trustMigration,
+}
