@@ -3,7 +3,6 @@
  * The parent asks for its CPU time and memory over IPC.
  */
 import { createPrivateKey, createSecretKey, randomBytes } from 'node:crypto'
-import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import {
@@ -17,6 +16,7 @@ import {
   systemClock,
 } from '@remit/core'
 import type { CoreTables } from '@remit/core'
+import { listen } from '../../apps/server/src/boot/listen.ts'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
 import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './messages.ts'
 
@@ -74,9 +74,8 @@ const { app, organization, addOrganization } =
   spec.kind === 'echo'
     ? { app: echo(), organization: none, addOrganization: () => Promise.resolve(none) }
     : await remit()
-const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-  send({ kind: 'ready', port, organization }),
-)
+const { url } = await listen(app, { host: '127.0.0.1', port: 0 })
+send({ kind: 'ready', port: Number(new URL(url).port), organization })
 
 // A benchmark that was broken off leaves no server behind.
 process.on('disconnect', () => process.exit(0))
@@ -87,7 +86,6 @@ process.on('message', (message: ToServer) => {
   } else if (message === 'organization') {
     void addOrganization().then((added) => send({ kind: 'organization', organization: added }))
   } else {
-    server.close()
     process.exit(0)
   }
 })

@@ -162,6 +162,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null,
     failedKeys: failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null,
     deadlines,
+    computer,
     claims: new RunningClaims(),
     bodies: new Bodies(computer, requests),
     requests,

@@ -1,7 +1,8 @@
 /* Does jobs in a thread of its own, which can be ended whatever it is doing. */
 import { checkJob } from './guard/check-job.ts'
 import { bodyJob } from './http/body-job.ts'
+import { documentJob } from './http/document-job.ts'
 import { scoreJob } from './scorers/score-job.ts'
 import { serveJobs } from './threads/serve-jobs.ts'
 
-serveJobs([bodyJob, scoreJob, checkJob])
+serveJobs([bodyJob, documentJob, scoreJob, checkJob])

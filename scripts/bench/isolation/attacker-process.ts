@@ -1,4 +1,5 @@
 /** The attacker of `pnpm bench isolation`, a process of its own: see `messages.ts`. */
+import { setPriority } from 'node:os'
 import { ATTACKS } from './attacks/index.ts'
 import type { AttackerSpec, FromAttacker } from './messages.ts'
 
@@ -7,6 +8,10 @@ const tell = (message: FromAttacker) => process.send?.(message)
 const attacks = spec.attacks.flatMap((name) => ATTACKS[name] ?? [])
 const statuses: Record<number, number> = {}
 const over = new AbortController()
+
+// An attacker elsewhere takes no processor from the server: without this, where there are few of them,
+// the figures show how processes share a machine.
+setPriority(10)
 
 for (const attack of attacks) await attack.prepare?.(spec.target)
 tell({ kind: 'prepared' })

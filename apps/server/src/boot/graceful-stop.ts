@@ -1,4 +1,5 @@
 import type { Server, ServerResponse } from 'node:http'
+import type { Server as Socket } from 'node:net'
 
 /** Milliseconds after which a connection that still hangs is cut; below the usual grace of 30 s. */
 const CUT_MS = 25_000
@@ -7,9 +8,10 @@ const SWEEP_MS = 50
 /**
  * Prepares a server to be stopped. The returned function stops accepting, lets every request under
  * way be answered (with `Connection: close`, so that no client sends another one into a closing
- * connection) and resolves when the last connection is gone.
+ * connection) and resolves when the last connection is gone. `others` are further listening sockets
+ * whose connections the server answers.
  */
-export function gracefulStop(server: Server): () => Promise<void> {
+export function gracefulStop(server: Server, others: readonly Socket[] = []): () => Promise<void> {
   const open = new Set<ServerResponse>()
   let stopping = false
   server.prependListener('request', (_request, response: ServerResponse) => {
@@ -22,19 +24,17 @@ export function gracefulStop(server: Server): () => Promise<void> {
     for (const response of open) {
       if (!response.headersSent) response.setHeader('Connection', 'close')
     }
-    return closed(server)
+    return closed(server, others)
   }
 }
 
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    // Connections whose answer had begun before the stop fall idle without saying so.
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-    const cut = setTimeout(() => server.closeAllConnections(), CUT_MS)
-    server.close(() => {
-      clearInterval(sweep)
-      clearTimeout(cut)
-      resolve()
-    })
-  })
+async function closed(server: Server, others: readonly Socket[]): Promise<void> {
+  // Connections whose answer had begun before the stop fall idle without saying so.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const cut = setTimeout(() => server.closeAllConnections(), CUT_MS)
+  await Promise.all(
+    [server, ...others].map((each) => new Promise((resolve) => each.close(resolve))),
+  )
+  clearInterval(sweep)
+  clearTimeout(cut)
 }

@@ -7,6 +7,7 @@ import { fail, problemBody, problemResponse } from '@remit/core'
 import type { Remit } from '@remit/core'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { gracefulStop } from './graceful-stop.ts'
+import { openPort } from './open-port.ts'
 
 /** A socket that is answered. */
 export interface Listener {
@@ -35,36 +36,32 @@ const MAX_HEADER_BYTES = 16 * 1024
 const REQUEST_MS = 30_000
 
 /** Listens and resolves when requests are answered. Throws `ListenError`. */
-export function listen(
+export async function listen(
   app: Pick<Remit['app'], 'fetch'>,
   options: ListenOptions,
 ): Promise<Listener> {
   const { host, port, requestTimeoutMs = REQUEST_MS } = options
-  return new Promise((resolve, reject) => {
-    const answer = getRequestListener(app.fetch, { errorHandler: refuseUnusable })
-    const server = createServer(
-      {
-        maxHeaderSize: MAX_HEADER_BYTES,
-        requestTimeout: requestTimeoutMs,
-        headersTimeout: requestTimeoutMs,
-        connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-        // Above the idle time of common load balancers, so that they are the ones to hang up.
-        keepAliveTimeout: 65_000,
-        // A missing Host is refused below, with a problem document.
-        requireHostHeader: false,
-      },
-      (request, response) =>
-        countHosts(request) > 1 ? refuseHosts(request, response) : void answer(request, response),
-    )
-    const refuse = (error: NodeJS.ErrnoException) => reject(new ListenError(reason(error, options)))
-    server.once('error', refuse)
-    server.on('checkExpectation', refuseExpectation)
-    answerBrokenRequests(server)
-    server.listen(port, host, () => {
-      server.off('error', refuse)
-      resolve({ url: urlOf(host, server.address() as AddressInfo), stop: gracefulStop(server) })
-    })
+  const answer = getRequestListener(app.fetch, { errorHandler: refuseUnusable })
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+      // Above the idle time of common load balancers, so that they are the ones to hang up.
+      keepAliveTimeout: 65_000,
+      // A missing Host is refused below, with a problem document.
+      requireHostHeader: false,
+    },
+    (request, response) =>
+      countHosts(request) > 1 ? refuseHosts(request, response) : void answer(request, response),
+  )
+  server.on('checkExpectation', refuseExpectation)
+  answerBrokenRequests(server)
+  const { address, others } = await openPort(server, host, port).catch((error: unknown) => {
+    throw new ListenError(reason(error as NodeJS.ErrnoException, options))
   })
+  return { url: urlOf(host, address), stop: gracefulStop(server, others) }
 }
 
 /** What cannot even be made a request: no Host, or one that is no host. */

@@ -117,7 +117,8 @@ export async function preview(
     }
     await slots.gather(orgId, () => asksAt(time ?? clock.now()), memory, overlay)
     try {
-      const { judged, prepared, ...seen } = await undone(db, locked, ready)
+      // On SQLite every decision waits for this transaction, so a preview takes its turn for it too.
+      const { judged, prepared, ...seen } = await share.run(orgId, () => undone(db, locked, ready))
       if (begun && begun.version !== seen.version) {
         if (isLast()) throw unavailable('overloaded')
         previews = []

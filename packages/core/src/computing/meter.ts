@@ -16,21 +16,27 @@ export function computedMs(): number {
 
 /** The computing time of one decision. It runs from `start` or the first look: most decisions end before. */
 export class DecisionMeter implements Meter {
-  readonly #clock: () => number
-  #started: number | null = null
+  readonly #computed: () => number
+  readonly #passed: () => number
+  #computedFrom: number | null = null
+  #passedFrom = 0
 
-  /** `clock` gives milliseconds and only measures. */
-  constructor(clock: () => number = computedMs) {
-    this.#clock = clock
+  /** Both clocks give milliseconds and only measure: the time computed, and the time that passed. */
+  constructor(computed: () => number = computedMs, passed: () => number = () => performance.now()) {
+    this.#computed = computed
+    this.#passed = passed
   }
 
   start(): void {
-    this.#started ??= this.#clock()
+    if (this.#computedFrom !== null) return
+    this.#computedFrom = this.#computed()
+    this.#passedFrom = this.#passed()
   }
 
   isOver(): boolean {
-    const now = this.#clock()
-    this.#started ??= now
-    return now - this.#started > DECISION_MS
+    this.start()
+    // The time that passed costs a tenth of the time computed, and is never behind it.
+    if (this.#passed() - this.#passedFrom <= DECISION_MS) return false
+    return this.#computed() - (this.#computedFrom ?? 0) > DECISION_MS
   }
 }

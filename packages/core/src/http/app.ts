@@ -1,11 +1,14 @@
+import { setTimeout } from 'node:timers/promises'
 import { Hono } from 'hono'
 import type { Context } from 'hono'
 import type { Logger } from 'pino'
-import { endpoints as wholeContract, openApi } from '@remit/contract'
+import { endpoints as wholeContract } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
 import type { Route } from './implement.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { mountDocs } from './docs.ts'
+import { makeDocument } from './document-job.ts'
+import type { Computer } from '../threads/pool.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { oauthResponse } from './oauth-problem.ts'
 import { asFailure, problemResponse } from './problem.ts'
@@ -21,6 +24,7 @@ export interface AppOptions extends ServeDeps, StatusDeps {
   readonly routes: readonly Route[]
   readonly log: Logger
   readonly metrics: HttpMetrics
+  readonly computer: Computer
   /** Origins whose pages may call the API; none unless given. */
   readonly corsOrigins?: readonly string[]
 }
@@ -48,12 +52,11 @@ export function createApp(options: AppOptions): Hono {
       await next()
     })
   mountStatus(app, options)
-  const served = Object.fromEntries(
-    Object.entries(wholeContract).filter(([name]) =>
-      options.routes.some((route) => route.name === name),
-    ),
+  const names = Object.keys(wholeContract).filter((name) =>
+    options.routes.some((route) => route.name === name),
   )
-  mountDocs(app, () => openApi(served, options.version))
+  const { computer, version } = options
+  mountDocs(app, () => makeDocument(computer, NOBODY, { names, version }))
   const refuse = refuseUnrouted([
     ...options.routes.map(({ endpoint }) => endpoint),
     ...openPages(options),
@@ -92,23 +95,11 @@ async function respond(route: Route, c: Context, options: AppOptions): Promise<R
   }
   const ms = performance.now() - started
   options.metrics.observe(route.name, response.status, ms)
-  if (response.status === 429) await refusalPause(options.closing)
+  // A refusal costs little, but a caller that repeats it at once could still fill the event loop.
+  if (response.status === 429) await setTimeout(REFUSAL_PAUSE_MS)
   if (options.log.isLevelEnabled('debug')) {
     const facts = { request_id: requestId, route: route.name, status: response.status, ms }
     options.log.debug(facts, 'request')
   }
   return response
 }
-
-/** A refusal costs little, but a caller that repeats it at once could still fill the event loop. */
-const refusalPause = (closing: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (closing.aborted) return resolve()
-    const timer = setTimeout(done, REFUSAL_PAUSE_MS)
-    closing.addEventListener('abort', done, { once: true })
-    function done() {
-      clearTimeout(timer)
-      closing.removeEventListener('abort', done)
-      resolve()
-    }
-  })

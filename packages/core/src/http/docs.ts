@@ -39,14 +39,20 @@ const SNIFFING_OFF = { 'X-Content-Type-Options': 'nosniff' }
 
 /**
  * `/openapi.json`, and `/docs` to read and try it offline. `makeDocument` runs once, at the first
- * request for the document: it takes longer than the rest of the start.
+ * request for the document: it takes longer than the rest of the start. It runs again if it failed.
  */
-export function mountDocs(app: Hono, makeDocument: () => object): void {
+export function mountDocs(app: Hono, makeDocument: () => Promise<string>): void {
   const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
-  let document: Uint8Array<ArrayBuffer> | undefined
-  app.get('/openapi.json', (c) => {
-    document ??= new TextEncoder().encode(JSON.stringify(makeDocument()))
-    return c.body(document, 200, { 'Content-Type': 'application/json', ...SNIFFING_OFF })
+  let document: Promise<Uint8Array<ArrayBuffer>> | undefined
+  app.get('/openapi.json', async (c) => {
+    document ??= makeDocument().then(
+      (text) => new TextEncoder().encode(text),
+      (error: unknown) => {
+        document = undefined
+        throw error
+      },
+    )
+    return c.body(await document, 200, { 'Content-Type': 'application/json', ...SNIFFING_OFF })
   })
   app.get('/docs', (c) => c.html(PAGE, 200, { 'Content-Security-Policy': POLICY, ...SNIFFING_OFF }))
   app.get('/docs/start.js', (c) =>

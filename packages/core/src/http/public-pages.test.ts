@@ -8,12 +8,24 @@ describe('what anybody may ask for is not made anew for each who asks', () => {
   it('/openapi.json', async () => {
     let made = 0
     const app = new Hono()
-    mountDocs(app, () => ({ openapi: '3.1.0', made: ++made }))
+    mountDocs(app, () => Promise.resolve(JSON.stringify({ openapi: '3.1.0', made: ++made })))
     const bodies = await Promise.all(
       [1, 2, 3].map(async () => (await app.request('/openapi.json')).json()),
     )
 
     expect(bodies).toEqual([1, 2, 3].map(() => ({ openapi: '3.1.0', made: 1 })))
+  })
+
+  it('/openapi.json, once it could be made', async () => {
+    const attempts = [
+      Promise.reject(new Error('no worker')),
+      Promise.resolve('{"openapi":"3.1.0"}'),
+    ]
+    const app = new Hono()
+    mountDocs(app, () => attempts.shift() ?? Promise.reject(new Error('made again')))
+
+    expect((await app.request('/openapi.json')).status).toBe(500)
+    for (const _ of [1, 2]) expect((await app.request('/openapi.json')).status).toBe(200)
   })
 
   it('/metrics', async () => {

@@ -65,6 +65,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
     ;({ key } = await remit.organization())
     const { db } = remit
     const requests = new RequestTurns()
+    const computer = new ComputePool()
     app = createApp({
       db,
       clock: createClock(),
@@ -74,7 +75,8 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       impersonations: null,
       deadlines,
       claims: new RunningClaims(),
-      bodies: new Bodies(new ComputePool(), requests),
+      computer,
+      bodies: new Bodies(computer, requests),
       requests,
       secrets: createSecretBox([]),
       closing: new AbortController().signal,
