@@ -35,7 +35,7 @@ export class ComputePool implements Computer {
   constructor(
     size = Math.min(MOST_WORKERS, Math.max(2, availableParallelism() - 1)),
     maxHeapMb = MAX_HEAP_MB,
-    file = beside(import.meta.url, 'worker'),
+    file = beside(import.meta.url, '../worker'),
   ) {
     this.#turns = new Turns({ size })
     this.#maxHeapMb = maxHeapMb
