@@ -1,4 +1,4 @@
-import { PROBLEMS } from '@remit/contract'
+import { PROBLEMS } from '@remit/contract/problem'
 import type { FieldError, ProblemCode } from '@remit/contract'
 
 /** What an error answer carries beside its code and detail. */

@@ -9,7 +9,8 @@ import { Refusal } from '../threads/job.ts'
 import type { Computer } from '../threads/pool.ts'
 import { Turns } from '../threads/turns.ts'
 import { assembled, bodyJob, bodyRefusal } from './body-job.ts'
-import { checkBody, checkShape, parseBody } from './check-body.ts'
+import { checkBody, parseBody } from './check-body.ts'
+import { checkShape } from '../base/check-shape.ts'
 import { parseForm } from './form.ts'
 import { headerOf } from './header.ts'
 import { isForm, MAX_BODY_BYTES, readBytes, requireType } from './read-body.ts'
@@ -67,7 +68,8 @@ export class Bodies {
       return this.#turns.run(owner, () => this.#large(route, bytes, owner))
     const turn = this.#requests.take(owner)
     if (turn) await turn
-    return { bytes, value: checkShape(endpoint.body, readFields(endpoint, c, bytes)) }
+    const fields = readFields(endpoint, c, bytes)
+    return { bytes, value: endpoint.body && checkShape(endpoint.body, fields) }
   }
 
   async #large({ name, endpoint }: Route, bytes: Uint8Array, owner: string): Promise<Body> {

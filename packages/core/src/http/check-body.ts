@@ -1,9 +1,8 @@
 import type { Endpoint } from '@remit/contract'
-import type { z } from 'zod'
+import { checkShape } from '../base/check-shape.ts'
 import { fail, invalid } from '../base/errors.ts'
 import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
 import type { JsonLimits } from '../json/strict-json.ts'
-import { invalidInput } from './problem.ts'
 import { MAX_BODY_BYTES } from './read-body.ts'
 
 const BYTES_PER_PART = 20
@@ -21,15 +20,9 @@ const limitsOf = ({ maxBodyBytes = MAX_BODY_BYTES }: Endpoint): JsonLimits => ({
  * The body of a request as its endpoint describes it: strict JSON of an object (RFC 7493, see
  * `parseStrictJson`) without U+0000. Throws `invalid_json`, `body_too_large` or `invalid_request`.
  */
-export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown =>
-  checkShape(endpoint.body, parseBody(endpoint, bytes))
-
-/** A value as the schema makes it; without one, nothing is asked. Throws `invalid_request`. */
-export function checkShape(schema: z.ZodType | undefined, value: unknown): unknown {
-  if (!schema) return undefined
-  const result = schema.safeParse(value)
-  if (!result.success) throw invalidInput(result.error)
-  return result.data
+export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown => {
+  const value = parseBody(endpoint, bytes)
+  return endpoint.body && checkShape(endpoint.body, value)
 }
 
 /** The members of a body in JSON; nothing else is checked. */

@@ -2,7 +2,7 @@ import type { Endpoint, Input } from '@remit/contract'
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { invalid } from '../base/errors.ts'
-import { checkShape } from './check-body.ts'
+import { checkShape } from '../base/check-shape.ts'
 
 /** The input of a request, whose parameters and query are checked here; its body was checked before. */
 export const readInput = (endpoint: Endpoint, c: Context, body: unknown): Input<Endpoint> => ({

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fail } from '../base/errors.ts'
-import { asFailure, invalidInput, problemBody, problemResponse } from './problem.ts'
+import { invalidInput } from '../base/check-shape.ts'
+import { asFailure, problemBody, problemResponse } from './problem.ts'
 
 describe('problemResponse', () => {
   it('renders a failure with its extras', async () => {

@@ -1,10 +1,8 @@
 import { PROBLEMS } from '@remit/contract'
-import type { FieldError, Problem, ProblemCode } from '@remit/contract'
-import type { z } from 'zod'
+import type { FieldError, Problem } from '@remit/contract'
 import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../base/errors.ts'
 import type { FailureExtras } from '../base/errors.ts'
-import { fieldErrors } from '../base/field-errors.ts'
 
 // Whoever sends a megabyte of faults is not sent a megabyte of sentences about them.
 const MAX_ERRORS = 50
@@ -71,19 +69,3 @@ export function cutErrors({ errors: all, ...extras }: FailureExtras): FailureExt
 
 const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`
-
-/** The code that a rule of the schema names (`params.code`), else the general one. */
-function codeOf({ issues }: z.ZodError): ProblemCode {
-  for (const issue of issues) {
-    const named: unknown = issue.code === 'custom' ? issue.params?.['code'] : undefined
-    if (named !== undefined) return named as ProblemCode
-  }
-  return 'invalid_request'
-}
-
-/** A failed validation as the 400 that names every faulty field. */
-export function invalidInput(error: z.ZodError): Failure {
-  const errors = fieldErrors(error.issues)
-  const [first] = errors
-  return fail(codeOf(error), first && `${first.path || 'body'}: ${first.message}`, { errors })
-}

@@ -18,7 +18,7 @@ import type { Writer } from '../ledger/write/writer.ts'
 import { OPERATOR } from './administration.ts'
 
 /** Entries in one erasure at most. */
-export const MAX_ERASED = 1_000
+const MAX_ERASED = 1_000
 
 export interface EraseOptions {
   readonly seqs: readonly number[]

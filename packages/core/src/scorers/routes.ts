@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { scorers } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
-import { fail } from '../base/errors.ts'
 import { implement } from '../http/implement.ts'
 import type { Route } from '../http/implement.ts'
 import { describeScorer } from './catalogue.ts'
 import { finishedRun } from './finished.ts'
 import type { ScorerRuns } from './finished.ts'
+import { namedScorer } from './named.ts'
 import { runScorer } from './run.ts'
 import type { Scorer } from './scorer.ts'
 import { sliced } from '../computing/slices.ts'
@@ -20,19 +20,13 @@ export function scorerRoutes(
   computer?: Computer,
 ): Route[] {
   const sorted = registry.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const byName = new Map(sorted.map((scorer) => [scorer.name, scorer]))
   const catalogue = sorted.map(describeScorer)
 
   return implement(
     { runScorer: run, listScorers: list },
     {
       runScorer: async ({ body }, caller, request) => {
-        const scorer = byName.get(body.scorer)
-        if (!scorer) {
-          throw fail('scorer_not_found', undefined, {
-            extensions: { available: [...byName.keys()] },
-          })
-        }
+        const scorer = namedScorer(sorted, body.scorer)
         const pacing = { now: () => performance.now(), pause: () => setImmediate() }
         const signal = () => request.signal()
         const answer = await runScorer(scorer, body, {

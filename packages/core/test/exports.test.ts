@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { checkContent } from '../src/exports/guard.ts'
+import { canonicalJson, parseStrictJson } from '../src/exports/json.ts'
+import { openLedger } from '../src/exports/ledger.ts'
+import { listScorers, scoreResults } from '../src/exports/scorers.ts'
+
+const run = promisify(execFile)
+
+/** The npm packages that a process loads when it imports one module and nothing else. */
+async function packagesOf(specifier: string): Promise<string[]> {
+  const program = `
+    const { registerHooks } = require('node:module')
+    const urls = []
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+    import(${JSON.stringify(specifier)}).then(() => console.log(JSON.stringify(urls)))`
+  const options = { cwd: join(import.meta.dirname, '..') }
+  const args = ['--conditions=@remit/source', '--eval', program]
+  const { stdout } = await run(process.execPath, args, options)
+  const names = (JSON.parse(stdout) as string[]).flatMap(
+    (url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [],
+  )
+  return [...new Set(names)]
+}
+
+describe('importing a sub-path loads only the packages it needs:', () => {
+  it('@remit/core/json: none', async () => {
+    expect(await packagesOf('@remit/core/json')).toEqual([])
+  })
+
+  it('@remit/core/guard: zod', async () => {
+    expect(await packagesOf('@remit/core/guard')).toEqual(['zod'])
+  })
+
+  it('@remit/core/scorers: no server and no database', async () => {
+    const loaded = await packagesOf('@remit/core/scorers')
+
+    expect(loaded).toContain('ajv')
+    expect(loaded).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:hono|kysely|pg|better-sqlite3|pino)$/)]),
+    )
+  })
+
+  it('@remit/core/ledger: no server', async () => {
+    const loaded = await packagesOf('@remit/core/ledger')
+
+    expect(loaded).toContain('better-sqlite3')
+    expect(loaded).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:hono|ajv|prom-client)$/)]),
+    )
+  })
+
+  it('a worker thread: no server and no database', async () => {
+    const loaded = await packagesOf('./src/worker.ts')
+
+    expect(loaded).toContain('zod')
+    expect(loaded).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:hono|kysely|pg|better-sqlite3|pino)$/)]),
+    )
+  })
+})
+
+describe('@remit/core/guard', () => {
+  it('applies the defaults of the API', () => {
+    expect(checkContent({ content: 'hello' })).toMatchObject({ action: 'allow', threshold: 0.5 })
+  })
+
+  it('names the faulty field', () => {
+    expect(() => checkContent({ content: 'hello', source: 'web' as never })).toThrow(
+      'source: must be user, tool, document or system',
+    )
+    expect(() => checkContent({})).toThrow('content: give either content or messages')
+  })
+})
+
+describe('@remit/core/scorers', () => {
+  it('lists the scorers and refuses others', async () => {
+    const names = listScorers().map(({ name }) => name)
+
+    expect(names).toContain('exact_match')
+    await expect(scoreResults({ scorer: 'exact', results: [{ output: 1 }] })).rejects.toMatchObject(
+      {
+        code: 'scorer_not_found',
+        extras: { extensions: { available: names } },
+      },
+    )
+  })
+
+  it('names the faulty field', async () => {
+    await expect(scoreResults({ scorer: 'exact_match', results: [] })).rejects.toThrow(
+      'results: must not be empty',
+    )
+  })
+})
+
+describe('@remit/core/json', () => {
+  it('reads strictly and writes canonically', () => {
+    const bytes = Buffer.from('{"b":1,"a":2}')
+
+    expect(canonicalJson(parseStrictJson(bytes))).toBe('{"a":2,"b":1}')
+    expect(() => parseStrictJson(Buffer.from('{"a":1,"a":2}'))).toThrow('a')
+  })
+})
+
+describe('@remit/core/ledger', () => {
+  it('finds a change of an entry that it appended', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'remit-'))
+    const open = () =>
+      openLedger({ database: `sqlite:${folder}/audit.db`, keyFile: `${folder}/audit.key` })
+    try {
+      const ledger = await open()
+      const numbers = [1, 2, 3]
+      const appended = await Promise.all(
+        numbers.map((invoice) => ledger.append({ kind: 'invoice.paid', data: { invoice } })),
+      )
+      expect(appended.map(({ row }) => row.seq)).toEqual([3, 4, 5])
+      expect(await ledger.checkpoint()).toMatch(/^localhost\/ledger\/org_.*\n6\n/)
+      expect(await ledger.verify()).toMatchObject({ status: 'ok', checked: { entries: 6 } })
+      await ledger.close()
+
+      const file = new Sqlite(`${folder}/audit.db`)
+      file.exec('drop trigger ledger_entry_is_final')
+      file.exec(`update ledger_entry set payload = replace(payload, '2', '9') where seq = 4`)
+      file.close()
+      const again = await open()
+      expect(await again.verify()).toMatchObject({ status: 'tampered', first_invalid: { seq: 4 } })
+      await again.close()
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
