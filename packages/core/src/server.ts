@@ -12,6 +12,7 @@ import { emptyLog, overwriting } from './db/scrub.ts'
 import { localSignals } from './db/signals.ts'
 import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
+import type { Page } from './http/pages.ts'
 import { Bodies } from './http/bodies.ts'
 import { RequestTurns } from './http/request-turns.ts'
 import { Deadlines } from './http/deadlines.ts'
@@ -66,6 +67,8 @@ export interface RemitOptions {
   readonly failedKeyLimit?: number
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins?: readonly string[]
+  /** Pages outside of `/v1`, served without a key. */
+  readonly pages?: readonly Page[]
   /** Pieces of work in one transaction at most. */
   readonly maxBatch?: number
   /** `/metrics` goes to an app of its own, for another port. */

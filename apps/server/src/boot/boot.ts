@@ -28,6 +28,7 @@ import { createLog } from './log.ts'
 import { readPepperFile } from '../settings/pepper-file.ts'
 import { openSecretsKeys } from '../settings/secrets-key.ts'
 import { VERSION } from '../settings/version.ts'
+import { referencePages } from './reference-pages.ts'
 
 export interface BootOptions {
   /** The vendor's public key; tests pass their own. */
@@ -89,6 +90,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
       rateLimit: config.REMIT_RATE_LIMIT,
       failedKeyLimit: config.REMIT_FAILED_KEY_LIMIT,
+      pages: referencePages(),
       ...(config.REMIT_CORS_ORIGINS && { corsOrigins: config.REMIT_CORS_ORIGINS }),
       metricsApart: config.REMIT_METRICS_PORT !== undefined,
       settings: {

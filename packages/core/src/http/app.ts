@@ -6,11 +6,12 @@ import { endpoints as wholeContract } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
 import type { Route } from './implement.ts'
 import { crossOrigin } from './cross-origin.ts'
-import { mountDocs } from './docs.ts'
 import { makeDocument } from './document-job.ts'
 import type { Computer } from '../threads/pool.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { oauthResponse } from './oauth-problem.ts'
+import { mountOpenApi, mountPages } from './pages.ts'
+import type { Page } from './pages.ts'
 import { asFailure, problemResponse } from './problem.ts'
 import { requestIdOf } from './request-id.ts'
 import { NOBODY, serve } from './serve.ts'
@@ -27,10 +28,12 @@ export interface AppOptions extends ServeDeps, StatusDeps {
   readonly computer: Computer
   /** Origins whose pages may call the API; none unless given. */
   readonly corsOrigins?: readonly string[]
+  /** Further pages, such as the API reference; none unless given. */
+  readonly pages?: readonly Page[]
 }
 
-/** Pages without a key that cost more than `/health`, which never waits for them. */
-const LARGE_PAGES = ['/metrics', '/openapi.json', '/docs', '/docs/*']
+/** Paths without a key that cost more than `/health`, which never waits for them. */
+const LARGE_PAGES = ['/metrics', '/openapi.json']
 
 /** Milliseconds before the answer to a caller that sends too much. */
 const REFUSAL_PAUSE_MS = 200
@@ -46,7 +49,8 @@ export function createApp(options: AppOptions): Hono {
     const room = route.endpoint.params ? withParameters : app
     room.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))
   }
-  for (const path of LARGE_PAGES)
+  const pages = options.pages ?? []
+  for (const path of [...LARGE_PAGES, ...pages.map((page) => page.path)])
     app.use(path, async (_, next) => {
       await options.requests.take(NOBODY)
       await next()
@@ -56,7 +60,8 @@ export function createApp(options: AppOptions): Hono {
     options.routes.some((route) => route.name === name),
   )
   const { computer, version } = options
-  mountDocs(app, () => makeDocument(computer, NOBODY, { names, version }))
+  mountOpenApi(app, () => makeDocument(computer, NOBODY, { names, version }))
+  mountPages(app, pages)
   const refuse = refuseUnrouted([
     ...options.routes.map(({ endpoint }) => endpoint),
     ...openPages(options),
@@ -72,10 +77,14 @@ export function createApp(options: AppOptions): Hono {
   return app
 }
 
-const openPages = ({ metricsApart = false }: AppOptions): Served[] =>
-  ['/health', '/ready', '/openapi.json', '/docs', ...(metricsApart ? [] : ['/metrics'])].map(
-    (path) => ({ method: 'GET', path }),
-  )
+const openPages = ({ metricsApart = false, pages = [] }: AppOptions): Served[] =>
+  [
+    '/health',
+    '/ready',
+    '/openapi.json',
+    ...(metricsApart ? [] : ['/metrics']),
+    ...pages.map(({ path }) => path),
+  ].map((path) => ({ method: 'GET', path }))
 
 const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { mountDocs } from './docs.ts'
+import { mountOpenApi } from './pages.ts'
 import { createMetrics } from './metrics.ts'
 import { metricsApp } from './status.ts'
 
@@ -8,7 +8,7 @@ describe('what anybody may ask for is not made anew for each who asks', () => {
   it('/openapi.json', async () => {
     let made = 0
     const app = new Hono()
-    mountDocs(app, () => Promise.resolve(JSON.stringify({ openapi: '3.1.0', made: ++made })))
+    mountOpenApi(app, () => Promise.resolve(JSON.stringify({ openapi: '3.1.0', made: ++made })))
     const bodies = await Promise.all(
       [1, 2, 3].map(async () => (await app.request('/openapi.json')).json()),
     )

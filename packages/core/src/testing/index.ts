@@ -1,4 +1,5 @@
 export * from './api.ts'
+export * from './chromium.ts'
 export * from './databases.ts'
 export * from './pgbouncer.ts'
 export * from './postgres-server.ts'

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs'
+
+/** Path of an installed Chromium; null if there is none. `REMIT_TEST_CHROMIUM` comes first. */
+export const CHROMIUM: string | null =
+  [
+    process.env.REMIT_TEST_CHROMIUM ?? '',
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+  ].find((path) => existsSync(path)) ?? null
+
+/** Tests run as root in containers, where the sandbox of Chromium does not start. */
+export const CHROMIUM_ARGS: string[] = ['--no-sandbox', '--disable-dev-shm-usage']
