@@ -21,7 +21,7 @@ describe('the API reference', () => {
   let server: RunningServer
   beforeAll(async () => {
     installation = await createInstallation()
-    server = await createServer(readConfig(installation.env), { log: pino({ level: 'silent' }) })
+    server = await createServer(readConfig(installation.env), { log: pino({ level: 'error' }) })
   })
   afterAll(async () => {
     await server.stop()

@@ -22,7 +22,7 @@ describe('what anybody may ask for is not made anew for each who asks', () => {
       Promise.resolve('{"openapi":"3.1.0"}'),
     ]
     const app = new Hono()
-    mountDocs(app, () => attempts.shift() ?? Promise.reject(new Error('made again')))
+    mountOpenApi(app, () => attempts.shift() ?? Promise.reject(new Error('made again')))
 
     expect((await app.request('/openapi.json')).status).toBe(500)
     for (const _ of [1, 2]) expect((await app.request('/openapi.json')).status).toBe(200)
