@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialectOf, openDatabase } from '@remit/core'
 import type { CoreTables, Database, Dialect } from '@remit/core'
-import { createDatabase } from '@remit/core/testing'
+import { createDatabase, scratchFolder } from '@remit/core/testing'
 import { sql } from 'kysely'
 
 /** A folder and an empty database of its own: what one installation of the server has. */
@@ -17,7 +16,7 @@ export interface Installation {
 }
 
 export async function createInstallation(dialect: Dialect = 'sqlite'): Promise<Installation> {
-  const folder = mkdtempSync(join(tmpdir(), 'remit-server-'))
+  const folder = scratchFolder('server')
   const created = await createDatabase(dialect)
   const { url } = created
   return {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MigrationSet } from '../db/migrate.ts'
 import type { Dialect } from '../db/portable.ts'
+import { scratchFolder } from './scratch.ts'
 import { copySqliteTemplate, postgresTemplate, runStatement } from './templates.ts'
 
 /** Every test of a store or of the ledger runs on both. */
@@ -22,7 +22,7 @@ export const createDatabase = (
   dialect === 'postgres' ? createPostgres(migrated) : createSqlite(migrated)
 
 async function createSqlite(migrated: readonly MigrationSet[]): Promise<TestDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'remit-test-'))
+  const folder = scratchFolder('test')
   const path = join(folder, 'remit.db')
   if (migrated.length > 0) await copySqliteTemplate(migrated, path)
   return {

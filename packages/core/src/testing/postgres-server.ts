@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { scratchFolder } from './scratch.ts'
 import { dropTemplates } from './templates.ts'
 
 /** A PostgreSQL server of this machine's own, with its data in a folder that goes away. */
@@ -14,7 +13,7 @@ export interface PostgresServer {
 
 /** Starts PostgreSQL on a free port; `port` fixes it, so that the same data can be started again. */
 export async function startPostgres(
-  folder = mkdtempSync(join(tmpdir(), 'remit-pg-')),
+  folder = scratchFolder('pg'),
   port?: number,
 ): Promise<PostgresServer & { readonly folder: string; readonly port: number }> {
   const at = port ?? (await freePort())
@@ -40,6 +39,9 @@ export async function startPostgres(
       'fsync=off',
       '-c',
       'full_page_writes=off',
+      // The folder may be in memory, which is not for a long log.
+      '-c',
+      'max_wal_size=256MB',
     ],
     onLog: () => {},
     onError: () => {},

@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { migrate } from '../db/migrate.ts'
 import type { MigrationSet } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
+import { scratchFolder } from './scratch.ts'
 
 type Sets = readonly MigrationSet[]
 
@@ -65,7 +65,7 @@ function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise
 }
 
 async function makeSqliteTemplate(sets: Sets): Promise<Buffer> {
-  const folder = mkdtempSync(join(tmpdir(), 'remit-template-'))
+  const folder = scratchFolder('template')
   try {
     const path = join(folder, 'template.db')
     await migrateAt(`sqlite:${path}`, sets)
