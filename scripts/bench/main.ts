@@ -2,7 +2,7 @@
  * `pnpm bench [suite …]`: ratios against a baseline measured in the same run, medians of the rounds.
  * Ends with 1 when a goal is missed. `--rounds N` (9), `--seconds N` (2) a round of load,
  * `--entries N` (1000000) for the large ledgers. `isolation` is both databases; `--attack NAME` picks
- * from its attacks.
+ * from its attacks; `all` are all of them at once.
  */
 import { parseArgs } from 'node:util'
 import type { Dialect } from '@remit/core'

@@ -1,5 +1,4 @@
 /* Verifies ledgers and gathers the facts of reports in a thread of its own. */
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '@remit/core'
 import { toSend } from '../jobs/messages.ts'
@@ -9,16 +8,6 @@ import { readSnapshot } from './snapshot.ts'
 
 const { url } = workerData as { readonly url: string }
 const TELL_EVERY_MS = 50
-
-// Decisions come first where processors are short. On Linux a thread has a priority of its own
-// (setpriority(2)); elsewhere it would be that of the whole server.
-if (process.platform === 'linux') {
-  try {
-    setPriority(10)
-  } catch {
-    // A sandbox may forbid it. The work is the same, only less polite.
-  }
-}
 
 const tell = (report: Report) => parentPort?.postMessage(report)
 

@@ -28,8 +28,8 @@ function compileCache(): NodeJS.ProcessEnv {
 export const beside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url)
 
 /**
- * A worker thread that does one task at a time. Its first message says that it has loaded. Once it is
- * not alive, it takes no more.
+ * A worker thread of low priority that does one task at a time. Its first message says that it has
+ * loaded. Once it is not alive, it takes no more.
  */
 export class Thread<Task, Report> {
   readonly #worker: Worker
@@ -41,8 +41,11 @@ export class Thread<Task, Report> {
 
   constructor(file: URL, { maxHeapMb, maxYoungMb, data }: ThreadOptions) {
     this.#worker = new Worker(file, {
-      // Run from source, the thread must find the sources of other packages too.
-      execArgv: file.href.endsWith('.ts') ? ['--conditions=@remit/source'] : [],
+      execArgv: [
+        // Run from source, the thread must find the sources of other packages too.
+        ...(file.href.endsWith('.ts') ? ['--conditions=@remit/source'] : []),
+        `--import=${beside(import.meta.url, 'low-priority').href}`,
+      ],
       // Nothing of the environment but where compiled modules are kept, where that is set.
       env: compileCache(),
       workerData: data,
