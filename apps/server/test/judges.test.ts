@@ -95,7 +95,7 @@ describe.skipIf(!hasModules())('with the module', () => {
 
     expect(answer.status).toBe(400)
     expect(problem.detail).toBe(
-      'params.judge: this server has no judge: REMIT_JUDGES_FILE names none',
+      'params.judge: this server has no judges; configure them in REMIT_JUDGES_FILE',
     )
   })
 

@@ -81,7 +81,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
 
     const { notes } = await readNotes(folder, api.org.id)
     expect(notes.map((note) => Number(note.split('\n')[1]))).toEqual(before)
-    expect(logged.join('\n')).toContain('a checkpoint could not be kept outside the database')
+    expect(logged.join('\n')).toContain('saving a checkpoint outside the database failed')
   })
 
   test('a rewrite by somebody who has the signing key is found', async () => {
@@ -119,7 +119,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     logged.length = 0
     clock.advance(2 * HOUR)
     await process.watch.look()
-    expect(logged.join()).toContain('the ledger ends before a checkpoint of it')
+    expect(logged.join()).toContain('the ledger is shorter than a saved checkpoint')
   })
 
   test('that everything is gone is found, and said though nothing can be recorded', async () => {
@@ -155,7 +155,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
   test('a file of checkpoints that cannot be read, or not whole, is told of', async () => {
     await kept(1)
     writeFileSync(join(folder, `${api.org.id}.txt`), 'some words\n', { flag: 'a' })
-    expect((await verify()).not_checked.join()).toContain('it is no checkpoint')
+    expect((await verify()).not_checked.join()).toContain('it is not a checkpoint')
 
     const file = join(folder, 'a file')
     writeFileSync(file, readFileSync(join(folder, `${api.org.id}.txt`)))

@@ -29,7 +29,7 @@ describe('previews where no module has policies', () => {
     ]) {
       expect(refused).toMatchObject({
         code: 'not_found',
-        detail: 'No module of this installation has policies',
+        detail: 'No installed module provides policies',
       })
     }
   })

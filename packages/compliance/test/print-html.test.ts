@@ -67,7 +67,7 @@ describe.each(reports)('the page of %s', (_framework, report) => {
     )
     const computed = content.controls.filter(({ coverage }) => coverage !== 'manual')
     expect(lists.map(([title]) => title)).toEqual(
-      computed.flatMap(() => ['The record shows', 'You supply']),
+      computed.flatMap(() => ['The record contains', 'You supply']),
     )
     for (const [i, control] of computed.entries()) {
       const [shows, supplies] = [lists[2 * i]?.[1] ?? '', lists[2 * i + 1]?.[1] ?? '']
@@ -85,7 +85,7 @@ describe.each(reports)('the page of %s', (_framework, report) => {
     expect(names.filter((name) => !recorded.has(name))).toEqual([])
     expect(shown).not.toMatch(/\b0\.\d{4}\b/)
     expect(shown).not.toMatch(/organis/i)
-    expect(shown).not.toMatch(/looked at 0/i)
+    expect(shown).not.toMatch(/population 0/i)
     expect(shown).not.toMatch(/\bSatisfied\b/)
   })
 
@@ -143,7 +143,7 @@ describe('a ledger that did not verify', () => {
     const shown = readable(pageOf(report).text)
 
     expect(shown).toContain('The ledger did not verify up to the end of the period.')
-    expect(shown).toContain('The first wrong entry is seq 50.')
+    expect(shown).toContain('The first invalid entry is seq 50.')
     expect(shown).toContain('Earlier checkpoints disagree at seq 40.')
     expect(readable(pageOf(soc2).text)).not.toContain('did not verify up to')
   })

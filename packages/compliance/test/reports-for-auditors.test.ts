@@ -24,7 +24,7 @@ describe('the CSV of findings', () => {
       seqs: String(seqs[0]),
       dates: '2026-01-16T00:30:00.000Z',
       agents: 'payer',
-      recorded_by: 'key key_app (names nobody)',
+      recorded_by: 'key key_app (no named person)',
       fixed_seq: String(fixed_seq),
       fixed_at,
     })
@@ -64,9 +64,9 @@ describe('the cover', () => {
       .replaceAll(/\s+/g, ' ')
 
   test('names the person of the key that asked', () => {
-    const asked = `asked for by key ${soc2.generated_by.id}`
+    const asked = `requested by key ${soc2.generated_by.id}`
     expect(cover('ada@example.org')).toContain(`${asked} of ada@example.org`)
-    expect(cover(null)).toContain(`${asked}, which names nobody`)
+    expect(cover(null)).toContain(`${asked}, without a named person`)
     expect(cover(undefined)).toContain(`${asked} `)
   })
 })

@@ -166,7 +166,7 @@ describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
 
     expect(await api.ok('getReport', { params: { id } })).toMatchObject({
       status: 'failed',
-      detail: 'It was begun three times, and its process ended each time.',
+      detail: 'Generation was started three times, and the process ended each time.',
     })
     const csv = { params: { id }, query: { format: 'csv' } }
     expect((await api.refusal('getReport', csv)).code).toBe('report_not_ready')
@@ -288,7 +288,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
 
     const { code, errors } = await api.refusal('createReport', { body: { framework: 'soc2', to } })
     expect(code).toBe('invalid_request')
-    expect(errors).toEqual([{ path: 'to', message: 'is not over yet by the clock of the ledger' }])
+    expect(errors).toEqual([{ path: 'to', message: 'is in the future by the clock of the ledger' }])
     expect(await generatedEntries(api)).toEqual([])
   })
 })

@@ -53,7 +53,7 @@ describe.each(DIALECTS)('a thread that reads %s', (dialect) => {
     const thread = new ThreadRunner(remit.url)
     const dying = thread.run(verify(), ignore)
     await Promise.all([
-      expect(dying).rejects.toThrow(/^The thread that read the ledger has ended: killed$/),
+      expect(dying).rejects.toThrow(/^The ledger worker thread ended: killed$/),
       thread.end(new Error('killed')),
     ])
 

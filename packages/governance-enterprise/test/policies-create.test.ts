@@ -79,10 +79,10 @@ describe.each(DIALECTS)('POST /v1/policies on %s', (dialect) => {
     })
 
     expect(warnings).toEqual([
-      'the pattern payments.Transfer has upper case; upper and lower case differ',
-      'the rule has ended already',
+      'the pattern payments.Transfer has uppercase letters; patterns are case-sensitive',
+      'the rule has already expired',
       expect.stringContaining('context.amount is read without has(context.amount)'),
-      'context.amount has an upper bound only: negative numbers are within it',
+      'context.amount has only an upper bound, which negative numbers satisfy',
     ])
   })
 

@@ -153,7 +153,7 @@ describe.each(DIALECTS)('/v1/identity/agents on %s', (dialect) => {
 
       expect(problem).toMatchObject({
         code: 'subject_taken',
-        errors: [{ path: 'federation.subjects.0', message: 'is the agent first already' }],
+        errors: [{ path: 'federation.subjects.0', message: 'already belongs to the agent first' }],
       })
       await api.ok('removeAgent', params('first'))
       expect(await register(api, 'second', { federation })).toMatchObject({

@@ -124,7 +124,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a replay on %s', (dialect) => {
       expect(flips.map((flip) => flip.seq)).not.toContain(seq)
   })
 
-  it('asks the approval rules of now about what the policies would let through', async () => {
+  it('asks the current approval rules about what the policies would let through', async () => {
     const api = await anew()
     const { pay, denied } = await history(api)
     const overlay = { remove: [pay] }
@@ -135,7 +135,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a replay on %s', (dialect) => {
 
     expect(flipsOf(answer)).toEqual([`${denied}: deny → needs_approval by ${pay}`])
     expect(answer.flips[0]?.would_be.reason).toBe('approval_required')
-    expect(answer.notes.join(' ')).toContain('approval rules of now')
+    expect(answer.notes.join(' ')).toContain('current approval rules')
   })
 
   it('tries another default effect', async () => {

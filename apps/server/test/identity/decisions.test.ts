@@ -222,7 +222,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)(
 
         expect(await refused.json()).toMatchObject({
           code: 'approver_not_eligible',
-          detail: 'Who owns the agent may not decide',
+          detail: 'An owner of the agent cannot decide',
         })
         expect((await approve(id, await personsKey('bob@example.org'))).status).toBe(200)
       })

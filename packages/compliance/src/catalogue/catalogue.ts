@@ -50,6 +50,6 @@ export const CATALOGUES: ReadonlyMap<FrameworkId, Catalogue> = new Map(
 /** The catalogue of a framework that the contract names. */
 export function catalogue(id: FrameworkId): Catalogue {
   const found = CATALOGUES.get(id)
-  if (!found) throw new Error(`there is no catalogue of ${id}`)
+  if (!found) throw new Error(`there is no catalogue for ${id}`)
   return found
 }

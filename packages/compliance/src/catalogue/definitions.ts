@@ -25,7 +25,7 @@ export interface Least {
   /** The counted cases, in words. */
   readonly of: string
   readonly days: number
-  /** Days of record within the period, of record altogether, or since the organization was made. */
+  /** Days of record within the period, of record altogether, or since the organization was created. */
   readonly over: 'period' | 'record' | 'organization'
 }
 

@@ -43,7 +43,7 @@ function checkedCategories(framework: FrameworkDefinition, asked: readonly strin
   for (const [i, category] of asked.entries()) {
     if (!known.includes(category))
       throw invalid(`categories.${i}`, `must be one of ${known.join(', ')}`)
-    if (asked.indexOf(category) !== i) throw invalid(`categories.${i}`, 'is given twice')
+    if (asked.indexOf(category) !== i) throw invalid(`categories.${i}`, 'is listed twice')
   }
   return known.filter((category) => asked.includes(category))
 }
@@ -55,7 +55,7 @@ function defaultCategories(framework: FrameworkDefinition, controls: readonly Co
 }
 
 function checkedRole({ id, roles }: FrameworkDefinition, role?: FrameworkRole) {
-  if (role !== undefined && !roles) throw invalid('role', `${id} knows no roles`)
+  if (role !== undefined && !roles) throw invalid('role', `${id} has no roles`)
   return role ?? null
 }
 
@@ -75,11 +75,11 @@ function concerns({ roles }: FrameworkDefinition, id: string, { role }: Scope): 
 
 /** The scope in a sentence, as it stands in the report. */
 export function scopeStatement({ framework }: Catalogue, { categories, role }: Scope): string {
-  const agents = 'Actions of AI agents that were put to this server in the period'
+  const agents = 'Actions that AI agents submitted to this server in the period'
   if (framework.roles) {
     const whose = role === null || role === 'both' ? '' : ` that concern the ${role}`
-    return `${agents}. Provisions of ${framework.name}${whose}, as the organization asked; whether a provision applies depends on the role and on the system.`
+    return `${agents}. Provisions of ${framework.name}${whose}, as selected by the organization; whether a provision applies depends on the role and on the system.`
   }
   const which = categories.map((category) => category.replaceAll('_', ' ')).join(', ')
-  return `${agents}. ${framework.name}: ${which}, as the organization asked.`
+  return `${agents}. ${framework.name}: ${which}, as selected by the organization.`
 }

@@ -24,6 +24,6 @@ export function noteOf(row: FactRow, state: State): EntryNote {
   const entry = new LazyEntry(row, Date.parse(row.recorded_at))
   const { actor, agent_id: agentId } = entry
   const person = authorOf(entry, state)
-  const whom = actor?.type === 'key' ? ` (${person ?? 'names nobody'})` : ''
+  const whom = actor?.type === 'key' ? ` (${person ?? 'no named person'})` : ''
   return { at: row.recorded_at, agentId, by: actor && `${actor.type} ${actor.id}${whom}` }
 }

@@ -20,7 +20,7 @@ export function readCursor(request: ReplayRequest): Continued | null {
   if (request.cursor === undefined) return null
   const [, fromSeq, endSeq, own, digest] = CURSOR.exec(request.cursor) ?? []
   if (own !== mark(request) || digest === undefined)
-    throw invalid('cursor', 'is not one of a replay with this period and overlay')
+    throw invalid('cursor', 'is not a cursor of a replay with this period and overlay')
   return { span: { fromSeq: Number(fromSeq), endSeq: Number(endSeq) }, digest }
 }
 

@@ -85,7 +85,7 @@ describe('a recorded decision judged anew', () => {
     )
   })
 
-  it('needs an approval where the approval rules of now match', () => {
+  it('needs an approval where the current approval rules match', () => {
     const recorded = recordedAs('deny', 'policy_deny', OLD)
 
     expect(said(recorded, trialOf(PASSED, ['large']))).toBe(

@@ -36,7 +36,7 @@ const BY_POLICY: ReadonlySet<Reason> = new Set(['policy_deny', 'policy_error', '
 /**
  * Judges a decision anew by its policies alone: what the other stages said then stands. Where the
  * policies would now let through what they denied, nobody was asked for an approval then, so the
- * approval rules of now say whether somebody would be. `agent` is as for `RuleTrial.judge`.
+ * current approval rules say whether somebody would be. `agent` is as for `RuleTrial.judge`.
  */
 export function judgeAnew(
   { ask, decision, reason, matched }: RecordedDecision,

@@ -18,7 +18,7 @@ export async function admitOverlay(
 }
 
 export function theTrials(trials: RuleTrials | undefined): RuleTrials {
-  if (!trials) throw fail('not_found', 'No module of this installation has policies')
+  if (!trials) throw fail('not_found', 'No installed module provides policies')
   return trials
 }
 

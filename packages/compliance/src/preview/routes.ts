@@ -21,8 +21,8 @@ const TRIALS = {
 
 /** How to read the numbers of a replay. */
 const NOTES = [
-  'Only the policies are judged anew: denials by other stages stand, and so do approvals that were given. Spend is not counted again.',
-  'Where the policies would now let through what they denied, the approval rules of now say whether an approval would be needed.',
+  'Only policies are evaluated again. Denials by other stages and granted approvals remain. Spend is not counted again.',
+  'If the policies would now allow an action that they denied, the current approval rules determine whether it requires approval.',
 ]
 
 export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] => {
@@ -111,7 +111,8 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
 function momentOf(at: string | undefined, now: number): number {
   if (at === undefined) return now
   const time = Date.parse(at)
-  if (Math.abs(time - now) > YEAR_MS) throw invalid('at', 'must be at most a year away')
+  if (Math.abs(time - now) > YEAR_MS)
+    throw invalid('at', 'must be within one year of the current time')
   return time
 }
 

@@ -38,7 +38,7 @@ function sourceOf(
   { control, check }: EvidenceQuery,
 ): Wanted['of'] {
   if (check !== undefined) {
-    if (!CHECKS.has(check)) throw invalid('check', 'is not a check; a report names those it has')
+    if (!CHECKS.has(check)) throw invalid('check', 'is not a check of a report')
     return { check }
   }
   const inScope = controlsIn(catalogue(framework), content.scope)

@@ -109,7 +109,7 @@ function sentencesOf(
   const at = fixedBy === null ? undefined : entries.get(fixedBy)?.at
   if (fixedBy !== null)
     sentences.push(
-      `Put right by entry ${fixedBy}${at === undefined ? '' : ` on ${dayText(Date.parse(at))}`}.`,
+      `Corrected by entry ${fixedBy}${at === undefined ? '' : ` on ${dayText(Date.parse(at))}`}.`,
     )
   return sentences
 }

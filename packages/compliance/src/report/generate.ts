@@ -51,7 +51,7 @@ export async function generate(
   }
   throw invalid(
     'to',
-    'entries of the period are still being written; ask again, or end it a little earlier',
+    'is too recent: entries of the period are still being written; retry, or use an earlier time',
   )
 }
 
@@ -74,7 +74,7 @@ function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
 /** Whether no entry of the period was written since the facts were read, and none can come any more. */
 async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Promise<boolean> {
   if (scope.recordedAt < row.period_to)
-    throw invalid('to', 'is not over yet by the clock of the ledger')
+    throw invalid('to', 'is in the future by the clock of the ledger')
   const next = await on<Tables>(scope.tx)
     .selectFrom('ledger_entry')
     .select('recorded_at')

@@ -50,7 +50,7 @@ export class Generator {
   sweep(): Promise<void> {
     this.#sweeping ??= this.#takeOver()
       .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'unfinished reports cannot be read'),
+        this.#deps.log.warn({ err: error }, 'reading unfinished reports failed'),
       )
       .finally(() => (this.#sweeping = null))
     return this.#sweeping
@@ -63,7 +63,7 @@ export class Generator {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    this.#closing.abort(new Error('the server closes'))
+    this.#closing.abort(new Error('the server is shutting down'))
     await this.#sweeping
     await Promise.allSettled(this.#running.values())
   }
@@ -90,9 +90,9 @@ export class Generator {
       isPassing && attempts < MAX_ATTEMPTS
         ? { held_until: 0, attempts }
         : { status: 'failed' as const, failure: reasonOf(error), held_until: null, ...UNCLAIMED }
-    log.error({ err: error, orgId: row.org_id, report: row.id }, 'a report was not generated')
+    log.error({ err: error, orgId: row.org_id, report: row.id }, 'generating a report failed')
     await updateGenerating(db, row, change).catch((fault: unknown) =>
-      log.warn({ err: fault }, 'an unfinished report waits for its hold to end'),
+      log.warn({ err: fault }, 'releasing an unfinished report failed'),
     )
   }
 
@@ -107,7 +107,7 @@ export class Generator {
         : { held_until, attempts: row.attempts + 1 }
       if (!(await updateGenerating(db, row, change)) || isLast) continue
       await this.run({ ...row, ...change }).catch((error: unknown) =>
-        log.warn({ err: error, report: row.id }, 'a report that was left could not be finished'),
+        log.warn({ err: error, report: row.id }, 'resuming an abandoned report failed'),
       )
     }
   }
@@ -115,12 +115,12 @@ export class Generator {
 
 const isBusy = (error: unknown): boolean => error instanceof Failure && error.status === 429
 
-const INTERRUPTED = 'It was begun three times, and its process ended each time.'
+const INTERRUPTED = 'Generation was started three times, and the process ended each time.'
 // A repeat of the request may try anew.
 const UNCLAIMED = { claim_key: null, claim_hash: null }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof Failure ? error.message : 'The server failed; its log has the cause.'
+  error instanceof Failure ? error.message : 'Generation failed. The server log contains the cause.'
 
 /** Vouches for a report again and again, until it ends. */
 class Hold {
@@ -146,7 +146,7 @@ class Hold {
       if (isOver) return
       const held_until = clock.now() + HOLD_MS
       const isHeld = await updateGenerating(db, this.row, { held_until }).catch((error: unknown) =>
-        log.warn({ err: error }, 'a report is held no longer than it was'),
+        log.warn({ err: error }, 'extending the lease of a report failed'),
       )
       if (isHeld) this.row = { ...this.row, held_until }
     }

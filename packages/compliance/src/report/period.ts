@@ -22,7 +22,7 @@ export function periodOf(
   const from = asked.from === undefined ? to - DEFAULT_DAYS * DAY_MS : momentOf(asked.from, 0)
   if (from < 0) throw invalid('from', 'must not be before 1970')
   if (to > now)
-    throw invalid('to', `is not over yet; ${isoTime(now)} reports on what there is up to now`)
+    throw invalid('to', `must not be in the future; the current time is ${isoTime(now)}`)
   if (from >= to)
     throw invalid(
       asked.from === undefined ? 'to' : 'from',

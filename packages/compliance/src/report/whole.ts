@@ -17,6 +17,6 @@ export async function checkWhole(
   if (!cut || cut.size <= (ledger.verified_from_seq ?? 0)) return
   throw fail(
     'ledger_pruned',
-    `Entries that the report was made from were pruned: the ledger begins at ${cut.size}. A new report on the period has the evidence that is left`,
+    `Entries of the report were pruned: the ledger now starts at entry ${cut.size}. A new report for the period lists the remaining evidence`,
   )
 }

@@ -41,7 +41,7 @@ export async function checkLedger(
 }
 
 const GONE =
-  'The checkpoints of REMIT_CHECKPOINT_DIR: there are none of this ledger, although a server has looked after it.'
+  'The checkpoints in REMIT_CHECKPOINT_DIR: the folder has none for this ledger, although a server has monitored it.'
 
 /** Whether a server has looked after the ledger: one that nobody did has no checkpoints in a folder yet. */
 async function isWatched(db: Database<Tables>, orgId: string): Promise<boolean> {

@@ -46,7 +46,7 @@ async function notesOf(
   if (!notes.every((note) => isSignedByAny(note, vkeys)))
     throw invalid(
       'checkpoint',
-      'is signed by no key of this server and none that the ledger names: it was changed, or is of a key that the ledger no longer knows; `remit-verify` compares it with a key that you pin',
+      'is not signed by a key of this server or by a key that the ledger records: it was modified, or its key is no longer recorded; use `remit-verify` to compare it with a pinned key',
     )
   return notes
 }
@@ -56,9 +56,9 @@ function noteOf(text: string, origin: string | null): string {
   if (given === null)
     throw invalid(
       'checkpoint',
-      'must be a signed checkpoint, as `GET /v1/ledger/checkpoint` gives it',
+      'must be a signed checkpoint, as `GET /v1/ledger/checkpoint` returns it',
     )
   if (origin !== null && given.origin !== origin)
-    throw invalid('checkpoint', `is of ${given.origin}, and this ledger is ${origin}`)
+    throw invalid('checkpoint', `belongs to ${given.origin}, and this ledger is ${origin}`)
   return given.note
 }

@@ -22,10 +22,10 @@ export async function readAnchors(folder: string | undefined, orgId: string): Pr
     const { code = 'error' } = error as NodeJS.ErrnoException
     return {
       anchors: [],
-      unread: [`The checkpoints of REMIT_CHECKPOINT_DIR: reading gave ${code}.`],
+      unread: [`The checkpoints in REMIT_CHECKPOINT_DIR: reading failed with ${code}.`],
       none: false,
     }
   }
 }
 
-const DAMAGED = 'A part of the file in REMIT_CHECKPOINT_DIR: it is no checkpoint.'
+const DAMAGED = 'A part of the file in REMIT_CHECKPOINT_DIR: it is not a checkpoint.'

@@ -28,7 +28,7 @@ export class CheckpointKeeper {
       try {
         await this.#keepOne(id, now)
       } catch (error) {
-        log.error({ err: error, orgId: id }, 'a checkpoint could not be kept outside the database')
+        log.error({ err: error, orgId: id }, 'saving a checkpoint outside the database failed')
       }
     }
     this.#next = now + EVERY_MS
@@ -43,7 +43,10 @@ export class CheckpointKeeper {
     if (note === notes.at(-1)) return
     const kept = notes.reduce((most, one) => Math.max(most, sizeOfNote(one) ?? 0), 0)
     if (size < kept)
-      log.error({ orgId, size, kept }, 'the ledger ends before a checkpoint of it: verify it')
+      log.error(
+        { orgId, size, kept },
+        'the ledger is shorter than a saved checkpoint; verify the ledger',
+      )
     await appendNote(this.#folder, orgId, note, now)
   }
 }

@@ -45,9 +45,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   /** One look, if this process may; for the timer and tests. */
   look(): Promise<void> {
     this.#running ??= this.#look()
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'the ledgers could not be looked after'),
-      )
+      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'watching the ledgers failed'))
       .finally(() => (this.#running = null))
     return this.#running
   }
@@ -60,7 +58,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     await this.#lease
       .release()
       .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'the lease stays until it ends'),
+        this.#deps.log.warn({ err: error }, 'releasing the watch lease failed'),
       )
   }
 
@@ -92,7 +90,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
           await beat(writer, orgId)
         } catch (error) {
           // One organization whose ledger cannot be written must not keep the others waiting.
-          log.warn({ err: error, orgId }, 'the ledger has no heartbeat yet')
+          log.warn({ err: error, orgId }, 'recording a heartbeat failed')
         }
       }
       if (silent.length < PIECE) return

@@ -71,7 +71,7 @@ export class JobPool {
   #rest(runner: Runner): void {
     const timer = setTimeout(() => {
       this.#idle.delete(runner)
-      void runner.end(new Error('nobody needs it'))
+      void runner.end(new Error('the worker was idle'))
     }, this.#idleMs)
     this.#idle.set(runner, timer.unref())
   }

@@ -46,7 +46,7 @@ export class ThreadRunner implements Runner {
       },
       died(error) {
         if (error instanceof Failure) throw error
-        throw new Error(`The thread that read the ledger has ended: ${error.message}`, {
+        throw new Error(`The ledger worker thread ended: ${error.message}`, {
           cause: error,
         })
       },

@@ -67,7 +67,7 @@ const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: 
 const closedAt = ({ recordedAt }: Scope) => ({ closed_at: recordedAt, counts_until: null })
 
 function keyOf(caller: Caller | null): Caller {
-  if (!caller) throw fail('role_required', 'Only keys decide about approvals')
+  if (!caller) throw fail('role_required', 'Only a key can decide an approval request')
   return caller
 }
 

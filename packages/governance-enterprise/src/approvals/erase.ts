@@ -40,7 +40,7 @@ async function clear(row: ApprovalRequestRow, { tx, now, orgId }: Scope): Promis
     const end = row.counts_until ?? isoTime(now)
     throw fail(
       'invalid_request',
-      `Nothing was erased: the request ${row.id} is ${status} and counts until ${end}. Close it first, or wait`,
+      `The request ${row.id} is ${status} and takes effect until ${end}. Nothing was erased; close the request first, or wait`,
     )
   }
   const votes = votesOf(row).map((vote) => ({ ...vote, comment: null }))

@@ -37,7 +37,7 @@ export function eventStream(
         if (next.done !== true) return controller.enqueue(encoder.encode(next.value))
       } catch (error) {
         // The client comes back with the last id it has.
-        deps.log.warn({ err: error }, 'a stream of approvals ends')
+        deps.log.warn({ err: error }, 'reading the approval event stream failed')
       }
       subscription.onEnd()
       controller.close()

@@ -17,7 +17,9 @@ export class Places {
     const own = this.#byKey.get(keyId) ?? 0
     const headers = { 'Retry-After': '1' }
     if (own >= this.#perKey)
-      throw fail('rate_limited', `At most ${this.#perKey} requests of a key may wait`, { headers })
+      throw fail('rate_limited', `A key can have at most ${this.#perKey} waiting requests`, {
+        headers,
+      })
     if (this.#taken >= this.#total) throw fail('overloaded', undefined, { headers })
     this.#byKey.set(keyId, own + 1)
     this.#taken += 1

@@ -109,16 +109,16 @@ describe('a voter', () => {
 
   it('is told why his vote does not count', () => {
     const voter = { type: 'person' as const, id: 'payer', named: true, role: 'admin' }
-    expect(objection(requirement(), voter, PARTIES)).toMatch(/agent never/)
+    expect(objection(requirement(), voter, PARTIES)).toMatch(/cannot decide its own/)
     expect(objection(requirement({ users: ['bob'] }), { ...voter, id: 'eve' }, PARTIES)).toMatch(
-      /not among/,
+      /not eligible/,
     )
   })
 
   it('who owns the agent has no vote, by any of his names, unless the rule says so', () => {
     const owner = { type: 'person' as const, named: true, role: 'admin' }
     for (const id of ['owner', 'OWNER', 'owner@example.org']) {
-      expect(objection(requirement(), { ...owner, id }, PARTIES)).toMatch(/owns the agent/)
+      expect(objection(requirement(), { ...owner, id }, PARTIES)).toMatch(/owner of the agent/)
       const lax = requirement({ prevent_self_approval: false })
       expect(objection(lax, { ...owner, id }, PARTIES)).toBeNull()
     }

@@ -67,13 +67,13 @@ export function objection(
 ): string | null {
   const is = (name: string | null) =>
     name !== null && voter.type === 'person' && foldName(voter.id) === foldName(name)
-  if (is(agentId)) return 'An agent never decides about its own request'
-  if (apart && askers.some(({ person }) => is(person))) return 'Who asked may not decide'
-  if (apart && is(actingFor)) return 'Who the agent acts for may not decide'
-  if (apart && owners.some(is)) return 'Who owns the agent may not decide'
+  if (is(agentId)) return 'An agent cannot decide its own request'
+  if (apart && askers.some(({ person }) => is(person))) return 'The requester cannot decide'
+  if (apart && is(actingFor)) return 'The person the agent acts for cannot decide'
+  if (apart && owners.some(is)) return 'An owner of the agent cannot decide'
   return approvers === null || isListed(approvers, voter)
     ? null
-    : 'The approver is not among those who may decide'
+    : 'The approver is not eligible under the approval rule'
 }
 
 /** Whether a key is one of those that asked. */

@@ -75,13 +75,16 @@ export function checkRule({ condition, binding_context, approvers }: ApprovalRul
   if (condition === null) return warnings
   const { reads, warnings: more } = compiled(condition)
   if (reads !== 'all' && reads.has('approval'))
-    throw invalid('condition', 'reads context.approval, which only points at an approval')
+    throw invalid('condition', 'reads context.approval, which only refers to an approval')
   if (binding_context !== null) {
     if (reads === 'all')
       throw invalid('binding_context', 'must be null: the condition may read the whole context')
     const missing = [...reads].filter((name) => !binding_context.includes(name))
     if (missing.length > 0)
-      throw invalid('binding_context', `must have what the condition reads: ${missing.join(', ')}`)
+      throw invalid(
+        'binding_context',
+        `must include the fields that the condition reads: ${missing.join(', ')}`,
+      )
   }
   return [...warnings, ...more]
 }
@@ -100,4 +103,6 @@ const DECIDING = ['admin', 'approver']
 const unknownRoles = (roles: readonly string[]): string[] =>
   roles
     .filter((role) => !DECIDING.includes(role))
-    .map((role) => `no key that may decide has the role ${role}; there are ${DECIDING.join(', ')}`)
+    .map(
+      (role) => `no key that can decide has the role ${role}; the roles are ${DECIDING.join(', ')}`,
+    )

@@ -51,7 +51,7 @@ export const approvalStage = ({
 }: Pick<Deps, 'offered'>): Stage<Snapshot, never, State, Asked | null> => ({
   unavailable: {
     reason: 'stage_unavailable',
-    message: 'Whether the request needs an approval cannot be read.',
+    message: 'The approval rules cannot be read.',
   },
 
   async load(orgId, tx) {
@@ -177,7 +177,7 @@ const knownOf = (row: ApprovalRequestRow, owners: readonly string[], fourEyes: b
 
 function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
   const one = asked.get(ask)
-  if (one === null) throw new Error('the approval rules cannot be evaluated')
+  if (one === null) throw new Error('evaluating the approval rules failed')
   if (one === undefined) return { verdict: 'pass' }
   const answer = evaluateApproval({
     requirements: one.rules.map((rule) => rule.requirement),
@@ -198,7 +198,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
     return {
       verdict: 'deny',
       reason: 'approval_rejected',
-      message: `This was rejected; it can be asked again from ${answer.by.counts_until} on.`,
+      message: `The request was rejected. It can be repeated from ${answer.by.counts_until}.`,
       notes: notesOf(answer.by.row, 'rejected', matched),
     }
   }
@@ -206,7 +206,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
     return {
       verdict: 'deny',
       reason: 'approval_backlog',
-      message: 'Too many requests of the agent wait for an approval.',
+      message: 'The agent has too many pending approval requests.',
       notes: { matched },
     }
   }
@@ -228,7 +228,7 @@ const waiting = ({ rules }: Asked, notes: ReturnType<typeof notesOf>) => ({
   reason: 'approval_required' as const,
   message:
     rules.find((rule) => rule.requirement.description)?.requirement.description ??
-    `An approval is needed: ${rules.map(({ id }) => id).join(', ')}.`,
+    `Approval is required: ${rules.map(({ id }) => id).join(', ')}.`,
   notes,
 })
 

@@ -177,6 +177,6 @@ export async function moveRequest(
     .where('id', '=', row.id)
     .where('status', '=', row.status)
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows !== 1n) throw new Error(`the approval ${row.id} is not ${row.status} any more`)
+  if (numUpdatedRows !== 1n) throw new Error(`the approval ${row.id} is no longer ${row.status}`)
   return { ...row, ...change, status: to }
 }

@@ -27,7 +27,7 @@ export async function recordExpired({ db, writer, clock, log }: SweepDeps): Prom
       while ((await expireSome(writer, orgId)) === PIECE);
     } catch (error) {
       // One organization whose ledger cannot be written must not keep the others waiting.
-      log.warn({ err: error, orgId }, 'expired approvals are not recorded yet')
+      log.warn({ err: error, orgId }, 'recording expired approvals failed')
     }
   }
 }
@@ -53,7 +53,7 @@ export function createSweeper(deps: SweepDeps): { start(): void; close(): Promis
   let running: Promise<void> | null = null
   const sweep = () => {
     running ??= recordExpired(deps)
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'expired approvals cannot be read'))
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'reading expired approvals failed'))
       .finally(() => (running = null))
   }
   return {

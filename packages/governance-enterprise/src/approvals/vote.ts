@@ -15,7 +15,7 @@ export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separ
 export function voterOf({ id, person, role }: KeyPrincipal, approver: string | undefined): Voter {
   if (person !== null) {
     if (approver !== undefined && foldName(approver) !== foldName(person))
-      throw invalid('approver', `must be ${person}, whom the key names, or be left out`)
+      throw invalid('approver', `must be ${person}, the person of the key, or omitted`)
     return { type: 'person', id: person, named: true, role }
   }
   if (approver === undefined) return { type: 'key', id, named: false, role }
@@ -32,9 +32,9 @@ export function admitKey(
   // The rule of the API itself, before roles and scopes: whoever is not a key acts for an agent.
   if (principal.type !== 'key') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')
-    throw fail('role_required', 'The organization lets only keys with the role approver decide')
+    throw fail('role_required', 'The organization requires a key with the role approver')
   if (fourEyes && row && isKeyOf(askersOf(row), principal.id))
-    throw fail('approver_not_eligible', 'A key that asked may not decide')
+    throw fail('approver_not_eligible', 'The key that made the request cannot decide it')
   return principal
 }
 
@@ -54,7 +54,8 @@ export function cast(
   if (own?.decision === decision) return null
   const status = statusAt(row, now)
   if (status !== 'pending') throw fail('approval_closed', `The request is ${status}`)
-  if (own) throw fail('already_voted', `${voter.id} has voted to ${own.decision} it`)
+  if (own)
+    throw fail('already_voted', `${voter.id} has already voted to ${own.decision} the request`)
   const requirements = requirementsOf(row)
   const objections = requirements.map((one) => objection(one, voter, parties))
   const open = requirements.filter((_, i) => objections[i] === null)
@@ -63,7 +64,7 @@ export function cast(
   if (wants && !isReason(comment))
     throw invalid(
       'comment',
-      `is required by the rule ${wants.rule_id} and must hold a visible character`,
+      `is required by the rule ${wants.rule_id} and must contain a visible character`,
     )
   const { type, id, named, role } = voter
   const vote = { approver: { type, id, named }, role, key_id: keyId, decision, comment, at }

@@ -83,7 +83,7 @@ export class Waits {
         await this.#wake(orgId, room)
       }
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'approvals that are waited for cannot be read')
+      this.#deps.log.warn({ err: error }, 'reading awaited approvals failed')
     } finally {
       room.looking = false
     }

@@ -32,7 +32,7 @@ describe('questionOf', () => {
     'takes no agent from the context for a subject of the type %s',
     (type) => {
       expect(() => agentOf({ type }, { agent: 'bot' })).toThrow(
-        'context.agent: is only taken with a subject of the type user',
+        'context.agent: is only allowed with a subject of the type user',
       )
       expect(agentOf({ type, id: 'x' })).toBe('x')
     },

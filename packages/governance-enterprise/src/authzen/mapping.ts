@@ -47,7 +47,7 @@ function agentOf({ subject, context = {} }: AccessEvaluation): string {
   const named = Object.hasOwn(context, 'agent') ? context['agent'] : null
   if (AGENT_TYPES.has(type) || named === null) return subject.id
   if (type !== ACTED_FOR_TYPE)
-    throw invalid('context.agent', `is only taken with a subject of the type ${ACTED_FOR_TYPE}`)
+    throw invalid('context.agent', `is only allowed with a subject of the type ${ACTED_FOR_TYPE}`)
   const { success, data } = Name.safeParse(named)
   if (!success) throw invalid('context.agent', 'must be the id of an agent')
   return data

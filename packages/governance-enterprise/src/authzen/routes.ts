@@ -70,7 +70,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     authzenConfiguration: (_, __, request) => {
       const identifier = decisionPoint(settings.baseUrl, request.url())
       if (identifier === null)
-        throw fail('not_found', 'The metadata needs REMIT_BASE_URL, an https URL')
+        throw fail('not_found', 'The metadata requires an https URL in REMIT_BASE_URL')
       return Promise.resolve(metadataOf(identifier))
     },
   })

@@ -56,10 +56,10 @@ describe('what is cut from a permission', () => {
   it('is compared with every link, not with the last one only', () => {
     expect(widerThan([root, middle], cut())).toEqual([])
     expect(widerThan([root, middle], cut({ actions: ['mail.send'] }))).toEqual([
-      { path: 'actions.0', message: 'mail.send is not within those of middle' },
+      { path: 'actions.0', message: 'mail.send is not covered by the patterns of middle' },
     ])
     expect(widerThan([root, middle], cut({ resources: ['file:1'] }))).toEqual([
-      { path: 'resources.0', message: 'file:1 is not within those of root' },
+      { path: 'resources.0', message: 'file:1 is not covered by the patterns of root' },
     ])
   })
 

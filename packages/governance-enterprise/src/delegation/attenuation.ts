@@ -31,17 +31,20 @@ export function widerThan(links: Links, cut: Cut): FieldError[] {
   const faults: FieldError[] = []
   const left = depthLeft(links)
   if (left < 0) {
-    faults.push({ path: 'parent_id', message: 'is the last link that max_depth allows its chain' })
+    faults.push({ path: 'parent_id', message: 'has reached the max_depth of its chain' })
   } else if (cut.maxDepth !== null && cut.maxDepth > left) {
-    faults.push({ path: 'max_depth', message: `must be at most ${left}, which its chain leaves` })
+    faults.push({
+      path: 'max_depth',
+      message: `must be at most ${left}, the remaining depth of its chain`,
+    })
   }
   for (const link of links) {
     faults.push(...uncovered('actions', cut.actions, link))
     faults.push(...uncovered('resources', cut.resources, link))
     if (isBefore(link.expiresAt, cut.expiresAt))
-      faults.push({ path: 'expires_at', message: `is later than that of ${link.id}` })
+      faults.push({ path: 'expires_at', message: `must not be later than that of ${link.id}` })
     if (isBefore(cut.notBefore, link.notBefore))
-      faults.push({ path: 'not_before', message: `is earlier than that of ${link.id}` })
+      faults.push({ path: 'not_before', message: `must not be earlier than that of ${link.id}` })
   }
   return faults
 }
@@ -57,6 +60,11 @@ function uncovered(
   return patterns.flatMap((pattern, i) =>
     link[field].some((wider) => covers(wider, pattern))
       ? []
-      : [{ path: `${field}.${i}`, message: `${pattern} is not within those of ${link.id}` }],
+      : [
+          {
+            path: `${field}.${i}`,
+            message: `${pattern} is not covered by the patterns of ${link.id}`,
+          },
+        ],
   )
 }

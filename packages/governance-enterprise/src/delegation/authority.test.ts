@@ -38,7 +38,7 @@ describe('what permissions say to a request', () => {
     expect(decide(row).says).toBe(row.says)
   })
 
-  it('no grant when the decision takes too long', () => {
+  it('no grant when the decision exceeds its time limit', () => {
     const grants = Array.from({ length: 20 }, (_, i) =>
       toPermission(aPermission({ id: `p${i}`, condition: 'context.amount == 1' })),
     )

@@ -31,7 +31,8 @@ export async function grantPermission(
   if (before) checkReplaceable(before, input)
   if (isPattern(input.agent_id) && !(before && isPattern(before.agent_id))) {
     const count = await countPatternDenies(tx, orgId)
-    if (count >= MAX_PATTERN_DENIES) throw fail('too_many_pattern_denies', `There are ${count}`)
+    if (count >= MAX_PATTERN_DENIES)
+      throw fail('too_many_pattern_denies', `The organization has ${count}`)
   }
   const parent =
     input.parent_id === null ? null : await readParent(scope, readRoster, input.parent_id)
@@ -82,10 +83,10 @@ const holderOf = ({ links }: Chain): { type: 'agent'; id: string } => ({
 
 function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput): void {
   if (before.revoked_at !== null)
-    throw fail('permission_revoked', `It was revoked at ${before.revoked_at}; take another id`)
+    throw fail('permission_revoked', `It was revoked at ${before.revoked_at}; use another id`)
   if (before.parent_id === parent_id) return
   throw fail('permission_parent_fixed', `The parent_id of ${before.id} is ${before.parent_id}`, {
-    errors: [{ path: 'parent_id', message: `must stay ${before.parent_id}` }],
+    errors: [{ path: 'parent_id', message: `must remain ${before.parent_id}` }],
   })
 }
 
@@ -108,13 +109,13 @@ async function readParent(
 /** Whether the holder of the parent may pass on what is asked for. */
 function checkCut(input: PermissionInput, parent: Chain): void {
   const last = parent.links.at(-1)
-  if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny')
-  if (!last.canDelegate) throw unusable('parent_id', 'may not be passed on (can_delegate)')
+  if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny permission')
+  if (!last.canDelegate) throw unusable('parent_id', 'cannot be delegated: can_delegate is false')
   if (input.granted_by && input.granted_by.id !== last.agentId)
-    throw unusable('granted_by.id', `must be ${last.agentId}, who holds ${last.id}`)
+    throw unusable('granted_by.id', `must be ${last.agentId}, the holder of ${last.id}`)
   const twice = parent.links.find(({ agentId }) => agentId === input.agent_id)
   if (twice)
-    throw fail('agent_in_chain', `${input.agent_id} holds ${twice.id}, from which this is cut`)
+    throw fail('agent_in_chain', `${input.agent_id} already holds ${twice.id} in this chain`)
   const faults = widerThan(parent.links, {
     actions: input.actions,
     resources: input.resources,

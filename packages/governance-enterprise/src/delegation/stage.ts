@@ -13,7 +13,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
   return {
     unavailable: {
       reason: 'stage_unavailable',
-      message: 'Whether the agent may act at all cannot be read.',
+      message: 'The permissions of the agent cannot be read.',
     },
 
     async load(orgId, tx) {
@@ -26,7 +26,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
       introduce([ask], authority)
       if (authority.ownCredentialsOnly && ask.caller?.principal.type === 'key')
         return refused(
-          'Agents act with credentials of their own here.',
+          'The organization requires agents to use their own credentials.',
           'setting',
           'require_agent_credentials',
         )
@@ -72,21 +72,25 @@ function verdictOf(ask: Ask, standing: Standing): Verdict {
         notes: { matched: [{ kind: 'agent', id: ask.request.agent_id }] },
       }
     case 'not_registered':
-      return refused('Only registered agents may act here.', 'setting', 'unknown_agents')
+      return refused(
+        'The organization allows only registered agents to act.',
+        'setting',
+        'unknown_agents',
+      )
     case 'denied':
       return {
         verdict: 'deny',
         reason: 'agent_denied',
         message: standing.isError
-          ? `The condition of ${standing.by.id}, which denies, cannot be evaluated.`
-          : (standing.by.description ?? `${standing.by.id} denies it to the agent.`),
+          ? `The condition of the denial ${standing.by.id} cannot be evaluated.`
+          : (standing.by.description ?? `The permission ${standing.by.id} denies this action.`),
         notes: { matched: [{ kind: 'permission', id: standing.by.id }] },
       }
     case 'no_permission':
       return {
         verdict: 'deny',
         reason: 'no_permission',
-        message: 'The agent acts on permissions only, and none that is in force allows this.',
+        message: 'No permission of the agent allows this action.',
       }
     case 'granted': {
       const matched = standing.chain.links.map(({ id }) => ({ kind: 'permission', id }))

@@ -64,7 +64,7 @@ export class GuardCounts {
         Promise.resolve({ entries: [entry], reply: () => undefined }),
       )
     } catch (error) {
-      log.error({ err: error, orgId }, 'checks of the guard were counted and not recorded')
+      log.error({ err: error, orgId }, 'recording guard check counts failed')
     }
   }
 }

@@ -94,9 +94,9 @@ class Batch {
     const hold = found && isOwn(caller, found.agent_id) ? found : undefined
     if (job.decision_id !== undefined) {
       if (!hold)
-        return fail('decision_not_found', `There is no allowed decision ${job.decision_id}`)
+        return fail('decision_not_found', `No allowed decision has the id ${job.decision_id}`)
       if (hold.state === 'settled')
-        return fail('decision_settled', `${job.decision_id} is settled already`)
+        return fail('decision_settled', `${job.decision_id} is already settled`)
       if (job.agent_id !== undefined && job.agent_id !== hold.agent_id)
         return otherAgent(hold.agent_id)
     }
@@ -120,7 +120,7 @@ class Batch {
     agent: string | null,
   ): Outcome<Appended> | Failure {
     if (agent === null || !isOwn(caller, agent))
-      return fail('decision_not_found', `There is no decision ${job.decision_id}`)
+      return fail('decision_not_found', `No decision has the id ${job.decision_id}`)
     if (job.agent_id !== undefined && job.agent_id !== agent) return otherAgent(agent)
     return this.#outcome(draftOf(job, agent, caller))
   }
@@ -167,12 +167,12 @@ const costOf = (
 ): number => (settle === 'held' && hold ? fromMicroUsd(hold.held_micro) : cost)
 
 const otherAgent = (agent: string): Failure =>
-  invalid('agent_id', `must be ${agent}, the agent of the decision, or be left out`)
+  invalid('agent_id', `must be ${agent}, the agent of the decision, or omitted`)
 
 const scopeRequired = (): Failure =>
   fail(
     'scope_required',
-    'Settling below the amount held needs the scope ledger:settle, or settlement_by_agent "any" in the spend limit',
+    'Settling below the held amount requires the scope ledger:settle, or settlement_by_agent "any" in the spend limit',
     {
       extensions: { required_scope: 'ledger:settle' },
       headers: {

@@ -41,7 +41,7 @@ describe('the stream of an export ends once', () => {
     const { stream, ended } = open(lines(1_000), 1)
     while (ended() === 0) await new Promise((resolve) => setTimeout(resolve, 1))
 
-    await expect(stream.getReader().read()).rejects.toThrow('Nobody read')
+    await expect(stream.getReader().read()).rejects.toThrow('did not read')
     expect(ended()).toBe(1)
   })
 })

@@ -19,7 +19,7 @@ export function textStream(
   const expectReader = (controller: ReadableStreamDefaultController) => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      controller.error(new Error(`Nobody read the export for ${unreadMs} ms`))
+      controller.error(new Error(`The client did not read the export for ${unreadMs} ms`))
       end()
       void text.return(undefined)
     }, unreadMs).unref()

@@ -55,7 +55,7 @@ function decidePolicies(ask: Ask, snapshot: PolicySnapshot): Verdict {
       return {
         verdict: 'deny',
         reason: 'policy_deny',
-        message: said.rule.description ?? `The policy ${said.rule.id} denies it.`,
+        message: said.rule.description ?? `The policy ${said.rule.id} denies this action.`,
         notes: matched(said.rule),
       }
     case 'error':
@@ -74,7 +74,7 @@ function decidePolicies(ask: Ask, snapshot: PolicySnapshot): Verdict {
     default:
       return said.effect === 'allow'
         ? { verdict: 'pass' }
-        : { verdict: 'deny', reason: 'default_deny', message: 'No policy allows it.' }
+        : { verdict: 'deny', reason: 'default_deny', message: 'No policy allows this action.' }
   }
 }
 

@@ -29,10 +29,11 @@ class Budget {
     // CEL goes on after an error where the other side, or another element, may settle the answer.
     if (this.#end) throw this.#end
     this.#spent += steps
-    if (this.#spent > this.#steps) throw (this.#end = new Error('the condition does too much'))
+    if (this.#spent > this.#steps)
+      throw (this.#end = new Error('the condition exceeds its cost limit'))
     if (this.#spent - this.#looked < STEPS_A_LOOK) return
     this.#looked = this.#spent
-    if (this.#meter?.isOver()) throw (this.#end = new Error('the decision takes too long'))
+    if (this.#meter?.isOver()) throw (this.#end = new Error('the decision exceeds its time limit'))
   }
 }
 

@@ -73,8 +73,7 @@ export const isLongSearch = (length: number, part: number): boolean =>
 /** Throws where the library's search would take too long; a condition of our own tree does likewise. */
 const searched: Cost = (text, part) => {
   const [length, turns] = [lengthOf(text), lengthOf(part)]
-  if (isLongSearch(length, turns))
-    throw new Error('the text is too long to look for so long a part')
+  if (isLongSearch(length, turns)) throw new Error('the texts are too long to search')
   return 1 + (length * (turns > LONG_PART ? turns : 1)) / COMPARED
 }
 
@@ -136,8 +135,8 @@ function costOf({ name, arguments: takes }: CelFunc): Cost {
 const START = /^/
 
 function checkMade(result: unknown): void {
-  if (lengthOf(result) > MAX_TEXT) throw new Error('the text becomes too long')
-  if (isCelList(result) && result.size > MAX_LIST) throw new Error('the list becomes too long')
+  if (lengthOf(result) > MAX_TEXT) throw new Error('the resulting text is too long')
+  if (isCelList(result) && result.size > MAX_LIST) throw new Error('the resulting list is too long')
   spend(lengthOf(result) / MADE + sizeOf(result) / COPIED)
   // The engine keeps a text as the pieces it was made of, at 32 bytes each, until somebody reads it.
   if (typeof result === 'string') START.test(result)

@@ -46,12 +46,12 @@ function numberOf(text: string, shape: RegExp): string {
 }
 
 function finite(value: number): number {
-  if (!Number.isFinite(value)) throw new Error('the number is beyond the range of a double')
+  if (!Number.isFinite(value)) throw new Error('the number exceeds the range of a double')
   return value
 }
 
 function inRange(value: bigint, least: bigint, most: bigint): bigint {
-  if (value < least || value > most) throw new Error('the number is beyond 64 bits')
+  if (value < least || value > most) throw new Error('the number exceeds 64 bits')
   return value
 }
 
@@ -68,10 +68,11 @@ function elements(range: unknown): unknown {
 
 /** Linear in the text, where the library's is quadratic. */
 function replace(text: string, from: string, to: string, times: number): string {
-  if (from === '') throw new Error('there is nothing to replace')
+  if (from === '') throw new Error('the text to replace is empty')
   const parts = text.split(from)
   const replaced = Math.min(times < 0 ? parts.length - 1 : times, parts.length - 1)
-  if (text.length + replaced * to.length > MAX_TEXT) throw new Error('the text becomes too long')
+  if (text.length + replaced * to.length > MAX_TEXT)
+    throw new Error('the resulting text is too long')
   const head = parts.slice(0, replaced + 1).join(to)
   return [head, ...parts.slice(replaced + 1)].join(from)
 }
@@ -88,9 +89,9 @@ function join(list: CelList, separator: string): string {
   const parts: string[] = []
   let length = 0
   for (const part of list) {
-    if (typeof part !== 'string') throw new Error('the list has more than texts')
+    if (typeof part !== 'string') throw new Error('the list must contain only texts')
     length += part.length + separator.length
-    if (length - separator.length > MAX_TEXT) throw new Error('the text becomes too long')
+    if (length - separator.length > MAX_TEXT) throw new Error('the resulting text is too long')
     parts.push(part)
   }
   return parts.join(separator)

@@ -52,7 +52,7 @@ export function checkCondition(syntax: Syntax, variables: Variables): Reading {
   if (!mayBeBool(kind))
     throw syntax.errorAt(
       syntax.expr.id,
-      `gives ${named(kind)}; a condition must give true or false`,
+      `returns ${named(kind)}; a condition must return true or false`,
     )
   return check.reading
 }
@@ -70,7 +70,7 @@ class Check {
 
   kindOf(expr: Expr, place: Place): Kind {
     if (++this.#nodes > MAX_NODES)
-      throw this.#error(expr, `has more than ${MAX_NODES} parts; use several rules`)
+      throw this.#error(expr, `has more than ${MAX_NODES} parts; split it into several rules`)
     if (place.depth > MAX_DEPTH)
       throw this.#error(expr, `is nested more than ${MAX_DEPTH} levels deep`)
     this.reading.see(expr, (name) => place.bound.has(name))
@@ -103,7 +103,7 @@ class Check {
       }
       case 'structExpr': {
         const { messageName, entries } = exprKind.value
-        if (messageName !== '') throw this.#error(expr, `there is no type ${messageName} to make`)
+        if (messageName !== '') throw this.#error(expr, `there is no type ${messageName}`)
         for (const { keyKind, value } of entries) {
           if (keyKind.case === 'mapKey') this.kindOf(keyKind.value, inner)
           if (value) this.kindOf(value, inner)
@@ -113,7 +113,7 @@ class Check {
       case 'comprehensionExpr':
         return this.#fold(expr, exprKind.value, inner)
       default:
-        throw this.#error(expr, 'cannot be read')
+        throw this.#error(expr, 'is not supported')
     }
   }
 
@@ -133,14 +133,14 @@ class Check {
         return 'double'
       case 'int64Value':
         if (typeof value !== 'bigint' || value > MAX_INT || value < -MAX_INT - 1n)
-          throw this.#error(expr, 'the whole number is beyond 64 bits')
+          throw this.#error(expr, 'the integer exceeds 64 bits')
         return 'int'
       case 'uint64Value':
         if (typeof value !== 'bigint' || value > MAX_UINT)
-          throw this.#error(expr, 'the whole number is beyond 64 bits')
+          throw this.#error(expr, 'the integer exceeds 64 bits')
         return 'uint'
       default:
-        throw this.#error(expr, 'cannot be read')
+        throw this.#error(expr, 'is not supported')
     }
   }
 
@@ -151,7 +151,7 @@ class Check {
     if (TYPE_NAMES.has(name)) return 'type'
     throw this.#error(
       expr,
-      `there is no variable ${name}; there are ${Object.keys(this.#variables).join(', ')}`,
+      `there is no variable ${name}; the variables are ${Object.keys(this.#variables).join(', ')}`,
     )
   }
 
@@ -162,7 +162,7 @@ class Check {
     if (space !== null && GLOBAL_FUNCTIONS.has(`${space}.${name}`))
       return this.#global(expr, `${space}.${name}`, args, place)
     const signature = METHODS.get(name)
-    if (!signature) throw this.#error(expr, `there is no function ${name} to call on a value`)
+    if (!signature) throw this.#error(expr, `there is no method ${name}`)
     this.kindOf(target, place)
     this.#arguments(expr, name, signature.arity, args, place)
     if (name === 'matches') this.#regex(args[0])
@@ -182,7 +182,7 @@ class Check {
       if (wrong !== -1)
         throw this.#error(
           args[wrong] ?? expr,
-          `is ${named(kinds[wrong] ?? a)} where true or false is needed`,
+          `is ${named(kinds[wrong] ?? a)}; true or false is required`,
         )
       return 'bool'
     }
@@ -200,12 +200,11 @@ class Check {
       case '_[_]':
         return a === 'json' || a === 'record' ? 'json' : 'unknown'
       case '_?_:_':
-        if (!mayBeBool(a))
-          throw this.#error(expr, `chooses by ${named(a)}, which is not true or false`)
+        if (!mayBeBool(a)) throw this.#error(expr, `tests ${named(a)}; true or false is required`)
         return either(b, c)
       case '-_':
         if (!isNumber(a) && a !== 'json' && a !== 'unknown' && a !== 'duration')
-          throw this.#error(expr, `${named(a)} has no negative`)
+          throw this.#error(expr, `${named(a)} cannot be negated`)
         return a === 'json' ? 'double' : a
       default:
         throw this.#error(expr, `there is no function ${name}`)
@@ -228,7 +227,7 @@ class Check {
   #arithmetic(expr: Expr, name: string, a: Kind, b: Kind, args: readonly Expr[]): Kind {
     const operator = name.slice(1, -1)
     if (operator === '%' && [a, b].some((kind) => kind === 'json' || kind === 'double'))
-      throw this.#error(expr, '% is for whole numbers: write int(…) around a number of the request')
+      throw this.#error(expr, '% requires integers: convert a number of the request with int(…)')
     for (const [kind, other, arg] of [
       [a, b, args[0]],
       [b, a, args[1]],
@@ -248,10 +247,7 @@ class Check {
   #regex(pattern: Expr | undefined): void {
     const constant = pattern?.exprKind.case === 'constExpr' ? pattern.exprKind.value : undefined
     if (pattern === undefined || constant?.constantKind.case !== 'stringValue')
-      throw this.#error(
-        pattern ?? this.#syntax.expr,
-        'the pattern of matches must stand in the text',
-      )
+      throw this.#error(pattern ?? this.#syntax.expr, 'the pattern of matches must be a literal')
     try {
       patternOf(constant.constantKind.value)
     } catch (error) {
@@ -264,9 +260,9 @@ class Check {
     if (place.inLoop) throw this.#error(expr, 'loops inside a loop are not allowed')
     const loopsOver = place.loopsOver + 1
     if (loopsOver > MAX_LOOPS_IN_A_ROW)
-      throw this.#error(expr, `more than ${MAX_LOOPS_IN_A_ROW} loops go over one another's results`)
+      throw this.#error(expr, `more than ${MAX_LOOPS_IN_A_ROW} loops are chained`)
     if (Object.hasOwn(this.#variables, iterVar) || TYPE_NAMES.has(iterVar))
-      throw this.#error(expr, `${iterVar} is a name that is taken`)
+      throw this.#error(expr, `the name ${iterVar} is already used`)
     const range = iterRange ? this.kindOf(iterRange, { ...place, loopsOver }) : 'unknown'
     const start = accuInit ? this.kindOf(accuInit, place) : 'unknown'
     const element = range === 'record' ? 'string' : range === 'json' ? 'json' : 'unknown'
@@ -286,8 +282,8 @@ function wholeNumber(operator: string, arg: Expr | undefined): string {
   const better =
     literal?.case === 'int64Value' || literal?.case === 'uint64Value'
       ? `write ${literal.value}.0`
-      : 'write double(…) around it'
-  return `a whole number cannot take part in ${operator} with a number of the request: ${better}`
+      : 'convert it with double(…)'
+  return `${operator} cannot combine an integer with a number of the request: ${better}`
 }
 
 const named = (kind: Kind): string =>

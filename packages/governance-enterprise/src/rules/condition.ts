@@ -143,10 +143,10 @@ function warningsOf(reading: Reading, constant: boolean | 'error' | null): strin
   return [
     ...reading.unguarded.map(
       (name) =>
-        `context.${name} is read without has(context.${name}): a request without it is an error, which denies, asks for approval or grants nothing`,
+        `context.${name} is read without has(context.${name}): a request without it causes an error, which denies, requires approval or grants nothing`,
     ),
     ...reading.openBelow.map(
-      (name) => `context.${name} has an upper bound only: negative numbers are within it`,
+      (name) => `context.${name} has only an upper bound, which negative numbers satisfy`,
     ),
     ...(constant === false ? ['the condition is never true'] : []),
     ...(constant === true ? ['the condition is always true'] : []),

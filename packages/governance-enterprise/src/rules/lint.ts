@@ -6,8 +6,10 @@ export function ruleWarnings(rule: Omit<Rule, 'id'>, now: number): string[] {
   return [
     ...patterns
       .filter((pattern) => pattern !== pattern.toLowerCase())
-      .map((pattern) => `the pattern ${pattern} has upper case; upper and lower case differ`),
-    ...(rule.expiresAt !== null && rule.expiresAt <= now ? ['the rule has ended already'] : []),
+      .map(
+        (pattern) => `the pattern ${pattern} has uppercase letters; patterns are case-sensitive`,
+      ),
+    ...(rule.expiresAt !== null && rule.expiresAt <= now ? ['the rule has already expired'] : []),
     ...(rule.condition?.warnings ?? []),
   ]
 }

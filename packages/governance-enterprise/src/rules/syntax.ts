@@ -47,6 +47,6 @@ interface ParserError {
 
 function located(error: unknown, text: string): ConditionError {
   const { rawMessage, location } = error as ParserError
-  const message = rawMessage ?? (error instanceof Error ? error.message : 'cannot be read')
+  const message = rawMessage ?? (error instanceof Error ? error.message : 'cannot be parsed')
   return ConditionError.at(message, text, location?.start.offset ?? 0)
 }

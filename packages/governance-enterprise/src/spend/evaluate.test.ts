@@ -65,7 +65,7 @@ describe('evaluateSpend', () => {
 
     expect(verdict).toEqual({
       denied: 'spend_limit_daily',
-      message: 'The daily limit of 5 USD does not leave room for it.',
+      message: 'The daily limit of 5 USD would be exceeded.',
       limitUsd: 5,
       spend: {
         amount_usd: 2,

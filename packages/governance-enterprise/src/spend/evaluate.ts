@@ -38,7 +38,7 @@ export function evaluateSpend(
   windows: Windows,
 ): SpendVerdict {
   if (usage === null)
-    return { denied: 'spend_unavailable', message: 'What the agent has spent cannot be read.' }
+    return { denied: 'spend_unavailable', message: 'The spend data of the agent cannot be read.' }
   const spend = describe(limit, amount, usage, windows)
   if (amount === 'invalid') {
     return {
@@ -50,7 +50,7 @@ export function evaluateSpend(
   if (amount === 'missing' && limit.onMissingAmount === 'deny') {
     return {
       denied: 'amount_invalid',
-      message: 'The request names no amount, and the limit asks for one.',
+      message: 'The spend limit requires an amount, and the request has none.',
       spend,
     }
   }
@@ -79,7 +79,7 @@ const over = (
   spend: SpendState,
 ): SpendVerdict => ({
   denied,
-  message: `The ${name} limit of ${fromMicroUsd(cap ?? 0)} USD does not leave room for it.`,
+  message: `The ${name} limit of ${fromMicroUsd(cap ?? 0)} USD would be exceeded.`,
   spend,
   limitUsd: fromMicroUsd(cap ?? 0),
 })

@@ -37,11 +37,13 @@ export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpe
 /** The answer, unless the signal aborts first: a source that ignores its signal must not hold us. */
 function inTime(answer: Promise<number>, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error('the spend source passed its deadline'))
+    const late = () => reject(new Error('the spend source timed out'))
     signal.addEventListener('abort', late, { once: true })
     answer.then(
       (usd) =>
-        Number.isFinite(usd) && usd >= 0 ? resolve(usd) : reject(new RangeError('not an amount')),
+        Number.isFinite(usd) && usd >= 0
+          ? resolve(usd)
+          : reject(new RangeError('the spend source returned an invalid amount')),
       reject,
     )
   })

@@ -47,7 +47,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
   return {
     unavailable: {
       reason: 'spend_unavailable',
-      message: 'What the agent has spent cannot be read.',
+      message: 'The spend data of the agent cannot be read.',
     },
 
     async load(orgId, tx) {

@@ -24,7 +24,7 @@ export const ruleTrials = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): RuleTrial
     const ids = await listIds(db, orgId, overlay.remove)
     const unknown = overlay.remove.findIndex((id) => !ids.has(id))
     if (unknown !== -1)
-      throw invalid(`overlay.remove.${unknown}`, 'is no policy rule of the organization')
+      throw invalid(`overlay.remove.${unknown}`, 'is not a policy rule of the organization')
     const gone = new Set(overlay.remove)
     const broad = [...(await listIds(db, orgId, 'broad'))].filter((id) => !gone.has(id))
     const added = candidates.filter(({ rule }) => isBroad(rule))

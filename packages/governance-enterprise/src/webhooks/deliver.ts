@@ -38,7 +38,7 @@ function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }:
   if (next !== null) return { ...seen, due_at: isoTime(next) }
   const { org_id, webhook_id, seq, attempts } = row
   const facts = { orgId: org_id, webhook: webhook_id, seq, attempts, ...seen }
-  log.warn(facts, 'a webhook message is given up')
+  log.warn(facts, 'a webhook delivery failed permanently')
   return { ...seen, state: 'failed' as const, finished_at: isoTime(now) }
 }
 

@@ -49,7 +49,9 @@ export class Deliveries {
   #wake(): void {
     this.#isWoken = true
     this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'webhooks cannot be read'))
+      .catch((error: unknown) =>
+        this.#deps.log.error({ err: error }, 'reading webhook deliveries failed'),
+      )
       .finally(() => {
         this.#looking = null
       })

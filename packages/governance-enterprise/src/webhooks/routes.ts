@@ -44,7 +44,10 @@ export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Dep
       return writer.change(caller.orgId, { ...request, caller }, async (scope, admitted) => {
         const { tx, orgId, recordedAt } = scope
         if ((await countWebhooks(tx, orgId)) >= MAX_WEBHOOKS)
-          throw fail('too_many_webhooks', `An organization has ${MAX_WEBHOOKS} webhooks at most`)
+          throw fail(
+            'too_many_webhooks',
+            `An organization can have at most ${MAX_WEBHOOKS} webhooks`,
+          )
         const signing = `whsec_${randomBytes(32).toString('base64')}`
         const row = toRow(body, {
           org_id: orgId,

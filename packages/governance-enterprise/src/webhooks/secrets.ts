@@ -57,7 +57,7 @@ export async function resealWebhooks({ db, secrets: box, log }: Deps): Promise<R
       const secrets = openSecrets(box, row)
       if (secrets === null) {
         unreadable += 1
-        log.error({ orgId: row.org_id, webhook: row.id }, 'the secret of a webhook cannot be read')
+        log.error({ orgId: row.org_id, webhook: row.id }, 'decrypting a webhook secret failed')
         continue
       }
       if (box.isCurrent(row.secret)) continue

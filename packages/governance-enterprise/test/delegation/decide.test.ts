@@ -63,7 +63,7 @@ describe.each(DIALECTS)('permissions in POST /v1/authorize on %s', (dialect) => 
 
     expect(await ask(api)).toMatchObject({
       reason: 'agent_denied',
-      message: 'The condition of deny, which denies, cannot be evaluated.',
+      message: 'The condition of the denial deny cannot be evaluated.',
     })
     expect(await ask(api, { context: { amount: 5 } })).toMatchObject({ decision: 'allow' })
   })

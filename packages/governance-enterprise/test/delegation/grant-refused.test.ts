@@ -188,8 +188,8 @@ describe.each(DIALECTS)('what POST /v1/delegation/permissions/{id} refuses, on %
         [
           'is not a permission of the organization',
           'is not a permission of the organization',
-          'is a deny',
-          'may not be passed on (can_delegate)',
+          'is a deny permission',
+          'cannot be delegated: can_delegate is false',
           'is not in force: ended is expired',
           'is not in force: to-come is not_yet_valid',
           'is not in force: revoked is revoked',
@@ -206,7 +206,7 @@ describe.each(DIALECTS)('what POST /v1/delegation/permissions/{id} refuses, on %
 
       expect(problem).toMatchObject({
         code: 'permission_parent_unusable',
-        errors: [{ path: 'granted_by.id', message: 'must be planner, who holds root' }],
+        errors: [{ path: 'granted_by.id', message: 'must be planner, the holder of root' }],
       })
     })
 

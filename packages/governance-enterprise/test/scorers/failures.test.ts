@@ -196,7 +196,7 @@ describe('the time that a judge gets', () => {
 
     await logged.judge('unauth')
 
-    const warnings = lines.filter((line) => line.includes('refused a call'))
+    const warnings = lines.filter((line) => line.includes('judge request was refused'))
     expect(warnings).toHaveLength(1)
     expect(JSON.parse(warnings[0]!)).toMatchObject({ judge: 'unauth', status: 401, level: 40 })
     expect(lines.join('')).not.toContain('sk-judge')

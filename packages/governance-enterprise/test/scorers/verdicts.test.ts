@@ -193,7 +193,7 @@ describe('two answers', () => {
 
     expect(scores[0]).toMatchObject({
       score: 0.5,
-      reason: 'the judge prefers another one when the order is changed',
+      reason: 'the judge prefers a different answer when the order is swapped',
       metadata: { choice: 'inconsistent', position_consistent: false },
     })
     expect(aggregate.metadata['position_inconsistency_rate']).toBe(1)

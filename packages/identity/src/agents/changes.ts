@@ -39,7 +39,7 @@ export const registration =
     refuseAgents(caller)
     const { tx, orgId, recordedAt: at, configVersion: revision } = scope
     if (await findAgent(tx, orgId, agentId))
-      throw fail('agent_exists', `${agentId} is registered, or was`)
+      throw fail('agent_exists', `${agentId} is or was registered`)
     if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
     const by = actorOf(caller).id
     const making = { orgId, agentId, at, by, revision }
@@ -57,7 +57,7 @@ export const alteration =
     const { status, suspended_reason: reason, ...rest } = change
     const before = await agentIn(scope, agentId)
     if (ifVersion !== null && ifVersion !== before.version)
-      throw fail('version_mismatch', `It has version ${before.version}`)
+      throw fail('version_mismatch', `The agent has version ${before.version}`)
     const { recordedAt: at, configVersion } = scope
     let row = revised({ ...before, ...changedFields(rest) }, at, configVersion)
     const kinds = Object.keys(rest).length > 0 ? ['agent.updated'] : []
@@ -83,7 +83,7 @@ export const removal =
     refuseAgents(caller)
     const before = await agentIn(scope, agentId)
     if (ifVersion !== null && ifVersion !== before.version)
-      throw fail('version_mismatch', `It has version ${before.version}`)
+      throw fail('version_mismatch', `The agent has version ${before.version}`)
     const { tx, orgId, recordedAt: at } = scope
     const whole = await entryOf('agent.removed', before, scope, caller)
     await replaceSubjects(tx, orgId, agentId, [])
@@ -152,12 +152,12 @@ async function setSubjects(
   for (const [i, { idp_id, subject }] of rows.entries()) {
     const path = `federation.subjects.${i}`
     const name = JSON.stringify([idp_id, subject])
-    if (taken.has(name)) throw invalid(path, 'is named twice')
+    if (taken.has(name)) throw invalid(path, 'is listed twice')
     taken.add(name)
     const other = await findAgentOfSubject(tx, orgId, idp_id, subject)
     if (other !== undefined && other !== agentId) {
-      throw fail('subject_taken', `${path} is ${other}`, {
-        errors: [{ path, message: `is the agent ${other} already` }],
+      throw fail('subject_taken', `${path} belongs to ${other}`, {
+        errors: [{ path, message: `already belongs to the agent ${other}` }],
       })
     }
   }

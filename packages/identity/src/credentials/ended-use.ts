@@ -28,7 +28,7 @@ export class EndedUse {
     if (this.#told.size >= MAX_KNOWN) this.#told.clear()
     this.#told.set(credential.id, now)
     const running = this.#record(credential, reason).catch((error: unknown) =>
-      this.#deps.log.warn({ err: error }, 'the use of an ended credential is not recorded'),
+      this.#deps.log.warn({ err: error }, 'recording the use of an ended credential failed'),
     )
     this.#running.add(running)
     void running.finally(() => this.#running.delete(running))

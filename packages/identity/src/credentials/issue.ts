@@ -21,7 +21,7 @@ export const issuance =
     refuseAgents(caller)
     const agent = await agentIn(scope, agentId)
     if (agent.status === 'suspended')
-      throw fail('agent_suspended', `${agentId} gets no credentials before it is resumed`)
+      throw fail('agent_suspended', `${agentId} cannot receive credentials until it is resumed`)
     const old = input.rotate ? await rotatable(scope, agentId, input.rotate.credential_id) : null
     const scopes = scopesFor(input, agent, old)
     const { tx, orgId, now, recordedAt: at } = scope
@@ -62,9 +62,12 @@ async function rotatable(
   const row = await findCredential(tx, orgId, id)
   if (row?.agent_id !== agentId) throw fail('credential_not_found')
   const status = statusAt(row, recordedAt)
-  if (status !== 'active') throw fail('credential_ended', `It is ${status}`)
+  if (status !== 'active') throw fail('credential_ended', `The credential is ${status}`)
   if (row.source !== 'issued')
-    throw invalid('rotate.credential_id', 'comes from a token exchange, which lives no longer')
+    throw invalid(
+      'rotate.credential_id',
+      'comes from a token exchange; exchange a new token instead',
+    )
   return row
 }
 
@@ -76,9 +79,9 @@ function scopesFor(
   const scopes = asked ?? (old ? scopesOf(old) : [])
   const beyond = (most: readonly Scope[]) => scopes.filter((scope) => !most.includes(scope))
   const [denied] = beyond(allowedScopes(agent))
-  if (denied) throw invalid('scopes', `the agent may not have ${denied}`)
+  if (denied) throw invalid('scopes', `the agent is not allowed ${denied}`)
   const [wider] = old ? beyond(scopesOf(old)) : []
-  if (wider) throw invalid('scopes', `${wider} is not among those of the credential before`)
+  if (wider) throw invalid('scopes', `${wider} is not a scope of the rotated credential`)
   return scopes
 }
 
@@ -86,6 +89,6 @@ function ttlSeconds({ ttl_seconds: asked }: CredentialInput, agent: AgentRow): n
   const most = agent.max_credential_ttl_seconds
   if (most === null) return asked ?? DEFAULT_CREDENTIAL_TTL_SECONDS
   if (asked !== undefined && asked > most)
-    throw invalid('ttl_seconds', `must be at most ${most}, which the agent allows`)
+    throw invalid('ttl_seconds', `must be at most ${most}, the limit of the agent`)
   return asked ?? Math.min(most, DEFAULT_CREDENTIAL_TTL_SECONDS)
 }

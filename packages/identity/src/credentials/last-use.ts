@@ -53,7 +53,7 @@ export class LastUse {
       for (let start = 0; start < uses.length; start += ROWS_A_STATEMENT)
         await putUses(this.#deps.db, uses.slice(start, start + ROWS_A_STATEMENT))
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'when credentials were used is not written yet')
+      this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
       for (const { id, used_at } of uses)
         if (!this.#waiting.has(id) && this.#waiting.size < MAX_KNOWN)
           this.#waiting.set(id, Date.parse(used_at))

@@ -21,14 +21,21 @@ export async function checkLimits(
   const { credentials_per_agent: mostAnAgent } = settingsOf(await findOrganizationById(tx, orgId))
   const ofAgent = await countLive(tx, orgId, at, { agentId, source })
   if (ofAgent - replaces >= mostAnAgent)
-    throw fail('too_many_credentials', `An agent has ${mostAnAgent} live credentials at most`)
+    throw fail('too_many_credentials', `An agent can have at most ${mostAnAgent} live credentials`)
   if ((await countLive(tx, orgId, at)) - replaces >= MAX_LIVE)
-    throw fail('too_many_credentials', `An organization has ${MAX_LIVE} live credentials at most`)
+    throw fail(
+      'too_many_credentials',
+      `An organization can have at most ${MAX_LIVE} live credentials`,
+    )
   if (source === 'exchange') return
   if ((await countIssuedSince(tx, orgId, isoTime(now - MINUTE_MS))) >= MAX_ISSUED_A_MINUTE) {
-    throw fail('rate_limited', `At most ${MAX_ISSUED_A_MINUTE} credentials are issued a minute`, {
-      headers: { 'Retry-After': '60' },
-    })
+    throw fail(
+      'rate_limited',
+      `At most ${MAX_ISSUED_A_MINUTE} credentials can be issued per minute`,
+      {
+        headers: { 'Retry-After': '60' },
+      },
+    )
   }
 }
 

@@ -29,7 +29,7 @@ export async function organizationOf(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     // There is no ledger to write to.
-    log.info({ reason: error.reason }, 'a token without a key was refused')
+    log.info({ reason: error.reason }, 'a token exchange without a key was refused')
     return null
   }
 }

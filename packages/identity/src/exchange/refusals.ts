@@ -68,7 +68,7 @@ export class Refusals {
           Promise.resolve({ entries: [entry], reply: () => undefined }),
         )
       } catch (error) {
-        log.error({ err: error, orgId, count }, 'refused tokens were counted and not recorded')
+        log.error({ err: error, orgId, count }, 'recording refused tokens failed')
       }
     }
   }

@@ -15,7 +15,7 @@ export function checkRequest(request: TokenRequest): void {
   if (type !== ACCESS_TOKEN_TYPE)
     throw invalid('requested_token_type', `must be ${ACCESS_TOKEN_TYPE}`)
   if (request.scope !== undefined && !SCOPE.test(request.scope))
-    throw fail('invalid_scope', 'scope: must be scopes separated by one blank each')
+    throw fail('invalid_scope', 'scope: must be scopes separated by single spaces')
   // Leaving it out silently would make a credential that says less than was asked.
   if (request.actor_token !== undefined) throw invalid('actor_token', 'is not supported')
 }

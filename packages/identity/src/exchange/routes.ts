@@ -67,7 +67,8 @@ export function exchangeRoutes(
   return implement(contract, {
     authorizationServer: async (_, __, request) => {
       const issuer = serverIssuer(settings.baseUrl, request.url())
-      if (issuer === null) throw fail('not_found', 'This needs an https URL in REMIT_BASE_URL')
+      if (issuer === null)
+        throw fail('not_found', 'Token exchange requires an https URL in REMIT_BASE_URL')
       return metadataOf(issuer, await takesKeyless(db))
     },
 

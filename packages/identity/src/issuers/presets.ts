@@ -45,8 +45,7 @@ const DEFAULTS: Readonly<Partial<Record<Preset, Defaults>>> = {
 /** The terms of a new record: the preset's defaults filled in. Throws `invalid_request` for gaps. */
 export function termsOf(input: IssuerInput, defaultAudience: string | null): IssuerTerms {
   const { audiences = defaultAudience === null ? null : [defaultAudience] } = input
-  if (!audiences)
-    throw invalid('audiences', 'is required where REMIT_BASE_URL does not name the server')
+  if (!audiences) throw invalid('audiences', 'is required unless REMIT_BASE_URL is set')
   const defaults = (input.preset && DEFAULTS[input.preset]) ?? COMMON
   const terms: IssuerTerms = {
     ...input,
@@ -70,14 +69,14 @@ function checkConditions({ issuer, preset, conditions, agent }: IssuerTerms): vo
       if (!claims.some((claim) => conditions.some((condition) => pins(condition, claim))))
         throw invalid(
           'conditions',
-          `must pin ${claims.join(' or ')} with equals or in: tokens of ${kind} are many people's`,
+          `must pin ${claims.join(' or ')} with equals or in: ${kind} issues tokens to many users`,
         )
     }
   }
   if (conditions.length === 0 && agent.type !== 'subjects')
     throw invalid(
       'conditions',
-      'must have at least one condition, or agent.type must be subjects: else every token of the issuer would do',
+      'must have at least one condition, or agent.type must be subjects: otherwise every token of the issuer matches',
     )
 }
 

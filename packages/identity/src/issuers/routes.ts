@@ -109,7 +109,7 @@ function checkKeySource({ issuer, jwks }: IssuerTerms, outbound: Outbound): void
     if (inlineKeys(jwks) < jwks.keys.length)
       throw invalid(
         'jwks.keys',
-        'must be public keys for signatures, each with a kid of its own: RSA of 2048 to 8192 bits with e = AQAB, P-256, P-384, P-521 or Ed25519',
+        'must be public signature keys with unique kid values: RSA of 2048 to 8192 bits with e = AQAB, P-256, P-384, P-521 or Ed25519',
       )
     return
   }

@@ -41,7 +41,7 @@ export function trustRoutes(deps: Deps): Route[] {
         const policy = toPolicy(row)
         const warnings = [
           ...(row.expires_at !== null && row.expires_at <= recordedAt
-            ? ['the policy has ended already']
+            ? ['the policy has already expired']
             : []),
           ...(condition?.warnings ?? []),
         ]
@@ -78,9 +78,13 @@ export function trustRoutes(deps: Deps): Route[] {
     evaluateTrust: async ({ body }, caller, request) => {
       const own = ownAgent(caller)
       if (own !== null && own !== body.source_agent_id && own !== body.target_agent_id)
-        throw fail('agent_mismatch', `This credential is ${own}'s; one of the two must be ${own}`, {
-          asked: body.source_agent_id,
-        })
+        throw fail(
+          'agent_mismatch',
+          `This credential belongs to ${own}; one of the two agents must be ${own}`,
+          {
+            asked: body.source_agent_id,
+          },
+        )
       try {
         return await writer.submit(lane, caller.orgId, body, { ...request, caller })
       } catch (error) {

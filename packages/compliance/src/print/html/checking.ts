@@ -31,7 +31,7 @@ export function checkingSection({
         small open program that needs neither the server nor its database.
       </li>
       <li>
-        Compare what it prints with this paper: the content’s hash
+        Compare its output with this page: the content’s hash
         <code class="hash">${content_sha256}</code>, the entry ${record_seq} that records it, and
         the hash of entry ${ledger_head.size - 1}, <code class="hash">${ledger_head.hash}</code>.
       </li>
@@ -40,14 +40,15 @@ export function checkingSection({
       Any sequence number on these pages can be looked up in the export. Draw your own sample from
       it: what is listed here is a selection by fixed rules.
     </p>
-    <h3>What this does not show</h3>
+    <h3>Limits</h3>
     <ul>
       <li>
         The ledger shows whether what was recorded was changed. It cannot show what was never put to
         it.
       </li>
       <li>
-        Whoever holds the signing key can rewrite what no checkpoint outside covers: keep this page.
+        The holder of the signing key can rewrite entries that no external checkpoint covers. Keep
+        this page.
       </li>
       <li>Times are those of the server.</li>
     </ul>
@@ -56,7 +57,7 @@ export function checkingSection({
       <dd>
         version ${content.catalog.version}, <code class="hash">${content.catalog.sha256}</code>
       </dd>
-      <dt>Form of the document</dt>
+      <dt>Schema of the document</dt>
       <dd><code>${content.schema}</code></dd>
     </dl>
   </section>`

@@ -26,7 +26,7 @@ export function controlSections({ controls }: ReportContent): Markup {
           <tr>
             <th scope="col">Control</th>
             <th scope="col">Title</th>
-            <th scope="col">From the record</th>
+            <th scope="col">Evidence in the record</th>
             <th scope="col">Status</th>
             <th scope="col">Findings</th>
           </tr>
@@ -40,7 +40,7 @@ export function controlSections({ controls }: ReportContent): Markup {
       shown.length === 0
         ? null
         : html`<section>
-            <h2>What the statuses rest on</h2>
+            <h2>Basis of the statuses</h2>
             ${shown.map(controlDetail)}
           </section>`
     }
@@ -72,7 +72,7 @@ const twoLists = (control: ReportControl): Markup =>
       control.record_shows === undefined
         ? null
         : listOf(
-            'The record shows',
+            'The record contains',
             control.record_shows.length > 0 ? control.record_shows : [nothingShown(control)],
           )
     }
@@ -80,7 +80,7 @@ const twoLists = (control: ReportControl): Markup =>
   </div>`
 
 const nothingShown = ({ reason }: ReportControl): string =>
-  `Nothing that can be judged${reason === null ? '' : `: ${REASON_WORDS[reason]}`}.`
+  `No evidence that can be assessed${reason === null ? '' : `: ${REASON_WORDS[reason]}`}.`
 
 const listOf = (title: string, items: readonly string[]): Markup =>
   html`<div>
@@ -98,7 +98,7 @@ const checkTable = (checks: readonly ReportCheck[]): Markup =>
         <th scope="col">Result</th>
         <th scope="col">Found</th>
         <th scope="col">Passes when</th>
-        <th scope="col">Looked at</th>
+        <th scope="col">Population</th>
       </tr>
     </thead>
     <tbody>
@@ -126,7 +126,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
         <th scope="col">In the period</th>
         <th scope="col" class="number">Entries</th>
         <th scope="col">First, last</th>
-        <th scope="col">Some of them, with dates</th>
+        <th scope="col">Sample with dates</th>
       </tr>
     </thead>
     <tbody>
@@ -145,7 +145,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
 
 const manualSection = (controls: readonly ReportControl[]): Markup =>
   html`<section>
-    <h2>What you supply alone</h2>
+    <h2>Evidence that only you supply</h2>
     <table class="manual-controls">
       <thead>
         <tr>

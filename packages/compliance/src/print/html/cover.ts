@@ -26,10 +26,10 @@ export function cover(report: ReadyReport): Markup {
         <dt>Scope</dt>
         <dd>${scope.statement}</dd>
         <dt>Plan</dt>
-        <dd>${scope.plan ?? 'none: there was no organization yet'}</dd>
-        <dt>Made</dt>
+        <dd>${scope.plan ?? 'none: the organization did not exist yet'}</dd>
+        <dt>Generated</dt>
         <dd>
-          ${momentText(report.generated_at)}, asked for by ${report.generated_by.type}
+          ${momentText(report.generated_at)}, requested by ${report.generated_by.type}
           ${outside(report.generated_by.id)}${personOf(report)}
         </dd>
         <dt>Report</dt>
@@ -49,7 +49,7 @@ export function cover(report: ReadyReport): Markup {
           <tr>
             <th scope="col">Status</th>
             <th scope="col" class="number">Controls</th>
-            <th scope="col">What it says</th>
+            <th scope="col">Meaning</th>
           </tr>
         </thead>
         <tbody>
@@ -90,7 +90,7 @@ export function cover(report: ReadyReport): Markup {
 /** The person behind the key that asked. Reports of before do not say. */
 function personOf({ generated_by, generated_by_person: person }: ReadyReport): Markup | null {
   if (person === undefined || generated_by.type !== 'key') return null
-  return person === null ? html`, which names nobody` : html` of ${outside(person)}`
+  return person === null ? html`, without a named person` : html` of ${outside(person)}`
 }
 
 function openFindings({ content }: ReadyReport): Markup | null {
@@ -113,7 +113,7 @@ const evaluationWarning = ({ evaluation }: ReadyReport): Markup | null =>
 function ledgerWarning({ content: { ledger } }: ReadyReport): Markup | null {
   if (ledger.verified) return null
   const where =
-    ledger.first_bad_seq === null ? '' : ` The first wrong entry is seq ${ledger.first_bad_seq}.`
+    ledger.first_bad_seq === null ? '' : ` The first invalid entry is seq ${ledger.first_bad_seq}.`
   const anchors =
     ledger.anchor_mismatches.length === 0
       ? ''
@@ -129,8 +129,8 @@ function verifiedText({ content: { ledger }, ledger_head }: ReadyReport): string
     ? `yes, up to the end of the period${ledger.verified_from_seq === null ? '' : `, from seq ${ledger.verified_from_seq}`}`
     : 'no'
   const whole = ledger_head.verified
-    ? 'the whole of it too, when the report was made'
-    : `not the whole of it, when the report was made${ledger_head.first_bad_seq === null ? '' : `: seq ${ledger_head.first_bad_seq}`}`
+    ? 'the whole ledger too, when the report was generated'
+    : `not the whole ledger, when the report was generated${ledger_head.first_bad_seq === null ? '' : `: seq ${ledger_head.first_bad_seq}`}`
   return `${period}; ${whole}`
 }
 

@@ -8,7 +8,7 @@ export function findingSection({ findings }: ReportContent): Markup {
   if (findings.length === 0)
     return html`<section>
       <h2>Findings</h2>
-      <p>No check that applied failed in the period.</p>
+      <p>No applicable check failed in the period.</p>
     </section>`
   return html`<section>
     <h2>Findings</h2>
@@ -25,7 +25,7 @@ export function findingSection({ findings }: ReportContent): Markup {
           <p class="about">
             ${
               finding.controls.length === 0
-                ? 'Concerns no control in the scope of this report, and the organization all the same.'
+                ? 'Concerns the organization, but no control in the scope of this report.'
                 : `Controls: ${finding.controls.join(', ')}`
             }
           </p>
@@ -39,7 +39,7 @@ const stateOf = ({ fixed_seq }: ReportFinding): Markup | null =>
   fixed_seq === undefined
     ? null
     : html`<span class="reason"
-        >${fixed_seq === null ? 'open at the end of the period' : `put right by entry ${fixed_seq}`}</span
+        >${fixed_seq === null ? 'open at the end of the period' : `corrected by entry ${fixed_seq}`}</span
       >`
 
 function entriesOf({ count, seqs, dates }: ReportFinding): Markup {

@@ -14,7 +14,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
           <th scope="col">Figure</th>
           <th scope="col">Value</th>
           <th scope="col">Unit</th>
-          <th scope="col" class="number">Looked at</th>
+          <th scope="col" class="number">Population</th>
         </tr>
       </thead>
       <tbody>

@@ -34,7 +34,7 @@ const findingOf = (report: ReadyReport, control: ReportControl): object => ({
 
 function describe({ status, reason, findings }: ReportControl): string {
   if (status === 'satisfied')
-    return 'For governed agents, the listed checks passed over the stated populations in the period. It speaks for that part only.'
+    return 'For governed agents, the listed checks passed over the stated populations in the period. The status covers that part only.'
   const why = reason === null ? '' : `: ${REASON_WORDS[reason]}`
   return `${STATUS_WORDS[status]}${why}.${findings.length === 0 ? '' : ` See ${findings.join(', ')}.`}`
 }

@@ -35,7 +35,7 @@ const ofControl = (report: ReadyReport, control: ReportControl): object => ({
   uuid: controlObservationId(report, control.id),
   title: `${plain(control.id)}: ${plain(control.title)}`,
   description: [
-    ...(control.record_shows ?? []).map((sentence) => `The record shows: ${plain(sentence)}`),
+    ...(control.record_shows ?? []).map((sentence) => `The record contains: ${plain(sentence)}`),
     `The organization supplies: ${plain(control.organization_must_supply)}`,
   ].join(' '),
   props: [...statusProps(control), ...control.checks.map(checkProp)],
@@ -50,7 +50,7 @@ const checkProp = (check: ReportCheck): Prop =>
   prop('check', check.result, {
     class: check.id,
     remarks: plain(
-      `${check.title}, ${check.severity}: ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; looked at: ${lookedAtText(check)}`,
+      `${check.title}, ${check.severity}: ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; population: ${lookedAtText(check)}`,
     ),
   })
 

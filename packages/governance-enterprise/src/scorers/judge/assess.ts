@@ -99,7 +99,7 @@ function noQuorum(
   const byCode = [...Map.groupBy(failures, ({ code }) => code).values()]
   const [failure] = byCode.toSorted((a, b) => b.length - a.length)[0] ?? []
   const answered = results.length - failures.length
-  const why = failure?.message ?? 'the judge gave no verdict'
+  const why = failure?.message ?? 'the judge returned no verdict'
   const reason =
     results.length === 1
       ? why
@@ -118,7 +118,7 @@ const SEES: Readonly<Record<string, string>> = {
   win: 'prefers the output',
   tie: 'sees no difference',
   loss: 'prefers expected',
-  inconsistent: 'prefers another one when the order is changed',
+  inconsistent: 'prefers a different answer when the order is swapped',
 }
 
 function reasonOf({ mode }: Task, { choice, votes }: Result, count: number): string {

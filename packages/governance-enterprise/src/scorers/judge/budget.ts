@@ -47,7 +47,7 @@ export class Budget {
       } else if (this.#reserved === 0) {
         this.#waiting.shift()
         next.reject(
-          new JudgeFailure('judge_budget_exceeded', 'the cost limit leaves no room for the call'),
+          new JudgeFailure('judge_budget_exceeded', 'the call would exceed the cost limit'),
         )
       } else return
     }

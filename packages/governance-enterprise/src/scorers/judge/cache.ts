@@ -47,7 +47,7 @@ export class VerdictCache {
       created_at,
     }))
     await putVerdicts(db, rows).catch((error: unknown) =>
-      log.error({ err: error }, 'verdicts of a judge could not be kept'),
+      log.error({ err: error }, 'storing judge verdicts failed'),
     )
   }
 
@@ -61,7 +61,7 @@ export class VerdictCache {
   #beginPruning(): void {
     this.#pruning ??= this.prune()
       .catch((error: unknown) =>
-        this.#deps.log.error({ err: error }, 'old verdicts of judges stay'),
+        this.#deps.log.error({ err: error }, 'deleting old judge verdicts failed'),
       )
       .finally(() => {
         this.#pruning = null

@@ -96,7 +96,7 @@ export class JudgeClient {
       if (isLast)
         throw new JudgeFailure(
           'judge_invalid_output',
-          'the judge gave no usable verdict, asked twice',
+          'the judge returned no usable verdict in two attempts',
         )
       underway.prompt = repaired(asking.prompt, verdict)
     }
@@ -194,6 +194,6 @@ export class JudgeClient {
   /** For the operator: what is wrong with his settings. What the server said may quote the key. */
   #tell({ alias: judge }: Judge, { status }: HttpAnswer): void {
     if (status >= 300 && status < 500 && status !== 429)
-      this.#log.warn({ judge, status }, 'the server of a judge refused a call')
+      this.#log.warn({ judge, status }, 'a judge request was refused')
   }
 }

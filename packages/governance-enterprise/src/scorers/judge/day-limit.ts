@@ -68,7 +68,10 @@ export class DayLimit {
       where org_id = ${this.#orgId} and day = ${day}`
       .execute(db)
       .catch((error: unknown) =>
-        log.error({ err: error }, 'the daily limit of judges counts a call at its highest cost'),
+        log.error(
+          { err: error },
+          'settling the cost of a judge call failed; the daily limit counts its maximum cost',
+        ),
       )
   }
 
@@ -85,14 +88,14 @@ export class DayLimit {
     }
     return new JudgeFailure(
       'judge_daily_cost_exceeded',
-      `the daily cost limit of the organization leaves no room for the call on ${day} (UTC)`,
+      `the call would exceed the daily cost limit of the organization on ${day} (UTC)`,
     )
   }
 
   #tooManyCalls(day: string): JudgeFailure {
     return new JudgeFailure(
       'judge_daily_calls_exceeded',
-      `the organization has made its ${this.#limit.calls} calls of ${day} (UTC)`,
+      `the organization has reached its limit of ${this.#limit.calls} calls on ${day} (UTC)`,
     )
   }
 }

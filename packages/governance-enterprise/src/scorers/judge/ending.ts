@@ -14,7 +14,7 @@ export class RunEnding implements JudgeRun, Disposable {
   readonly #timer: NodeJS.Timeout
   readonly #client: AbortSignal
   readonly #onGone = () =>
-    this.stop(new JudgeFailure('judge_unavailable', 'the request was given up'))
+    this.stop(new JudgeFailure('judge_unavailable', 'the request was cancelled'))
 
   constructor({ deadlineMs, maxCostUsd }: Task, client: AbortSignal, day: DayLimit | null) {
     this.day = day

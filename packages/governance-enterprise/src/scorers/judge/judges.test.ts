@@ -42,7 +42,7 @@ describe('the daily limit', () => {
     const file = { judges: { main: judge }, daily_per_organization: { cost_usd: 1 } }
 
     expect(faults(file)).toEqual([
-      'REMIT_JUDGES_FILE: judges.main.prices: are needed for daily_per_organization.cost_usd',
+      'REMIT_JUDGES_FILE: judges.main.prices: are required for daily_per_organization.cost_usd',
     ])
   })
 
@@ -137,31 +137,33 @@ describe('the file of judges', () => {
       'a key with blanks',
       { judges: { a: { ...judge, key_env: 'BLANKS' }, b: { ...judge, key_env: 'BREAK' } } },
       [
-        'judges.a.key_env: BLANKS holds blanks or other than ASCII characters',
-        'judges.b.key_env: BREAK holds blanks or other than ASCII characters',
+        'judges.a.key_env: BLANKS contains spaces or non-ASCII characters',
+        'judges.b.key_env: BREAK contains spaces or non-ASCII characters',
       ],
     ],
     [
       'a variable that the server would refuse',
       { judges: { a: { ...judge, key_env: 'REMIT_KEY' } } },
-      ['judges.a.key_env: must be the name of an environment variable, not beginning with REMIT_'],
+      [
+        'judges.a.key_env: must be the name of an environment variable that does not start with REMIT_',
+      ],
     ],
     [
       'a bad alias',
       { judges: { 'a b': judge } },
       [
-        'judges.a b: its name must be 1 to 64 of A-Z, a-z, 0-9, . _ and -, beginning with a letter or digit',
+        'judges.a b: its name must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -, starting with a letter or digit',
       ],
     ],
     [
       'a limit without prices',
       { judges: { a: { ...judge, max_cost_usd: 1 } } },
-      ['judges.a.max_cost_usd: needs prices'],
+      ['judges.a.max_cost_usd: requires prices'],
     ],
     [
       'a field of another provider',
       { judges: { a: { ...judge, provider: 'anthropic', max_tokens_field: 'max_tokens' } } },
-      ['judges.a.max_tokens_field: is for openai_compatible only'],
+      ['judges.a.max_tokens_field: is only allowed for openai_compatible'],
     ],
   ])('refuses %s and says where', (_, file, messages) => {
     expect(faults(file)).toEqual(messages.map((message) => `REMIT_JUDGES_FILE: ${message}`))

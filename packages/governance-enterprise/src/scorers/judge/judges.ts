@@ -59,7 +59,7 @@ const Alias = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    'must be 1 to 64 of A-Z, a-z, 0-9, . _ and -, beginning with a letter or digit',
+    'must be 1 to 64 characters of A-Z, a-z, 0-9, . _ and -, starting with a letter or digit',
   )
 const Price = z.number().min(0).max(10_000)
 
@@ -72,7 +72,7 @@ export const JudgeSettings = z.strictObject({
   key_env: z
     .string()
     .regex(/^(?!REMIT_)[A-Za-z_][A-Za-z0-9_]*$/, {
-      error: 'must be the name of an environment variable, not beginning with REMIT_',
+      error: 'must be the name of an environment variable that does not start with REMIT_',
     })
     .optional(),
   model: z.string().min(1).max(256),
@@ -123,12 +123,12 @@ export function readJudges(source: JudgesSource): Judges {
     const at = `judges.${alias}`
     if (key === '') faults.push(`${at}.key_env: the variable ${settings.key_env} is not set`)
     else if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
-      faults.push(`${at}.key_env: ${settings.key_env} holds blanks or other than ASCII characters`)
+      faults.push(`${at}.key_env: ${settings.key_env} contains spaces or non-ASCII characters`)
     }
     if (settings.max_cost_usd !== undefined && !settings.prices)
-      faults.push(`${at}.max_cost_usd: needs prices`)
+      faults.push(`${at}.max_cost_usd: requires prices`)
     if (settings.max_tokens_field && settings.provider === 'anthropic')
-      faults.push(`${at}.max_tokens_field: is for openai_compatible only`)
+      faults.push(`${at}.max_tokens_field: is only allowed for openai_compatible`)
     return toJudge(alias, settings, key)
   })
   const byAlias = new Map(judges.map((judge) => [judge.alias, judge]))
@@ -141,7 +141,7 @@ export function readJudges(source: JudgesSource): Judges {
   if (cost !== undefined)
     faults.push(
       ...unpriced.map(
-        ({ alias }) => `judges.${alias}.prices: are needed for daily_per_organization.cost_usd`,
+        ({ alias }) => `judges.${alias}.prices: are required for daily_per_organization.cost_usd`,
       ),
     )
   if (faults.length > 0) throw faulty(faults)

@@ -15,10 +15,10 @@ export interface ExchangeFailure {
 const OF_POST: Readonly<
   Record<PostFailureCode, readonly [JudgeFailureCode, reason: string, isPassing: boolean]>
 > = {
-  timeout: ['judge_timeout', 'the judge took too long', true],
+  timeout: ['judge_timeout', 'the judge timed out', true],
   unreachable: ['judge_unavailable', 'the judge cannot be reached', true],
-  broken: ['judge_unavailable', 'the connection to the judge broke', true],
-  too_large: ['judge_invalid_output', 'the answer of the judge is larger than 1 MiB', false],
+  broken: ['judge_unavailable', 'the connection to the judge was lost', true],
+  too_large: ['judge_invalid_output', 'the response of the judge is larger than 1 MiB', false],
 }
 
 export function failureOf(answer: HttpAnswer | PostFailure): ExchangeFailure {
@@ -39,7 +39,7 @@ function codeOf(status: number): JudgeFailureCode {
 
 const reasonOf = (status: number): string =>
   status === 401 || status === 403
-    ? "the judge's server does not accept the operator's key"
+    ? "the judge's server rejected the operator's key"
     : `the judge's server answered with status ${status}`
 
 /** Many servers speak the protocol without all of its ways to ask for JSON, and say so with these. */

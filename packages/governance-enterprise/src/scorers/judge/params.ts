@@ -4,12 +4,15 @@ import type { Criterion, Task } from './task.ts'
 
 const Name = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be 1 to 64 of A-Z, a-z, 0-9 and _, a letter first')
+  .regex(
+    /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
+    'must be 1 to 64 characters of A-Z, a-z, 0-9 and _, starting with a letter',
+  )
 const Label = z
   .string()
   .regex(
     /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._+-]{0,62}[\p{L}\p{M}\p{N}.+-])?$/u,
-    'must be 1 to 64 letters, digits, blanks and . _ + -, beginning with a letter or digit',
+    'must be 1 to 64 letters, digits, spaces and . _ + -, starting with a letter or digit',
   )
 const Text = z.string().min(1).max(10_000)
 const Milliseconds = z.int().min(100).max(120_000)
@@ -31,36 +34,41 @@ const Criteria = z.union([
 const shapeOf = (aliases: readonly string[]) => ({
   judge: (aliases.length > 0 ? z.enum(aliases) : z.string())
     .optional()
-    .describe('A judge of this server; its default unless given'),
+    .describe('The alias of a judge; by default, the default judge of the server'),
   mode: z
     .enum(['rubric', 'choices', 'pairwise'])
     .default('rubric')
     .describe('A label for each criterion; one label for the whole; output against expected'),
-  criteria: Criteria.describe('What to judge by: a text, or up to 10 with names and weights'),
+  criteria: Criteria.describe('The criteria: one text, or up to 10 with names and weights'),
   choices: z
     .record(Label, z.number().min(0).max(1))
     .optional()
-    .describe('Labels and their scores, {"pass": 1, "fail": 0} unless given; not in pairwise mode'),
-  reasoning: z.boolean().default(true).describe('The judge gives its reasons before it picks'),
-  samples: z.int().min(1).max(9).default(1).describe('How often the judge is asked'),
+    .describe('Labels and their scores, by default {"pass": 1, "fail": 0}; not in pairwise mode'),
+  reasoning: z.boolean().default(true).describe('Request the reasoning before the label'),
+  samples: z.int().min(1).max(9).default(1).describe('The number of samples of each item'),
   aggregation: z.enum(['majority', 'mean', 'median']).default('majority'),
   position_swap: z
     .boolean()
     .optional()
-    .describe('Pairwise: ask in both orders, and call it even where they disagree; on by default'),
-  reference_free: z.boolean().default(false).describe('Do not show the judge `expected`'),
+    .describe(
+      'Pairwise mode: compare in both orders and score a disagreement as a tie; on by default',
+    ),
+  reference_free: z.boolean().default(false).describe('Hide `expected` from the judge'),
   max_output_tokens: z.int().min(16).max(64_000).default(1024),
-  temperature: z.number().min(0).max(2).optional().describe('Sent only when given'),
+  temperature: z.number().min(0).max(2).optional().describe('Sent only if set'),
   effort: z
     .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
     .optional()
-    .describe('Of a reasoning model; sent only when given'),
-  timeout_ms: Milliseconds.default(30_000).describe('For one call'),
-  deadline_ms: Milliseconds.default(120_000).describe('For the request'),
-  max_retries: z.int().min(0).max(5).default(2).describe('Of one call'),
-  max_cost_usd: z.number().positive().max(1e6).optional().describe('For the request'),
+    .describe('The reasoning effort; sent only if set'),
+  timeout_ms: Milliseconds.default(30_000).describe('The timeout of one call'),
+  deadline_ms: Milliseconds.default(120_000).describe('The deadline of the request'),
+  max_retries: z.int().min(0).max(5).default(2).describe('Retries of one call'),
+  max_cost_usd: z.number().positive().max(1e6).optional().describe('The cost limit of the request'),
   cache: z.enum(['use', 'refresh', 'off']).default('use'),
-  dry_run: z.boolean().default(false).describe('Ask nobody; say what it would cost at most'),
+  dry_run: z
+    .boolean()
+    .default(false)
+    .describe('Estimate the maximum cost without calling the judge'),
 })
 
 type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
@@ -80,32 +88,32 @@ type Fault = readonly [path: string, message: string]
 
 const noJudge = (count: number): Fault => [
   'judge',
-  count === 0 ? 'this server has no judge: REMIT_JUDGES_FILE names none' : 'is needed',
+  count === 0 ? 'this server has no judges; configure them in REMIT_JUDGES_FILE' : 'is needed',
 ]
 
 function faultsOf(given: Given, judge: Judge): Fault[] {
   const faults: Fault[] = []
   const { mode, choices, criteria } = given
-  if (mode === 'pairwise' && choices) faults.push(['choices', 'are not for pairwise mode'])
+  if (mode === 'pairwise' && choices) faults.push(['choices', 'are not allowed in pairwise mode'])
   if (mode === 'pairwise' && given.reference_free)
-    faults.push(['reference_free', 'is not for pairwise mode: expected is the other answer'])
+    faults.push(['reference_free', 'is not allowed in pairwise mode: expected is the other answer'])
   if (mode !== 'pairwise' && given.position_swap !== undefined)
-    faults.push(['position_swap', 'is for pairwise mode only'])
+    faults.push(['position_swap', 'is only allowed in pairwise mode'])
   if (choices) {
     const count = Object.keys(choices).length
     if (count < 2 || count > 20) faults.push(['choices', 'must be 2 to 20 labels'])
   }
   if (typeof criteria !== 'string') {
     const names = criteria.map(({ name }) => name)
-    if (new Set(names).size < names.length) faults.push(['criteria', 'must have different names'])
+    if (new Set(names).size < names.length) faults.push(['criteria', 'must have unique names'])
   }
   if (given.max_cost_usd !== undefined && !judge.prices)
-    faults.push(['max_cost_usd', `needs prices, which the judge ${judge.alias} does not have`])
+    faults.push(['max_cost_usd', `requires prices, and the judge ${judge.alias} has none`])
   if (judge.provider === 'anthropic') {
     if (given.temperature !== undefined)
-      faults.push(['temperature', 'is not for judges of Anthropic, whose API has none'])
+      faults.push(['temperature', 'is not supported for Anthropic judges'])
     if (given.effort === 'none' || given.effort === 'minimal')
-      faults.push(['effort', 'must be low, medium, high, xhigh or max for judges of Anthropic'])
+      faults.push(['effort', 'must be low, medium, high, xhigh or max for Anthropic judges'])
   }
   return faults
 }

@@ -123,7 +123,7 @@ class Judging {
         const meter = this.#estimateOf(plan)
         total.join(meter)
         const metadata = { estimate: meter.report(prices) }
-        outcomes.push(new Unscorable('dry_run', 'nobody was asked', { metadata }))
+        outcomes.push(new Unscorable('dry_run', 'the judge was not called', { metadata }))
       }
       await setImmediate()
     }
@@ -159,7 +159,7 @@ class Judging {
     } catch (error) {
       if (error instanceof JudgeFailure) return { order, failure: error }
       // What was spent must still be accounted for, so a defect of ours ends one call only.
-      this.#deps.log.error({ err: error }, 'a judge could not be asked')
+      this.#deps.log.error({ err: error }, 'calling a judge failed')
       return { order, failure: new JudgeFailure('judge_unavailable', 'the server failed') }
     }
   }

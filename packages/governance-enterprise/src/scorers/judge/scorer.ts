@@ -53,7 +53,7 @@ function checkPlan({ plan }: Caller): void {
   if (plan === 'enterprise') return
   throw fail(
     'plan_required',
-    `llm_as_judge needs the enterprise plan; the organization has ${plan}`,
+    `llm_as_judge requires the enterprise plan; the organization has ${plan}`,
     { extensions: { required_plan: 'enterprise' } },
   )
 }
