@@ -59,7 +59,10 @@ async function configure(remit: TestRemit, key: string): Promise<void> {
 
 const LARGE = 'has(context.amount) && context.amount > 900.0'
 
-/** What the decider writes about some requests, as drafts that can be written again. */
+/**
+ * Payloads as the decider writes them for several requests, allow or deny, as text: the entries
+ * repeat them.
+ */
 async function sampleDecisions(
   remit: TestRemit,
   orgId: string,

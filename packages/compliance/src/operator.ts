@@ -7,7 +7,7 @@ import { storedOf } from './report/stored.ts'
 import { verifyAndRecord } from './verify/verify-and-record.ts'
 import type { Jobs } from './jobs/jobs.ts'
 
-/** An operator waits as long as it takes. */
+/** The operator waits without a limit. */
 const PATIENCE_MS = 2 ** 31 - 1
 
 /** Verification and reports for the command line. */

@@ -18,7 +18,7 @@ const read = (name: string): unknown =>
 const byId = <T extends { readonly id: string }>(rows: readonly T[]): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [row.id, row]))
 
-/** The checks, metrics and kinds of evidence by id, each in the order of its file. */
+/** The checks, metrics and evidence kinds by id, each in file order. */
 export const CHECKS = byId(read('checks') as readonly CheckDefinition[])
 export const METRICS = byId(read('metrics') as readonly MetricDefinition[])
 export const EVIDENCE_KINDS = byId(read('evidence-kinds') as readonly EvidenceKind[])
@@ -39,7 +39,7 @@ const catalogueOf = (framework: FrameworkDefinition): Catalogue => {
   }
 }
 
-/** The frameworks that there are reports on. */
+/** The frameworks that reports can cover. */
 export const CATALOGUES: ReadonlyMap<FrameworkId, Catalogue> = new Map(
   (read('frameworks') as readonly FrameworkDefinition[]).map((framework) => [
     framework.id,
@@ -47,7 +47,7 @@ export const CATALOGUES: ReadonlyMap<FrameworkId, Catalogue> = new Map(
   ]),
 )
 
-/** The catalogue of a framework that the contract names. */
+/** Returns the catalogue of a framework. */
 export function catalogue(id: FrameworkId): Catalogue {
   const found = CATALOGUES.get(id)
   if (!found) throw new Error(`there is no catalogue for ${id}`)

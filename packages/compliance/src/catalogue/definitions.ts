@@ -1,7 +1,7 @@
 import type { Framework as FrameworkId, FrameworkRole, Severity } from '@remit/contract'
 import type { EvidenceKind as KindName } from '../facts/index.ts'
 
-/** A criterion, provision or subcategory, in our own words. */
+/** A criterion, provision or subcategory, paraphrased. */
 export interface Control {
   readonly id: string
   readonly title: string
@@ -13,23 +13,26 @@ export interface Control {
   readonly shows: readonly string[]
   /** Sentences about the evidence that the organization must supply. */
   readonly supply: readonly string[]
-  /** Checks of which at least one must have passed, besides what holds for every control. */
+  /** Checks of which at least one must have passed, in addition to the general conditions. */
   readonly requires?: readonly string[]
 }
 
 type ControlsByFramework = Readonly<Record<FrameworkId, readonly string[]>>
 
-/** The least that a check needs to pass. */
+/** The minimum data that a check needs to pass. */
 export interface Least {
   readonly population: number
-  /** The counted cases, in words. */
+  /** The counted cases, as a noun. */
   readonly of: string
   readonly days: number
-  /** Days of record within the period, of record altogether, or since the organization was created. */
+  /**
+   * Days of record in the period, days of record in total, or days since the organization was
+   * created.
+   */
   readonly over: 'period' | 'record' | 'organization'
 }
 
-/** What must hold for a control to be more than shown. */
+/** A computed criterion that controls depend on. */
 export interface CheckDefinition {
   readonly id: string
   readonly metric: string
@@ -37,11 +40,11 @@ export interface CheckDefinition {
   readonly applies_when: string
   readonly passes_when: string
   readonly severity: Severity
-  /** From how many, over how many days, it may pass; below that it is `too_small` or `too_young`. */
+  /** The minimum number of cases and days; below it, the result is `too_small` or `too_young`. */
   readonly least: Least
   /** True if a pass is evidence for a control; otherwise only a failure counts. */
   readonly carries: boolean
-  /** Text with `{parameters}`; `{n|one|many}` is a number with the word that goes with it. */
+  /** Text with `{parameters}`; `{n|one|many}` is a number with its singular or plural noun. */
   readonly finding: string
   readonly controls: ControlsByFramework
 }
@@ -56,11 +59,14 @@ export interface MetricDefinition {
   readonly controls: ControlsByFramework
 }
 
-/** A kind of evidence: the entries it reads, what it shows at the end, and what counts as operation. */
+/**
+ * A kind of evidence: the entries it reads, the state it shows at the end, and the entries that
+ * count as operation.
+ */
 export interface EvidenceKind {
   readonly id: string
   readonly title: string
-  /** Kinds of entries; `policy.*` is all that begin so, `*` all. */
+  /** Entry kinds; `policy.*` matches a prefix, `*` everything. */
   readonly reads: readonly string[]
   readonly state: string
   readonly operated: string
@@ -71,15 +77,18 @@ export interface FrameworkDefinition {
   readonly name: string
   readonly version: string
   readonly publisher: string
-  /** How many controls it has. */
+  /** The number of controls. */
   readonly controls: number
-  /** The controls that are reported on unless asked otherwise; all where it is not given. */
+  /** The controls in the default scope; all if undefined. */
   readonly default_scope?: readonly string[]
-  /** Its categories with the number of their controls. */
+  /** The categories and their numbers of controls. */
   readonly groups?: Readonly<Record<string, number>>
-  /** Whom each control concerns. */
+  /** The role that each control applies to. */
   readonly roles?: Readonly<Record<string, FrameworkRole>>
-  /** Controls for serious failures that none in scope names: the first in scope is theirs. */
+  /**
+   * Controls that receive serious failures that no control in scope names; the first one in scope
+   * is used.
+   */
   readonly fallback: readonly string[]
   readonly notice: string
   readonly catalog_version: string
@@ -89,6 +98,6 @@ export interface FrameworkDefinition {
 export interface Catalogue {
   readonly framework: FrameworkDefinition
   readonly controls: readonly Control[]
-  /** SHA-256 over the canonical JSON of everything that a report on it is made with. */
+  /** SHA-256 of the canonical JSON of all data that a report on the framework is computed with. */
   readonly sha256: string
 }

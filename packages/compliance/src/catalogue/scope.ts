@@ -2,9 +2,9 @@ import type { FrameworkRole } from '@remit/contract'
 import { invalid } from '@remit/core'
 import type { Catalogue, Control, FrameworkDefinition } from './definitions.ts'
 
-/** What of a framework is reported on. */
+/** The part of a framework that a report covers. */
 export interface Scope {
-  /** In the framework's order; empty where it has none. */
+  /** In the order of the framework; empty for a framework without categories. */
   readonly categories: readonly string[]
   readonly role: FrameworkRole | null
 }
@@ -24,7 +24,7 @@ export function categoryOf(framework: FrameworkDefinition, controlId: string): s
   return framework.id === 'soc2' ? (SOC2_CATEGORIES[letters] ?? null) : letters
 }
 
-/** The scope that is asked for; throws `invalid_request` for what the framework does not have. */
+/** Resolves the requested scope. Throws `invalid_request` if the framework does not have it. */
 export function scopeOf(
   { framework, controls }: Catalogue,
   asked: { categories?: readonly string[] | undefined; role?: FrameworkRole | undefined },
@@ -59,7 +59,10 @@ function checkedRole({ id, roles }: FrameworkDefinition, role?: FrameworkRole) {
   return role ?? null
 }
 
-/** The controls in scope, in the framework's order. A provision for both roles is for each of them. */
+/**
+ * The controls in scope, in the order of the framework. A provision for both roles is in scope for
+ * each role.
+ */
 export const controlsIn = ({ framework, controls }: Catalogue, scope: Scope): Control[] =>
   controls.filter(({ id }) => isInCategory(framework, id, scope) && concerns(framework, id, scope))
 
@@ -73,7 +76,7 @@ function concerns({ roles }: FrameworkDefinition, id: string, { role }: Scope): 
   return roles[id] === role || roles[id] === 'both'
 }
 
-/** The scope in a sentence, as it stands in the report. */
+/** Describes the scope in one sentence for the report. */
 export function scopeStatement({ framework }: Catalogue, { categories, role }: Scope): string {
   const agents = 'Actions that AI agents submitted to this server in the period'
   if (framework.roles) {

@@ -12,9 +12,9 @@ const C = 99
 const CLOSE_BRACE = 125
 
 /**
- * An `authorization.decided` entry, read without parsing what was asked: the context can be most of it,
- * and decisions are most of a ledger. Says the same as a `LazyEntry`, several times as fast; hence the
- * plain fields.
+ * An `authorization.decided` entry, read without parsing the request: its context can be most of
+ * the payload, and decisions are most of a ledger. Returns the same values as `LazyEntry`, several
+ * times as fast; plain fields for the same reason.
  */
 export class DecisionEntry implements FactEntry, DecisionFacts {
   readonly seq: number
@@ -46,7 +46,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     this.#text = text
   }
 
-  /** Null where the payload is not laid out as the writer does, or is gone. */
+  /** Returns null if the payload was erased or does not have the layout of the writer. */
   static of(row: FactRow, time: number, names: Interner): DecisionEntry | null {
     const { payload } = row
     if (payload === null) return null
@@ -97,7 +97,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     return matched
   }
 
-  /** Counts the matches, and looks only whether one governs. */
+  /** Counts the matches and checks whether one of them governs. */
   #scanMatches(scan: Scan): void {
     this.matches = 0
     scan.expect('[')
@@ -135,7 +135,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     scan.expect('}')
   }
 
-  /** The first letter of a name saves most comparisons. */
+  /** The first letter of a name avoids most comparisons. */
   #scanMember(scan: Scan): void {
     const letter = scan.char(1)
     if (letter === C) {
@@ -177,7 +177,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
   }
 }
 
-/** The next match of a list, up to and with its kind. */
+/** Reads the next match of a list, up to and including its kind. */
 function scanMatch(scan: Scan): Matched {
   scan.expect('{"id":')
   const id = scan.string()

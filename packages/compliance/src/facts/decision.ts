@@ -1,21 +1,21 @@
-/** What an `authorization.decided` entry holds, without the context of the request. */
+/** The data of an `authorization.decided` entry, without the context of the request. */
 export interface DecisionFacts {
-  /** Identifies the rules that decided; null where the entry has none. */
+  /** Identifies the rules of the decision; null if the entry has none. */
   readonly configVersion: number | null
   readonly plan: string | null
-  /** How many rules and grants matched; null where the entry has no list of them. */
+  /** The number of rules and grants that matched; null if the entry has no list of them. */
   readonly matches: number | null
-  /** Something that governs was among them: a policy, a permission or an approval rule. */
+  /** Whether a policy, a permission or an approval rule matched. */
   readonly isGoverned: boolean
-  /** What matched; empty without a list. */
+  /** The matches; empty without a list. */
   readonly matched: readonly Matched[]
   readonly approval: { readonly id: string; readonly status: string } | null
   readonly spend: RecordedSpend | null
-  /** It named an amount that was none in USD, and no limit was there to refuse it. */
+  /** The request contained an amount that is not valid in USD, and no limit refused it. */
   readonly hasInvalidAmount: boolean
-  /** What the allow set aside, micro-USD; 0 for nothing. */
+  /** The amount held by the allow, in micro-USD; 0 if none. */
   readonly heldMicro: number
-  /** A member of the context of the request, where it is text; null for anything else. */
+  /** A text member of the request context; null for other types. */
   contextText(name: string): string | null
 }
 
@@ -24,10 +24,10 @@ export interface Matched {
   readonly id: string
 }
 
-/** Kinds of matches that govern; a spend limit or a setting does not say that something is right. */
+/** Kinds of matches that govern. A spend limit or a setting does not grant anything. */
 export const GOVERNING: ReadonlySet<string> = new Set(['policy', 'permission', 'approval_rule'])
 
-/** What counted before the request, and the caps it was held against; micro-USD. */
+/** The usage before the request, and the caps; in micro-USD. */
 export interface RecordedSpend {
   readonly amountMicro: number | null
   readonly daily: RecordedWindow | null

@@ -19,7 +19,7 @@ export function seqsIn({ checks, evidence }: Pick<Facts, 'checks' | 'evidence'>)
   return [...seqs].toSorted((a, b) => a - b)
 }
 
-/** What a reader is told of an entry. `state` knows whom the keys name. */
+/** Summarizes an entry for a reader of a report. `state` knows the persons of keys. */
 export function noteOf(row: FactRow, state: State): EntryNote {
   const entry = new LazyEntry(row, Date.parse(row.recorded_at))
   const { actor, agent_id: agentId } = entry

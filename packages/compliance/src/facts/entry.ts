@@ -1,7 +1,7 @@
 import type { Actor } from '@remit/contract'
 import type { DecisionFacts } from './decision.ts'
 
-/** What the fold is given of an entry: what its hash covers, and no copies for searching. */
+/** The part of an entry that the fold needs: the hashed fields, without the search columns. */
 export interface FactRow {
   readonly seq: number
   /** RFC 3339, UTC, milliseconds. */
@@ -11,13 +11,13 @@ export interface FactRow {
   readonly payload: string | null
 }
 
-/** An entry as meters and the state read it. Its payload is parsed when something of it is asked for. */
+/** An entry as meters and the state read it. The payload is parsed on first access. */
 export interface FactEntry {
   readonly seq: number
   /** Milliseconds. */
   readonly time: number
   readonly kind: string
-  /** The payload is gone: the rest is null or empty then, as it is where the payload is none. */
+  /** The payload was erased; the other fields are then null or empty. */
   readonly erased: boolean
   readonly actor: Actor | null
   readonly agent_id: string | null
@@ -25,8 +25,14 @@ export interface FactEntry {
   readonly resource: string | null
   readonly decision: string | null
   readonly reason: string | null
-  /** `{}` when erased. Of a decision this parses everything; `decided` has what metrics need. */
+  /**
+   * `{}` when erased. For a decision this parses the whole payload; `decided` has the fields that
+   * metrics need.
+   */
   readonly data: Readonly<Record<string, unknown>>
-  /** Of `authorization.decided`: what was recorded about it; null of other kinds and when erased. */
+  /**
+   * The recorded decision of an `authorization.decided` entry; null for other kinds and when
+   * erased.
+   */
   readonly decided: DecisionFacts | null
 }

@@ -14,22 +14,22 @@ import { isOpen } from './state/permissions.ts'
 import type { State } from './state/state.ts'
 import { INTERVENING, interventionOf } from './stops/intervention.ts'
 
-/** Where evidence of a kind comes from. */
+/** The source of one kind of evidence. */
 export interface Source {
-  /** Entries that are evidence; all of these kinds, unless `counts` leaves some out. */
+  /** Entry kinds that are evidence; `counts` can exclude some entries. */
   readonly reads: readonly string[]
   readonly counts?: (entry: FactEntry, state: State) => boolean
-  /** What had been set up when the period began: the entries that tell of it are evidence too. */
+  /** Objects that existed when the period began; the entries that record them are evidence too. */
   readonly standing?: (state: State, from: number) => Iterable<Kept>
-  /** Kinds of entries that can show it at work, where they are not those of `reads`. */
+  /** Entry kinds that can show operation, if they differ from `reads`. */
   readonly worksIn?: readonly string[]
-  /** Whether an entry of the period shows it at work; every one that counts does, unless given. */
+  /** Returns whether an entry of the period shows operation; by default every counted entry does. */
   readonly works?: (entry: FactEntry, state: State) => boolean
-  /** What is set up is at work. */
+  /** The existence of the object is operation. */
   readonly worksByStanding?: true
 }
 
-/** A decision in which somebody voted whom a key names. */
+/** Returns whether a person named by the key voted on the decision. */
 const isDecidedByName = ({ kind, data }: FactEntry): boolean =>
   kind === 'approval.decided' &&
   recordsIn(recordIn(data, 'approval') ?? {}, 'votes').some((vote) => isNamed(voteOf(vote)))
@@ -39,7 +39,7 @@ const never = () => false
 
 const PEOPLE_OR_DECISIONS = [DECIDED, 'approval.voted', 'approval.decided']
 
-/** Something that governs decisions: it works when one is put to it. */
+/** A rule that governs decisions operates when a decision is evaluated against it. */
 const inForce = (of: 'policies' | 'approvalRules'): Pick<Source, 'worksIn' | 'works'> => ({
   worksIn: [DECIDED],
   works: (entry, state) => inForceFor(entry, state)[of] > 0,
@@ -48,8 +48,8 @@ const inForce = (of: 'policies' | 'approvalRules'): Pick<Source, 'worksIn' | 'wo
 const permissionsOf = new WeakMap<State, ByAgent>()
 
 /**
- * Any change of permissions shows them at work, so while a decision still has to, they are as they were
- * when they were first asked for.
+ * Any change of permissions is operation. Until a decision shows it, permissions are read as they
+ * were at first access.
  */
 function isPermitted({ kind, agent_id: id, time }: FactEntry, state: State): boolean {
   if (kind !== DECIDED) return true
@@ -58,7 +58,7 @@ function isPermitted({ kind, agent_id: id, time }: FactEntry, state: State): boo
   return id !== null && known.of(id).some((one) => isOpen(one, time))
 }
 
-/** A decision with an amount while a cap is in force. */
+/** Returns whether a decision with an amount was subject to a cap. */
 function isCapped({ kind, agent_id: id, decided }: FactEntry, { spendLimits }: State): boolean {
   if (kind !== DECIDED) return true
   if (spendLimits.size === 0 || id === null || !decided) return false
@@ -70,7 +70,7 @@ const THE_LEDGER: Source = { reads: ['*'], worksIn: PEOPLE_OR_DECISIONS, works: 
 export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
   ledger_integrity: THE_LEDGER,
   ledger_continuity: THE_LEDGER,
-  // How old the oldest decision is, is found out apart.
+  // The age of the oldest decision is computed separately.
   log_retention: { reads: ['*'], works: never },
   authorization_decisions: { reads: [DECIDED] },
   approval_rules: {
@@ -80,7 +80,7 @@ export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
   },
   approval_decisions: {
     reads: ['approval.requested', 'approval.voted', 'approval.decided', 'approval.expired'],
-    // An approval that nobody used runs out too: that is no answer, and no lack of one.
+    // An unused approval expires too: that is neither an answer nor a missing one.
     works: (entry) =>
       isDecidedByName(entry) ||
       (entry.kind === 'approval.expired' && approvalOf(entry)?.decidedAt === null),
@@ -137,7 +137,7 @@ export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
   trusted_issuers: {
     reads: ['issuer.trusted', 'issuer.removed', 'token.exchanged'],
     standing: ({ issuers }) => issuers.values(),
-    // An issuer that is trusted at the end is found out apart.
+    // An issuer that is trusted at the end is checked separately.
     works: ({ kind }) => kind === 'token.exchanged',
   },
   guard_checks: { reads: ['guard.checked', 'guard.counted'] },
@@ -153,7 +153,7 @@ export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
   },
   report_history: {
     reads: ['report.generated', 'ledger.verified'],
-    // That somebody asked for a report before is no evidence for this one.
+    // An earlier report request is no evidence for this report.
     works: ({ kind }) => kind === 'ledger.verified',
   },
 }

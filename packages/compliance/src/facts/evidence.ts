@@ -13,13 +13,16 @@ import type { State } from './state/state.ts'
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
 
-/** What the period holds of a kind, and whether it was at work. */
+/** The entries of one evidence kind in a period, and whether it operated. */
 export interface Evidence {
   readonly kind: EvidenceKind
   readonly operated: boolean
-  /** Why not; null where it was. */
+  /** The reason why it did not operate; null if it did. */
   readonly reason: Idle | null
-  /** Entries of the period and those that had set up before it what stood; the ends, and at most 25. */
+  /**
+   * Entries of the period and earlier ones whose objects still existed; the first and last, and at
+   * most 25.
+   */
   readonly count: number
   readonly firstSeq: number | null
   readonly lastSeq: number | null
@@ -34,7 +37,7 @@ interface Gathered {
   isAtWork: boolean
 }
 
-/** What an entry of some kind is looked at for. */
+/** The use of entries of one kind. */
 export interface Looks {
   readonly counts: readonly Gathered[]
   readonly works: readonly Gathered[]
@@ -52,7 +55,7 @@ export class EvidenceMeter {
     collect: { readonly kinds: readonly EvidenceKind[]; readonly into: SeqGatherer } | null,
   ) {
     this.#question = question
-    // Everything in the ledger is one and the same sample.
+    // All kinds that read the whole ledger share one sample.
     const ledger = new Sample()
     this.#gathered = EVIDENCE_KINDS.map((kind) => ({
       kind,
@@ -63,7 +66,7 @@ export class EvidenceMeter {
     }))
   }
 
-  /** An entry with the state before it. */
+  /** Adds an entry, with the state before it. */
   entry(entry: FactEntry, state: State, inPeriod: boolean, { counts, works }: Looks): void {
     const { kind, seq } = entry
     if (kind === DECIDED) this.#oldestDecision ??= entry.time
@@ -109,7 +112,7 @@ export class EvidenceMeter {
   #whyNot({ kind, source }: Gathered): Idle {
     if (kind === 'log_retention')
       return this.#oldestDecision === null ? 'not_exercised' : 'too_young'
-    // Decisions of people are asked for by approval rules.
+    // Approval rules request decisions of people.
     const isSetUp = (of: EvidenceKind) =>
       this.#gathered.some((one) => one.kind === of && one.sample.count > 0)
     if (kind === 'approval_decisions')
@@ -123,7 +126,7 @@ export class EvidenceMeter {
       : (this.#question.to - this.#oldestDecision) / DAY
   }
 
-  /** What stood when the period began. */
+  /** Adds the objects that existed when the period began. */
   #begin(state: State): void {
     if (this.#isBegun) return
     this.#isBegun = true
@@ -140,12 +143,12 @@ export class EvidenceMeter {
     }
   }
 
-  /** What entries of a kind are looked at for. */
+  /** Returns the evidence that reads entries of a kind. */
   looksFor(kind: string): Looks {
     const reading = (reads: readonly string[]) => reads.some((one) => coversKind(one, kind))
     const counting = this.#gathered.filter(({ source }) => reading(source.reads))
     return {
-      // The ledger's sample is there three times.
+      // Three evidence kinds share the sample of the ledger.
       counts: counting.filter(
         ({ sample, into }, i) => into || counting.findIndex((one) => one.sample === sample) === i,
       ),

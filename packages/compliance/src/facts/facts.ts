@@ -6,25 +6,25 @@ import type { Outside } from './outside.ts'
 import type { Question } from './question.ts'
 import type { State } from './state/state.ts'
 
-/** Where an entry leads a reader: when it was recorded, about whom, and who sent it. */
+/** A short description of an entry: its time, agent and author. */
 export interface EntryNote {
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string
   readonly agentId: string | null
-  /** Such as `key key_1 (ada@example.org)`; null where the payload does not say. */
+  /** For example `key key_1 (ada@example.org)`; null if the payload does not contain it. */
   readonly by: string | null
 }
 
-/** Everything that a report says about a period, as at its end. */
+/** All facts of a report about a period, as at its end. */
 export interface Facts {
   readonly question: Question
   readonly organization: {
     readonly id: string
-    /** Its id where no entry tells the name. */
+    /** Its id if no entry records a name. */
     readonly name: string
-    /** Null where no entry tells. */
+    /** Null if no entry records it. */
     readonly plan: Plan | null
-    /** Milliseconds; null where no entry tells. */
+    /** Milliseconds; null if no entry records it. */
     readonly createdAt: number | null
   }
   /** The entries of the period. */
@@ -33,10 +33,10 @@ export interface Facts {
     readonly firstSeq: number | null
     readonly lastSeq: number | null
     readonly byKind: Readonly<Record<string, number>>
-    /** The last entry before the end of the period, in it or not. */
+    /** The last entry before the end of the period, in or before the period. */
     readonly lastSeqBeforeEnd: number | null
   }
-  /** Milliseconds before the end: of record in the period, of record altogether, of the organization. */
+  /** Milliseconds up to the end: of record in the period, of record in total, of the organization. */
   readonly span: {
     readonly periodMs: number
     readonly recordMs: number
@@ -47,24 +47,24 @@ export interface Facts {
   readonly checks: readonly Outcome[]
   /** All twenty kinds. */
   readonly evidence: readonly Evidence[]
-  /** The entries that the checks and samples name, as far as they are kept. */
+  /** The kept entries that checks and samples refer to. */
   readonly entries: ReadonlyMap<number, EntryNote>
-  /** What was found out about the chain; given from outside. */
+  /** The verification of the chain, supplied from outside. */
   readonly outside: Outside
 }
 
-/** One pass over an organization's entries, in their order, with bounded memory. */
+/** One pass over an organization's entries in order, with bounded memory. */
 export interface FactFold {
   /**
-   * An entry that was pruned and whose content `state.carried` has: what it set up stands, and whoever
-   * looks back before the period sees it. It counts for nothing else. All of them in their order,
-   * before the first entry.
+   * Adds a pruned entry whose content a `state.carried` entry holds. It sets up the state, and
+   * meters that look back before the period see it; it counts for nothing else. Call for all of
+   * them, in order, before the first entry.
    */
   carry(row: FactRow): void
-  /** The next entry; what is dated at the end of the period or later is left alone. */
+  /** Adds the next entry; entries at or after the end of the period are ignored. */
   entry(row: FactRow): void
-  /** The facts. Call once, after the last entry. */
+  /** Returns the facts. Call once, after the last entry. */
   end(outside: Outside): Facts
-  /** What was set up after the entries so far. */
+  /** The state after the entries so far. */
   readonly state: State
 }

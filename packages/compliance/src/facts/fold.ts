@@ -17,7 +17,7 @@ import { LowestSeqs } from './seqs.ts'
 import { State } from './state/state.ts'
 
 export interface FoldOptions {
-  /** Gathers the sequence numbers of one check, or of some kinds of evidence. */
+  /** Collects the sequence numbers of one check or of evidence kinds. */
   readonly collect?: {
     readonly check?: string
     readonly kinds?: readonly EvidenceKind[]
@@ -31,12 +31,12 @@ interface Reader {
   readonly since: number
 }
 
-/** What is done with entries of a kind, and how many the period has of them. */
+/** The readers of one entry kind, and its count in the period. */
 interface Kind {
   readonly readers: readonly Reader[]
   readonly looks: Looks
   readonly isFolded: boolean
-  /** From when on there are readers that look into decisions; never for other kinds. */
+  /** The time from which readers need the content of decisions; never for other kinds. */
   readonly scanFrom: number
   count: number
 }
@@ -78,7 +78,7 @@ export class Fold implements FactFold {
     if (!(time < to)) return
     const entry = new LazyEntry(row, time)
     const { readers } = this.#kindOf(row.kind)
-    // Whoever looks back has seen it; for a period that lost it, it is none of its entries.
+    // Meters that look back have seen it; it is not an entry of a period that lost it.
     for (const { meter, since } of readers)
       if (since < from && time >= since && !isAboutRecord(meter))
         meter.entry(entry, this.state, false)
@@ -88,7 +88,7 @@ export class Fold implements FactFold {
   entry(row: FactRow): void {
     const time = this.#moments.read(row.recorded_at)
     const { from, to } = this.#question
-    // Also what has no time that could be read.
+    // Also skips entries without a valid time.
     if (!(time < to)) return
     const { seq } = row
     const kind = this.#kindOf(row.kind)
@@ -118,7 +118,7 @@ export class Fold implements FactFold {
       question: this.#question,
       organization: {
         id: this.#question.orgId,
-        // Of before there was one nothing is said but what it was to be called by.
+        // Before the organization existed, only its id is known.
         name: organization?.name ?? this.#question.orgId,
         plan: organization?.plan ?? null,
         createdAt: organization?.createdAt ?? null,
@@ -142,7 +142,7 @@ export class Fold implements FactFold {
   #spanOf({ chain }: Outside): Facts['span'] {
     const { from, to } = this.#question
     const since = (begin: number): number => Math.max(0, to - begin)
-    // What a pruning left begins where it ended, not at the first entry that came after.
+    // After a pruning, the record starts at the cut, not at the first remaining entry.
     const begin = chain.keptFrom ?? this.#recordFrom ?? to
     return {
       periodMs: since(Math.max(from, begin)),
@@ -151,7 +151,7 @@ export class Fold implements FactFold {
     }
   }
 
-  /** How many entries of each kind the period has, by kind. */
+  /** Returns the number of entries of the period by kind. */
   #counts(): [string, number][] {
     return [...this.#kinds]
       .flatMap(([kind, { count }]): [string, number][] => (count > 0 ? [[kind, count]] : []))
@@ -183,7 +183,7 @@ export class Fold implements FactFold {
 const sinceOf = ({ since }: Meter, kind: string): number | undefined =>
   typeof since === 'function' ? since(kind) : since
 
-/** Whoever reads all kinds looks into none: it is about what is there. */
+/** A meter that reads all kinds is about the record itself. */
 const isAboutRecord = ({ reads }: Meter): boolean => reads.includes('*')
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>

@@ -1,8 +1,8 @@
 const MOST = 50_000
 
 /**
- * One copy of texts that come again and again. What is cut out of a payload keeps all of the payload
- * in memory, and is hashed anew each time it is looked up.
+ * Shares one copy of repeated texts. A substring of a payload would keep the whole payload in
+ * memory, and would be hashed again at each lookup.
  */
 export class Interner {
   readonly #known = new Map<string, string>()

@@ -6,22 +6,22 @@ import type { SeqList } from './seqs.ts'
 import type { State } from './state/state.ts'
 
 /**
- * Distances between things that should happen again and again. The edges of the period count as if they
- * had happened there, and so does the making of an organization within it: nothing could before.
+ * Distances between recurring events. The edges of the period count as events, and so does the
+ * creation of an organization in the period.
  */
 export class Intervals {
   readonly #question: Question
   readonly #most: number
   readonly #late: SeqList
-  /** Before the first of them; the edge is known at the end only, with the organization. */
+  /** The first event; the edge before it is known only at the end. */
   #first: { readonly seq: number; readonly time: number } | null = null
   #last: { readonly seq: number; readonly time: number } | null = null
   #longest = 0
-  /** What ended the last interval that was too long. */
+  /** The event that ended the last interval beyond the limit. */
   #endedBy: number | null = null
   #count = 0
 
-  /** `most`: milliseconds. `late` gets the entry before every interval that is longer. */
+  /** `most`: milliseconds. `late` receives the entry before every longer interval. */
   constructor(question: Question, most: number, late: SeqList) {
     this.#question = question
     this.#most = most
@@ -38,7 +38,7 @@ export class Intervals {
     this.#count += 1
   }
 
-  /** `population`: intervals; 0 where there was no organization. */
+  /** `population`: intervals; 0 without an organization. */
   end({ organization }: State): {
     readonly longest: number
     readonly count: number
@@ -46,7 +46,7 @@ export class Intervals {
     readonly failures: readonly Failure[]
   } {
     const { from, to } = this.#question
-    // Without an organization before the end nothing could happen at all.
+    // Without an organization, nothing could happen in the period.
     const made = organization ? organization.createdAt : to
     const begin = Math.min(to, Math.max(from, made))
     let isLateAtEnd = true
@@ -61,7 +61,7 @@ export class Intervals {
     return {
       longest,
       count: this.#count,
-      // Without a time in which it could have happened there is no interval.
+      // Without time in which an event could happen, there is no interval.
       population: to > begin ? this.#count + 1 : 0,
       failures: isLate
         ? failing(

@@ -1,3 +1,3 @@
-/** Whether a kind of entry is one that is read: `*` is all, `approval.*` all that begin so. */
+/** Returns whether `reads` covers a kind: `*` covers all, `approval.*` a prefix. */
 export const coversKind = (reads: string, kind: string): boolean =>
   reads === '*' || reads === kind || (reads.endsWith('.*') && kind.startsWith(reads.slice(0, -1)))

@@ -8,7 +8,7 @@ import { decisionOf } from './slow-decision.ts'
 const NOTHING: Recorded = {}
 export const DECIDED = 'authorization.decided'
 
-/** An entry whose payload is parsed when somebody asks for something of it. */
+/** An entry whose payload is parsed on first access. */
 export class LazyEntry implements FactEntry {
   readonly seq: number
   readonly time: number
@@ -67,7 +67,7 @@ export class LazyEntry implements FactEntry {
   }
 }
 
-/** The object that a payload is; null where it is none. */
+/** Parses a payload as an object; null if it is not one. */
 export function parsePayload(text: string | null): Recorded | null {
   if (text === null) return null
   try {

@@ -9,33 +9,33 @@ import type { State } from './state/state.ts'
 export interface Metric {
   readonly id: string
   readonly value: Figure
-  /** What was looked at. */
+  /** The number of cases. */
   readonly population: number
 }
 
-/** Something that does not hold, with what its text needs (`finding` of the catalogue). */
+/** A failed criterion, with the parameters of its text (`finding` in the catalogue). */
 export interface Failure {
   readonly params: Readonly<Record<string, string | number>>
   readonly count: number
-  /** The lowest fifty. */
+  /** The 50 lowest. */
   readonly seqs: readonly number[]
-  /** The entry that put it right within the period; null where it was still so at the end. */
+  /** The entry that corrected it within the period; null if it was still open at the end. */
   readonly fixedBy?: number | null
 }
 
-/** What a check came to. With a population of 0 it does not apply: neither passed nor failed. */
+/** The result of a check. With a population of 0 it is not applicable: neither passed nor failed. */
 export interface Outcome {
   readonly check: string
   readonly population: number
-  /** How many there are of what `least` of the catalogue counts; the population unless given. */
+  /** The number of cases that `least` of the catalogue counts; by default the population. */
   readonly basis?: number
   readonly ok: boolean
   readonly value: Figure
-  /** What it takes to pass. */
+  /** The condition for a pass. */
   readonly threshold: string
   /** The threshold is looser than that of the catalogue. */
   readonly relaxed: boolean
-  /** Empty where the check passed or does not apply. */
+  /** Empty if the check passed or is not applicable. */
   readonly failures: readonly Failure[]
 }
 
@@ -44,26 +44,26 @@ export interface Measured {
   readonly checks: readonly Outcome[]
 }
 
-/** Counts something over the entries of an organization, with bounded memory. */
+/** Computes metrics and checks over the entries of an organization, with bounded memory. */
 export interface Meter {
-  /** Kinds of entries that it is given: exact ones, `approval.*`, or `*`. */
+  /** Entry kinds that it reads: exact ones, `approval.*`, or `*`. */
   readonly reads: readonly string[]
   /**
-   * Entries from this time on are given to it, milliseconds, where that may depend on the kind; from the
-   * beginning of the period unless set. Before that, so are those that were pruned and carried over,
-   * unless it reads `*`: then it is about what the ledger has.
+   * Milliseconds: entries from this time on are passed to `entry`, optionally by kind; by default
+   * from the beginning of the period. This includes entries that were pruned and carried over,
+   * unless the meter reads `*` and so is about the ledger itself.
    */
   readonly since?: number | ((kind: string) => number)
-  /** An entry before the end of the period, with the state that was before it. */
+  /** Adds an entry before the end of the period, with the state before it. */
   entry(entry: FactEntry, state: State, inPeriod: boolean): void
-  /** The result, with the state at the end of the period. Called once. */
+  /** Returns the result, given the state at the end of the period. Called once. */
   end(state: State, outside: Outside): Measured
 }
 
-/** What a meter is made with. */
+/** The arguments of a meter. */
 export interface Measuring {
   readonly question: Question
-  /** A list for entries that speak against a check; whoever pages through the check is given all. */
+  /** The list of entries that fail a check; paging through a check receives all of them. */
   readonly seqsOf: (check: string) => SeqList
 }
 

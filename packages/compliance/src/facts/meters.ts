@@ -34,7 +34,7 @@ import { stoppedMeter } from './stops/stopped.ts'
 import { trustMeter } from './trust/evaluations.ts'
 import { exchangesMeter } from './trust/exchanges.ts'
 
-/** Every meter, in the order of their metrics. A new one is registered here and nowhere else. */
+/** All meters, in the order of their metrics. Register a new one here. */
 export const METERS: readonly CreateMeter[] = [
   entriesMeter,
   chainMeter,

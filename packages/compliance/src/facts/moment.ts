@@ -1,8 +1,8 @@
 const DAY_MS = 86_400_000
 
 /**
- * Reads `YYYY-MM-DDTHH:MM:SS.mmmZ` (docs/ledger-format.md) to milliseconds; NaN for anything else.
- * Entries come in order, so the day before is usually the day again.
+ * Parses `YYYY-MM-DDTHH:MM:SS.mmmZ` (docs/ledger-format.md) to milliseconds; NaN for anything else.
+ * Entries are in order, so the day is usually cached.
  */
 export class MomentReader {
   #day = ''

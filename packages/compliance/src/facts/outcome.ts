@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from './meter.ts'
 import type { SeqList } from './seqs.ts'
 
-/** An outcome; whether it passed follows from its failures, and over nothing there are none. */
+/** Builds an outcome; it passes if it has no failures. */
 export const outcome = (
   given: Omit<Outcome, 'ok' | 'relaxed'> & { readonly relaxed?: boolean },
 ): Outcome => {
@@ -9,7 +9,7 @@ export const outcome = (
   return { relaxed: false, ...given, failures, ok: failures.length === 0 }
 }
 
-/** What speaks against a check, as one failure; none where the list is empty. */
+/** Combines the failures of a check into one; none if the list is empty. */
 export const failing = (
   { count, seqs }: Pick<SeqList, 'count' | 'seqs'>,
   params: Failure['params'] = { n: count },

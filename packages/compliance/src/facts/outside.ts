@@ -1,30 +1,30 @@
-/** What the verification of the chain says, as far as the end of the period is concerned. */
+/** The result of the chain verification up to the end of the period. */
 export interface ChainFacts {
-  /** Where verification began: 0, or after what was pruned; null without an entry. */
+  /** The first verified entry: 0, or the cut; null without an entry. */
   readonly verifiedFromSeq: number | null
-  /** No entry from this time on was pruned, milliseconds; null where none ever was. */
+  /** Milliseconds from which no entry was pruned; null if none ever was. */
   readonly keptFrom: number | null
-  /** The first wrong entry at or before the last one of the period. */
+  /** The first invalid entry up to the last one of the period. */
   readonly firstBadSeq: number | null
   /** The hash of the last entry before the end of the period; null without one. */
   readonly hashAtLast: string | null
-  /** Runs of missing sequence numbers up to there, and entries that are dated before the one before. */
+  /** Runs of missing sequence numbers up to that entry, and entries dated before their predecessor. */
   readonly gaps: number
   readonly regressions: number
   /** Checkpoints recorded before the end of the period that were compared. */
   readonly checkpoints: number
-  /** Those that disagree, also later ones, by sequence number. */
+  /** Those that disagree, including later ones, by sequence number. */
   readonly mismatches: readonly CheckpointMismatch[]
 }
 
 export interface CheckpointMismatch {
-  /** The entry whose hash is another now, or that is missing. */
+  /** The entry whose hash differs or that is missing. */
   readonly seq: number
-  /** Who kept the checkpoint: the id of a report, or where it was kept. */
+  /** The source of the checkpoint: the id of a report, or its location. */
   readonly keptBy: string
 }
 
-/** A report that the ledger tells of, as its entry and what is stored compare. */
+/** A report in the ledger, and how its entry compares with the stored rows. */
 export interface RecordedReport {
   /** The entry `report.generated`. */
   readonly seq: number
@@ -34,13 +34,13 @@ export interface RecordedReport {
   readonly intact: boolean
 }
 
-/** Facts that are not in the entries. */
+/** Facts that entries do not contain. */
 export interface Outside {
   readonly chain: ChainFacts
   readonly reports: readonly RecordedReport[]
 }
 
-/** A chain about which nothing is known to be wrong. */
+/** A chain without known faults. */
 export const SOUND: ChainFacts = {
   verifiedFromSeq: 0,
   keptFrom: null,

@@ -1,6 +1,6 @@
 /**
- * The smallest of the values that at least so many percent of them do not exceed (nearest rank), so it
- * is always one of them; null over nothing. `sorted`: ascending.
+ * The smallest value that at least `percent` % of the values do not exceed (nearest rank), so it is
+ * always one of them; null without values. `sorted`: ascending.
  */
 export function percentile(sorted: readonly number[], percent: number): number | null {
   const rank = Math.ceil((percent * sorted.length) / 100)

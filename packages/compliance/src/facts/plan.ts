@@ -1,6 +1,6 @@
 import type { Plan } from '@remit/contract'
 
-// What the enterprise plan opens: policies, permissions, approvals and everything about identity.
+// Evidence kinds of the enterprise plan: policies, permissions, approvals and identity.
 const ENTERPRISE_KINDS: ReadonlySet<string> = new Set([
   'agent_interventions',
   'agent_permissions',
@@ -13,6 +13,6 @@ const ENTERPRISE_KINDS: ReadonlySet<string> = new Set([
   'trusted_issuers',
 ])
 
-/** Whether an organization with the plan can have evidence of a kind. */
+/** Returns whether an organization on the plan can have evidence of a kind. */
 export const isKindInPlan = (kind: string, plan: Plan): boolean =>
   plan === 'enterprise' || (plan === 'team' && !ENTERPRISE_KINDS.has(kind))

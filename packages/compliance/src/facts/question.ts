@@ -1,7 +1,7 @@
 import { thresholdsOf } from './thresholds.ts'
 import type { Thresholds } from './thresholds.ts'
 
-/** What the facts are about: an organization in the half-open period [from, to), milliseconds. */
+/** The subject of the facts: an organization in the half-open period [from, to), milliseconds. */
 export interface Question {
   readonly orgId: string
   readonly from: number

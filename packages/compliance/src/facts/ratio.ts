@@ -1,20 +1,23 @@
-/** A share as it is printed: whole numbers, and the quotient with four decimals. */
+/** A printable share: integers, and the quotient with four decimals. */
 export type Ratio = {
   readonly numerator: number
   readonly denominator: number
   readonly text: string
 }
 
-/** Null over nothing: neither 0 nor 1 would be true. */
+/** Null for a denominator of 0: neither 0 nor 1 would be true. */
 export const ratioOf = (numerator: number, denominator: number): Ratio | null =>
   denominator === 0 ? null : { numerator, denominator, text: decimal(numerator, denominator, 4) }
 
-/** The quotient of whole numbers with so many decimals, halves away from zero; no float takes part. */
+/**
+ * The quotient of integers with the given number of decimals, rounded half away from zero, without
+ * floating point.
+ */
 export function decimal(numerator: number, denominator: number, places: number): string {
   return decimalOf(BigInt(numerator), BigInt(denominator), places)
 }
 
-/** How much a share has grown, with four decimals; null where one of them is over nothing. */
+/** The growth of a share, with four decimals; null if one has a denominator of 0. */
 export function difference(now: Ratio | null, before: Ratio | null): string | null {
   if (!now || !before) return null
   const [a, b] = [BigInt(now.numerator), BigInt(now.denominator)]
@@ -30,11 +33,11 @@ function decimalOf(numerator: bigint, denominator: bigint, places: number): stri
   return numerator < 0n && rounded !== 0n ? `-${text}` : text
 }
 
-/** Whether a share is at most so many percent; 0 of 0 is. */
+/** Returns whether a share is at most `percent`; true for 0 of 0. */
 export const isAtMostPercent = (part: number, whole: number, percent: number): boolean =>
   BigInt(part) * 100n <= BigInt(percent) * BigInt(whole)
 
-/** A share for people, with at most one decimal: `20%`, `33.3%`; `none` over nothing. */
+/** A share with at most one decimal: `20%`, `33.3%`; `none` for a denominator of 0. */
 export const percentText = (ratio: Ratio | null): string =>
   ratio === null
     ? 'none'

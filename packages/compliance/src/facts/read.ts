@@ -1,4 +1,4 @@
-/** Reading recorded JSON of which nothing is certain: an entry can be old, or have been tampered with. */
+/** Readers for recorded JSON without trust in its shape: an entry can be old or tampered with. */
 export type Recorded = Readonly<Record<string, unknown>>
 
 export const isRecord = (value: unknown): value is Recorded =>

@@ -11,15 +11,15 @@ const N = 110
 const POINT = 46
 
 /**
- * Walks over canonical JSON (RFC 8785) without making objects of it: no white space, and names in
- * their one spelling. Whatever is not as expected sets `failed`, and what was read before is worth
- * nothing. It looks at the layout only: whether the text is JSON at all is for others to say.
+ * Scans canonical JSON (RFC 8785) without creating objects: no white space, one spelling of names.
+ * Unexpected input sets `failed`, and values read before are then invalid. It checks the layout
+ * only, not that the text is valid JSON.
  */
 export class Scan {
   readonly text: string
   at: number
   failed = false
-  /** One look over the whole text saves one over every string in it. */
+  /** One search over the whole text avoids one per string. */
   readonly #hasEscapes: boolean
 
   constructor(text: string, at = 0) {
@@ -28,19 +28,19 @@ export class Scan {
     this.#hasEscapes = text.includes('\\')
   }
 
-  /** The character after this many. */
+  /** The character at an offset. */
   char(after = 0): number {
     return this.text.charCodeAt(this.at + after)
   }
 
-  /** Goes over a text if it is here. */
+  /** Skips a text if it is next; returns whether it was. */
   takes(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false
     this.at += literal.length
     return true
   }
 
-  /** Goes over a text that must be here. */
+  /** Skips a text that must be next. */
   expect(literal: string): void {
     if (!this.takes(literal)) this.failed = true
   }
@@ -72,7 +72,7 @@ export class Scan {
     }
   }
 
-  /** A number as JSON has it. */
+  /** Reads a JSON number. */
   number(): number {
     const start = this.at
     this.#skipPlain()
@@ -81,7 +81,7 @@ export class Scan {
     return value
   }
 
-  /** A number that is mostly a whole one. */
+  /** Reads a number that is usually an integer. */
   whole(): number {
     const start = this.at
     const value = this.#digits()
@@ -92,7 +92,7 @@ export class Scan {
     return this.number()
   }
 
-  /** US dollars as integer micro-USD, read digit by digit where they are written out. */
+  /** Reads US dollars as integer micro-USD, digit by digit if they are written out. */
   micro(): number {
     const start = this.at
     let whole = this.#digits()
@@ -128,7 +128,7 @@ export class Scan {
     return value
   }
 
-  /** Goes over a value, whatever it is. */
+  /** Skips any value. */
   skip(): void {
     const char = this.text.charCodeAt(this.at)
     if (char === QUOTE) this.skipString()
@@ -136,7 +136,7 @@ export class Scan {
     else this.#skipPlain()
   }
 
-  /** The name of the next member of an object, just after `{` or a member; null at the end of it. */
+  /** Reads the next member name of an object, after `{` or a member; null at its end. */
   name(): string | null {
     if (this.text.charCodeAt(this.at) === COMMA) this.at += 1
     else if (this.takes('}')) return null
@@ -183,7 +183,7 @@ export class Scan {
   }
 }
 
-/** Whether a quote belongs to the string: an odd number of backslashes before it. */
+/** Returns whether the quote at `at` is escaped: an odd number of backslashes precedes it. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1
   while (text.charCodeAt(before) === BACKSLASH) before -= 1

@@ -1,16 +1,16 @@
-/** Sequence numbers in order, and whether there are none above the last of them. */
+/** Sequence numbers in order, and whether further ones exist. */
 export interface SeqRun {
   readonly seqs: Float64Array
   readonly isWhole: boolean
 }
 
 /**
- * Gathers the lowest sequence numbers above a place, each once, of any number that come in any order: the
- * same one may be evidence of several kinds.
+ * Collects the lowest distinct sequence numbers above a position, from any number of unordered
+ * ones: one entry can be evidence of several kinds.
  */
 export class SeqGatherer {
   readonly #most: number
-  /** Those that are left out: at or below the place, and later from here on. */
+  /** Numbers up to this one are excluded; it grows. */
   readonly #above: number
   #below = Number.POSITIVE_INFINITY
   #kept: number[] = []
@@ -27,7 +27,7 @@ export class SeqGatherer {
     if (seq === last) return
     if (last !== undefined && seq < last) this.#isOrdered = false
     this.#kept.push(seq)
-    // Put in order now and then: one at a time would move all of them again and again.
+    // Sorts occasionally: insertion one at a time would move all numbers repeatedly.
     if (this.#kept.length >= 2 * this.#most) this.#tidy()
   }
 

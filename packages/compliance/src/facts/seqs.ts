@@ -1,6 +1,6 @@
 import type { SeqGatherer } from './seq-run.ts'
 
-/** Sequence numbers behind a finding: all are counted, the lowest are kept. */
+/** Sequence numbers of a finding: all are counted, the lowest are kept. */
 export interface SeqList {
   readonly count: number
   /** The lowest ones, in order. */
@@ -10,7 +10,7 @@ export interface SeqList {
 
 const KEPT = 50
 
-/** Keeps the lowest numbers of many that come in any order. */
+/** Keeps the lowest of many unordered numbers. */
 export class LowestSeqs implements SeqList {
   readonly #kept: number[] = []
   readonly #most: number
@@ -55,13 +55,13 @@ const ENDS = 10
 const SPREAD = 5
 
 /**
- * At most 25 of many, which come in order: the first ten, the last ten, and up to five between them at
- * even distances. Which ones depends on the numbers alone.
+ * A sample of at most 25 ordered numbers: the first ten, the last ten, and up to five evenly spaced
+ * between them. It depends only on the numbers.
  */
 export class Sample {
   readonly #first: number[] = []
   readonly #last: number[] = []
-  /** Every `#stride`-th of what follows the first ten. */
+  /** Every `#stride`-th number after the first ten. */
   #between: number[] = []
   #stride = 1
   #oldest = 0

@@ -4,7 +4,7 @@ import type { DecisionFacts, RecordedSpend, RecordedWindow } from './decision.ts
 import { numberIn, recordIn, recordsIn, textIn } from './read.ts'
 import type { Recorded } from './read.ts'
 
-/** What the data of a decision says, once it is parsed. `DecisionEntry` must say the same. */
+/** Reads the data of a decision from parsed JSON. `DecisionEntry` must return the same. */
 export function decisionOf(data: Recorded): DecisionFacts {
   const approval = recordIn(data, 'approval')
   const id = approval && textIn(approval, 'id')

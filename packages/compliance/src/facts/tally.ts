@@ -1,6 +1,6 @@
 const KEPT = 25
 
-/** Counts by name, of which there may be many. */
+/** Counts by name, for many names. */
 export class Tally {
   readonly #counts = new Map<string, number>()
   total = 0
@@ -23,7 +23,7 @@ export class Tally {
     return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** The 25 largest, the largest first; those alike by name. */
+  /** The 25 largest counts, in descending order; ties by name. */
   get largest(): { readonly id: string; readonly count: number }[] {
     return [...this.#counts]
       .map(([id, count]) => ({ id, count }))

@@ -1,7 +1,7 @@
-/** Version of these numbers and of how they are applied; a report names it. */
+/** The version of these numbers and of their application, which a report states. */
 export const RULES_VERSION = '2'
 
-/** What a check compares with. `max`: more is looser; `min`: less is. Whole numbers only. */
+/** The thresholds of checks, as integers. `max`: a higher value is looser; `min`: a lower one is. */
 export const THRESHOLDS = {
   silence_hours: { value: 24, is: 'max' },
   retention_days: { value: 183, is: 'min' },
@@ -33,14 +33,14 @@ export type Thresholds = Readonly<Record<ThresholdName, number>>
 
 const NAMES = Object.keys(THRESHOLDS) as ThresholdName[]
 
-/** The numbers of this version, and what is put in place of some of them. */
+/** The thresholds of this version with overrides. */
 export const thresholdsOf = (over: Partial<Thresholds> = {}): Thresholds =>
   Object.fromEntries(NAMES.map((name) => [name, over[name] ?? THRESHOLDS[name].value])) as Record<
     ThresholdName,
     number
   >
 
-/** Whether one of the thresholds is looser than this version's own. */
+/** Returns whether a threshold is looser than that of this version. */
 export const isRelaxed = (thresholds: Thresholds, ...names: readonly ThresholdName[]): boolean =>
   names.some((name) => {
     const { value, is } = THRESHOLDS[name]

@@ -3,68 +3,75 @@ import type { EvidenceKind, Facts, Question, SeqRun } from '../facts/index.ts'
 import type { ReplayResult, ReplayTask } from './replay.ts'
 
 /**
- * Long reading of one ledger, away from the event loop where that can be: each job sees one snapshot of
- * the organization's rows. A job that finds no place in the queue rejects with `jobs_busy` (429, `Retry-After`), one whose thread dies with an error that says so.
+ * Long-running reads of one ledger, in worker threads where possible. Each job reads one snapshot
+ * of the organization's rows. A job without a place in the queue rejects with `jobs_busy` (429,
+ * `Retry-After`); a job whose thread dies rejects with an error.
  */
 export interface Jobs {
-  /** Checks the ledger and the reports that are stored about it. Never rejects because of what it finds. */
+  /** Verifies the ledger and the stored reports about it. Never rejects because of its findings. */
   verify(orgId: string, options?: VerifyOptions, watch?: JobWatch): Promise<LedgerCheck>
-  /** The facts of a period, with the check of the whole ledger that they were read from. */
+  /** Reads the facts of a period, with the check of the whole ledger. */
   report(orgId: string, question: Question, watch?: JobWatch): Promise<ReportFacts>
-  /** Sequence numbers of the entries behind one check, or of kinds of evidence, after a place. */
+  /**
+   * Returns the sequence numbers of the entries behind one check or evidence kinds, after a
+   * position.
+   */
   evidence(orgId: string, query: EvidenceQuery, watch?: JobWatch): Promise<SeqRun>
-  /** Judges recorded decisions by other policy rules; null where these are not those of an earlier part. */
+  /**
+   * Evaluates recorded decisions under other policy rules; null if the rules differ from those of
+   * an earlier part.
+   */
   replay(orgId: string, task: ReplayTask, watch?: JobWatch): Promise<ReplayResult | null>
-  /** Ends what is under way. */
+  /** Ends running jobs. */
   close(): Promise<void>
 }
 
 export interface JobWatch {
-  /** Told from time to time how many of how many entries have been read. */
+  /** Receives the number of read entries and the total occasionally. */
   readonly onProgress?: (done: number, total: number) => void
-  /** Ends the job; it then rejects with the reason. */
+  /** Ends the job, which then rejects with the reason. */
   readonly signal?: AbortSignal
 }
 
 export interface VerifyOptions {
-  /** The first and the last entry to look at; all of them unless given. */
+  /** The first and last entry to verify; all by default. */
   readonly fromSeq?: number
   readonly toSeq?: number
-  /** Signed notes that were kept outside of the database; each must parse. */
+  /** Signed notes kept outside the database; each must parse. */
   readonly checkpoints?: readonly string[]
 }
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface LedgerCheck {
   readonly ledger: VerifyReport
   readonly reports: ReportsCheck
-  /** Notes that `REMIT_CHECKPOINT_DIR` holds; 0 where it is not set or holds none. */
+  /** The number of notes in `REMIT_CHECKPOINT_DIR`; 0 if it is not set or has none. */
   readonly anchors: number
   readonly durationMs: number
 }
 
-/** The reports that the ledger tells of, against those that are stored. */
+/** The reports in the ledger, compared with the stored ones. */
 export interface ReportsCheck {
   readonly checked: number
   readonly mismatched: number
   /** The first hundred, by sequence number. */
   readonly errors: readonly ReportError[]
-  /** The first of each code. */
+  /** The first error of each code. */
   readonly first_errors: readonly ReportError[]
   readonly error_count: number
 }
 
 export interface ReportError {
-  /** The entry that recorded the report, or should have; of a checkpoint, the entry that it names. */
+  /** The entry that recorded the report, or should have; for a checkpoint, the entry that it names. */
   readonly seq: number
   readonly code: ReportErrorCode
   readonly reportId: string
 }
 
 /**
- * `report_missing`: recorded, and not stored. `report_changed`: its bytes or what stands beside
- * them are not what was recorded. `report_unrecorded`: stored, and no entry tells of it.
- * `report_checkpoint`: the entry that it names as the end of the ledger has another hash now, or is missing.
+ * `report_missing`: recorded but not stored. `report_changed`: its bytes or columns differ from the
+ * record. `report_unrecorded`: stored, but without an entry. `report_checkpoint`: the entry that it
+ * names as the end of the ledger has another hash or is missing.
  */
 export type ReportErrorCode =
   | 'report_missing'
@@ -73,9 +80,9 @@ export type ReportErrorCode =
   | 'report_checkpoint'
 
 export interface ReportFacts {
-  /** As at the end of the period; the same for the same entries. */
+  /** As at the end of the period; equal for equal entries. */
   readonly facts: Facts
-  /** The end of the ledger at the moment of reading, for the envelope. */
+  /** The end of the ledger when it was read, for the envelope. */
   readonly head: {
     readonly size: number
     readonly hash: string
@@ -83,7 +90,7 @@ export interface ReportFacts {
     readonly first_bad_seq: number | null
     readonly anchors_checked: number
   }
-  /** The whole check, also of what came after the period. */
+  /** The whole check, including entries after the period. */
   readonly check: LedgerCheck
 }
 
@@ -92,6 +99,6 @@ export interface EvidenceQuery {
   /** A check (`APR-3`), or kinds of evidence (`approval_decisions`). */
   readonly of: { readonly check: string } | { readonly kinds: readonly EvidenceKind[] }
   readonly afterSeq: number | null
-  /** The lowest so many, at most. */
+  /** The maximum count; the lowest numbers are returned. */
   readonly most: number
 }

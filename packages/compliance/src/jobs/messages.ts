@@ -4,7 +4,7 @@ import type { ReplayTask } from './replay.ts'
 import type { EvidenceQuery, VerifyOptions } from './jobs.ts'
 import type { Question } from '../facts/index.ts'
 
-/** One job, as it crosses over to a thread. */
+/** One job, as sent to a thread. */
 export type Task = { readonly orgId: string; readonly trust: Trust } & (
   | { readonly kind: 'verify'; readonly options: VerifyOptions }
   | { readonly kind: 'report'; readonly question: Question }
@@ -12,7 +12,7 @@ export type Task = { readonly orgId: string; readonly trust: Trust } & (
   | { readonly kind: 'replay'; readonly replay: ReplayTask }
 )
 
-/** What a thread says: that it has loaded; how far it is; what came of the job, or why nothing did. */
+/** A message of a thread: loaded, progress, result or error. */
 export type Report =
   | { readonly ready: true }
   | { readonly done: number; readonly total: number }
@@ -20,7 +20,7 @@ export type Report =
   | { readonly refused: Pick<Failure, 'code' | 'message' | 'extras'> }
   | { readonly failed: SentError }
 
-/** An error's class does not cross over, and its members only by name. */
+/** An error in transfer: its class is lost, and its members are sent by name. */
 export interface SentError {
   readonly message: string
   readonly stack: string | undefined

@@ -16,19 +16,19 @@ export type ReplayCounts = Pick<
   | 'flips_omitted'
 >
 
-/** One replay as plain data, which a worker thread receives. */
+/** One replay as plain data, for a worker thread. */
 export interface ReplayTask {
-  /** URL of the module that opens the trial: see `RuleTrials`. */
+  /** The URL of the module that opens the trial: see `RuleTrials`. */
   readonly module: string
   readonly overlay: Overlay | null
-  /** The period, RFC 3339 in UTC, half-open; or where an earlier replay of it ended. */
+  /** The half-open period, RFC 3339 in UTC; or the remaining span of an earlier part. */
   readonly span: { readonly from: string; readonly to: string } | ReplaySpan
   readonly maxDecisions: number
-  /** Flips to list. */
+  /** The maximum number of flips to list. */
   readonly limit: number
-  /** Milliseconds after which it ends where it is. */
+  /** Milliseconds after which the replay stops. */
   readonly maxMs: number
-  /** Begins the digest of the rules that an earlier part was judged by; null for the first part. */
+  /** The digest prefix of the rules of an earlier part; null for the first part. */
   readonly digest: string | null
 }
 
@@ -46,6 +46,6 @@ export interface ReplayResult {
     readonly defaultEffect: 'allow' | 'deny'
     readonly digest: string
   }
-  /** What is left of the period; null at its end. */
+  /** The remaining span of the period; null at its end. */
   readonly rest: ReplaySpan | null
 }

@@ -1,11 +1,11 @@
-/** Keys and checkpoints from outside of the database, against which a ledger is verified. */
+/** Keys and checkpoints from outside the database, for verifying a ledger. */
 export interface Trust {
   /** The server's own verifier key. */
   readonly vkeys: readonly string[]
-  /** Notes of the folder of checkpoints. */
+  /** Notes from the checkpoint folder. */
   readonly anchors: readonly string[]
-  /** Sentences about what of that folder could not be read. */
+  /** Sentences about unreadable parts of that folder. */
   readonly unread: readonly string[]
-  /** There should be a folder, and it holds nothing of the ledger. */
+  /** The configured folder contains nothing for this ledger. */
   readonly none?: boolean
 }

@@ -3,7 +3,7 @@ import { agentFacts } from '@remit/core'
 
 type Attributes = Readonly<Record<string, unknown>>
 
-/** Kinds of entries that have the whole agent. */
+/** Entry kinds that contain the whole agent. */
 export const AGENT_KINDS = [
   'agent.registered',
   'agent.updated',
@@ -12,7 +12,7 @@ export const AGENT_KINDS = [
   'agent.removed',
 ] as const
 
-/** An entry as it stands, or as a pruning carried it over. Its payload is null once erased. */
+/** An entry as stored or as carried over by a pruning. Its payload is null once erased. */
 export interface AgentEntry {
   readonly seq: number
   readonly kind: string
@@ -24,18 +24,19 @@ const KINDS: ReadonlySet<string> = new Set(AGENT_KINDS)
 const NONE: Attributes = {}
 
 /**
- * What conditions read as `agent`, as it was when a decision was made: the ledger tells every change of
- * an agent with the whole of it, so decisions need not repeat it. Entries come in order.
+ * The attributes that conditions read as `agent`, at the time of a decision. The ledger records
+ * every change of an agent with the whole agent, so decisions need not repeat it. Entries must be
+ * in order.
  */
 export class AgentsThen {
   readonly #attributes = new Map<
     string,
     { readonly seq: number; readonly facts: Attributes | null }
   >()
-  /** What was said before this number may have been changed by an entry that was erased. */
+  /** Agents recorded before this number may have been changed by an erased entry. */
   #doubtedBefore = 0
 
-  /** Entries of other kinds say nothing here. */
+  /** Adds an entry; other kinds are ignored. */
   entry({ seq, kind, agent_id: agentId = null, payload }: AgentEntry): void {
     if (!KINDS.has(kind)) return
     const said = payload === null ? null : agentIn(payload)
@@ -47,7 +48,7 @@ export class AgentsThen {
     if (said) this.#attributes.set(said.agent_id, { seq, facts: agentFacts(said) })
   }
 
-  /** Null where nobody knows; without attributes where the agent was not registered. */
+  /** Returns null if the agent is unknown, and no attributes if it was not registered. */
   of(agentId: string): Attributes | null {
     const known = this.#attributes.get(agentId)
     if (known) return known.seq >= this.#doubtedBefore ? known.facts : null
@@ -55,7 +56,10 @@ export class AgentsThen {
   }
 }
 
-/** The agent of an entry; undefined where the entry has none, null for a text that the server did not write. */
+/**
+ * The agent of an entry; undefined if the entry has none, null for text that the server did not
+ * write.
+ */
 function agentIn(payload: string): Agent | undefined | null {
   try {
     const { data } = JSON.parse(payload) as { data: { agent?: Agent } }

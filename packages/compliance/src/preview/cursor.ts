@@ -5,17 +5,17 @@ import type { ReplayResult, ReplaySpan } from '../jobs/replay.ts'
 
 const CURSOR = /^(\d{1,15})\.(\d{1,15})\.([0-9a-f]{16})\.([0-9a-f]{16})$/
 
-/** Where a replay goes on, and the beginning of the digest of the rules that it has to go on with. */
+/** The position to continue a replay from, and the digest prefix of its rules. */
 export interface Continued {
   readonly span: ReplaySpan
   readonly digest: string
 }
 
-/** What is left of the period, bound to this period and overlay and to the rules it was judged by. */
+/** Encodes the remaining span, bound to the period, the overlay and the rules. */
 export const cursorOf = (request: ReplayRequest, { rest, judgedBy }: ReplayResult): string | null =>
   rest && [rest.fromSeq, rest.endSeq, mark(request), judgedBy.digest.slice(0, 16)].join('.')
 
-/** Throws `invalid_request` for a cursor of another replay. */
+/** Decodes a cursor. Throws `invalid_request` for a cursor of another replay. */
 export function readCursor(request: ReplayRequest): Continued | null {
   if (request.cursor === undefined) return null
   const [, fromSeq, endSeq, own, digest] = CURSOR.exec(request.cursor) ?? []

@@ -4,8 +4,8 @@ import type { Caller, EntryDraft } from '@remit/core'
 import { recordedOverlay } from './overlay.ts'
 
 /**
- * The entry of a dry-run or a replay. It has neither agent nor action nor decision, so that nothing can
- * take it for a decision. One a call, however many requests it was about.
+ * The entry of a dry-run or a replay: one per call. It has no agent, action or decision, so that it
+ * cannot be mistaken for a decision.
  */
 export const dryRunEntry = (
   caller: Caller | null,

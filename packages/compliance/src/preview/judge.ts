@@ -3,20 +3,20 @@ import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
 
 type Side = Flip['was']
 
-/** What becomes of a recorded decision under other policy rules. */
+/** A recorded decision under other policy rules. */
 export type Judged =
   | { readonly is: 'unchanged'; readonly why: 'judged' | 'denied_elsewhere' | 'not_in_plan' }
   | { readonly is: 'not_replayable'; readonly why: 'policies_failed' | 'agent_unknown' }
   | {
       readonly is: 'flip'
       readonly kind: FlipKind
-      /** The rule that made the difference; null is the default effect. */
+      /** The rule that caused the difference; null for the default effect. */
       readonly cause: string | null
       readonly was: Side
       readonly wouldBe: Side
     }
 
-/** Denials by other stages. Whatever the policies say, they deny. */
+/** Denials by other stages, which policies cannot change. */
 const ELSEWHERE: ReadonlySet<Reason> = new Set([
   'agent_denied',
   'agent_suspended',
@@ -34,9 +34,9 @@ const ELSEWHERE: ReadonlySet<Reason> = new Set([
 const BY_POLICY: ReadonlySet<Reason> = new Set(['policy_deny', 'policy_error', 'default_deny'])
 
 /**
- * Judges a decision anew by its policies alone: what the other stages said then stands. Where the
- * policies would now let through what they denied, nobody was asked for an approval then, so the
- * current approval rules say whether somebody would be. `agent` is as for `RuleTrial.judge`.
+ * Evaluates the policies of a decision again; the results of other stages remain. If the policies
+ * would now allow an action that they denied, the current approval rules determine whether it needs
+ * approval, since none was requested at the time. `agent` is as for `RuleTrial.judge`.
  */
 export function judgeAnew(
   { ask, decision, reason, matched }: RecordedDecision,

@@ -3,10 +3,10 @@ import type { PolicyInput, PolicyOverlay, TriedRule } from '@remit/contract'
 import { canonicalJson, fail, isoTime } from '@remit/core'
 import type { RuleTrials } from '@remit/core'
 
-// An entry has a largest size, and a change of more rules is known by its own digest.
+// Entries have a maximum size; a larger change is recorded by its digest.
 const MAX_NAMED = 100
 
-/** The rules to try, checked as if they were to be created; refused where no module has policies. */
+/** Validates the overlay rules like new rules; refused if no module provides policies. */
 export async function admitOverlay(
   trials: RuleTrials | undefined,
   orgId: string,
@@ -22,7 +22,7 @@ export function theTrials(trials: RuleTrials | undefined): RuleTrials {
   return trials
 }
 
-/** What an entry says of the rules that were tried. */
+/** The record of an overlay in an entry. */
 export const recordedOverlay = (overlay: PolicyOverlay) => ({
   digest: digestOf(overlay),
   added: overlay.add.length,
@@ -33,8 +33,8 @@ export const recordedOverlay = (overlay: PolicyOverlay) => ({
 })
 
 /**
- * SHA-256 in hex over the canonical JSON of what a policy rule does. The rule that is created later has
- * the same one in its entry `policy.created`, whatever it is called and however it is described.
+ * SHA-256 in hex of the canonical JSON of a policy rule's effect. A rule created later has the same
+ * digest in its entry `policy.created`, whatever its id and description.
  */
 function ruleDigest(rule: Omit<PolicyInput, 'description'>): string {
   const { effect, agents, actions, resources, condition, enabled } = rule
@@ -53,6 +53,6 @@ function ruleDigest(rule: Omit<PolicyInput, 'description'>): string {
   })
 }
 
-/** SHA-256 in hex over the canonical JSON of a value; what is undefined is left out. */
+/** SHA-256 in hex of the canonical JSON of a value; undefined members are omitted. */
 export const digestOf = (value: unknown): string =>
   hash('sha256', canonicalJson(JSON.parse(JSON.stringify(value))), 'hex')

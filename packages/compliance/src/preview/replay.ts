@@ -10,17 +10,17 @@ import { Tally } from './tally.ts'
 
 type Db = Database<Tables>
 
-// A decision has 256 KiB at most, and few have one.
+// A decision has at most 256 KiB, and few are that large.
 const PAGE = 256
-/** Sequence numbers looked through in one query, where decisions are rare. */
+/** Sequence numbers to scan in one query where decisions are rare. */
 const WINDOW = 20_000
 const DECIDED = 'authorization.decided'
 
 /**
- * Judges the recorded decisions of a period anew. Reads page by page, so that it needs the same memory
- * for every period, and ends after so many decisions or so much time, with what is left of the period.
- * Null where the rules are not those of the earlier part. Whoever else shares the thread has a turn
- * after every page, and `onProgress` hears of it: of so many sequence numbers so many are done.
+ * Evaluates the recorded decisions of a period again. Reads page by page with constant memory, and
+ * stops after a number of decisions or a time, with the remaining span. Returns null if the rules
+ * differ from those of the earlier part. Other work on the thread gets a turn after every page, and
+ * `onProgress` receives the number of processed sequence numbers.
  */
 export async function replay(
   db: Db,
@@ -32,13 +32,13 @@ export async function replay(
   const trial = await openTrial(db, orgId, task.overlay)
   if (task.digest !== null && !trial.digest.startsWith(task.digest)) return null
   const asked = 'fromSeq' in task.span ? task.span : await spanOf(db, orgId, task.span)
-  // An earlier part may have ended below where the ledger begins now.
+  // The ledger may have been pruned beyond the end of the earlier part.
   const span = { ...asked, fromSeq: Math.max(asked.fromSeq, await beginOf(db, orgId)) }
   const judge = new Replayer(db, orgId, trial, task.limit)
   const started = performance.now()
   const isLate = () => performance.now() - started > task.maxMs
   let at = span.fromSeq
-  // Late or not, every part gets a little further.
+  // Every part makes progress, even after its deadline.
   while (at < span.endSeq && judge.decisions < task.maxDecisions) {
     const most = Math.min(PAGE, task.maxDecisions - judge.decisions)
     at = await judge.page(at, span.endSeq, most, isLate)
@@ -67,8 +67,8 @@ async function spanOf(
 }
 
 /**
- * The entries from the cut to the head. Below there may be some that a pruning which was interrupted has
- * left, and what stands beyond nobody recorded: nothing verifies them, and nobody is given them.
+ * The entries from the cut to the head. Rows outside this range, from an interrupted pruning or an
+ * unknown source, are not verified and must not be used.
  */
 async function keptRange(db: Db, orgId: string): Promise<{ from: number; to: number }> {
   const from = await beginOf(db, orgId)
@@ -83,13 +83,13 @@ async function keptRange(db: Db, orgId: string): Promise<{ from: number; to: num
 const beginOf = async (db: Db, orgId: string): Promise<number> =>
   (await findCut(db, orgId))?.size ?? 0
 
-/** Goes through the ledger, and knows what it said of agents up to where it is. */
+/** Replays decisions and tracks the agents up to the current position. */
 class Replayer {
   readonly #db: Db
   readonly #orgId: string
   readonly #trial: RuleTrial
   readonly #tally: Tally
-  /** Null until a rule asks: most do not, and reading it takes a look at every entry before. */
+  /** Null until a rule reads agents: most do not, and it requires a read of all earlier entries. */
   #agents: AgentsThen | null = null
 
   constructor(db: Db, orgId: string, trial: RuleTrial, limit: number) {
@@ -107,7 +107,7 @@ class Replayer {
     return this.#tally.counts()
   }
 
-  /** Judges up to `most` decisions from `from` on; returns the number to go on with. */
+  /** Evaluates up to `most` decisions from `from`; returns the number to continue with. */
   async page(from: number, end: number, most: number, isLate: () => boolean): Promise<number> {
     const to = Math.min(end, from + WINDOW)
     const rows = await this.#read([DECIDED, ...AGENT_KINDS], from, to, most)

@@ -8,10 +8,10 @@ import { admitOverlay, theTrials } from './overlay.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
-/** Milliseconds that a replay may compute. */
+/** The maximum computation time of a replay, in milliseconds. */
 const REPLAY_MS = 10_000
 
-/** One dry-run of an organization at a time; what waits for longer would pass its deadline. */
+/** One dry-run per organization at a time; a longer wait would exceed its deadline. */
 const TRIALS = {
   size: Infinity,
   each: 1,
@@ -19,7 +19,7 @@ const TRIALS = {
   patienceMs: 8_000,
 }
 
-/** How to read the numbers of a replay. */
+/** Explanations of a replay's counts. */
 const NOTES = [
   'Only policies are evaluated again. Denials by other stages and granted approvals remain. Spend is not counted again.',
   'If the policies would now allow an action that they denied, the current approval rules determine whether it requires approval.',
@@ -107,7 +107,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
   })
 }
 
-/** The time to decide as of: the windows of spend and rules further away mean nothing. */
+/** The time of the decision, bounded: distant times are outside all spend windows and rules. */
 function momentOf(at: string | undefined, now: number): number {
   if (at === undefined) return now
   const time = Date.parse(at)
@@ -116,7 +116,7 @@ function momentOf(at: string | undefined, now: number): number {
   return time
 }
 
-/** The contract has made sure that agent and action are there. */
+/** The contract guarantees agent and action. */
 const soleRequest = ({ action, agent_id, context, resource }: DryRunRequest): AuthorizeRequest => ({
   action: action ?? '',
   agent_id: agent_id ?? '',

@@ -12,7 +12,7 @@ const none = (): FlipCounts =>
 
 const total = (counts: FlipCounts): number => FLIPS.reduce((sum, kind) => sum + counts[kind], 0)
 
-/** Counts decisions in the order of their sequence numbers, and keeps the first `limit` flips. */
+/** Counts decisions in order, and keeps the first `limit` flips. */
 export class Tally {
   readonly #limit: number
   readonly #unchanged = { judged: 0, denied_elsewhere: 0, not_in_plan: 0 }
@@ -90,6 +90,6 @@ export class Tally {
   }
 }
 
-/** The default effect first, then by code units. */
+/** Sorts the default effect first, then by code units. */
 const order = (a: string | null, b: string | null): number =>
   (a ?? '') < (b ?? '') ? -1 : (a ?? '') > (b ?? '') ? 1 : 0

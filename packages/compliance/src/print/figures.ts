@@ -2,9 +2,9 @@ import type { Figure } from '@remit/contract'
 import { percentText } from '../facts/index.ts'
 import { LABELS } from './labels.ts'
 
-/** Figures whose members are named by what was recorded: scorers. */
+/** Figures whose member names are recorded values: scorers. */
 const OF_RECORDED_NAMES: ReadonlySet<string> = new Set(['M48', 'SCR-2'])
-/** Members whose own members are named so: kinds of entries, actors, scorers, issuers. */
+/** Members whose own member names are recorded values: entry kinds, actors, scorers, issuers. */
 const BY_RECORDED_NAMES: ReadonlySet<string> = new Set([
   'by_kind',
   'by_actor',
@@ -12,10 +12,10 @@ const BY_RECORDED_NAMES: ReadonlySet<string> = new Set([
   'by_issuer',
 ])
 
-/** Shares of time: in milliseconds, which nobody reads. */
+/** Shares of time, whose millisecond counts are not printed. */
 const OF_TIME: ReadonlySet<string> = new Set(['M06', 'LED-5'])
 
-/** The value of a metric or a check for people; `id` is that of the metric or the check. */
+/** Formats the value of a metric or a check; `id` is that of the metric or the check. */
 export const figureText = (figure: Figure, id = ''): string =>
   figure === null
     ? 'nothing to measure'
@@ -48,10 +48,10 @@ function nested(figure: Figure, name: string, isRecorded: boolean): string {
   return text.includes('; ') ? `[${text}]` : text
 }
 
-/** A difference of two shares, as `0.1214`, in points of a percent. */
+/** Formats a difference of two shares, such as `0.1214`, in percentage points. */
 const pointsText = (text: string): string => `${numberText((Number(text) * 100).toFixed(1))} points`
 
-/** `15.00` is 15. */
+/** Removes trailing zeros: `15.00` is 15. */
 const numberText = (text: string): string =>
   /^-?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, '') : text
 

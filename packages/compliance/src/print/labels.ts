@@ -1,4 +1,4 @@
-/** Members of figures whose names alone would not say what they are. */
+/** Labels of figure members whose names are unclear. */
 export const LABELS: Readonly<Record<string, string>> = {
   agent_days: 'agent-days over the cap',
   agent_months: 'agent-months over the cap',

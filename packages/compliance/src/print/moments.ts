@@ -14,7 +14,7 @@ const MONTHS = [
 ]
 const DAY = 86_400_000
 
-/** A period of whole UTC days as its first and last day; any other one as its instants. */
+/** A period of whole UTC days as its first and last day; other periods as instants. */
 export function periodText({ from, to }: { readonly from: string; readonly to: string }): string {
   if (!from.endsWith('T00:00:00.000Z') || !to.endsWith('T00:00:00.000Z'))
     return `${momentText(from)} to before ${momentText(to)}`
@@ -25,7 +25,7 @@ export function periodText({ from, to }: { readonly from: string; readonly to: s
 export const momentText = (time: string): string =>
   `${dayText(Date.parse(time))}, ${time.slice(11, 19)} UTC`
 
-// Neither the locale nor the time zone of the machine has a say.
+// Independent of the locale and time zone of the machine.
 export function dayText(time: number): string {
   const date = new Date(time)
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`

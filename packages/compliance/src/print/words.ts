@@ -17,7 +17,7 @@ export const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
   manual: 'Manual',
 }
 
-/** What a status says, and what it does not. */
+/** The meaning of each status. */
 export const STATUS_MEANINGS: Readonly<Record<ControlStatus, string>> = {
   satisfied:
     'For governed agents, the listed checks passed over the stated populations in the period. The status covers that part only.',
@@ -55,7 +55,7 @@ export const RESULT_WORDS = {
 export const evidenceWords = ({ operated, reason }: ReportEvidence): string =>
   operated || reason === null ? (operated ? 'operating' : 'not operating') : REASON_WORDS[reason]
 
-/** `credential_lifecycle` as words at the beginning of a line. */
+/** Formats `credential_lifecycle` as words with a capital letter. */
 export const titleOf = (id: string): string => {
   const words = id.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -63,7 +63,7 @@ export const titleOf = (id: string): string => {
 
 export const seqText = (seqs: readonly number[]): string => seqs.join(', ')
 
-/** How much a check looked at and, where that was too little, how much it takes. */
+/** The population of a check and, if it was too small, the required minimum. */
 export function lookedAtText({ population, basis, days, least, result }: ReportCheck): string {
   if (least === undefined || basis === undefined || days === undefined) return String(population)
   const looked = `${least.of}: ${basis}`
@@ -95,17 +95,17 @@ export function datedText(
   return groups.map((group) => `${seqText(group.seqs)} (${group.day})`).join('; ')
 }
 
-/** Texts of whole sentences, one by one. */
+/** Splits a text into sentences. */
 export const sentencesIn = (text: string): string[] =>
   text.split(/(?<=\.)\s+(?=\p{Lu})/u).filter((sentence) => sentence !== '')
 
-/** A sentence of what must be supplied as an item of a list that says so already. */
+/** Shortens a sentence for a list of evidence to supply, whose title contains the verb. */
 export const supplyItem = (sentence: string): string =>
   / (?:and|that|which) must be supplied/.test(sentence)
     ? sentence
     : sentence.replace(/ must be supplied\.$/, '.')
 
-/** The severities of findings that were not put right, as `1 high, 2 low`; null where none is known. */
+/** The severities of open findings, as `1 high, 2 low`; null if unknown. */
 export function openText(summary: ReportSummary): string | null {
   const { open_critical, open_high, open_medium, open_low } = summary
   if (open_critical === undefined) return null

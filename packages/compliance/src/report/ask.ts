@@ -13,11 +13,14 @@ import { deleteLeft, findClaimed, findReport, forgetClaim, insertReport } from '
 
 export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids' | 'evaluation'> {
   readonly generator: Generator
-  /** Milliseconds that a caller waits for the report; then it is answered as generating. */
+  /**
+   * Milliseconds that a caller waits for the report; afterwards the response has status
+   * `generating`.
+   */
   readonly patienceMs: number
 }
 
-/** For whom a report is made; without a caller, for the operator. */
+/** The requester of a report; the operator, if there is no caller. */
 export interface Asker {
   readonly orgId: string
   readonly caller: Caller | null
@@ -26,8 +29,8 @@ export interface Asker {
 const CLAIM_MS = 24 * 60 * 60 * 1000
 
 /**
- * A report, generated if that does not take long. A repeat with the same `Idempotency-Key` gets the
- * one that was asked for before, also where the process that began it has died since.
+ * Returns a report, generated if that is fast. A repeat with the same `Idempotency-Key` returns the
+ * earlier one, even if the process that started it has died.
  */
 export async function askForReport(
   deps: AskDeps,
@@ -95,7 +98,7 @@ function rowOf(
   }
 }
 
-/** The report that was asked for with the same key, if it was the same request. */
+/** The report of an earlier request with the same key, if the request was equal. */
 async function claimed(
   { db }: AskDeps,
   orgId: string,
@@ -107,7 +110,10 @@ async function claimed(
   return row
 }
 
-/** Waits for the report for a while. What could not be begun is not kept, since the caller will ask again. */
+/**
+ * Waits for the report for a limited time. A report whose generation could not start is not stored,
+ * since the caller will repeat the request.
+ */
 async function patiently(
   { db, patienceMs }: AskDeps,
   running: Promise<void>,

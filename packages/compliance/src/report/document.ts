@@ -20,8 +20,8 @@ import { basisOf, checksOf, daysOf, resultOf, statusOf } from './status.ts'
 import type { Standing } from './status.ts'
 
 /**
- * The content of a report: a function of what was asked and of the facts, of nothing else. Neither
- * the time of asking nor the host, its locale or the order of rows in the database is in it.
+ * The content of a report, a pure function of the request and the facts. It is independent of the
+ * time of the request, the host, its locale and the order of rows.
  */
 export function contentOf(catalogue: Catalogue, scope: Scope, facts: Facts): ReportContent {
   const { framework } = catalogue
@@ -63,7 +63,7 @@ export function contentOf(catalogue: Catalogue, scope: Scope, facts: Facts): Rep
   })
 }
 
-/** A forged entry may hold half a surrogate pair, which no JSON text may; the report is made all the same. */
+/** Repairs lone surrogates, which a forged entry may contain and JSON text must not. */
 function wellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed() as T
   if (Array.isArray(value)) return value.map(wellFormed) as T
@@ -74,7 +74,7 @@ function wellFormed<T>(value: T): T {
   return Object.fromEntries(members) as T
 }
 
-/** The bytes that are kept and hashed (RFC 8785), and their hash. */
+/** The stored and hashed bytes (RFC 8785), and their hash. */
 export function sealed(content: ReportContent): { text: string; sha256: string } {
   const text = canonicalJson(content)
   return { text, sha256: hash('sha256', text, 'hex') }
@@ -154,7 +154,7 @@ function ledgerOf({ ledger, outside: { chain } }: Facts, verified: boolean) {
     last_seq: ledger.lastSeq,
     entries: ledger.entries,
     by_kind: { ...ledger.byKind },
-    // The hash is of the last entry before the end, which an empty period does not have.
+    // The hash of the last entry before the end, which an empty period does not have.
     hash_at_last: ledger.lastSeq === null ? null : chain.hashAtLast,
     verified,
     verified_from_seq: chain.verifiedFromSeq,
@@ -174,7 +174,7 @@ function summaryOf(
   return { total: controls.length, ...counts, ...open }
 }
 
-/** All metrics of the catalogue; what was not measured is null over nothing. */
+/** All metrics of the catalogue; a metric without a measurement is null with population 0. */
 function metricsOf({ metrics }: Facts): ReportMetric[] {
   const measured = new Map(metrics.map((metric) => [metric.id, metric]))
   return [...METRICS.values()].map(({ id, name, unit }) => {

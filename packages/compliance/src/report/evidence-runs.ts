@@ -4,19 +4,19 @@ import type { SeqRun } from '../facts/index.ts'
 import { questionFor } from './generate.ts'
 
 export interface RunOptions {
-  /** Numbers that one pass gathers. */
+  /** The maximum numbers that one pass collects. */
   readonly length?: number
-  /** What is remembered of all reports together. */
+  /** The maximum cache size for all reports. */
   readonly maxBytes?: number
 }
 
 // 2 MB: a million entries behind a control are four passes.
 const LENGTH = 250_000
 const MAX_BYTES = 16 * 1024 * 1024
-/** What a run takes that holds nothing. */
+/** The minimum size of a cached run. */
 const LEAST_BYTES = 1024
 
-/** What is asked about a report, and after which sequence number. */
+/** The evidence of a report after a sequence number. */
 interface Asked {
   readonly orgId: string
   readonly report: Pick<ReadyReport, 'id' | 'period' | 'content_sha256'>
@@ -29,15 +29,16 @@ interface Known extends SeqRun {
 }
 
 /**
- * The numbers that pages of evidence are cut from. One pass over the ledger gathers those of many pages,
- * and the last ones are remembered in this process: a report's evidence does not change. Where nothing is
- * known, as after a restart, another pass goes on from the same place.
+ * Caches the numbers that pages of evidence are cut from. One pass over the ledger collects those
+ * of many pages, and this process caches the most recent ones: the evidence of a report does not
+ * change. Without a cached run, for example after a restart, another pass continues from the same
+ * position.
  */
 export class EvidenceRuns {
   readonly #jobs: Pick<Jobs, 'evidence'>
   readonly #length: number
   readonly #maxBytes: number
-  /** The one that was used last stands last. */
+  /** In order of last use. */
   readonly #known = new Map<string, Known>()
   #bytes = 0
 
@@ -50,7 +51,10 @@ export class EvidenceRuns {
     this.#maxBytes = maxBytes
   }
 
-  /** Up to `limit` numbers, and whether others follow. Fewer may come although others do. */
+  /**
+   * Returns up to `limit` numbers, and whether others follow. It may return fewer although others
+   * follow.
+   */
   async page(
     asked: Asked,
     limit: number,
@@ -66,7 +70,7 @@ export class EvidenceRuns {
     return { seqs, isLast: known.isWhole && begin + limit >= known.seqs.length }
   }
 
-  /** Null where what is known does not reach from `after` on. */
+  /** Returns null if no cached run covers the numbers after `after`. */
   #find(name: string, after: number): Known | null {
     const known = this.#known.get(name)
     if (!known || after < known.after) return null
@@ -99,7 +103,7 @@ export class EvidenceRuns {
 
 const bytesOf = ({ seqs }: Known): number => seqs.byteLength + LEAST_BYTES
 
-/** Where the numbers above `after` begin. */
+/** The index of the first number above `after`. */
 function firstAbove(seqs: Float64Array, after: number): number {
   let low = 0
   let high = seqs.length

@@ -13,7 +13,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** The entries behind a control or a check of a report, in their order, while all of them are kept. */
+/** The entries behind a control or a check of a report, in order, while all of them are kept. */
 export async function evidencePage(
   { db, runs }: Pick<Deps, 'db'> & { readonly runs: EvidenceRuns },
   orgId: string,
@@ -28,7 +28,7 @@ export async function evidencePage(
   if ('kinds' in of && of.kinds.length === 0) return { data: [], next_cursor: null }
   const { seqs, isLast } = await runs.page({ orgId, report, of, afterSeq }, query.limit, signal)
   const data = seqs.length === 0 ? [] : await findEntries(db, orgId, seqs)
-  // A pruning may have taken some of them meanwhile.
+  // A concurrent pruning may have removed some of them.
   await checkWhole(db, orgId, report)
   return { data, next_cursor: isLast ? null : String(seqs.at(-1)) }
 }

@@ -6,21 +6,21 @@ import type { EntryNote, Facts, Failure, Outcome } from '../facts/index.ts'
 import { isApplicable } from './status.ts'
 
 const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
-// Nobody reads more of one kind, and a report must not grow with the number of agents.
+// Limits the findings of one check: a report must not grow with the number of agents.
 const MOST_OF_A_CHECK = 100
 const MOST_SEQS = 50
 
-/** Every check is about the controls that name it; these two are about all that are computed. */
+/** A check concerns the controls that name it; these two concern all computed controls. */
 const ABOUT_ALL: ReadonlySet<string> = new Set(['LED-1', 'LED-7'])
 
 export const isAboutAll = ({ id }: CheckDefinition): boolean => ABOUT_ALL.has(id)
 
-/** Which controls of the report a check is about. */
+/** The controls of the report that a check concerns. */
 export type ControlsOf = (check: CheckDefinition) => readonly string[]
 
 /**
- * The controls that a failed check is about, among those in scope. A serious one that none of them names
- * is about the control under which the framework has somebody watch the operation.
+ * The controls in scope that a failed check concerns. A serious failure that none of them names
+ * concerns the framework's fallback control.
  */
 export const controlsOf =
   (
@@ -43,7 +43,7 @@ interface Found {
   readonly fixedBy: number | null
 }
 
-/** What does not hold, the gravest first, numbered. The order depends on the facts alone. */
+/** Findings, the most severe first, numbered. The order depends only on the facts. */
 export const findingsOf = (
   { checks, entries }: Pick<Facts, 'checks' | 'entries'>,
   controls: ControlsOf,
@@ -75,7 +75,7 @@ interface Named {
   readonly keys: string[]
 }
 
-/** Whom the entries of a finding name; those about the chain itself name nobody. */
+/** The agents and keys of a finding's entries; findings about the chain have none. */
 function namedIn({ check, seqs }: Found, entries: Facts['entries']): Named {
   if (check.id.startsWith('LED-') || check.id === 'REP-1') return { agents: [], keys: [] }
   const all = (of: (note: EntryNote) => string | null): string[] => {
@@ -88,7 +88,7 @@ function namedIn({ check, seqs }: Found, entries: Facts['entries']): Named {
 const NOBODY: EntryNote = { at: '', agentId: null, by: null }
 const MOST_NAMES = 10
 
-/** Who, when, and what put it right, as sentences behind the text of the check. */
+/** The agents, keys, dates and correction of a finding, as sentences after its text. */
 function sentencesOf(
   { agents, keys }: Named,
   { count, seqs, fixedBy }: Found,
@@ -129,7 +129,7 @@ const foundOf = (check: CheckDefinition, { params, count, seqs, fixedBy }: Failu
   fixedBy: fixedBy ?? null,
 })
 
-/** One finding that stands for all that are not shown. */
+/** One finding for all that are omitted. */
 function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
   if (rest.length === 0) return []
   const seqs = rest.flatMap((one) => one.seqs).toSorted((a, b) => a - b)
@@ -144,7 +144,7 @@ function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
   ]
 }
 
-/** The sentence of the catalogue with its parameters; what they hold is never read as another one. */
+/** Fills the template of the catalogue; parameter values are never interpreted as templates. */
 const textOf = (template: string, params: Failure['params']): string =>
   template.replace(
     /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,

@@ -10,9 +10,9 @@ import type { Stored } from './stored.ts'
 export interface Rendering {
   readonly contentType: string
   readonly text: string
-  /** Without a dot. */
+  /** Without the dot. */
   readonly extension: string
-  /** To be looked at, or to be kept as a file. */
+  /** Displayed in the browser, or saved as a file. */
   readonly disposition: 'inline' | 'attachment'
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -54,7 +54,7 @@ const FORMATS: Readonly<Record<ReportFormat, Render>> = {
   }),
 }
 
-/** The document with the very bytes of its content that were hashed. */
+/** The document with the exact bytes of its hashed content. */
 function withContent(
   { content: _content, ...envelope }: Stored['report'],
   content: string,
@@ -62,7 +62,10 @@ function withContent(
   return `${JSON.stringify(envelope).slice(0, -1)},"content":${content}}`
 }
 
-/** A report in the format that was asked for; throws `invalid_request` for what goes with another only. */
+/**
+ * Renders a report in the requested format. Throws `invalid_request` for parameters of another
+ * format.
+ */
 export function renderingOf(stored: Stored, query: ReportQuery): Rendering {
   for (const name of ['part', 'bom'] as const) {
     if (query.format !== 'csv' && query[name] !== undefined)
@@ -71,7 +74,7 @@ export function renderingOf(stored: Stored, query: ReportQuery): Rendering {
   return FORMATS[query.format](stored, query)
 }
 
-/** The answer: the bytes of the format, what they hash to, and under which name to keep them. */
+/** The response: the bytes, their digest, and the file name. */
 export function answerIn(
   stored: Stored,
   query: ReportQuery,
@@ -88,7 +91,7 @@ export function answerIn(
       'Content-Digest': `sha-256=:${hash('sha256', text, 'base64')}:`,
       ETag: `"${content_sha256}"`,
       'X-Content-Type-Options': 'nosniff',
-      // The table is hashed, so it cannot say so itself.
+      // The CSV is hashed, so it cannot contain this itself.
       ...(stored.report.evaluation && { 'X-Remit-Evaluation': 'true' }),
       ...headers,
       ...options.headers,

@@ -18,16 +18,16 @@ type Documents = Pick<
   'content' | 'csv' | 'content_sha256' | 'csv_sha256' | 'head' | 'summary' | 'verified'
 >
 
-// Between reading and recording, entries of the period can only come in where clocks disagree.
+// Between reading and recording, an entry of the period can only appear if clocks disagree.
 const MAX_READINGS = 3
 
-/** What is read for a report. */
+/** The facts to read for a report. */
 export const questionFor = (orgId: string, { from, to }: ReportPeriod): Question =>
   questionOf({ orgId, from: Date.parse(from), to: Date.parse(to) })
 
 /**
- * Reads the facts, writes the documents and records the report: it and the entry `report.generated`
- * come to be in one transaction, or neither does.
+ * Reads the facts, writes the documents and records the report. The report and its entry
+ * `report.generated` are stored in one transaction.
  */
 export async function generate(
   { writer }: Pick<Deps, 'writer'>,
@@ -42,7 +42,7 @@ export async function generate(
     const finish: Change<boolean> = async (scope) => {
       if (!(await isStillWhole(scope, row, facts.head.size)))
         return { entries: [], reply: () => false }
-      // Another process may have finished the report, or given it up.
+      // Another process may have finished or abandoned the report.
       const isMine = await record(scope, row, documents)
       const entries = isMine ? [generatedEntry({ ...row, ...documents })] : []
       return { entries, reply: () => true }
@@ -71,7 +71,7 @@ function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
   }
 }
 
-/** Whether no entry of the period was written since the facts were read, and none can come any more. */
+/** Returns whether the period is over and has no entry after those that were read. */
 async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Promise<boolean> {
   if (scope.recordedAt < row.period_to)
     throw invalid('to', 'is in the future by the clock of the ledger')
@@ -84,7 +84,7 @@ async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Pr
   return next === undefined || next.recorded_at >= row.period_to
 }
 
-/** False where the report is not being generated any more. */
+/** Returns false if the report is no longer being generated. */
 async function record(scope: WorkScope, row: ReportHead, documents: Documents): Promise<boolean> {
   const db = on<Tables>(scope.tx)
   // The entry is the only one of its transaction, so it comes next.

@@ -8,15 +8,15 @@ import { findAbandoned, updateGenerating } from './store.ts'
 
 export type GeneratorDeps = Pick<Deps, 'db' | 'writer' | 'clock' | 'log'>
 
-/** How long a process vouches for a report at a time. */
+/** The duration of a lease on a report, in milliseconds. */
 export const HOLD_MS = 30_000
 const RENEW_MS = 10_000
 const SWEEP_MS = 10_000
 const MAX_ATTEMPTS = 3
 
 /**
- * Generates reports. A row of the database holds what was asked, and until when the process that
- * works on it vouches for it; so a report whose process has died is found and finished by another.
+ * Generates reports. A row holds the request and the lease of the process that works on it, so
+ * another process finds and finishes a report whose process died.
  */
 export class Generator {
   readonly #deps: GeneratorDeps
@@ -31,12 +31,12 @@ export class Generator {
     this.#jobs = jobs
   }
 
-  /** The report as it is being generated in this process. */
+  /** The running generation of a report in this process. */
   running({ org_id, id }: Pick<ReportHead, 'org_id' | 'id'>): Promise<void> | undefined {
     return this.#running.get(`${org_id} ${id}`)
   }
 
-  /** Begins a report that this process holds; rejects where it could not be generated. */
+  /** Starts a report that this process holds; rejects if its generation fails. */
   run(row: ReportHead): Promise<void> {
     const name = `${row.org_id} ${row.id}`
     const known = this.#running.get(name)
@@ -46,7 +46,7 @@ export class Generator {
     return running
   }
 
-  /** Takes over what others left; for tests and the timer. */
+  /** Resumes abandoned reports; for tests and the timer. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#takeOver()
       .catch((error: unknown) =>
@@ -80,11 +80,11 @@ export class Generator {
     }
   }
 
-  /** Whoever comes next goes on with it, if that can help; else it has failed. */
+  /** Releases the report for another attempt if that can help; otherwise it fails. */
   async #giveUp(row: ReportHead, error: unknown): Promise<void> {
     const { db, log } = this.#deps
     const isPassing = this.#closing.signal.aborted || isUnavailable(error) || isBusy(error)
-    // What was not begun does not count.
+    // An attempt that did not start does not count.
     const attempts = row.attempts - (this.#closing.signal.aborted || isBusy(error) ? 1 : 0)
     const change =
       isPassing && attempts < MAX_ATTEMPTS
@@ -116,13 +116,13 @@ export class Generator {
 const isBusy = (error: unknown): boolean => error instanceof Failure && error.status === 429
 
 const INTERRUPTED = 'Generation was started three times, and the process ended each time.'
-// A repeat of the request may try anew.
+// The request may be repeated with the same key.
 const UNCLAIMED = { claim_key: null, claim_hash: null }
 
 const reasonOf = (error: unknown): string =>
   error instanceof Failure ? error.message : 'Generation failed. The server log contains the cause.'
 
-/** Vouches for a report again and again, until it ends. */
+/** Renews the lease on a report until it ends. */
 class Hold {
   row: ReportHead
   readonly #ended = new AbortController()

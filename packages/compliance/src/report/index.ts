@@ -3,7 +3,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { Generator } from './generator.ts'
 import { reportRoutes } from './routes.ts'
 
-/** What reports add to the module. */
+/** The contribution of reports to the module. */
 export function reportsOf(
   deps: Deps,
   jobs: Jobs,

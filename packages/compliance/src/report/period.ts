@@ -10,9 +10,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const DEFAULT_DAYS = 90
 
 /**
- * The period that is asked for; the last 90 whole UTC days where nothing is. A date stands for a whole
- * UTC day, also as `to`. Throws `invalid_request` for one that is empty or not over: no entry can come
- * to stand in a reported period any more.
+ * The requested period; by default the last 90 whole UTC days. A date means a whole UTC day, also
+ * as `to`. Throws `invalid_request` for an empty or unfinished period: a reported period must not
+ * receive further entries.
  */
 export function periodOf(
   asked: { readonly from?: string | undefined; readonly to?: string | undefined },
@@ -31,7 +31,7 @@ export function periodOf(
   return { from, to }
 }
 
-/** A moment that the contract let through; a date ends `dayEnd` after its first moment. */
+/** A valid time from the contract; a date as end is extended by `dayEnd`. */
 const momentOf = (text: string, dayEnd: number): number =>
   text.includes('T') ? Date.parse(text) : Date.parse(`${text}T00:00:00.000Z`) + dayEnd
 

@@ -13,7 +13,7 @@ import type { EvidenceQuery, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
 type Db = Database<Tables>
 type OnProgress = NonNullable<CheckHooks['onProgress']>
 
-/** What a report is made of. */
+/** The input of a report. */
 export async function readReportFacts(
   db: Db,
   orgId: string,
@@ -42,8 +42,8 @@ export async function readReportFacts(
 }
 
 /**
- * The numbers of the entries behind a control or a check, from the same reading as the report: what does
- * not verify shows there too.
+ * The numbers of the entries behind a control or a check, read like the report: unverified entries
+ * are included.
  */
 export async function readEvidence(
   db: Db,
@@ -59,7 +59,7 @@ export async function readEvidence(
   return into.run
 }
 
-/** One pass over the whole ledger into a fold, with what it says of the period of a question. */
+/** One pass over the whole ledger into a fold, with the chain facts for the period of a question. */
 async function readAll(
   db: Db,
   orgId: string,
@@ -86,7 +86,7 @@ async function readAll(
   return { check, outside: { chain, reports: before }, carried: carried.rows }
 }
 
-/** What the report prints of the entries that it names. Of those that were pruned, what was carried over. */
+/** Notes on the printed entries; pruned ones are read from carried entries. */
 async function readNotes(
   db: Db,
   orgId: string,

@@ -6,11 +6,11 @@ import type { Evidence, Facts, Outcome } from '../facts/index.ts'
 
 const DAY = 86_400_000
 
-/** What the status of controls is found from, as at the end of the period. */
+/** The facts that the status of controls depends on, at the end of the period. */
 export interface Standing {
-  /** The chain up to the last entry of the period, and every checkpoint that was kept of it. */
+  /** The chain up to the last entry of the period, and every known checkpoint of it. */
   readonly ledgerVerified: boolean
-  /** Null where nothing tells of it: then nothing is left out for it. */
+  /** Null if no entry records the plan; then no control is excluded by plan. */
   readonly plan: Plan | null
   readonly outcomes: ReadonlyMap<string, Outcome>
   readonly span: Facts['span']
@@ -22,7 +22,7 @@ export interface Verdict {
   readonly reason: StatusReason | null
 }
 
-/** A sound chain alone says nothing about these controls; about the others it says everything. */
+/** A valid chain alone is no evidence for these controls, and sufficient for the others. */
 const ABOUT_THE_LEDGER: ReadonlySet<string> = new Set([
   'ledger_integrity',
   'ledger_continuity',
@@ -35,16 +35,16 @@ export const isApplicable = (outcome: Outcome | undefined): outcome is Outcome =
 
 type Result = ReportCheck['result']
 
-/** How many there are of what the least of a check counts. */
+/** The number of cases that the minimum of a check counts. */
 export const basisOf = ({ basis, population }: Outcome): number => basis ?? population
 
-/** Whole days of record, as the least of a check counts them. */
+/** Whole days of record, as the minimum of a check counts them. */
 export const daysOf = ({ least }: CheckDefinition, span: Facts['span']): number =>
   Math.floor(span[`${least.over}Ms`] / DAY)
 
 /**
- * What a check came to. A failure is one over however few; to pass it takes as many, and as long a
- * record, as the catalogue says.
+ * The result of a check. A failure needs no minimum; a pass needs the population and the days that
+ * the catalogue requires.
  */
 export function resultOf(
   check: CheckDefinition,
@@ -57,13 +57,13 @@ export function resultOf(
   return daysOf(check, span) < check.least.days ? 'too_young' : 'pass'
 }
 
-/** Why results are not enough to pass; null where all that apply are. */
+/** The reason why results do not suffice for a pass; null if all applicable ones do. */
 const shortfallOf = (results: readonly Result[]): 'too_small' | 'too_young' | null =>
   (['too_small', 'too_young'] as const).find((one) => results.includes(one)) ?? null
 
 /**
- * The status of a control; `checks` are those that name it. The first rule that holds decides: what
- * nobody looked at is never satisfied, and what went wrong is never hidden behind what was not used.
+ * The status of a control; `checks` are those that name it. The first matching rule decides: a
+ * control without examined cases is never satisfied, and a failure always shows.
  */
 export function statusOf(
   { coverage, evidence: kinds, requires }: Pick<Control, 'coverage' | 'evidence' | 'requires'>,

@@ -29,7 +29,7 @@ const HEAD = [
   'evaluation',
 ] as const satisfies readonly (keyof ReportHead)[]
 
-/** False where another report was asked for with the same `Idempotency-Key`; then nothing was written. */
+/** Returns false, and writes nothing, if another report has the same `Idempotency-Key`. */
 export async function insertReport(db: AnyDatabase, row: ReportRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await on<Tables>(db)
     .insertInto('compliance_report')
@@ -63,7 +63,7 @@ export const findClaimed = (
     .where('claim_key', '=', claimKey)
     .executeTakeFirst()
 
-/** Newest first, before `beforeId`: ids sort by the time at which they were given. */
+/** Newest first, before `beforeId`: ids sort by creation time. */
 export async function listReports(
   db: AnyDatabase,
   orgId: string,
@@ -79,7 +79,7 @@ export async function listReports(
   return query.execute()
 }
 
-/** Changes a report that is being generated; false where it is not, or not held as it was. */
+/** Changes a report that is being generated; returns false if it is not, or if its lease changed. */
 export async function updateGenerating(
   db: AnyDatabase,
   { org_id, id, held_until }: Pick<ReportRow, 'org_id' | 'id' | 'held_until'>,
@@ -96,7 +96,7 @@ export async function updateGenerating(
   return numUpdatedRows > 0n
 }
 
-/** Forgets the claim of a report that was asked for before `before`: its key may be used again. */
+/** Releases the idempotency key of a report requested before `before`. */
 export const forgetClaim = async (
   db: AnyDatabase,
   orgId: string,
@@ -112,7 +112,7 @@ export const forgetClaim = async (
     .execute()
 }
 
-/** Reports whose process no longer vouches for them. */
+/** Reports with an expired lease. */
 export const findAbandoned = (db: AnyDatabase, now: number, limit: number): Promise<ReportHead[]> =>
   on<Tables>(db)
     .selectFrom('compliance_report')
@@ -123,7 +123,7 @@ export const findAbandoned = (db: AnyDatabase, now: number, limit: number): Prom
     .limit(limit)
     .execute()
 
-/** Removes a report that nobody works on. */
+/** Deletes a report without a lease. */
 export const deleteLeft = async (
   db: AnyDatabase,
   { org_id, id }: Pick<ReportRow, 'org_id' | 'id'>,
@@ -137,7 +137,7 @@ export const deleteLeft = async (
     .execute()
 }
 
-/** Kind and time of entries, in order; those that are not kept any more are left out. */
+/** Kind and time of entries, in order; entries that are no longer kept are omitted. */
 export const findEntries = (db: AnyDatabase, orgId: string, seqs: readonly number[]) =>
   on<Tables>(db)
     .selectFrom('ledger_entry')

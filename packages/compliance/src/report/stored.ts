@@ -3,18 +3,18 @@ import { ReadyReport } from '@remit/contract'
 import { canonicalJson, fail } from '@remit/core'
 import type { ReportRow } from '../tables/reports.ts'
 
-/** A finished report as it is kept. */
+/** A finished report as stored. */
 export interface Stored {
   readonly report: ReadyReport
-  /** The bytes of its content, as they were hashed. */
+  /** The hashed bytes of its content. */
   readonly content: string
-  /** The bytes of its controls as CSV, as they were hashed. */
+  /** The hashed bytes of its controls as CSV. */
   readonly csv: string
 }
 
 /**
- * A report that is finished; null for every other one. Refuses what is no report any more or has other
- * hashes than it names; whether the rest is as it was recorded is for verification to say.
+ * A finished report; null for every other one. Refuses rows that are not a report or do not match
+ * their hashes; the verification checks the rest.
  */
 export function storedOf(row: ReportRow): Stored | null {
   if (row.status !== 'ready') return null
@@ -30,7 +30,7 @@ export function storedOf(row: ReportRow): Stored | null {
   return { report, content, csv }
 }
 
-/** The document that a row holds; null where it holds none. */
+/** The document of a row; null if it has none. */
 function reportIn(row: ReportRow): ReadyReport | null {
   const { id, framework, generated_at, content_sha256, csv_sha256, record_seq } = row
   const document = {
@@ -51,7 +51,7 @@ function reportIn(row: ReportRow): ReadyReport | null {
   return ReadyReport.safeParse(document).success ? (document as ReadyReport) : null
 }
 
-/** The canonical text of the content; null for JSON that has none. */
+/** The canonical text of the content; null if it has none. */
 function textOf({ content }: ReadyReport): string | null {
   try {
     return canonicalJson(content)
@@ -60,7 +60,7 @@ function textOf({ content }: ReadyReport): string | null {
   }
 }
 
-/** What a column says; undefined where it cannot be read. */
+/** Parses a column; undefined if it is invalid. */
 export function jsonIn(text: string | null): unknown {
   try {
     return JSON.parse(text ?? 'null')

@@ -25,7 +25,7 @@ export const listItem = (row: ReportHead): ReportListItem => ({
   status: row.status,
   requested_at: row.requested_at,
   generated_at: row.generated_at,
-  // One row that somebody changed must not hide the others.
+  // One modified row must not hide the others.
   summary: ReportSummary.safeParse(jsonIn(row.summary)).data ?? null,
   content_sha256: row.content_sha256,
   verified: row.verified === null ? null : row.verified === 1,

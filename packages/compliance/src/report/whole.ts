@@ -4,9 +4,9 @@ import type { ReadyReport } from '@remit/contract'
 import type { Tables } from '../tables/schema.ts'
 
 /**
- * Throws `ledger_pruned` where entries that a report was made from are gone since: read again, the rest
- * would contradict it without a word. Also entries of before the period, since checks look back on them
- * and what stood when it began is evidence.
+ * Throws `ledger_pruned` if entries of a report were pruned since: the remaining entries would
+ * silently contradict it. This includes entries before the period, since checks look back on them
+ * and earlier configuration is evidence.
  */
 export async function checkWhole(
   db: AnyDatabase,

@@ -4,7 +4,7 @@ import type { Migration } from 'kysely/migration'
 
 export type ReportTables = { compliance_report: ReportRow }
 
-/** A report: asked for, then generated. What a ready one holds is never changed. */
+/** A report: requested, then generated. A finished one never changes. */
 export type ReportRow = {
   org_id: string
   id: string
@@ -12,39 +12,42 @@ export type ReportRow = {
   framework: string
   period_from: string
   period_to: string
-  /** JSON of `Scope`: what of the framework is reported on. */
+  /** JSON of `Scope`: the reported part of the framework. */
   scope: string
   requested_at: string
-  /** JSON of the actor that asked, and the person that its key names. */
+  /** JSON of the requesting actor, and the person of its key. */
   requested_by: string
   requested_person: string | null
-  /** The `Idempotency-Key` that it was asked for with and the hash of that request; null for none. */
+  /** The `Idempotency-Key` of the request and the hash of the request; null without one. */
   claim_key: string | null
   claim_hash: string | null
-  /** Until when the process that generates it vouches that it does, in milliseconds; then another may. */
+  /**
+   * The end of the generating process's lease, in milliseconds; afterwards another process may take
+   * over.
+   */
   held_until: number | null
-  /** How often it was begun. */
+  /** The number of attempts. */
   attempts: number
-  /** Why it could not be generated, where it failed. */
+  /** The reason of the failure, for a failed report. */
   failure: string | null
   generated_at: string | null
-  /** Canonical JSON of the document's content, and the CSV of its controls: the bytes that are hashed. */
+  /** Canonical JSON of the content, and the CSV of its controls: the hashed bytes. */
   content: string | null
   csv: string | null
   content_sha256: string | null
   csv_sha256: string | null
   /** The entry `report.generated`. */
   record_seq: number | null
-  /** JSON of the ledger's head as it was found when the report was generated. */
+  /** JSON of the ledger's head when the report was generated. */
   head: string | null
-  /** JSON of the content's summary, and whether the ledger verified up to the period's end. */
+  /** JSON of the content's summary, and whether the ledger verified up to the end of the period. */
   summary: string | null
   verified: number | null
-  /** 1: asked of a server that runs for evaluation. */
+  /** 1: requested from a server in evaluation. */
   evaluation: number
 }
 
-/** A report in the list: without its documents. */
+/** A report without its documents, for lists. */
 export type ReportHead = Omit<ReportRow, 'content' | 'csv'>
 
 export const reportMigration: Migration = {

@@ -4,19 +4,22 @@ import type { Migration } from 'kysely/migration'
 
 export type WatchTables = { process_lease: LeaseRow; ledger_watch: LedgerWatchRow }
 
-/** Work of the installation that one of its processes does. Not of an organization, so found by name. */
+/**
+ * A background job of the installation that one process runs. It belongs to no organization and is
+ * found by name.
+ */
 export type LeaseRow = {
   name: string
-  /** The process that has it. */
+  /** The process that holds the lease. */
   holder: string
-  /** Milliseconds; from then on any process may take it. */
+  /** Milliseconds; afterwards any process may take the lease. */
   expires_at: number
 }
 
-/** What the watch has done for a ledger. */
+/** The state of the watch for a ledger. */
 export type LedgerWatchRow = {
   org_id: string
-  /** The time of the last heartbeat, as its entry has it. */
+  /** The time of the last heartbeat entry. */
   heartbeat_at: string
 }
 
@@ -32,7 +35,10 @@ export const watchMigration: Migration = {
   },
 }
 
-/** The last heartbeat was known by its UTC day. A day is less than every time in it: one is due at once. */
+/**
+ * Heartbeats were formerly stored as a UTC day. A day sorts before every time in it, so one is due
+ * at once.
+ */
 export const heartbeatMigration: Migration = {
   async up(db) {
     await sql`alter table ledger_watch rename column heartbeat_day to heartbeat_at`.execute(db)

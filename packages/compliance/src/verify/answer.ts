@@ -1,12 +1,12 @@
 import type { LedgerVerification } from '@remit/contract'
 import type { LedgerCheck } from '../jobs/jobs.ts'
 
-/** What is told of a verification, before it is known whether it could be recorded. */
+/** The result of a verification before it is recorded. */
 export type Verification = Omit<LedgerVerification, 'recorded' | 'not_recorded' | 'ledger'>
 
 const SHOWN_ERRORS = 100
 
-/** The ledger and its reports as one verdict: a report that is not as recorded is no sound ledger's. */
+/** The ledger and its reports as one verdict: a report that differs from its record is a failure. */
 export function verificationOf({
   ledger,
   reports,

@@ -3,22 +3,22 @@ import type { Database } from '@remit/core'
 import type { FactRow } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 
-/** What a ledger says of entries that are no longer there. */
+/** The carried-over content of entries that were pruned. */
 export interface Carried {
   readonly rows: readonly FactRow[]
-  /** The last entry that tells of what was pruned; -1 where nothing was. */
+  /** The last entry that records a pruning; -1 if none. */
   readonly to: number
-  /** Milliseconds from which on every entry is there; null where nothing was pruned. */
+  /** Milliseconds from which all entries are kept; null if none was pruned. */
   readonly keptFrom: number | null
 }
 
 /**
- * What prunings carried over of the entries that they removed, in the order in which these stood: it
- * goes into a fold before the entries do. A later pruning carries on what an earlier one did; one that
- * was interrupted carried what is still there itself, which is left out. Of what was erased since, the
- * header stands behind the record of the pruning.
+ * Reads the entries that prunings carried over, in their original order; a fold processes them
+ * before the entries. A later pruning carries over those of an earlier one. Entries that an
+ * interrupted pruning carried over but did not remove are skipped. An entry that was erased since
+ * has its header after the record of the pruning.
  *
- * Nothing here is verified: that is for the pass over the ledger, which reads the same entries.
+ * Nothing here is verified: the pass over the ledger verifies the same entries.
  */
 export async function readCarried(db: Database<Tables>, orgId: string): Promise<Carried> {
   const cut = await findCut(db, orgId)
@@ -41,12 +41,15 @@ export async function readCarried(db: Database<Tables>, orgId: string): Promise<
     })
   }
   const rows = [...carried.values()].toSorted((a, b) => a.seq - b.seq)
-  // The last entry that went was recorded at the time of the cut.
+  // The last removed entry was recorded at the time of the cut.
   const last = Date.parse(cut.recorded_at)
   return { rows, to, keptFrom: Number.isNaN(last) ? null : last + 1 }
 }
 
-/** Where the entry stands that tells of the cut. Where it is not the newest of its kind, all may be it. */
+/**
+ * The position of the entry that records the cut. If it is not the newest of its kind, all are
+ * candidates.
+ */
 async function findRecord(db: Database<Tables>, orgId: string, cut: number): Promise<number> {
   const [newest] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
   const isOfCut = parsePayload(newest?.payload ?? '')?.data['cut'] === cut

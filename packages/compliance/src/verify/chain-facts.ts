@@ -5,7 +5,7 @@ import type { PeriodEnd } from './period-end.ts'
 
 type LedgerError = VerifyReport['errors'][number]
 
-/** What is wrong with a checkpoint, or with what it says of the entries. */
+/** Errors of checkpoints. */
 const OF_CHECKPOINTS: ReadonlySet<string> = new Set([
   'malformed_checkpoint',
   'checkpoint_origin',
@@ -17,26 +17,26 @@ const OF_CHECKPOINTS: ReadonlySet<string> = new Set([
   'truncated',
 ])
 
-/** Errors that leave open whether anything can be believed, whatever entry they show at. */
+/** Errors that make everything uncertain, whatever entry they name. */
 const OF_EVERYTHING: ReadonlySet<string> = new Set(['untrusted_key', 'bad_cut', 'unrecorded_cut'])
 
-/** What a report is made from, beside the verification. */
+/** The inputs of a report beside the verification. */
 export interface ReadFrom {
   readonly end: PeriodEnd
-  /** The last entry that tells of what was pruned; -1 where nothing was. */
+  /** The last entry that records a pruning; -1 if none. */
   readonly carriedTo: number
-  /** Milliseconds from which on the record is whole; null where nothing was pruned. */
+  /** Milliseconds from which the record is complete; null if none was pruned. */
   readonly keptFrom: number | null
-  /** Checkpoints and reports that were kept of it. */
+  /** Checkpoints and reports kept of it. */
   readonly checkpoints: number
 }
 
 /**
- * What a verification of the whole ledger says about a period. Errors of after its end are left out:
- * what happens later must not change what is said of it. But what was carried over of pruned entries
- * counts as theirs, wherever it stands, and an error whose place is not known for certain counts
- * wherever it may lie. Where the period ends is only certain when the key signed it: anybody can move an
- * entry out of it, or write one that seems to close it.
+ * Restricts a verification of the whole ledger to a period. Errors after its end are ignored, since
+ * later events must not change it. Carried-over content counts as the pruned entries' own, wherever
+ * it is, and an error with an uncertain position counts wherever it may be. The end of the period
+ * is only certain if the key signed it: an entry could be moved out of the period, or one could be
+ * forged that appears to close it.
  */
 export function chainFactsOf(
   ledger: VerifyReport,
@@ -50,7 +50,7 @@ export function chainFactsOf(
     lastSeq: Math.max(end.lastSeq, carriedTo),
     isCertain: closedBy !== null && Math.max(closedBy, carriedTo) <= ledger.agreed_to,
   }
-  // The first of each code are always there, however many errors there are.
+  // The first error of each code is always listed.
   const errors = [...new Set([...ledger.errors, ...ledger.first_errors])].toSorted(bySeq)
   const concerning = errors.filter((error) => concerns(error, reach))
   const inChain = concerning.find(({ code }) => !OF_CHECKPOINTS.has(code))
@@ -77,14 +77,14 @@ export function chainFactsOf(
 const isAboutTheLedger = (code: string): boolean =>
   code === 'report_unrecorded' || code === 'report_checkpoint'
 
-/** Whether an entry that should be there and is not, or is another, may be of the period. */
+/** Returns whether a missing or modified entry may belong to the period. */
 const isWithin = (seq: number, { lastSeq, closedBy }: PeriodEnd): boolean =>
   closedBy === null || seq <= lastSeq + 1
 
 interface Reach extends Pick<ReadFrom, 'end' | 'carriedTo'> {
-  /** The last entry that anything is made from. */
+  /** The last entry that the facts depend on. */
   readonly lastSeq: number
-  /** A checkpoint agrees whose signature is good, with it and with the entry that ends the period. */
+  /** A checkpoint with a valid signature agrees with it and with the entry that ends the period. */
   readonly isCertain: boolean
 }
 
@@ -93,7 +93,7 @@ function concerns(
   { end, carriedTo, lastSeq, isCertain }: Reach,
 ): boolean {
   if (OF_EVERYTHING.has(code) || !isCertain) return true
-  // What a wrong root was computed from lies behind the last right one.
+  // The entries behind a wrong root follow the last valid one.
   if (code === 'checkpoint_root') return false
   if (code === 'gap' || code === 'truncated') return seq <= carriedTo || isWithin(seq, end)
   return seq <= lastSeq

@@ -43,7 +43,10 @@ export async function checkLedger(
 const GONE =
   'The checkpoints in REMIT_CHECKPOINT_DIR: the folder has none for this ledger, although a server has monitored it.'
 
-/** Whether a server has looked after the ledger: one that nobody did has no checkpoints in a folder yet. */
+/**
+ * Returns whether a server has watched the ledger; an unwatched one has no checkpoints in a folder
+ * yet.
+ */
 async function isWatched(db: Database<Tables>, orgId: string): Promise<boolean> {
   const row = await db
     .selectFrom('ledger_watch')

@@ -6,9 +6,9 @@ import type { ReportFacts } from '../jobs/jobs.ts'
 import type { ReportHead } from '../tables/reports.ts'
 
 /**
- * What the entry `report.generated` says of a report, from its columns: all that is served of it beside
- * the hashed documents. Verification says it again from what is stored then, so a column that is served
- * belongs here. Throws where a column cannot be read.
+ * The data of the entry `report.generated`, from the columns of a report: everything that is served
+ * beside the hashed documents. Verification computes it again from the stored row, so a served
+ * column must be here. Throws for an unreadable column.
  */
 export function saidOf(row: ReportHead) {
   const { categories, role } = JSON.parse(row.scope) as Scope
@@ -24,7 +24,7 @@ export function saidOf(row: ReportHead) {
     evaluation: row.evaluation === 1,
     content_sha256: row.content_sha256,
     csv_sha256: row.csv_sha256,
-    // The end of the ledger as the report found it: whoever cuts or rewrites it contradicts this entry.
+    // The end of the ledger as the report found it: a later truncation contradicts this entry.
     checkpoint: { seq: head.size - 1, hash: head.hash },
     ledger_head: head,
     summary: JSON.parse(row.summary ?? 'null') as unknown,

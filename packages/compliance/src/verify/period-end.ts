@@ -1,6 +1,6 @@
 import type { LedgerEntryRow } from '@remit/core'
 
-/** Follows the entries up to the end of a period: where it ends in the ledger, and what its order was. */
+/** Follows the entries to the end of a period and finds its last entry. */
 export class PeriodEnd {
   readonly #to: string
   /** The last entry before the end of the period; -1 and null without one. */
@@ -8,7 +8,10 @@ export class PeriodEnd {
   hashAtLast: string | null = null
   gaps = 0
   regressions = 0
-  /** The first entry of after the end, behind which nothing of the period can be missing; null without one. */
+  /**
+   * The first entry after the end; nothing of the period can be missing behind it. Null without
+   * one.
+   */
   closedBy: number | null = null
   #next: number | null = null
   #time = ''

@@ -4,8 +4,8 @@ import type { Caller, Change, Deps, EntryDraft, Requester } from '@remit/core'
 import type { Verification } from './answer.ts'
 
 /**
- * The entry that tells of a verification. What looked at a part only is not `valid` there: it is no
- * verification of the ledger.
+ * The entry of a verification. A partial one is not `valid` there, since it does not verify the
+ * ledger.
  */
 function verifiedEntry(found: Verification, isWhole: boolean, caller: Caller | null): EntryDraft {
   const { valid, status, checked, first_invalid, error_count, anchored_by, gaps, head } = found
@@ -31,8 +31,8 @@ function verifiedEntry(found: Verification, isWhole: boolean, caller: Caller | n
 }
 
 /**
- * Records a verification and answers it. A ledger that is too broken to be written to is answered for
- * all the same, and the answer says why nothing was recorded; a caller whose key ended meanwhile is not.
+ * Records a verification and returns it. If the ledger is too broken to be written to, the result
+ * says why nothing was recorded; a caller whose key ended meanwhile gets no result.
  */
 export async function recordVerification(
   writer: Deps['writer'],

@@ -11,27 +11,27 @@ import type { KeptEnd, ReportRecord } from './report-record.ts'
 const KIND = 'report.generated'
 const PAGE = 20
 
-/** What of the ledger was read, from the first to the last sequence number. */
+/** The verified part of the ledger, from the first to the last sequence number. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** A stored report, and the end of the ledger as it was found when the report was made. */
+/** A stored report, and the end of the ledger when it was generated. */
 interface Stored extends Pick<ReportRow, 'id' | 'record_seq'> {
   readonly end: KeptEnd | null
 }
 
 /**
- * The stored reports against the entries that tell of them. What is stored is noted before the ledger is
- * read, so that a report that comes meanwhile is in neither.
+ * Compares stored reports with their entries. The stored ones are listed before the ledger is read,
+ * so a report generated meanwhile is in neither list.
  */
 export class RecordedReports {
   readonly #db: AnyDatabase
   readonly #orgId: string
   readonly #stored: readonly Stored[]
   readonly #records: ReportRecord[] = []
-  /** Entries about reports that can no longer be read. */
+  /** Erased entries about reports. */
   readonly #erased = new Set<number>()
   readonly #errors = new FirstErrors<ReportError>()
   readonly #mismatched = new Set<string>()
@@ -54,7 +54,7 @@ export class RecordedReports {
     return new RecordedReports(db, orgId, stored)
   }
 
-  /** The next entry of the ledger. */
+  /** Adds the next entry of the ledger. */
   entry(row: LedgerEntryRow): void {
     if (row.kind !== KIND) return
     const record = readRecord(row)
@@ -62,7 +62,7 @@ export class RecordedReports {
     else this.#records.push(record)
   }
 
-  /** Compares both, once the ledger was read. */
+  /** Compares both after the ledger was read. */
   async end(span: Span): Promise<{ check: ReportsCheck; recorded: RecordedReport[] }> {
     const broken = new Set<string>()
     for (let at = 0; at < this.#records.length; at += PAGE) {
@@ -103,7 +103,7 @@ export class RecordedReports {
     }
   }
 
-  /** The ends of the ledger that reports name must still be there, with the same hash. */
+  /** The ledger ends that reports name must exist with the same hash. */
   async #compareEnds(span: Span): Promise<void> {
     const kept = [
       ...this.#records.map(({ reportId, end }) => ({ id: reportId, end })),
@@ -147,7 +147,7 @@ export class RecordedReports {
 const isIn = (seq: number | null, { from, to }: Span): seq is number =>
   seq !== null && seq >= from && seq <= to
 
-/** The end that the row's own copy of the head names; null where it names none. */
+/** The end in the row's own copy of the head; null if it has none. */
 function endIn(text: string | null): KeptEnd | null {
   try {
     const { size, hash: at } = JSON.parse(text ?? 'null') as { size?: unknown; hash?: unknown }

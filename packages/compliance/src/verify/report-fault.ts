@@ -4,7 +4,7 @@ import { saidOf } from './generated-entry.ts'
 import type { ReportRow } from '../tables/reports.ts'
 import type { ReportRecord } from './report-record.ts'
 
-/** Without these an entry vouches for nothing. Of the others, older entries have fewer. */
+/** Required data of an entry; older entries lack other members. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'framework',
   'from',
@@ -13,7 +13,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
   'csv_sha256',
 ])
 
-/** What is wrong with a stored report by the entry that records it; null for nothing. */
+/** The fault of a stored report compared with its entry; null if none. */
 export function faultOf(
   record: ReportRecord,
   row: ReportRow | undefined,
@@ -27,11 +27,11 @@ export function faultOf(
   return isSame ? null : 'report_changed'
 }
 
-/** SQLite keeps bytes in a column for text too, and those are never served. */
+/** SQLite also stores bytes in a text column, and those are never served. */
 const isWhatIsHashed = (text: unknown, sha256: string | null): boolean =>
   typeof text === 'string' && hash('sha256', text, 'hex') === sha256
 
-/** Whether the columns say what the entry says, as far as it says anything. */
+/** Returns whether the columns match the members of the entry. */
 function isAsRecorded({ seq, recordedAt, actor, said }: ReportRecord, row: ReportRow): boolean {
   try {
     return (
@@ -45,7 +45,7 @@ function isAsRecorded({ seq, recordedAt, actor, said }: ReportRecord, row: Repor
       )
     )
   } catch {
-    // A column that cannot be read was written by somebody else.
+    // The server did not write an unreadable column.
     return false
   }
 }

@@ -1,26 +1,26 @@
 import type { LedgerEntryRow } from '@remit/core'
 
-/** The last entry of a ledger as somebody kept it. */
+/** The last entry of a ledger at some time. */
 export interface KeptEnd {
   readonly seq: number
   readonly hash: string
 }
 
-/** What an entry `report.generated` says. */
+/** The content of an entry `report.generated`. */
 export interface ReportRecord {
   readonly seq: number
   readonly recordedAt: string
   /** The same in milliseconds. */
   readonly time: number
   readonly reportId: string
-  /** The end of the ledger that the report was made from; null where the entry does not say. */
+  /** The end of the ledger for the report; null if the entry lacks it. */
   readonly end: KeptEnd | null
-  /** Who asked for it. */
+  /** The requester. */
   readonly actor: unknown
   readonly said: Readonly<Record<string, unknown>>
 }
 
-/** Reads one; null for what says nothing of a report, or nothing any more. */
+/** Parses an entry; null for one without a report, or an erased one. */
 export function readRecord(
   row: Pick<LedgerEntryRow, 'seq' | 'recorded_at' | 'payload'>,
 ): ReportRecord | null {

@@ -12,7 +12,7 @@ export const verifyRoutes = (
   implement(endpoints, {
     verifyLedger: ({ body: { checkpoint, ...part } }, caller, request) => {
       const asked = { ...part, checkpoints: checkpoint === undefined ? [] : [checkpoint] }
-      // The answer as such is repeated by its key; the entry needs none.
+      // The idempotency key repeats the response; the entry needs none.
       const requester = { caller, claim: null, wantsNote: request.wantsNote }
       const signal = request.signal()
       return verifyAndRecord(deps, jobs, caller.orgId, asked, requester, { signal })

@@ -5,15 +5,15 @@ import type { Jobs, JobWatch } from '../jobs/jobs.ts'
 import { verificationOf } from './answer.ts'
 import { recordVerification } from './record.ts'
 
-/** What somebody wants to have verified, with the checkpoints that he kept. */
+/** A verification request, with the requester's checkpoints. */
 export interface Asked extends Omit<VerifyLedgerRequest, 'checkpoint'> {
   readonly checkpoints: readonly string[]
 }
 
 /**
- * Verifies a ledger and records that. Throws `invalid_request` for a part beyond the end and for a
- * checkpoint that is none, is of another ledger, or is signed by nobody who signs this one: what is
- * recorded must not be the caller's mistake, or his invention.
+ * Verifies a ledger and records the result. Throws `invalid_request` for a part beyond the end, and
+ * for a checkpoint that is malformed, of another ledger, or signed by an unknown key: a mistake of
+ * the caller must not be recorded as a finding.
  */
 export async function verifyAndRecord(
   deps: Pick<Deps, 'ledger' | 'writer' | 'verifierKey'>,
@@ -33,7 +33,7 @@ export async function verifyAndRecord(
   return recordVerification(deps.writer, orgId, requester, found, isWhole)
 }
 
-/** The notes as they were signed. Without an origin the ledger is gone, which the verification says. */
+/** Parses the signed notes. Without an origin the ledger is missing, which the verification reports. */
 async function notesOf(
   { ledger, verifierKey }: Pick<Deps, 'ledger' | 'verifierKey'>,
   orgId: string,

@@ -2,13 +2,13 @@ import { readNotes } from './checkpoint-files.ts'
 
 export interface Anchors {
   readonly anchors: readonly string[]
-  /** Sentences about what could not be read. */
+  /** Sentences about unreadable parts. */
   readonly unread: readonly string[]
-  /** There should be a folder, and it holds nothing of the ledger. */
+  /** The configured folder contains nothing for this ledger. */
   readonly none: boolean
 }
 
-/** What the folder of checkpoints holds of a ledger. One that cannot be read is said to be so. */
+/** Reads the checkpoints of a ledger from the folder. Unreadable ones are reported. */
 export async function readAnchors(folder: string | undefined, orgId: string): Promise<Anchors> {
   if (folder === undefined) return { anchors: [], unread: [], none: false }
   try {

@@ -3,15 +3,15 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readCheckpoint } from '@remit/core'
 
-/** Checkpoints of one ledger that are kept in a file outside its database. */
+/** Checkpoints of one ledger in a file outside its database. */
 export interface KeptNotes {
-  /** Signed notes, in the order in which they were kept. */
+  /** Signed notes, in the order of writing. */
   readonly notes: readonly string[]
-  /** Something in the file is no checkpoint. */
+  /** The file contains something other than checkpoints. */
   readonly damaged: boolean
 }
 
-/** Bytes of a file until the next one is begun, and that are read of one: thousands of checkpoints. */
+/** The maximum bytes per file, and bytes to read: thousands of checkpoints. */
 const MAX_BYTES = 2 ** 20
 
 /** Origin, size and root, an empty line, signatures. */
@@ -19,7 +19,7 @@ const NOTE = /^[^\s—][^\n]*\n\d+\n[A-Za-z0-9+/]+=*\n\n(?:— \S+ [A-Za-z0-9+/]
 
 const fileOf = (folder: string, orgId: string): string => join(folder, `${orgId}.txt`)
 
-/** The newest checkpoints that the folder holds of a ledger; none where there is no file. */
+/** The newest checkpoints of a ledger in the folder; none without a file. */
 export async function readNotes(folder: string, orgId: string): Promise<KeptNotes> {
   let file: FileHandle
   try {
@@ -41,7 +41,7 @@ export async function readNotes(folder: string, orgId: string): Promise<KeptNote
   }
 }
 
-/** `cut`: the text begins anywhere, so what comes before the first note says nothing. */
+/** `cut`: the text starts at an arbitrary position, so text before the first note is ignored. */
 export function notesIn(text: string, cut = false): KeptNotes {
   const notes: string[] = []
   let rest = ''
@@ -56,8 +56,8 @@ export function notesIn(text: string, cut = false): KeptNotes {
 }
 
 /**
- * Adds a checkpoint to the file of its ledger, so that it outlasts the machine. A file that has grown
- * large is set aside under its time first; where it cannot be (storage that only appends), it grows on.
+ * Appends a checkpoint to the file of its ledger and syncs it. A large file is renamed with its
+ * time first; if renaming is impossible (append-only storage), the file grows.
  */
 export async function appendNote(
   folder: string,
@@ -77,7 +77,7 @@ export async function appendNote(
     }
     const last = Buffer.alloc(1)
     if (size > 0) await file.read(last, 0, 1, size - 1)
-    // What was cut off must neither run into the next line nor pass for a whole one.
+    // A partial last line must not merge with the next one or look complete.
     const apart = size > 0 && last.toString() !== '\n' ? ' (cut off)\n\n' : ''
     await file.appendFile(`${apart}${note}\n`)
     await file.sync()
@@ -87,7 +87,7 @@ export async function appendNote(
 }
 
 async function setAside(path: string, now: number): Promise<boolean> {
-  // Down to the millisecond, with no colon for file systems that take none: nothing is replaced.
+  // Milliseconds make it unique; some file systems do not allow colons.
   const time = new Date(now).toISOString().replaceAll(':', '')
   try {
     await rename(path, path.replace(/txt$/, `${time}.txt`))

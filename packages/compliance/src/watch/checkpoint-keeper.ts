@@ -6,7 +6,7 @@ const EVERY_MS = 60 * 60 * 1000
 
 type KeeperDeps = Pick<Deps, 'db' | 'ledger' | 'clock' | 'log' | 'verifierKey'>
 
-/** Keeps the newest checkpoint of every ledger in a folder, once an hour where something was recorded. */
+/** Saves the newest checkpoint of every ledger to a folder, once an hour if the ledger has grown. */
 export class CheckpointKeeper {
   readonly #deps: KeeperDeps
   readonly #folder: string
@@ -17,7 +17,7 @@ export class CheckpointKeeper {
     this.#folder = folder
   }
 
-  /** `mayGoOn` is asked before each ledger. */
+  /** `mayGoOn` is called before each ledger. */
   async keep(mayGoOn: () => Promise<boolean>): Promise<void> {
     const { db, clock, log } = this.#deps
     const now = clock.now()
@@ -38,7 +38,7 @@ export class CheckpointKeeper {
     const { ledger, log, verifierKey } = this.#deps
     const { note, origin } = await ledger.head(orgId)
     const { notes } = await readNotes(this.#folder, orgId)
-    // What the ledger's key did not sign must not become what the ledger is held against.
+    // A note that the ledger's key did not sign must not become a reference for it.
     const { size } = openCheckpoint(note, parseVerifierKey(verifierKey(origin)), origin)
     if (note === notes.at(-1)) return
     const kept = notes.reduce((most, one) => Math.max(most, sizeOfNote(one) ?? 0), 0)

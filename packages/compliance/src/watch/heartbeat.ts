@@ -3,15 +3,15 @@ import type { AnyDatabase, Deps } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
 /**
- * A heartbeat is due an hour before a day has gone by since the last, milliseconds. The next look comes
- * later than that, and another process may have to take over first: a ledger must not be silent for a day.
+ * A heartbeat is due 23 hours after the last one, in milliseconds. The next run, perhaps by another
+ * process, may be late, and a ledger must not be silent for a day.
  */
 const DUE_AFTER = 23 * 60 * 60 * 1000
 
-/** The time of a last heartbeat after which none is due yet. */
+/** A heartbeat is due for ledgers with a last heartbeat before this time. */
 const dueSince = (now: number): string => isoTime(now - DUE_AFTER)
 
-/** Organizations above an id that use their ledger and whose heartbeat is due. */
+/** Organizations after an id that use their ledger and whose heartbeat is due. */
 export async function findSilent(
   db: AnyDatabase,
   now: number,
@@ -34,8 +34,8 @@ export async function findSilent(
 }
 
 /**
- * Records that the server is there, where that is due. Its time is that of the entry, and is written
- * together with it under the ledger's lock, so nobody who comes later does it again.
+ * Records a heartbeat if it is due. Its time is that of the entry and is written in the same
+ * transaction under the ledger's lock, so no other process repeats it.
  */
 export const beat = (writer: Deps['writer'], orgId: string): Promise<boolean> =>
   writer.work(orgId, OPERATOR, async ({ tx, recordedAt }) => {

@@ -5,9 +5,8 @@ import type { WatchTables } from '../tables/watch.ts'
 type Db = Database<WatchTables>
 
 /**
- * A claim to do something alone among the processes of an installation, for a while. Clocks of machines
- * may differ, so that two may hold it for a moment: what must not happen twice is kept from it where it
- * is written.
+ * The exclusive right of one process of the installation to a job, for a limited time. Clocks may
+ * differ, so two processes may hold it for a moment; each write must itself prevent duplicates.
  */
 export class Lease {
   readonly #db: Db
@@ -22,7 +21,7 @@ export class Lease {
     this.#ms = ms
   }
 
-  /** Takes or renews it; false while another process has it. */
+  /** Takes or renews the lease; returns false while another process holds it. */
   async hold(now: number): Promise<boolean> {
     const { rows } = await sql<{ holder: string }>`
       insert into process_lease (name, holder, expires_at)
@@ -33,7 +32,7 @@ export class Lease {
     return rows.length > 0
   }
 
-  /** Gives it back, so that another need not wait for its end. */
+  /** Releases the lease before its end. */
   async release(): Promise<void> {
     await this.#db
       .deleteFrom('process_lease')

@@ -10,13 +10,13 @@ type WatchDeps = Pick<
 >
 
 const EVERY_MS = 60_000
-/** How many looks of the holder may fail before another process takes over. */
+/** The number of failed runs after which another process takes over. */
 const MISSED = 3
 const PIECE = 100
 
 /**
- * Looks after all ledgers from time to time: a heartbeat before a day has gone by, and checkpoints in a folder outside. One
- * process of the installation does it, the one that holds the lease.
+ * Watches all ledgers periodically: daily heartbeats, and checkpoints in an external folder. Only
+ * the process of the installation that holds the lease does it.
  */
 export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   readonly #deps: WatchDeps
@@ -38,11 +38,11 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   }
 
   start(): void {
-    // The first look is not at once: whoever starts and stops a server leaves no trace.
+    // Not immediately: a server that stops soon after its start leaves no trace.
     this.#timer = setInterval(() => void this.look(), this.#everyMs).unref()
   }
 
-  /** One look, if this process may; for the timer and tests. */
+  /** One run, if this process holds the lease; for the timer and tests. */
   look(): Promise<void> {
     this.#running ??= this.#look()
       .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'watching the ledgers failed'))
@@ -69,7 +69,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     await this.#checkpoints?.keep(() => this.#holds())
   }
 
-  /** Whether to go on; renews the lease from time to time, so that long work keeps it. */
+  /** Returns whether to continue; renews the lease during long work. */
   async #holds(): Promise<boolean> {
     const now = this.#deps.clock.now()
     if (this.#closed) return false
@@ -89,7 +89,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
         try {
           await beat(writer, orgId)
         } catch (error) {
-          // One organization whose ledger cannot be written must not keep the others waiting.
+          // A failing ledger of one organization must not delay the others.
           log.warn({ err: error, orgId }, 'recording a heartbeat failed')
         }
       }

@@ -13,7 +13,7 @@ type JobDeps = Pick<Deps, 'db' | 'databaseUrl' | 'ledger' | 'settings' | 'verifi
 
 type Asked<T> = T extends Task ? Omit<T, 'orgId' | 'trust'> : never
 
-/** The long jobs: in threads, or on the event loop where nobody else can open the database. */
+/** The long-running jobs: in threads, or on the event loop if no other thread can open the database. */
 export function createJobs(deps: JobDeps): Jobs {
   const { databaseUrl } = deps
   const pool =
@@ -40,16 +40,19 @@ export function createJobs(deps: JobDeps): Jobs {
   }
 }
 
-/** What is known from outside. Read before the ledger is, so that no checkpoint is newer than what is read. */
+/**
+ * Data from outside the database. Read before the ledger, so that no checkpoint is newer than the
+ * entries read.
+ */
 async function trustIn(deps: JobDeps, orgId: string): Promise<Trust> {
   const outside = await readAnchors(deps.settings.checkpointDir, orgId)
   try {
     const origin: unknown = await deps.ledger.origin(orgId)
-    // None without a ledger; and SQLite stores in the head what it is given.
+    // Null without a ledger; and SQLite stores any type in the head.
     if (typeof origin !== 'string') return { ...outside, vkeys: [] }
     return { ...outside, vkeys: [deps.verifierKey(origin)] }
   } catch (error) {
-    // With an origin that none can be, no key can be named; the verification says so.
+    // An invalid origin cannot name a key; the verification reports it.
     if (error instanceof NoteError) return { ...outside, vkeys: [] }
     throw error
   }

@@ -4,12 +4,12 @@ import type { Task } from '../jobs/messages.ts'
 import type { Runner } from './runner.ts'
 
 export interface PoolOptions {
-  /** Makes a place for jobs. */
+  /** Creates a runner. */
   readonly start: () => Runner
   readonly size?: number
-  /** Jobs that may wait: of one organization, and of all. */
+  /** The maximum waiting jobs: per organization, and in total. */
   readonly maxWaiting?: { readonly each: number; readonly total: number }
-  /** How long a place stays that nobody needs. */
+  /** The time after which an idle runner ends. */
   readonly idleMs?: number
 }
 
@@ -17,7 +17,7 @@ const SIZE = 2
 const MAX_WAITING = { each: 4, total: 16 }
 const IDLE_MS = 60_000
 
-/** A few jobs at once and a queue, in which no organization takes the places of the others. */
+/** Runs a few jobs at once and queues others fairly between organizations. */
 export class JobPool {
   readonly #start: () => Runner
   readonly #idleMs: number

@@ -9,7 +9,7 @@ import type { CheckHooks } from '../verify/check-ledger.ts'
 import type { LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
 import type { Task } from '../jobs/messages.ts'
 
-/** Does one job over one reading of the database, wherever that runs. */
+/** Runs one job on one snapshot of the database. */
 export async function runTask(
   db: Database<Tables>,
   task: Task,

@@ -7,21 +7,21 @@ import { runTask } from './run-task.ts'
 
 export type OnProgress = (done: number, total: number) => void
 
-/** Where jobs are done, one at a time. Once it is not alive, it takes no more. */
+/** Runs jobs one at a time. A runner that is not alive accepts none. */
 export interface Runner {
   readonly isAlive: boolean
   run(task: Task, onProgress: OnProgress): Promise<unknown>
-  /** Ends what is under way, which then rejects with `reason`. */
+  /** Ends the running job, which rejects with `reason`. */
   end(reason: Error): Promise<void>
 }
 
-// Many times what the facts of a large organization need.
+// Many times the requirement of a large organization.
 const MAX_HEAP_MB = 384
-// Pages of entries go as they come. Collected late, the buffers that PostgreSQL's came in are so many
-// that full collections have to be made for them, which took a fifth of the thread's time.
+// Entries arrive in pages. With late collection, PostgreSQL's buffers cause full collections, which
+// took a fifth of the thread's time.
 const MAX_YOUNG_MB = 48
 
-/** A thread with a connection of its own. */
+/** A thread with its own connection. */
 export class ThreadRunner implements Runner {
   readonly #thread: Thread<Task, Report>
 
@@ -58,7 +58,7 @@ export class ThreadRunner implements Runner {
   }
 }
 
-/** The event loop itself, page by page: for a database that nobody else can open. */
+/** Runs on the event loop, page by page: for a database that no other thread can open. */
 export class LocalRunner implements Runner {
   readonly isAlive = true
   readonly #db: Database<Tables>

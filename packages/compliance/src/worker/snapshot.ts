@@ -5,7 +5,7 @@ import type { Tables } from '../tables/schema.ts'
 
 type Db = Database<Tables>
 
-/** Opens the database with one connection that cannot write, and gives `read` one snapshot of it. */
+/** Opens the database with one read-only connection and passes `read` one snapshot of it. */
 export async function readSnapshot<T>(url: string, read: (db: Db) => Promise<T>): Promise<T> {
   const db: Db = openDatabase(url, { readonly: true, poolSize: 1 })
   try {
@@ -19,7 +19,7 @@ export async function readSnapshot<T>(url: string, read: (db: Db) => Promise<T>)
   }
 }
 
-/** `begin` alone: our transactions on SQLite take the right to write, which this connection lacks. */
+/** Plain `begin`: our SQLite transactions acquire the write lock, which this connection may not. */
 async function inOne<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   await sql`begin`.execute(db)
   try {

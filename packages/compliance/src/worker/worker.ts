@@ -1,4 +1,4 @@
-/* Verifies ledgers and gathers the facts of reports in a thread of its own. */
+/* Verifies ledgers and computes report facts in a worker thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '@remit/core'
 import { toSend } from '../jobs/messages.ts'

@@ -3,13 +3,13 @@ import { failing, outcome } from '../outcome.ts'
 import type { AgentState } from '../state/agents.ts'
 import type { State } from '../state/state.ts'
 
-/** Agents that are registered and were not removed, suspended ones too. */
+/** Registered agents that were not removed, including suspended ones. */
 export const presentAgents = ({ agents }: State): AgentState[] =>
   [...agents.values()].filter(({ removed }) => removed === null)
 
 const isOwned = ({ owners }: AgentState): boolean => owners.some(({ type }) => type === 'user')
 
-/** M26, M27: the registry at the end of the period, and agents for which no person answers. */
+/** M26, M27: the registry at the end of the period, and agents without a named owner. */
 export const agentsMeter: CreateMeter = ({ seqsOf }) => {
   const unowned = seqsOf('ACC-1')
   let registered = 0

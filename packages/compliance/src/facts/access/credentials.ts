@@ -10,11 +10,11 @@ import { endedBy } from './ended.ts'
 const liveAt = ({ credentials }: State, time: number): CredentialState[] =>
   [...credentials.values()].filter((one) => isLive(one, time))
 
-/** Has no end, nothing that it is for, or everything. */
+/** Returns whether a credential has no expiry, no scope or every scope. */
 const isUnlimited = ({ expiresAt, scopes }: CredentialState): boolean =>
   expiresAt === null || scopes.length === 0 || scopes.includes('*')
 
-/** M29 to M31: credentials over the period, and those that are alive at its end. */
+/** M29 to M31: credentials in the period, and those alive at its end. */
 export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
   const days = thresholds.credential_max_age_days
@@ -26,7 +26,8 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
   return {
     reads: ['credential.*', 'agent.removed', 'issuer.removed'],
     entry(entry, state) {
-      // As it was before the first of them: what expires later leaves no entry and is counted by this.
+      // The count before the first such entry: an expiry leaves no entry and is derived from this
+      // count.
       before ??= liveAt(state, from).length
       if (entry.kind === 'credential.issued' || entry.kind === 'credential.rotated') {
         if (!entry.erased) issued += 1

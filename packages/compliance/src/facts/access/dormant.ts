@@ -5,7 +5,7 @@ import { isLive } from '../state/credentials.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { presentAgents } from './agents.ts'
 
-/** M28: agents that could act with a credential of their own and were not decided about for long. */
+/** M28: agents with a live credential and no recent decision. */
 export const dormantMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
   const dormant = seqsOf('ACC-7')

@@ -3,7 +3,7 @@ import { recordIn, textIn, textsIn } from '../read.ts'
 import type { CredentialState } from '../state/credentials.ts'
 import type { State } from '../state/state.ts'
 
-/** The credentials that an entry revokes, as the state before it has them. */
+/** The credentials that an entry revokes, as in the state before it. */
 export function endedBy({ kind, data }: FactEntry, state: State): CredentialState[] {
   return idsIn(kind, data).flatMap((id) => state.credentials.get(id) ?? [])
 }

@@ -8,12 +8,12 @@ import { isRelaxed } from '../thresholds.ts'
 
 const isWild = ({ actions }: PermissionState): boolean => actions.some(matchesAll)
 
-/** M34: grants of every action, and grants that were not needed for long, as at the end of the period. */
+/** M34: grants of every action, and grants without recent use, at the end of the period. */
 export const grantsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
   const percent = thresholds.unused_grants_percent
   const against = seqsOf('ACC-6')
-  /** What was decided about each agent: every action once. */
+  /** Every action that was decided for each agent. */
   const actions = new Map<string, Set<string>>()
 
   const isUsed = ({ agentId, actions: patterns }: PermissionState): boolean => {

@@ -19,8 +19,8 @@ const agentOf = ({ agent_id, data }: FactEntry): string | null =>
   agent_id ?? textIn(data, 'agent_id')
 
 /**
- * M32: credentials that outlived their agent: those that are alive at the end of the period, and those
- * that ended in it, by revocation or by time, too long after the agent was removed.
+ * M32: credentials that outlived their agent: alive at the end of the period, or ended in it too
+ * long after the removal of the agent.
  */
 export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question

@@ -4,10 +4,10 @@ import { recordIn, textIn } from '../read.ts'
 import type { State } from '../state/state.ts'
 import { endedBy } from './ended.ts'
 
-/** M33: credentials for agents that had not been registered. */
+/** M33: credentials for agents that were not registered. */
 export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
   const early = seqsOf('ACC-5')
-  /** The agents of such credentials by credential, until it ends. */
+  /** The agent of each such credential, until the credential ends. */
   const open = new Map<string, string>()
   let endingSeq: number | null = null
   let issued = 0
@@ -24,7 +24,7 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
       const credential = recordIn(data, 'credential') ?? {}
       const agentId = textIn(credential, 'agent_id') ?? agent_id
       const isKnown = agentId !== null && state.agents.has(agentId)
-      // Its registration may be what was erased.
+      // The registration entry may have been erased.
       if (isKnown || state.lost('agent.registered') > 0) return
       early.add(seq)
       open.set(textIn(credential, 'id') ?? '', agentId ?? '')
@@ -44,7 +44,7 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
   }
 }
 
-/** The last registration or revocation that put such credentials right; null while one is left. */
+/** The last registration or revocation that corrected these credentials; null while one remains. */
 function mendedBy(
   open: Iterable<string>,
   endingSeq: number | null,

@@ -8,19 +8,19 @@ interface Asked {
   readonly id: string
   readonly action: string | null
   readonly resource: string | null
-  /** Members of the context that count; null is all. */
+  /** The context members that are bound; null means all. */
   readonly bound: readonly string[] | null
   readonly facts: string
 }
 
 /**
- * Requests that people have not approved, to recognize an allow for the same thing that names none of
- * them: the same agent, action, resource and bound context.
+ * Open or refused approval requests, indexed to recognize an allow for the same agent, action,
+ * resource and bound context that does not name the request.
  */
 export class AskedFor {
   readonly #byAgent = new Map<string, Map<string, Asked>>()
 
-  /** From the entry that opened the request. */
+  /** Adds the request from the entry that opened it. */
   add(entry: FactEntry): void {
     const object = recordIn(entry.data, 'approval')
     const id = object && textIn(object, 'id')
@@ -36,14 +36,14 @@ export class AskedFor {
     this.#byAgent.set(agent, ofAgent)
   }
 
-  /** Lets go of a request. */
+  /** Removes a request. */
   drop(agentId: string, id: string): void {
     const ofAgent = this.#byAgent.get(agentId)
     if (!ofAgent?.delete(id)) return
     if (ofAgent.size === 0) this.#byAgent.delete(agentId)
   }
 
-  /** The request that an allow without an approval passed over; null where there is none. */
+  /** The request that an allow without approval bypassed; null if none. */
   passedBy(entry: FactEntry): string | null {
     if (this.#byAgent.size === 0 || entry.agent_id === null) return null
     const { action, resource } = entry
@@ -64,7 +64,10 @@ export class AskedFor {
 const isSame = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
   JSON.stringify(a) === JSON.stringify(b)
 
-/** A hash of what counts of a context: contexts can be large. `approval` only points at an approval. */
+/**
+ * Hashes the bound part of a context, since contexts can be large. `approval` is only a reference
+ * to an approval.
+ */
 function factsOf(context: Recorded, bound: readonly string[] | null): string {
   const counts = Object.entries(context).filter(
     ([name]) => name !== 'approval' && (bound === null || bound.includes(name)),

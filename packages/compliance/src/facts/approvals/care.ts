@@ -7,7 +7,7 @@ import { approvalOf } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { isNamed, voteIn, VOTING } from './votes.ts'
 
-/** M18, M20: how often people refuse, and how often they approve faster than anybody can look. */
+/** M18, M20: the share of refusals, and the share of approvals that are too fast for a review. */
 export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const quick = seqsOf('APR-5')
   const rapidMs = thresholds.rapid_seconds * SECOND
@@ -50,7 +50,7 @@ export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => 
         median < medianMs
       const isFine = isAtMostPercent(rapid, approvals, thresholds.rapid_percent) && !neverRefuses
       const params = { share: percentText(share), refusals: percentText(refusals) }
-      // A share of a few says nothing.
+      // A share of a few cases is not meaningful.
       const isJudged = approvals >= thresholds.min_approvals
       return {
         metrics: [

@@ -12,10 +12,11 @@ import { AskedFor } from './asked.ts'
 import { isReleasedByPerson, wasReleasedSince } from './requests.ts'
 
 /**
- * M16, M23: what was consequential and released, with a person before it or without; and allows that
- * rest on an approval that was none at that time. Consequential is what was put to people, and what
- * the organization's own list named when it was decided. A case is a request for approval, or an allow
- * that rests on none; it is released when it is approved, or by its allow if that comes without.
+ * M16, M23: consequential actions that were released, with or without prior approval by a person;
+ * and allows that rely on an approval that was not valid at that time. An action is consequential
+ * if it needed approval or if the setting `consequential_actions` named it at the time of the
+ * decision. A case is an approval request, or an allow that relies on none; it is released when it
+ * is approved, or by its allow.
  */
 export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const unreleased = seqsOf('APR-1')
@@ -23,12 +24,12 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const asked = new AskedFor()
   const listed = new Listed()
   let released = 0
-  /** Approved, by keys that name nobody alone. */
+  /** Approved only by keys without a named person. */
   let unnamed = 0
   let requests = 0
   let isBegun = false
 
-  /** Requests that were still open when the period began. */
+  /** Requests that were open when the period began. */
   function begin(state: State): void {
     if (isBegun) return
     isBegun = true
@@ -46,7 +47,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const { approval: named } = decided
     if (named) {
       const approval = state.approvals.get(named.id)
-      // It may have been approved by an entry that was erased.
+      // The entry of the approval may have been erased.
       if (!isDecided(approval) && state.lost('approval.decided') > 0) return
       if (!approval) requests += 1
       if (!approval || approvalAt(approval, time) !== 'approved') past.add(seq)
@@ -68,7 +69,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     const approval = approvalOf(entry)
     if (!approval || approval.status === 'pending') return
     const isApproved = entry.kind === 'approval.decided' && approval.status === 'approved'
-    // What was refused or ran out in the period must not be allowed in the end, either.
+    // A request that was refused or expired in the period must not be allowed at the end, either.
     if (isApproved || !inPeriod) asked.drop(approval.agentId, approval.id)
     if (!isApproved || !inPeriod) return
     if (!approval.personApproved) unnamed += 1
@@ -122,7 +123,7 @@ const isOpen = (approval: ApprovalState, time: number): boolean => {
   return status === 'pending' || status === 'approved'
 }
 
-/** The organization's list of consequential actions, and what it says of the actions seen so far. */
+/** The setting `consequential_actions`, with its cached result per action. */
 class Listed {
   readonly #known = new Map<string, boolean>()
   #of: State['organization'] = null

@@ -4,8 +4,8 @@ import { approvalOf } from '../state/approvals.ts'
 import { isNamed, objectionTo, voteIn, VOTING } from './votes.ts'
 
 /**
- * M22: votes by whoever asked, by an owner of the agent, or with a key that names nobody. `asserted` are
- * those of the unnamed for which the request gave a name.
+ * M22: votes by the requester, by an owner of the agent, or with a key without a named person.
+ * `asserted` counts the unnamed votes for which the request contained a name.
  */
 export const independenceMeter: CreateMeter = ({ seqsOf }) => {
   const against = seqsOf('APR-3')

@@ -12,7 +12,10 @@ interface Load {
   total: number
 }
 
-/** M21: how many requests one approver decides in a clock hour (UTC), and of all. */
+/**
+ * M21: the maximum number of requests one approver decides in a clock hour (UTC), and the share of
+ * the busiest approver.
+ */
 export const loadMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const most = thresholds.approver_decisions_per_hour
   const beyond = seqsOf('APR-7')

@@ -11,9 +11,9 @@ import { isRelaxed } from '../thresholds.ts'
 const seconds = (ms: number | null): string | null => (ms === null ? null : decimal(ms, SECOND, 3))
 
 /**
- * M17, M19: how long people took, what still waits, and what ran out without an answer. Running out is
- * dated by the end of the request, not by when somebody noticed. Where requests ran out and nobody ever
- * answered one, there is no time to measure, and no oversight in time.
+ * M17, M19: decision times, pending requests and expired requests. A request expires at its own
+ * end, not at the time of the entry that records it. If requests expired and none was ever
+ * answered, there is no time to measure and no timely oversight.
  */
 export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
@@ -21,9 +21,9 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
   const pendingMs = thresholds.approval_pending_hours * HOUR
   const late = seqsOf('APR-4')
   const durations: number[] = []
-  /** The last vote that came too late. */
+  /** The last vote after the deadline. */
   let lateSeq: number | null = null
-  /** The entry that tells of each request that ran out. */
+  /** The entry that records the expiry of each request. */
   const expired: number[] = []
 
   const hasRunOut = ({ expiresAt }: ApprovalState): boolean =>
@@ -35,7 +35,7 @@ export const timingMeter: CreateMeter = ({ question, seqsOf }) => {
       const approval = approvalOf(entry)
       if (!approval) return
       if (entry.kind === 'approval.expired') {
-        // An approval that nobody used runs out too; people had answered that one.
+        // An unused approval expires too, but it was answered.
         if (approval.decidedAt === null && hasRunOut(approval)) expired.push(entry.seq)
         return
       }

@@ -5,35 +5,35 @@ import { voteOf } from '../state/approvals.ts'
 import type { ApprovalState, VoteFacts } from '../state/approvals.ts'
 import type { State } from '../state/state.ts'
 
-/** Entries in which somebody votes: one more vote, or the one that decides. */
+/** Entry kinds with votes: a further vote, or the deciding one. */
 export const VOTING = ['approval.voted', 'approval.decided'] as const
 
-/** The vote that an entry tells of; null where it holds none. */
+/** Reads the vote of an entry; null if it contains none. */
 export function voteIn({ data }: FactEntry): VoteFacts | null {
   const vote = recordIn(data, 'vote')
   return vote && voteOf(vote)
 }
 
 /**
- * Whether a vote is that of a person whom its key names. A name that only the request gives is unproven:
- * such a vote is counted and shown, and says nothing about human oversight.
+ * Returns whether the key itself names the voter. A name that only the request contains is
+ * unproven: such a vote is counted and shown, but is no evidence of human oversight.
  */
 export const isNamed = ({ type, named }: VoteFacts): boolean => type === 'person' && named
 
-/** Whoever votes as one, under one name. */
+/** The name under which a voter is counted. */
 export const voterName = ({ type, id, keyId }: VoteFacts): string =>
   type === 'person' ? foldName(id) : (keyId ?? id)
 
-/** Why a vote is nobody's of whom one can tell, or no independent one's. */
+/** The reason why a vote is not the vote of a named, independent person. */
 export type Objection = 'unnamed' | 'requester' | 'owner'
 
-/** The reason why a vote does not count; null for the vote of a named person without a part in the request. */
+/** Returns the reason why a vote does not count; null for a vote of a named, independent person. */
 export function objectionTo(
   vote: VoteFacts,
   { agentId, requestedBy, actingFor }: ApprovalState,
   { agents }: State,
 ): Objection | null {
-  // The key that asked decides itself, whoever it says to be.
+  // The requesting key decides its own request, whatever name it states.
   if (requestedBy.type === 'key' && vote.keyId === requestedBy.id) return 'requester'
   const is = (name: string | null | undefined) =>
     vote.type === 'person' && name != null && foldName(name) === foldName(vote.id)

@@ -2,7 +2,7 @@ import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../read.ts'
 import type { State } from '../state/state.ts'
 
-/** Kinds of entries of which some are administrative, for `Meter.reads`. */
+/** Entry kinds of which some are administrative, for `Meter.reads`. */
 export const ADMINISTRATIVE = [
   'policy.*',
   'approval_rule.*',
@@ -18,7 +18,7 @@ export const ADMINISTRATIVE = [
   'webhook.*',
 ] as const
 
-/** What the server notes, or what changes nothing. */
+/** Server notes and entries that change nothing. */
 const NO_CHANGE: ReadonlySet<string> = new Set([
   'policy.dry_run',
   'credential.refused',
@@ -27,9 +27,9 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether an entry of these kinds is a change that somebody decided on. A credential that came of a
- * token exchange is none: the issuer was trusted by somebody, and that is the change. Nor is the first
- * key: before it nobody could have made one, so it belongs to the making of the organization.
+ * Returns whether an entry is an administrative change. A credential from a token exchange is not:
+ * the decision was to trust the issuer. Nor is the first key: no other key existed, so it belongs
+ * to the creation of the organization.
  */
 export function isAdministrative({ kind, erased, data }: FactEntry, state: State): boolean {
   if (erased || NO_CHANGE.has(kind)) return false
@@ -38,6 +38,6 @@ export function isAdministrative({ kind, erased, data }: FactEntry, state: State
   return textIn(recordIn(data, 'credential') ?? {}, 'source') !== 'exchange'
 }
 
-/** The person who did it, as the entry or the key that it names has it; null where nobody is named. */
+/** The person who made the change, from the entry or from the key that it names; null if unknown. */
 export const authorOf = ({ actor, data }: FactEntry, state: State): string | null =>
   textIn(data, 'person') ?? state.personOf(actor)

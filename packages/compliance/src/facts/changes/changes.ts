@@ -2,7 +2,7 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ADMINISTRATIVE, authorOf, isAdministrative } from './administrative.ts'
 
-/** M35, M36: changes of what governs agents, by kind and author, and those without one. */
+/** M35, M36: changes to governance by kind and author, and changes without an author. */
 export const changesMeter: CreateMeter = ({ seqsOf }) => {
   const anonymous = seqsOf('CHG-1')
   const byKind = new Map<string, number>()

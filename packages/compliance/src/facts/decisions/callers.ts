@@ -3,12 +3,12 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import type { State } from '../state/state.ts'
 
-// As many as can be registered; whoever makes up more names is not counted name by name.
+// The maximum number of registered agents; further names of one caller are not counted individually.
 const MOST = 50_000
 
 /**
- * M13: callers that the registry did not know. It knows removed agents: what they still try is denied,
- * and an allow for one of them is a matter of DEC-3.
+ * M13: callers that were not registered. Removed agents count as registered: their requests are
+ * denied, and an allow for one of them is a matter of DEC-3.
  */
 export const callersMeter: CreateMeter = ({ seqsOf }) => {
   const unregistered = seqsOf('DEC-1')
@@ -27,7 +27,7 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
     },
     end(state) {
       const isKept = isKindInPlan('agent_registry', state.organization?.plan ?? 'free')
-      // Each registration that was erased may have been that of one of them.
+      // Each erased registration may have been one of theirs.
       const isExplained = names.size <= state.lost('agent.registered')
       const value = { callers: names.size, decisions: unregistered.count, allows }
       return {
@@ -48,7 +48,7 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
   }
 }
 
-/** The last registration of those who called before it; null while one of them is not registered. */
+/** The last registration of agents that called before it; null while one of them is not registered. */
 function registeredSince(names: ReadonlySet<string>, { agents }: State): number | null {
   let last = -1
   for (const name of names) {

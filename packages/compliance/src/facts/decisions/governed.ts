@@ -4,7 +4,7 @@ import { failing, outcome } from '../outcome.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-/** M14: allows about which no rule and no grant says anything. */
+/** M14: allows without a matching rule or grant. */
 export const governedMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const ungoverned = seqsOf('DEC-4')
   const percent = thresholds.ungoverned_percent

@@ -4,7 +4,7 @@ import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
 import { Tally } from '../tally.ts'
 
-/** Reasons of decisions in which nothing had to match. */
+/** Reasons of decisions that require no match. */
 const MATCHLESS: ReadonlySet<string> = new Set([
   'default_allow',
   'default_deny',
@@ -15,9 +15,9 @@ const MATCHLESS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether an entry says why: the reason, what matched where the reason is about something, and the
- * version of the configuration. That stands for a digest of the rules: every change of them moves it
- * and is in the ledger whole, so that it leads to the rules that decided.
+ * Returns whether an entry explains its decision: the reason, the matches if the reason refers to
+ * some, and the config version. The version stands for a digest of the rules: every change of rules
+ * moves it and is recorded, so it identifies the rules of the decision.
  */
 const isExplained = (reason: string | null, { matches, configVersion }: DecisionFacts): boolean =>
   reason !== null &&
@@ -26,7 +26,7 @@ const isExplained = (reason: string | null, { matches, configVersion }: Decision
   matches !== null &&
   (matches > 0 || MATCHLESS.has(reason))
 
-/** M10, M11, M12: decisions by outcome and reason, and whether each says why. */
+/** M10, M11, M12: decisions by outcome and reason, and their explanations. */
 export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
   const unexplained = seqsOf('DEC-2')
   const outcomes = new Tally()

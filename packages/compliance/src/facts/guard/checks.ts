@@ -7,15 +7,15 @@ import { isRelaxed } from '../thresholds.ts'
 const VERDICTS = ['allow', 'redact', 'block'] as const
 
 /**
- * M45: checks of the guard, and the share of deciding agents that were checked at all. A plain allow has
- * no entry of its own: it is in the sums of `guard.counted`.
+ * M45: guard checks, and the share of deciding agents that were checked. A plain allow has no entry
+ * of its own; `guard.counted` entries contain the sums.
  */
 export const guardMeter: CreateMeter = ({ question, seqsOf }) => {
   const { guarded_percent: percent } = question.thresholds
   const unchecked = seqsOf('GRD-1')
   const byVerdict: Record<string, number> = Object.fromEntries(VERDICTS.map((one) => [one, 0]))
   const checked = new Set<string>()
-  /** Agents with their first decision. */
+  /** Agents and their first decision. */
   const deciding = new Map<string, number>()
   let checks = 0
 

@@ -4,7 +4,7 @@ import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../question.ts'
 import { isTrueIn, textIn } from '../read.ts'
 
-/** How long before the period a flag may be that an allow of the period follows. */
+/** The time before the period in which a flag can precede an allow of the period. */
 const LOOK_BACK = 31 * DAY
 
 interface Flag {
@@ -14,14 +14,14 @@ interface Flag {
 }
 
 /**
- * M46: flagged checks after which a decision of the same session or request was an allow. Decisions
- * name them as `context.session_id` and `context.request_id`. A flag that names neither cannot be
- * followed: it is counted apart, and the check is not about it. A flag from before the period counts if
- * an allow of the period follows it: in its own period nobody could know.
+ * M46: flagged checks that were followed by an allow for the same session or request. Decisions
+ * name them as `context.session_id` and `context.request_id`. A flag without either cannot be
+ * followed: it is counted separately and the check ignores it. An earlier flag counts if an allow
+ * of this period follows it, since it could not be known in its own period.
  */
 export const flagsMeter: CreateMeter = ({ seqsOf, question: { from } }) => {
   const followed = seqsOf('GRD-2')
-  /** Flags that no allow has followed yet, by what they name. */
+  /** Flags not yet followed by an allow, by session and request. */
   const waiting = { session_id: new Map<string, Flag[]>(), request_id: new Map<string, Flag[]>() }
   const names = ['session_id', 'request_id'] as const
   let flagged = 0

@@ -3,8 +3,8 @@ import { failing, outcome } from '../outcome.ts'
 import type { ChainFacts } from '../outside.ts'
 
 /**
- * M02 to M04 and M08: what the verification found, up to the end of the period. The sequence numbers of
- * gaps are seen here again, for whoever looks at the entries behind the finding.
+ * M02 to M04 and M08: the results of the verification up to the end of the period. The sequence
+ * numbers of gaps are computed again to list the entries behind the finding.
  */
 export const chainMeter: CreateMeter = ({ seqsOf }) => {
   const broken = seqsOf('LED-1')
@@ -65,7 +65,7 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
 const soundness = ({ firstBadSeq }: ChainFacts, kept: number): Outcome =>
   outcome({
     check: 'LED-1',
-    // What cannot be read at all is broken too, whether an entry is left or not.
+    // An unreadable ledger is broken too, even without entries.
     population: firstBadSeq === null ? kept : Math.max(1, kept),
     value: { first_bad_seq: firstBadSeq },
     threshold: 'no wrong entry',

@@ -17,13 +17,16 @@ interface Place {
   readonly time: number
 }
 
-/** When the organization was made, milliseconds; before all time where that was pruned and not carried on. */
+/**
+ * The creation time of the organization, milliseconds; minus infinity if the entry was pruned and
+ * not carried over.
+ */
 const createdAt = ({ organization }: State, firstKept: Place | null): number => {
   if (organization) return organization.createdAt
   return firstKept?.seq === 0 ? firstKept.time : -Infinity
 }
 
-/** M05, M06: how long nothing was recorded, and whether the record reaches back to the beginning. */
+/** M05, M06: the longest silence, and the share of the period that the record covers. */
 export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
   const allowed = thresholds.silence_hours * HOUR
@@ -33,7 +36,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
   let first: Place | null = null
   let last: Place | null = null
   let longest: Silence | null = null
-  /** What ended the last silence that was too long. */
+  /** The entry that ended the last silence beyond the limit. */
   let brokenBy: number | null = null
   let decisions = 0
   let entries = 0
@@ -78,7 +81,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     since: -Infinity,
     entry({ seq, time, kind, erased }, _state, inPeriod) {
       firstKept ??= { seq, time }
-      // What callers write says nothing about what the server recorded.
+      // Entries written by callers do not show that the server recorded.
       if (!inPeriod || kind === 'entry.appended') return
       entries += 1
       if (kind === 'authorization.decided' && !erased) decisions += 1
@@ -93,7 +96,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
       const created = createdAt(state, firstKept)
       const begin = Math.max(from, created)
       const found = between(begin)
-      // What a pruning left begins where it ended, not at the first entry that came after.
+      // After a pruning, the record starts at the cut, not at the first remaining entry.
       const recordFrom = Math.max(from, chain.keptFrom ?? firstKept?.time ?? to)
       const covered = ratioOf(Math.max(0, to - recordFrom), Math.max(0, to - begin))
       const isWhole = recordFrom <= begin

@@ -1,7 +1,7 @@
 import type { CreateMeter } from '../meter.ts'
 import { ratioOf } from '../ratio.ts'
 
-/** M01, M50: what the period holds, and how much of it callers wrote. */
+/** M01, M50: the entries of the period, and the share written by callers. */
 export const entriesMeter: CreateMeter = () => {
   const byKind = new Map<string, number>()
   let entries = 0

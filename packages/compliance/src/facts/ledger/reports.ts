@@ -2,8 +2,8 @@ import type { CreateMeter, Failure } from '../meter.ts'
 import { outcome } from '../outcome.ts'
 
 /**
- * M49: reports of before the end of the period that are no longer what was recorded of them. Later ones
- * belong to later periods.
+ * M49: reports from before the end of the period that differ from their record. Later ones belong
+ * to later periods.
  */
 export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
   const wrong = seqsOf('REP-1')

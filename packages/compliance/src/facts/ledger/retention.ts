@@ -7,13 +7,13 @@ import { numberIn, timeIn } from '../read.ts'
 import type { State } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-/** What applies where no entry says otherwise. */
+/** The default, if no entry sets another. */
 const DEFAULT_RETENTION_DAYS = OrganizationSettings.parse({}).retention_days
 
 const settingOf = ({ organization }: State): number =>
   (organization && numberIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
 
-/** M07: how old the kept record is, what the organization wants, and how young what was pruned. */
+/** M07: the age of the kept record, the retention setting, and the age of the youngest pruned entry. */
 export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
   const { to, thresholds } = question
   const least = thresholds.retention_days
@@ -30,7 +30,7 @@ export const retentionMeter: CreateMeter = ({ question, seqsOf }) => {
       if (entry.kind !== 'ledger.pruned' || !inPeriod) return
       const prunedAt = timeIn(entry.data, 'pruned_at') ?? entry.time
       const cutoff = timeIn(entry.data, 'cutoff')
-      // Of a pruning that does not say how far it went, the worst has to be assumed.
+      // If a pruning does not record its cutoff, assume the worst.
       const age = cutoff === null ? 0 : prunedAt - cutoff
       if (youngestPruned === null || age < youngestPruned) youngestPruned = age
       if (age < least * DAY) early.add(entry.seq)

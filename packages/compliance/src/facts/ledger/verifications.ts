@@ -6,7 +6,7 @@ import { DAY } from '../question.ts'
 import { isTrueIn } from '../read.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-/** M09: how long the ledger went without a verification that found it sound. */
+/** M09: the longest time without a successful verification of the ledger. */
 export const verificationsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { verification_interval_days: most } = question.thresholds
   const intervals = new Intervals(question, most * DAY, seqsOf('LED-6'))

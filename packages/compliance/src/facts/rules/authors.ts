@@ -11,25 +11,25 @@ import { approvalOf } from '../state/approvals.ts'
 import type { State } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-// Of requests that waited longer before the period, only the rules that asked are known.
+// For requests pending longer before the period, only the approval rules are known.
 const LOOK_BACK = 31 * DAY
 
-/** The rule that an entry changes; null for entries that change none. */
+/** The rule that an entry changes; null if none. */
 function ruleOf({ kind, data }: FactEntry): string | null {
   const member = kind.startsWith('approval_rule.') ? 'approval_rule' : 'policy'
   return textIn(recordIn(data, member) ?? {}, 'id')
 }
 
 /**
- * M38: approvals by somebody who had changed, shortly before, a rule that matched the request: one that
- * asked for the approval, or a policy that let it come so far. A principal is a person, or a key.
+ * M38: approvals by the author of a recent change to a rule that matched the request: an approval
+ * rule, or a policy that allowed it. A principal is a person or a key.
  */
 export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqsOf }) => {
   const within = thresholds.author_hours * HOUR
   const against = seqsOf('CHG-3')
-  /** When each rule was last changed by whom. */
+  /** The last change of each rule by each principal. */
   const changed = new Map<string, Map<string, number>>()
-  /** Policies that matched requests for approval that are not closed, by request. */
+  /** Policies that matched open approval requests, by request. */
   const policies = new Map<string, readonly string[]>()
   let changes = 0
   let votes = 0
@@ -64,7 +64,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
     if (isAuthor) against.add(entry.seq)
   }
 
-  /** What a decision matched, for the request that it opened or found open. */
+  /** Records the matches of a decision for the request that it opened or joined. */
   function note({ decision, decided }: FactEntry): void {
     if (decision !== 'needs_approval' || !decided?.approval) return
     const matched = decided.matched.filter(({ kind }) => kind === 'policy')

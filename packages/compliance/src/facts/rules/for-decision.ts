@@ -7,15 +7,15 @@ import type { State } from '../state/state.ts'
 const NONE: InForce = { policies: 0, denies: 0, approvalRules: 0 }
 
 /**
- * Whether a decision was put to policies and approval rules. The entry tells with which plan it was taken:
- * that of the organization, or a lower one of the licence. Below enterprise what there still is of both is
- * kept and not evaluated. Of an entry that does not tell nothing else is assumed.
+ * Returns whether policies and approval rules were evaluated for a decision. The entry records the
+ * plan of the decision: that of the organization, or a lower one of the licence. Below enterprise,
+ * both are kept but not evaluated. Without a recorded plan they count as evaluated.
  */
 export const isPutToRules = ({ decided }: Pick<FactEntry, 'decided'>): boolean => {
   const plan = decided?.plan ?? null
   return plan === null || isKindInPlan('policy_rules', plan as Plan)
 }
 
-/** The rules that a decision was put to. */
+/** The rules that applied to a decision. */
 export const inForceFor = (entry: FactEntry, state: State): InForce =>
   isPutToRules(entry) ? state.inForce.at(entry.time) : NONE

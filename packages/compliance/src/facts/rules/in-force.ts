@@ -11,7 +11,7 @@ import type { RuleState } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
 import { inForceFor, isPutToRules } from './for-decision.ts'
 
-/** UTC days with decisions, and those of them on which one was taken without something in force. */
+/** UTC days with decisions, and those with a decision without a rule in force. */
 class Days {
   readonly without: SeqList
   #day = Number.NaN
@@ -38,7 +38,7 @@ class Days {
     this.#isCounted = true
   }
 
-  /** The first rule that came after the last decision without one. */
+  /** The first rule after the last decision without one. */
   #fixedBy(fixes: Iterable<Kept>): number | null {
     const later = [...fixes].map(({ changedSeq }) => changedSeq).filter((seq) => seq > this.#last)
     return later.length === 0 ? null : Math.min(...later)
@@ -57,8 +57,8 @@ class Days {
 }
 
 /**
- * M39: rules in force at the end, and decisions taken with any. A day is without a rule when one of its
- * decisions is. An organization that denies what no policy allows has the widest deny rule there is.
+ * M39: rules in force at the end, and decisions taken with one. A day is without a rule if one of
+ * its decisions is. An organization with the default effect `deny` has the widest deny rule.
  */
 export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
   const gated = new Days(seqsOf('APR-6'))
@@ -111,6 +111,6 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
 const deniesOf = ({ policies }: State, time: number): RuleState[] =>
   [...policies.values()].filter((rule) => rule.effect === 'deny' && isInForce(rule, time))
 
-/** What was erased may have been a rule that denies. */
+/** An erased entry may have been a deny rule. */
 const isDenying = (state: State): boolean =>
   deniesByDefault(state.organization) || state.lost('policy.created') > 0

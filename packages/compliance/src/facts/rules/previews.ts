@@ -4,7 +4,7 @@ import { HOUR } from '../question.ts'
 import { isAtMostPercent, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-/** M37: policies that went live without anybody having previewed a rule shortly before. */
+/** M37: policies created without a preview of a rule shortly before. */
 export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seqsOf }) => {
   const within = thresholds.preview_hours * HOUR
   const percent = thresholds.unpreviewed_percent

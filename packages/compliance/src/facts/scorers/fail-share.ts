@@ -9,13 +9,13 @@ import { isRelaxed } from '../thresholds.ts'
 interface Counted {
   scored: number
   failed: number
-  /** Runs with such items. */
+  /** Runs with failed items. */
   readonly seqs: number[]
-  /** The first run within the limit since the last one beyond it. */
+  /** The first run within the limit after the last one beyond it. */
   mendedBy: number | null
 }
 
-/** Items below the threshold; of runs that were recorded without the number it follows from the share. */
+/** Failed items; computed from the share for runs recorded without the number. */
 function failedIn(data: FactEntry['data'], scored: number): number {
   const failed = numberIn(data, 'failed')
   if (failed !== null) return failed
@@ -23,7 +23,10 @@ function failedIn(data: FactEntry['data'], scored: number): number {
   return passRate === null ? 0 : Math.round(scored * (1 - passRate))
 }
 
-/** M48: how much of what was scored did not pass, by scorer, in the period and in one as long before it. */
+/**
+ * M48: the share of failed items by scorer, in the period and in the previous period of equal
+ * length.
+ */
 export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
   const { from, to, thresholds } = question
   const percent = thresholds.scorer_fail_percent

@@ -7,8 +7,8 @@ import { numberIn, textIn } from '../read.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /**
- * M47: which scorers ran, what came of it, and for how long nothing was scored: a run in which every item
- * failed to be scored is none.
+ * M47: scorer runs by outcome, and the longest interval between runs. A run without any scored item
+ * does not count.
  */
 export const runsMeter: CreateMeter = ({ question, seqsOf }) => {
   const { scorer_interval_days: most } = question.thresholds

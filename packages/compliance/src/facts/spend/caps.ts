@@ -7,32 +7,32 @@ import type { State } from '../state/state.ts'
 import { Tally } from '../tally.ts'
 import { amountOf, hasCap } from './amount.ts'
 
-/** Whether an amount goes beyond a cap, by what the decision itself recorded as used until then. */
+/** Returns whether an amount exceeds a cap, given the usage that the decision recorded. */
 const isOver = (cap: number | null, used: RecordedWindow | null | undefined, micro: number) =>
   cap !== null && used != null && used.spentMicro + micro > cap
 
 const SPENT_UP: ReadonlySet<string | null> = new Set(['spend_limit_daily', 'spend_limit_monthly'])
 
 /**
- * M40, M41, M42: agents that spend without a cap, allows beyond one, denials by one. An amount that is
- * none in USD is spent without a cap too: where there is one, it is refused. How much of a cap was used is
- * taken from the decision: what is settled later lowers it, and callers tell of that.
+ * M40, M41, M42: agents that spend without a cap, allows beyond a cap, and denials by one. An
+ * invalid USD amount counts as spending without a cap: with a cap it is refused. The usage is taken
+ * from the decision, since later settlements, reported by callers, lower it.
  */
 export const capsMeter: CreateMeter = ({ seqsOf }) => {
   const uncapped = seqsOf('SPD-1')
   const over = seqsOf('SPD-2')
   const denials = new Tally()
-  /** Agents that spend, and whether always under a cap. */
+  /** Spending agents, and whether they always had a cap. */
   const spenders = new Map<string, boolean>()
-  /** Agents that had a cap at some time in the period. */
+  /** Agents with a cap at some time in the period. */
   const capped = new Set<string>()
   const days = new Set<string>()
   const months = new Set<string>()
-  /** Allows with an amount, and those of them under a cap. */
+  /** Allows with an amount, and those under a cap. */
   let spending = 0
   let held = 0
   let isBegun = false
-  /** Whose limit was set by the entry before, which is in the state by now. */
+  /** The agent whose limit the previous entry set; the state has it by now. */
   let setFor: string | null = null
 
   function note({ spendLimits }: State): void {
@@ -117,7 +117,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   }
 }
 
-/** The last limit that was set for those who had spent without one; null while one of them has none. */
+/** The last limit set for agents that spent without one; null while one of them has none. */
 function cappedSince(
   spenders: ReadonlyMap<string, boolean>,
   { spendLimits }: State,

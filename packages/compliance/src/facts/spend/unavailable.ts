@@ -3,9 +3,8 @@ import { failing, outcome } from '../outcome.ts'
 import { hasCap } from './amount.ts'
 
 /**
- * M15: decisions that were taken without knowing what was spent. A denial says so by its reason. An
- * allow of an agent with a cap holds the figures that it was held against; one without them was given
- * blindly.
+ * M15: decisions without spend data. The reason of a denial shows it. An allow for an agent with a
+ * cap contains the figures it was checked against; one without them was given without data.
  */
 export const unavailableMeter: CreateMeter = ({ seqsOf }) => {
   const allowed = seqsOf('DEC-5')

@@ -6,13 +6,13 @@ import { kept } from './fold.ts'
 import type { Folds, Kept } from './fold.ts'
 import type { State } from './state.ts'
 
-/** A registered agent. One that was removed is kept: its id is never given again. */
+/** A registered agent. Removed agents are kept: their ids are never reused. */
 export interface AgentState extends Kept {
   readonly owners: readonly Owner[]
   readonly removed: { readonly seq: number; readonly time: number } | null
 }
 
-/** Why an agent may not act at all, since when. A removal is never lifted. */
+/** The reason and start of a stop. A removal is final. */
 export interface StopState {
   readonly agentId: string
   readonly cause: 'suspended' | 'removed'
@@ -27,7 +27,7 @@ function keepAgent(state: State, entry: FactEntry): void {
   const before = state.agents.get(id)
   const owners = recordsIn(object, 'owners') as unknown as Owner[]
   state.agents.set(id, { ...kept(id, object, entry, before), owners, removed: null })
-  // An agent that was stopped before it was registered stays so.
+  // An agent that was stopped before its registration stays stopped.
   if (textIn(object, 'status') === 'suspended') stop(state, entry, id, 'suspended')
   else lift(state, id)
 }

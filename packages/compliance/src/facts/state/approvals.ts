@@ -4,25 +4,25 @@ import type { Recorded } from '../read.ts'
 import type { Fold, Folds } from './fold.ts'
 import type { State } from './state.ts'
 
-/** A request for approval, as far as metrics read it. */
+/** An approval request, reduced to the fields that metrics read. */
 export interface ApprovalState {
   readonly id: string
   readonly agentId: string
   readonly action: string
   readonly resource: string | null
-  /** As recorded; `approvalAt` also knows what time has ended. */
+  /** As recorded; `approvalAt` also considers expiry. */
   readonly status: string
   readonly seq: number
   readonly requestedAt: number
-  /** Until when it waits for people, and until when an approval can be used; milliseconds. */
+  /** The end of the wait for approval, and the end of the approval's use; milliseconds. */
   readonly expiresAt: number | null
   readonly usableUntil: number | null
   readonly decidedAt: number | null
-  /** Rules that asked for it. */
+  /** The rules that require the approval. */
   readonly rules: readonly string[]
   readonly requestedBy: Principal
   readonly actingFor: string | null
-  /** Somebody who approved it is a person whom the key itself names. */
+  /** At least one approver is a person named by the key. */
   readonly personApproved: boolean
   /** The decision that opened it. */
   readonly decisionId: string | null
@@ -45,7 +45,7 @@ export interface VoteFacts {
   readonly keyId: string | null
 }
 
-/** The status at a time, milliseconds: what has run out is expired, whether that was recorded or not. */
+/** The status at a time, milliseconds: `expired` after its end, recorded or not. */
 export function approvalAt(
   { status, expiresAt, usableUntil }: ApprovalState,
   time: number,
@@ -66,7 +66,7 @@ export function voteOf(object: Recorded): VoteFacts {
   }
 }
 
-/** The request that an entry `approval.*` tells of; null where it holds none. */
+/** The request in an `approval.*` entry; null if it contains none. */
 export function approvalOf(entry: FactEntry): ApprovalState | null {
   const object = recordIn(entry.data, 'approval')
   const id = object && textIn(object, 'id')
@@ -104,7 +104,7 @@ const keep: Fold = (state, entry) => {
   state.approvals.set(approval.id, before ? { ...approval, seq: before.seq } : approval)
 }
 
-/** What was closed before the period is of no interest in it: no allow can rest on it. */
+/** Requests closed before the period are irrelevant: no allow can rely on them. */
 const close: Fold = (state: State, entry) => {
   if (entry.time >= state.keepClosedSince) return keep(state, entry)
   const approval = approvalOf(entry)

@@ -3,7 +3,7 @@ import type { PermissionState } from './permissions.ts'
 
 const MOST_AGENTS = 10_000
 
-/** Permissions by the agents that they are about: made once, asked for every decision. */
+/** Permissions by agent, built once and read for every decision. */
 export class ByAgent {
   readonly #exact = new Map<string, PermissionState[]>()
   readonly #patterns: PermissionState[] = []

@@ -4,20 +4,20 @@ import { kept } from './fold.ts'
 import type { Folds, Kept } from './fold.ts'
 import type { State } from './state.ts'
 
-/** A credential that was not revoked. Whether it has expired depends on the time: `isLive`. */
+/** A credential that was not revoked. `isLive` considers its expiry. */
 export interface CredentialState extends Kept {
   readonly agentId: string
   readonly scopes: readonly string[]
   /** Milliseconds; null where none was recorded. */
   readonly expiresAt: number | null
-  /** Of a token exchange: the trusted issuer. */
+  /** The trusted issuer, for a token exchange. */
   readonly idpId: string | null
 }
 
 export const isLive = ({ expiresAt }: CredentialState, time: number): boolean =>
   expiresAt === null || time < expiresAt
 
-/** Ends credentials by their ids. */
+/** Ends credentials by id. */
 export function endCredentials(state: State, _by: FactEntry, ids: readonly string[]): void {
   for (const id of ids) state.credentials.delete(id)
 }

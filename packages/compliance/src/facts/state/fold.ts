@@ -2,26 +2,26 @@ import type { FactEntry } from '../entry.ts'
 import type { Recorded } from '../read.ts'
 import type { State } from './state.ts'
 
-/** What an entry of one kind changes in the state. */
+/** The state change of one entry kind. */
 export type Fold = (state: State, entry: FactEntry) => void
 
 /** Folds by kind of entry. */
 export type Folds = Readonly<Record<string, Fold>>
 
-/** An object as the entry that made or last replaced it has it. */
+/** An object as last recorded. */
 export interface Kept {
   readonly id: string
-  /** Where and when it was made; a replacement under the same id leaves both. */
+  /** The place of its creation; a replacement under the same id keeps it. */
   readonly seq: number
   readonly time: number
-  /** Where and when it was last changed. */
+  /** The place of its last change. */
   readonly changedSeq: number
   readonly changedTime: number
-  /** The whole object as it was recorded. */
+  /** The whole recorded object. */
   readonly object: Recorded
 }
 
-/** The object of an entry, with the place of the one that it replaces. */
+/** Reads the object of an entry and keeps the creation place of the object it replaces. */
 export const kept = (
   id: string,
   object: Recorded,

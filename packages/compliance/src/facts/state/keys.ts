@@ -5,7 +5,7 @@ import type { Folds } from './fold.ts'
 export interface KeyState {
   readonly id: string
   readonly role: string
-  /** The person that the key stands for; null for a shared one. */
+  /** The person of the key; null for a shared one. */
   readonly person: string | null
   readonly seq: number
   readonly time: number

@@ -7,18 +7,18 @@ export interface OrganizationState {
   readonly id: string
   readonly name: string
   readonly plan: Plan
-  /** As recorded: settings that are at their default may be missing. */
+  /** As recorded: settings at their default may be missing. */
   readonly settings: Recorded
-  /** Milliseconds, and the entry that tells of it. */
+  /** Milliseconds, and the entry that records it. */
   readonly createdAt: number
   readonly createdSeq: number
 }
 
-/** Patterns of actions that the organization itself calls consequential. */
+/** Action patterns that the organization considers consequential. */
 export const consequentialActions = (organization: OrganizationState | null): string[] =>
   organization ? textsIn(organization.settings, 'consequential_actions') : []
 
-/** Whether what no policy allows is denied. */
+/** Returns whether the default effect is `deny`. */
 export const deniesByDefault = (organization: OrganizationState | null): boolean =>
   organization !== null && textIn(organization.settings, 'default_effect') === 'deny'
 

@@ -3,20 +3,20 @@ import { kept } from './fold.ts'
 import type { Folds, Kept } from './fold.ts'
 import type { State } from './state.ts'
 
-/** A permission (or deny) that was not revoked. */
+/** A permission or denial that was not revoked. */
 export interface PermissionState extends Kept {
   readonly effect: string
-  /** Of a deny it may be a pattern. */
+  /** For a denial, it may be a pattern. */
   readonly agentId: string
   readonly actions: readonly string[]
   readonly resources: readonly string[]
-  /** It has a condition, which cannot be evaluated here. */
+  /** The permission has a condition, which cannot be evaluated here. */
   readonly isConditional: boolean
   readonly notBefore: number | null
   readonly expiresAt: number | null
 }
 
-/** Whether a permission counts at a time. */
+/** Returns whether a permission is in force at a time. */
 export const isOpen = ({ notBefore, expiresAt }: PermissionState, time: number): boolean =>
   (notBefore === null || notBefore <= time) && (expiresAt === null || time < expiresAt)
 

@@ -10,12 +10,12 @@ interface Rules {
 
 export interface InForce {
   readonly policies: number
-  /** Policies that deny. */
+  /** The number of deny policies. */
   readonly denies: number
   readonly approvalRules: number
 }
 
-/** Counts the rules that are in force, once for all moments between which nothing about it changes. */
+/** Counts the rules in force, cached until a rule changes or a window opens or closes. */
 export class RulesInForce {
   readonly #rules: Rules
   #version = -1
@@ -45,7 +45,7 @@ export class RulesInForce {
       for (const edge of [notBefore, expiresAt])
         if (edge !== null && time < edge && edge < this.#until) this.#until = edge
     const live = policies.filter((rule) => isInForce(rule, time))
-    // A deletion that was erased took away one of those that seem to be there.
+    // Each erased deletion removed one of these rules.
     const gone = this.#rules.lost('policy.deleted')
     const count = (rules: readonly RuleState[], less: number) => Math.max(0, rules.length - less)
     this.#counts = {

@@ -14,7 +14,7 @@ export interface RuleState extends Kept {
   readonly expiresAt: number | null
 }
 
-/** Whether a rule counts at a time. */
+/** Returns whether a rule is in force at a time. */
 export const isInForce = ({ enabled, notBefore, expiresAt }: RuleState, time: number): boolean =>
   enabled && (notBefore === null || notBefore <= time) && (expiresAt === null || time < expiresAt)
 
@@ -33,7 +33,7 @@ const ruleOf = (
 
 type Rules = (state: State) => Map<string, RuleState>
 
-/** Keeps the rule that a member of the data holds. */
+/** Stores the rule in the named member of the data. */
 const keep =
   (rules: Rules, member: string): Fold =>
   (state, entry) => {

@@ -4,7 +4,7 @@ import type { Recorded } from '../read.ts'
 import { kept } from './fold.ts'
 import type { Folds, Kept } from './fold.ts'
 
-/** The caps of an agent, micro-USD; null is none. */
+/** The caps of an agent, in micro-USD; null means none. */
 export interface SpendLimitState extends Kept {
   readonly dailyMicro: number | null
   readonly monthlyMicro: number | null

@@ -35,7 +35,7 @@ const FOLDS: ReadonlyMap<string, Fold> = new Map(
 )
 
 /**
- * What an organization had set up after the entries that were applied, by nothing but these entries.
+ * The configuration of an organization after the applied entries, derived from these entries alone.
  * Meters read it and never change it.
  */
 export class State {
@@ -44,9 +44,9 @@ export class State {
   readonly agents = new Map<string, AgentState>()
   /** By agent, registered or not; removals too. */
   readonly stops = new Map<string, StopState>()
-  /** `open` or `granted`, of agents whose mode was set. */
+  /** `open` or `granted`, for agents with a mode. */
   readonly modes = new Map<string, string>()
-  /** Those that were not revoked; expired ones go at some time: see `isLive`. */
+  /** Credentials that were not revoked; expired ones are removed occasionally: see `isLive`. */
   readonly credentials = new Map<string, CredentialState>()
   readonly permissions = new Map<string, PermissionState>()
   readonly policies = new Map<string, RuleState>()
@@ -55,18 +55,18 @@ export class State {
   readonly trustPolicies = new Map<string, RuleState>()
   readonly issuers = new Map<string, IssuerState>()
   readonly approvals = new Map<string, ApprovalState>()
-  /** The server tells every day that it is there. */
+  /** The server records daily heartbeats. */
   isBeating = false
-  /** Those of the permissions that deny. */
+  /** The permissions that deny. */
   readonly denies = new Map<string, PermissionState>()
-  /** Move with every change of rules, or of denies, for whoever keeps something made of them. */
+  /** Change with every change of rules or denials; for caches derived from them. */
   rulesVersion = 0
   deniesVersion = 0
-  /** Rules that count at a time; kept until one changes or a window opens or closes. */
+  /** Rules in force at a time, cached until one changes or a window opens or closes. */
   readonly inForce = new RulesInForce(this)
-  /** Entries of a kind that is folded whose payload is gone: something was changed, and not known what. */
+  /** Entries of state-changing kinds whose payload was erased, by kind: their change is unknown. */
   readonly #lost = new Map<string, number>()
-  /** Requests for approval that were closed earlier are not kept, milliseconds. */
+  /** Approval requests closed before this time are not kept; milliseconds. */
   readonly keepClosedSince: number
   #sweepAt = 1024
 
@@ -74,7 +74,7 @@ export class State {
     this.keepClosedSince = keepClosedSince
   }
 
-  /** Whether entries of a kind change anything here. */
+  /** Returns whether entries of a kind change the state. */
   static reads(kind: string): boolean {
     return FOLDS.has(kind)
   }
@@ -88,7 +88,7 @@ export class State {
     } else fold(this, entry)
   }
 
-  /** How many entries of these kinds were erased, so that what they changed is not in here. */
+  /** Returns the number of erased entries of these kinds, whose changes the state lacks. */
   lost(...kinds: readonly string[]): number {
     if (this.#lost.size === 0) return 0
     return kinds.reduce((sum, kind) => sum + (this.#lost.get(kind) ?? 0), 0)
@@ -99,7 +99,7 @@ export class State {
     return actor?.type === 'key' ? (this.keys.get(actor.id)?.person ?? null) : null
   }
 
-  /** Lets go of expired credentials from time to time, so that exchanges do not pile up. */
+  /** Removes expired credentials occasionally, so that exchanges do not accumulate. */
   sweepCredentials(now: number): void {
     if (this.credentials.size < this.#sweepAt) return
     for (const [id, one] of this.credentials) if (!isLive(one, now)) this.credentials.delete(id)

@@ -5,12 +5,12 @@ import { isOpen } from '../state/permissions.ts'
 import type { PermissionState } from '../state/permissions.ts'
 import type { State } from '../state/state.ts'
 
-/** Finds the deny that an allow goes against, among the denies of an organization as they change. */
+/** Finds the denial that an allow violates. */
 export class Denies {
   #version = -1
   #denies = new ByAgent([])
 
-  /** The deny without a condition that the request of an entry falls under; null where there is none. */
+  /** Returns the unconditional denial that matches the request of an entry; null if none. */
   against(entry: FactEntry, state: State): PermissionState | null {
     const { agent_id: id, action, resource, time } = entry
     if (state.denies.size === 0 || id === null || action === null) return null
@@ -24,7 +24,7 @@ export class Denies {
   }
 }
 
-/** As decisions match it: a request without a resource falls under patterns that match everything. */
+/** Matches as decisions do: a request without a resource matches patterns that match everything. */
 const isAbout = (
   { actions, resources }: PermissionState,
   action: string,

@@ -4,7 +4,7 @@ import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../read.ts'
 import type { State } from '../state/state.ts'
 
-/** Entries that can tell of somebody who steps in. */
+/** Entry kinds that can record an intervention. */
 export const INTERVENING = [
   'permission.granted',
   'permission.revoked',
@@ -30,7 +30,7 @@ const BY_KIND: Readonly<Record<string, Intervention>> = {
   'agent.removed': 'removals',
 }
 
-/** How somebody stepped in, and whether it was a person; null for entries that tell of no such thing. */
+/** The kind of intervention, and whether a person made it; null for other entries. */
 export function interventionOf(
   entry: FactEntry,
   state: State,

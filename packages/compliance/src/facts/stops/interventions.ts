@@ -2,7 +2,7 @@ import type { CreateMeter } from '../meter.ts'
 import { INTERVENING, interventionOf } from './intervention.ts'
 import type { Intervention } from './intervention.ts'
 
-/** M24: how often people stepped in, by what they did; others are the operator, shared keys, agents. */
+/** M24: interventions by people, by kind; others are by the operator, shared keys or agents. */
 export const interventionsMeter: CreateMeter = () => {
   const byPeople: Record<Intervention, number> = {
     denies: 0,

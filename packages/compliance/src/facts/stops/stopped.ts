@@ -9,33 +9,33 @@ import { LowestSeqs } from '../seqs.ts'
 import type { State } from '../state/state.ts'
 import { Denies } from './denies.ts'
 
-// Findings of one check; further agents are counted.
+// The maximum findings of one check; further agents are only counted.
 const MOST_FINDINGS = 25
 
 interface Broken {
   readonly agentId: string
   readonly stopSeq: number
   readonly seqs: LowestSeqs
-  /** The first denial of that agent by the stop since the last allow in spite of it. */
+  /** The first denial by the stop since the last allow in spite of it. */
   deniedSeq: number | null
 }
 
 /**
- * M25: allows for an agent that was stopped: suspended, removed, or under a deny that covers what it
- * asked for. A deny with a condition is none that can be judged here, and an allow that an erased
- * entry may have made possible again is not held against anybody.
+ * M25: allows for a stopped agent: suspended, removed, or under a denial that covers the request.
+ * Conditional denials cannot be evaluated here and are ignored, as is an allow that an erased entry
+ * may have made valid.
  */
 export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const all = seqsOf('DEC-3')
   const denies = new Denies()
   const broken = new Map<string, Broken>()
-  /** Stops of the period whose first denial has not come yet: by agent, or by deny; milliseconds. */
+  /** Stops of the period without a denial yet: by agent, or by denial; milliseconds. */
   const awaiting = new Map<string, number>()
   const delays: number[] = []
   let stops = 0
   let isBegun = false
 
-  /** Stops that were in force when the period began. */
+  /** Stops in force when the period began. */
   function begin(state: State): void {
     if (isBegun) return
     isBegun = true
@@ -67,7 +67,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       breach(entry, id, deny.changedSeq)
   }
 
-  /** A stop that was passed by holds again with the first denial by it. */
+  /** A violated stop counts as corrected with the next denial by it. */
   function mend(entry: FactEntry, id: string, state: State): void {
     const stop = state.stops.get(id)?.seq ?? denies.against(entry, state)?.changedSeq
     const one = broken.get(`${stop} ${id}`)
@@ -144,7 +144,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   }
 }
 
-/** What an entry stops that was not stopped before; null where it stops nothing. */
+/** The new stop that an entry makes; null if none. */
 function stopIn({ kind, agent_id: id, data }: FactEntry, { stops }: State): string | null {
   if (kind === 'permission.granted') {
     const deny = recordIn(data, 'permission') ?? {}

@@ -5,7 +5,7 @@ import { ratioOf } from '../ratio.ts'
 import { isInForce } from '../state/rules.ts'
 import type { RuleState } from '../state/rules.ts'
 
-/** Whether a list of selectors takes every agent: one of them is the pattern of all ids. */
+/** Returns whether a list of selectors matches every agent. */
 const isEveryone = (selectors: unknown): boolean =>
   Array.isArray(selectors) &&
   selectors.some((one: unknown) => typeof one === 'string' && matchesAll(one))
@@ -13,10 +13,10 @@ const isEveryone = (selectors: unknown): boolean =>
 const isWild = ({ object }: RuleState): boolean =>
   isEveryone(object['source_agents']) && isEveryone(object['target_agents'])
 
-/** `no_policy` is what earlier versions recorded. */
+/** Earlier versions recorded `no_policy`. */
 const BY_DEFAULT: ReadonlySet<string> = new Set(['default_deny', 'no_policy'])
 
-/** M43: what was decided about agents towards agents, and rules that let everyone reach everyone. */
+/** M43: trust evaluations between agents, and rules that allow every agent to reach every agent. */
 export const trustMeter: CreateMeter = ({ question, seqsOf }) => {
   const wide = seqsOf('TRU-1')
   const byDecision = { allow: 0, deny: 0 }

@@ -7,7 +7,7 @@ import { endedBy } from '../access/ended.ts'
 
 const UNKNOWN = 'unknown'
 
-/** Whether tokens of the issuer could be taken at the time of the entry. */
+/** Returns whether the issuer was trusted at the time of the entry. */
 function isTrusted(idpId: string, state: State, time: number): boolean {
   const issuer = state.issuers.get(idpId)
   return (
@@ -18,15 +18,15 @@ function isTrusted(idpId: string, state: State, time: number): boolean {
 const isLimited = (data: FactEntry['data']): boolean =>
   textsIn(data, 'scopes').some((scope) => scope !== '*') && textIn(data, 'expires_at') !== null
 
-/** M44: exchanges of tokens, and those that should not have been. */
+/** M44: token exchanges, and invalid ones among them. */
 export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   const wrong = seqsOf('TRU-2')
   const byIssuer = new Map<string, { exchanged: number; refused: number }>()
-  /** Exchanges that do not say themselves what came of them; the entry of the credential follows. */
+  /** Exchanges without a recorded result; the entry of the credential follows. */
   const open = new Map<string, number>()
-  /** Credentials of untrusted issuers; null for one that is not named. */
+  /** Credentials of untrusted issuers; null for an unnamed one. */
   const strange = new Set<string | null>()
-  /** What revoked the credentials of exchanges that should not have been. */
+  /** The revocations of credentials from invalid exchanges. */
   const revoked = new Map<string, number>()
   let exchanged = 0
   let untrusted = 0
@@ -43,7 +43,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
     of(idpId).exchanged += 1
     exchanged += 1
     const credential = textIn(data, 'credential_id')
-    // That the issuer was trusted may be what was erased.
+    // The entry that trusted the issuer may have been erased.
     if (!isTrusted(idpId, state, time) && state.lost('issuer.trusted') === 0) {
       untrusted += 1
       wrong.add(seq)
@@ -102,7 +102,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
   }
 }
 
-/** The last revocation, where every one of these credentials was revoked. */
+/** The last revocation, if all these credentials were revoked. */
 function lastOf(
   ids: readonly (string | null)[],
   revoked: ReadonlyMap<string | null, number>,

@@ -2,7 +2,7 @@ import type { ReadyReport } from '@remit/contract'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 
-/** How whoever holds the paper checks it without trusting the server that printed it. */
+/** Instructions for checking the printed report without trusting the server. */
 export function checkingSection({
   id,
   content,

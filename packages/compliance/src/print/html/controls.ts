@@ -15,7 +15,10 @@ import {
 } from '../words.ts'
 import { figureText } from '../figures.ts'
 
-/** All controls in the framework's order, then what is behind each, then what the organization supplies. */
+/**
+ * All controls in the order of the framework, their details, and the evidence that the organization
+ * supplies.
+ */
 export function controlSections({ controls }: ReportContent): Markup {
   const shown = controls.filter(({ coverage }) => coverage !== 'manual')
   const manual = controls.filter(({ coverage }) => coverage === 'manual')
@@ -65,7 +68,7 @@ const controlDetail = (control: ReportControl): Markup =>
     ${control.evidence.length === 0 ? null : evidenceTable(control.evidence)} ${twoLists(control)}
   </article>`
 
-/** Items that exist and items that do not, separately. */
+/** Existing evidence and missing evidence in two lists. */
 const twoLists = (control: ReportControl): Markup =>
   html`<div class="lists">
     ${

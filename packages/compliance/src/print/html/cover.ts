@@ -6,7 +6,7 @@ import { momentText, periodText } from '../moments.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
 
-/** The first page: what was looked at, for whom, and how it stands. */
+/** The first page: subject, organization and summary of the report. */
 export function cover(report: ReadyReport): Markup {
   const { content, ledger_head } = report
   const { framework, organization, scope, period, ledger } = content
@@ -87,7 +87,7 @@ export function cover(report: ReadyReport): Markup {
     </section>`
 }
 
-/** The person behind the key that asked. Reports of before do not say. */
+/** The person of the requesting key. Old reports lack it. */
 function personOf({ generated_by, generated_by_person: person }: ReadyReport): Markup | null {
   if (person === undefined || generated_by.type !== 'key') return null
   return person === null ? html`, without a named person` : html` of ${outside(person)}`
@@ -103,7 +103,7 @@ function openFindings({ content }: ReadyReport): Markup | null {
     </dd>`
 }
 
-/** A status as its word; the frame around it differs too, for those who print without colours. */
+/** A status as a word; its frame differs too, for prints without colours. */
 export const statusMark = (status: ControlStatus): Markup =>
   html`<span class="status ${status}">${STATUS_WORDS[status]}</span>`
 

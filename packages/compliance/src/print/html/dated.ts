@@ -4,7 +4,7 @@ import type { Markup } from './markup.ts'
 
 const DAY = /(\(\d{4}-\d\d-\d\d\))/
 
-/** Sequence numbers with the days of their entries; no line ends within a day. */
+/** Sequence numbers with the days of their entries, without line breaks in a day. */
 export const dated = (...[seqs, dates]: Parameters<typeof datedText>): Markup =>
   html`${datedText(seqs, dates)
     .split(DAY)

@@ -3,7 +3,7 @@ import { html, outside } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { dated } from './dated.ts'
 
-/** Everything that does not hold, the gravest first. */
+/** All findings, the most severe first. */
 export function findingSection({ findings }: ReportContent): Markup {
   if (findings.length === 0)
     return html`<section>
@@ -34,7 +34,7 @@ export function findingSection({ findings }: ReportContent): Markup {
   </section>`
 }
 
-/** Whether it was put right in the period, where the report says. */
+/** Shows whether the finding was corrected in the period, if the report contains it. */
 const stateOf = ({ fixed_seq }: ReportFinding): Markup | null =>
   fixed_seq === undefined
     ? null

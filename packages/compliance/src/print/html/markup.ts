@@ -1,6 +1,6 @@
 import { visible } from '../visible.ts'
 
-/** Text that is HTML already. Only `html` makes it, so nothing unescaped gets into a page. */
+/** HTML text. Only `html` creates it, so a page cannot contain unescaped text. */
 export class Markup {
   readonly text: string
   constructor(text: string) {
@@ -10,7 +10,10 @@ export class Markup {
 
 type Slot = string | number | Markup | readonly Slot[] | null
 
-/** A template whose values are escaped, unless they are markup; null is nothing, a list its items. */
+/**
+ * A template that escapes its values unless they are markup; null is empty, and a list is its
+ * items.
+ */
 export const html = (parts: TemplateStringsArray, ...slots: readonly Slot[]): Markup =>
   new Markup(parts.map((part, i) => part + textOf(slots[i] ?? null)).join(''))
 
@@ -31,5 +34,5 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escapeHtml = (text: string): string =>
   visible(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 
-/** Text from outside: its direction of writing ends where it ends. */
+/** External text, isolated so that its writing direction cannot affect the page. */
 export const outside = (text: string): Markup => html`<bdi>${text}</bdi>`

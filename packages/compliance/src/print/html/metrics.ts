@@ -4,7 +4,7 @@ import type { Markup } from './markup.ts'
 import { figureText } from '../figures.ts'
 import { THRESHOLD_WORDS } from '../labels.ts'
 
-/** Every figure of the catalogue, measured or not, and the thresholds that checks compared with. */
+/** All figures of the catalogue, measured or not, and the thresholds of checks. */
 export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
   html`<section>
     <h2>Figures</h2>

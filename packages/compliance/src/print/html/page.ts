@@ -11,18 +11,18 @@ import { periodText } from '../moments.ts'
 
 export interface Page {
   readonly text: string
-  /** The `Content-Security-Policy` that the page carries itself and should be sent with. */
+  /** The `Content-Security-Policy` in the page, also for the response header. */
   readonly policy: string
 }
 
 /**
- * A report as one page of HTML to read and to print: no script, nothing from elsewhere, no style but
- * its own sheet, which the policy names by its hash. The same report gives the same bytes.
+ * A report as one HTML page to read and print: no script, no external resource, no style except its
+ * own sheet, which the policy names by its hash. Equal reports have equal bytes.
  */
 export function pageOf(report: ReadyReport): Page {
   const { content } = report
   const style = styleOf(report)
-  // To the byte: the policy names the hash of what stands between the tags.
+  // Exact bytes: the policy contains the hash of the text between the tags.
   const sheet = new Markup(`<style>${style}</style>`)
   const source = `'sha256-${hash('sha256', style, 'base64')}'`
   const policy = `default-src 'none'; style-src ${source}; base-uri 'none'; form-action 'none'`
@@ -42,6 +42,6 @@ export function pageOf(report: ReadyReport): Page {
         ${metricSection(content)} ${checkingSection(report)}
       </body>
     </html> `
-  // A page cannot forbid by itself to be framed; the header can.
+  // A page cannot forbid framing in a meta tag; the header can.
   return { text, policy: `${policy}; frame-ancestors 'none'` }
 }

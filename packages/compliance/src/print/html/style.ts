@@ -1,7 +1,7 @@
 import type { ReadyReport } from '@remit/contract'
 import { periodText } from '../moments.ts'
 
-/** The sheet of a report. What stands at the foot of each printed page differs from report to report. */
+/** The style sheet of a report, with its own footer for printed pages. */
 export function styleOf({ content_sha256, content, ledger_head }: ReadyReport): string {
   const about = `${content.framework.name}, ${periodText(content.period)}`
   const hashed = `content sha-256 ${content_sha256}`
@@ -19,7 +19,7 @@ export function styleOf({ content_sha256, content, ledger_head }: ReadyReport): 
 const MARGIN_TEXT =
   'font: 6.5pt/1.5 ui-monospace, Consolas, monospace; color: #444; white-space: pre;'
 
-/** A CSS string; nothing else gets in than what hashes, times, ids and words are made of. */
+/** A CSS string; characters outside hashes, times, ids and words are removed. */
 const cssText = (text: string): string => `"${text.replaceAll(/[^\w .:,-]/g, '?')}"`
 
 const SHEET = `

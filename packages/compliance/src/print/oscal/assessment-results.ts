@@ -9,9 +9,9 @@ import { listed, oneLine, plain, prop, tokenOf } from './values.ts'
 const OSCAL_VERSION = '1.2.1'
 
 /**
- * A report as OSCAL assessment-results (NIST, version 1.2.1), as JSON text. The identifiers are made
- * from the content's hash, so the same report gives the same bytes. What OSCAL has no word for stands
- * in properties of our own.
+ * A report as OSCAL assessment-results (NIST, version 1.2.1) in JSON text. Identifiers derive from
+ * the content hash, so equal reports have equal bytes. Data without an OSCAL field is in our own
+ * properties.
  */
 export const oscalOf = (report: ReadyReport): string =>
   `${JSON.stringify({ 'assessment-results': assessmentResults(report) })}\n`
@@ -104,13 +104,13 @@ function resultOf(report: ReadyReport): object {
   }
 }
 
-/** What was looked at; manual controls are named as left out. */
+/** The assessed controls; manual ones are listed as excluded. */
 function selectionOf(controls: readonly ReportControl[]): object {
   const shown = controls.filter(({ coverage }) => coverage !== 'manual')
   const manual = controls.filter(({ coverage }) => coverage === 'manual')
   const select = ({ id }: ReportControl) => ({ 'control-id': tokenOf(id) })
   return {
-    // Where all are manual there is none to include, and OSCAL has no empty list.
+    // If all controls are manual, none is included; OSCAL has no empty list.
     ...(shown.length === 0 ? { 'include-all': {} } : { 'include-controls': shown.map(select) }),
     ...listed('exclude-controls', manual.map(select)),
   }

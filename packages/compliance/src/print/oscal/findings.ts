@@ -5,8 +5,8 @@ import { uuidOf } from './uuid.ts'
 import { plain, tokenOf } from './values.ts'
 
 /**
- * One for each control that was judged. A control that is not evidenced, or manual, has none: there is
- * no state for it, and either of the two that OSCAL has would be wrong.
+ * One finding per assessed control. Controls without evidence and manual controls have none, since
+ * both OSCAL states would be wrong for them.
  */
 export const findingsOf = (report: ReadyReport): object[] =>
   report.content.controls

@@ -11,19 +11,19 @@ import { uuidOf } from './uuid.ts'
 import { listed, plain, prop, tokenOf } from './values.ts'
 import type { Prop } from './values.ts'
 
-/** Which observation is about a control, and which about a finding of ours. */
+/** The observation ids of controls and of findings. */
 export const controlObservationId = (report: ReadyReport, control: string): string =>
   uuidOf(report.content_sha256, 'observation', control)
 export const findingObservationId = (report: ReadyReport, finding: string): string =>
   uuidOf(report.content_sha256, 'observation-of-finding', finding)
 
-/** One for each control with its true status, then one for each of our findings. */
+/** One observation per control with its exact status, and one per finding. */
 export const observationsOf = (report: ReadyReport): object[] => [
   ...report.content.controls.map((control) => ofControl(report, control)),
   ...report.content.findings.map((finding) => ofFinding(report, finding)),
 ]
 
-/** The status as we say it: OSCAL knows satisfied and not-satisfied only. */
+/** Our status: OSCAL only has satisfied and not-satisfied. */
 export const statusProps = ({ id, status, reason, coverage }: ReportControl): Prop[] => [
   prop('control-id', id),
   prop('status', status),
@@ -39,7 +39,7 @@ const ofControl = (report: ReadyReport, control: ReportControl): object => ({
     `The organization supplies: ${plain(control.organization_must_supply)}`,
   ].join(' '),
   props: [...statusProps(control), ...control.checks.map(checkProp)],
-  // Where nothing is recorded by design, nothing was looked at.
+  // Controls without recorded evidence by design were not examined.
   methods: [control.coverage === 'manual' ? 'UNKNOWN' : 'EXAMINE'],
   types: ['control-objective'],
   ...listed('relevant-evidence', control.evidence.map(evidenceOf)),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** The namespace of the identifiers in our OSCAL documents: made once, at random. */
+/** The namespace of the identifiers in our OSCAL documents, generated once at random. */
 const NAMESPACE = Buffer.from('6f0c8bb2a1e94d7c9d35f1c2a4be7e10', 'hex')
 
-/** A UUID of version 5 (RFC 9562 section 5.5): the same name has the same one. */
+/** A UUID of version 5 (RFC 9562 section 5.5): equal names give equal UUIDs. */
 export function uuidOf(...name: readonly string[]): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(name.join('/')).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)

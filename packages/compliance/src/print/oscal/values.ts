@@ -1,6 +1,6 @@
 import { visible } from '../visible.ts'
 
-/** What qualifies the names of our own properties; nothing is fetched from there. */
+/** The namespace of our own properties; nothing is fetched from it. */
 const NS = 'urn:remit:ns:report'
 
 export interface Prop {
@@ -20,17 +20,14 @@ export const prop = (name: string, value: string | number | boolean, more: More 
   ...more,
 })
 
-/** OSCAL's string: one line, not empty, no blanks around it. */
+/** An OSCAL string: one line, not empty, trimmed. */
 export const oneLine = (text: string): string => visible(text).trim() || '-'
 
-/**
- * Text from outside where OSCAL reads Markdown: it is shown as it is, and no part of it is markup
- * (CommonMark, backslash escapes).
- */
+/** Escapes external text where OSCAL reads Markdown (CommonMark, backslash escapes). */
 export const plain = (text: string): string =>
   oneLine(text).replaceAll(/[\\`*_[\]<>&#!|~]/g, '\\$&')
 
-/** A control's id as the token that OSCAL wants: `CC6.2` is `cc6.2`, `Art. 14(4)(a)` is `art-14.4.a`. */
+/** A control id as an OSCAL token: `CC6.2` is `cc6.2`, `Art. 14(4)(a)` is `art-14.4.a`. */
 export const tokenOf = (controlId: string): string =>
   controlId.toLowerCase().replaceAll(/\.? /g, '-').replaceAll('(', '.').replaceAll(')', '')
 

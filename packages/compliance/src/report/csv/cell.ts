@@ -1,31 +1,34 @@
-/** What a cell can hold: a number or a truth that we computed, a text from anywhere, nothing. */
+/** The value of a cell: a computed number or boolean, any text, or nothing. */
 export type Cell = number | boolean | string | null
 
-// What spreadsheets take for the beginning of a formula, also in its wide, small and look-alike forms.
+// Characters that start a formula in spreadsheets, with their wide, small and similar forms.
 const STARTERS = '=+-@\u2212\uFE62\uFE63\uFE66\uFE6B\uFF0B\uFF0D\uFF1D\uFF20'
 const FIRST_STARTERS = `${STARTERS}|%\uFF05\uFF5C`
-// Where a spreadsheet with another idea of separators would begin a new cell.
+// Characters that some spreadsheets take for the start of a new cell.
 const SEPARATORS = ';\t\r\n'
 const QUOTES = `"'`
-// NUL is skipped by spreadsheets, others hide what follows; TAB, CR and LF stay.
+// Spreadsheets skip NUL, and other control characters hide text; TAB, CR and LF remain.
 const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g
-/** What nobody sees before a formula: blanks, zero-width and bidirectional marks, fillers, what a control became. */
+/**
+ * Invisible characters before a formula: blanks, zero-width and bidirectional marks, fillers,
+ * replaced control characters.
+ */
 const UNSEEN = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\uFFFD]$/u
 
 /**
- * A cell of RFC 4180. What we compute stands bare. A text is always quoted and can be no formula
- * (OWASP, CSV injection): an apostrophe stands before what could begin one, at its beginning and
- * wherever it would begin a cell if it were split at semicolons, tabs or line ends.
+ * A cell of RFC 4180. Computed values are bare. Text is always quoted and cannot be a formula
+ * (OWASP, CSV injection): an apostrophe precedes each possible start of a formula, at the beginning
+ * and wherever a split at semicolons, tabs or line ends would start a cell.
  */
 export function cellText(cell: Cell): string {
   if (cell === null) return ''
   return typeof cell === 'string' ? `"${harmless(cell).replaceAll('"', '""')}"` : String(cell)
 }
 
-/** The text as a spreadsheet shows it and never runs it. */
+/** Returns the text in a form that spreadsheets display and never execute. */
 export function harmless(given: string): string {
   const text = given.toWellFormed().replace(CONTROLS, '\uFFFD')
-  // Nothing was seen yet in the text; nothing since a separator.
+  // True until a visible character of the text, or of the part after a separator.
   let isFirst = true
   let isAfterSeparator = false
   let isFormula = /^[\t\r\n]/.test(text)

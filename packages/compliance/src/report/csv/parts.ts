@@ -3,7 +3,7 @@ import { canonicalJson } from '@remit/core'
 import type { Cell } from './cell.ts'
 import type { Table } from './table.ts'
 
-/** A content with its hash. */
+/** Content with its hash. */
 export interface Hashed {
   readonly content: ReportContent
   readonly sha256: string
@@ -11,7 +11,7 @@ export interface Hashed {
 
 type Row = Readonly<Record<string, Cell>>
 
-/** A part of a report as a table. Of evidence, a control's own row has its primary kind. */
+/** A part of a report as a table. The row of a control has its primary evidence kind. */
 export const tableOf = (hashed: Hashed, part: CsvPart): Table => {
   const rows = PARTS[part](hashed)
   const columns = COLUMNS[part]
@@ -85,7 +85,7 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
   ],
 }
 
-/** What every row repeats, so that one that was cut out still says what it is of. */
+/** Columns of every row, so that a single row identifies its report. */
 const common = ({ content, sha256 }: Hashed): Row => ({
   framework: content.framework.id,
   framework_version: content.framework.version,
@@ -169,7 +169,7 @@ function controlRow(hashed: Hashed, control: ReportContent['controls'][number]):
   }
 }
 
-/** One for each sequence number of the cell before; `-` for an entry that is no longer kept. */
+/** One date per sequence number of the previous cell; `-` for an entry that is no longer kept. */
 const datesCell = (dates: readonly (string | null)[] | undefined): Cell =>
   dates?.map((date) => date ?? '-').join(' ') ?? null
 
@@ -185,6 +185,6 @@ const evidenceCells = (
   sample_seqs: evidence.sample.join(' '),
 })
 
-/** A figure with parts is JSON text in its cell. */
+/** A figure with members is JSON text in its cell. */
 const figureCell = (value: Figure): Cell =>
   typeof value === 'object' && value !== null ? canonicalJson(value) : value
