@@ -11,7 +11,7 @@ import type { PlainRequest, PlainRule } from './workload.ts'
 
 const START_SECONDS = 60
 
-/** The Cerbos server of the npm package with its policies on disk; it reports nothing to anybody. */
+/** Starts the Cerbos server of the npm package with policies on disk and telemetry off. */
 export async function startCerbos(
   rules: readonly PlainRule[],
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
@@ -55,7 +55,7 @@ export async function startCerbos(
   return { url, stop }
 }
 
-/** A resource policy a service, with a rule for each of ours in it; CEL says the agent as well. */
+/** One resource policy per service, with a rule per rule of ours; CEL also matches the agent. */
 function policiesOf(rules: readonly PlainRule[]): Map<string, object> {
   const byService = Map.groupBy(rules, ({ action }) => serviceOf(action))
   return new Map(
@@ -87,7 +87,7 @@ const serviceOf = (action: string): string => action.slice(0, action.indexOf('.'
 
 export const CHECK_PATH = '/api/check/resources'
 
-/** A request as Cerbos takes it. */
+/** A request in the format of Cerbos. */
 export function toCheck({ agent_id, action, context }: PlainRequest): object {
   const kind = serviceOf(action)
   return {
@@ -98,7 +98,7 @@ export function toCheck({ agent_id, action, context }: PlainRequest): object {
   }
 }
 
-/** Whether Cerbos' answer is an allow. */
+/** Returns whether the answer of Cerbos is an allow. */
 export function isAllow(answer: unknown): boolean {
   const { results } = answer as { results: { actions: Record<string, string> }[] }
   return Object.values(results[0]?.actions ?? {})[0] === 'EFFECT_ALLOW'

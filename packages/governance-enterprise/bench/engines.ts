@@ -8,10 +8,10 @@ import { snapshotOf } from '../src/policies/snapshot.ts'
 import { compileCondition } from '../src/rules/condition.ts'
 import type { PlainRequest, PlainRule } from './workload.ts'
 
-/** Whether a request is allowed, by one engine. */
+/** Returns whether one engine allows a request. */
 export type Engine = (ask: Ask) => boolean
 
-/** A request as the decision path has it; a new one every time, so that nothing of it is known. */
+/** A request as on the decision path; always a new object, so that no cache knows it. */
 export const askOf = (request: PlainRequest): Ask => ({
   orgId: 'org_bench',
   plan: 'enterprise',
@@ -53,7 +53,7 @@ export function remit(rules: readonly PlainRule[]): Engine {
 
 type Holds = (context: PlainRequest['context']) => boolean
 
-/** What could be done at best: the same index by hand, and each condition a line of JavaScript. */
+/** The lower bound: a hand-written index, with each condition as a line of JavaScript. */
 export function closures(rules: readonly PlainRule[]): Engine {
   const index = (effect: string) => {
     const byAgent = new Map<string, Map<string, Holds[]>>()
@@ -129,14 +129,14 @@ e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
 m = (p.agent == "*" || r.agent == p.agent) && keyMatch(r.action, p.action) && r.amount > p.above && r.currency == p.currency
 `
 
-/** casbin with one line a rule. */
+/** casbin with one line per rule. */
 export async function casbin(rules: readonly PlainRule[]): Promise<Engine> {
   const enforcer = await newEnforcer(newModel(MODEL))
   await enforcer.addPolicies(
     rules.map((rule, i) => [
       rule.agent,
       rule.action,
-      // Lines that are equal are one: a fraction that decides nothing tells them apart.
+      // Equal lines are merged; a fraction without effect on the result keeps them distinct.
       `${rule.above}.${String(i).padStart(6, '0')}`,
       rule.currency,
       rule.effect,

@@ -7,15 +7,15 @@ import type { PlainRequest, PlainRule } from './workload.ts'
 const FEWEST = 10
 const MOST = 10_000
 const SIZES = [FEWEST, 100, 1_000, MOST]
-/** CPU time is counted in steps of milliseconds, so that a measure has to take many of them. */
+/** CPU time advances in milliseconds, so a measurement needs many passes. */
 const PASSES = 200
-/** Requests that each of the others answers in a round: they take so much longer. */
+/** Fewer requests per round for the other, slower engines. */
 const FEWER = { cedar: [500, 200, 40, 4], casbin: [500, 200, 40, 4] } as const
 
 /** Policies evaluated in process, by CPU time a decision, against a limit and against other engines. */
 export async function rulesSuite(tools: BenchTools): Promise<Result[]> {
   const { rounds, alternate, median, ratio } = tools
-  // First, while nothing else is in memory: what grows is the waiting for it.
+  // First, while memory is empty: growth is memory latency.
   const results = [await growth(tools)]
   for (const [i, size] of SIZES.entries()) {
     const { rules, requests } = workload(size)
@@ -64,7 +64,7 @@ export async function rulesSuite(tools: BenchTools): Promise<Result[]> {
   return results
 }
 
-/** What a decision takes among the most rules, of what it takes among the fewest, in the same rounds. */
+/** The time per decision with the most rules, relative to that with the fewest, in the same rounds. */
 async function growth({ rounds, alternate, median, ratio }: BenchTools): Promise<Result> {
   const [few, many] = [workload(FEWEST), workload(MOST)]
   const measure = (
@@ -80,7 +80,7 @@ async function growth({ rounds, alternate, median, ratio }: BenchTools): Promise
     limitFew: measure(closures, few),
     limitMany: measure(closures, many),
   }
-  // Rules of a server have been through collections, which put together what lives long.
+  // The rules of a server have survived collections, which compact long-lived objects.
   globalThis.gc?.()
   for (const run of Object.values(measures)) await run()
   const values = await alternate(rounds, measures)
@@ -92,7 +92,7 @@ async function growth({ rounds, alternate, median, ratio }: BenchTools): Promise
   }
 }
 
-/** CPU time a decision; every pass has requests that nothing knows yet. */
+/** CPU time per decision; every pass has new requests. */
 function microseconds(engine: Engine, requests: readonly PlainRequest[], passes: number): number {
   let spent = 0
   for (let pass = 0; pass < passes; pass++) {

@@ -21,7 +21,7 @@ export interface Traffic {
   readonly p99Ms: number
 }
 
-/** What the benchmark's main program gives to a suite. */
+/** The interface of the benchmark's main program to a suite. */
 export interface BenchTools {
   readonly rounds: number
   readonly alternate: <K extends string>(
@@ -36,7 +36,7 @@ export interface BenchTools {
     readonly headers: Readonly<Record<string, string>>
     stop(): Promise<void>
   }>
-  /** A round of POSTs of different bodies; any other answer than 2xx fails. */
+  /** A round of POSTs with different bodies; any answer other than 2xx fails. */
   traffic(load: {
     readonly url: string
     readonly headers: Readonly<Record<string, string>>

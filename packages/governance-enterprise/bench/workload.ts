@@ -1,13 +1,13 @@
 import type { AuthorizeRequest } from '@remit/contract'
 
-/** A rule in plain data, for every engine to say in its own language. */
+/** A rule as plain data that every engine translates. */
 export interface PlainRule {
   readonly effect: 'allow' | 'deny'
   /** An agent or `*`. */
   readonly agent: string
   /** `svc.op` or `svc.*`. */
   readonly action: string
-  /** It holds where `context.amount > above && context.currency == currency`. */
+  /** The rule matches if `context.amount > above && context.currency == currency`. */
   readonly above: number
   readonly currency: string
 }
@@ -29,9 +29,9 @@ function randomFrom(seed: number): (below: number) => number {
 }
 
 /**
- * `size` rules of one organization and 2,000 requests that meet about one of them each, however many
- * there are: 1 in 7 denies, half are for one action and half for a whole service, 1 in 10 is for all
- * agents. What no rule allows is denied.
+ * `size` rules of one organization and 2,000 requests, each about one rule: 1 in 7 denies, half are
+ * for one action and half for a whole service, 1 in 10 is for all agents. The default effect is
+ * deny.
  */
 export function workload(size: number): {
   readonly rules: readonly PlainRule[]

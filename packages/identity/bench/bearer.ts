@@ -12,7 +12,7 @@ const CHECKS = 100_000
 const LOOKS = 4_000
 const REQUESTS = 400
 
-/** What the check of a credential costs, against the least that one could be, and within a request. */
+/** The cost of the credential check, compared with its lower bound and within a request. */
 export async function bearerSuite(tools: BenchTools): Promise<Result[]> {
   const remit = await createTestRemit({ modules: [identity] })
   try {
@@ -26,7 +26,7 @@ export async function bearerSuite(tools: BenchTools): Promise<Result[]> {
   }
 }
 
-/** Credentials of one agent, past the limits that the API has. */
+/** Credentials of one agent, beyond the limits of the API. */
 async function store(remit: TestRemit): Promise<string[]> {
   const { id: orgId, key } = await remit.organization()
   const body = { agent_id: 'payer', owners: [{ type: 'team', id: 'bench' }] }
@@ -48,7 +48,7 @@ async function store(remit: TestRemit): Promise<string[]> {
   })
 }
 
-/** As on the way to the writer, which checks it again in its transaction: by CPU time. */
+/** As on the way to the writer, which checks again in its transaction: by CPU time. */
 async function againstTheLeast(
   { rounds, alternate, median, ratio }: BenchTools,
   remit: TestRemit,
@@ -79,7 +79,7 @@ async function againstTheLeast(
   }
 }
 
-/** Where nobody checks again, the row is read: on every request that is not the writer's. */
+/** As in requests without the writer, which read the row every time. */
 async function withinARequest(
   { rounds, alternate, median, startRemit }: BenchTools,
   remit: TestRemit,

@@ -13,7 +13,7 @@ export interface Result {
   readonly detail: string
 }
 
-/** What the benchmark's main program gives to a suite. */
+/** The interface of the benchmark's main program to a suite. */
 export interface BenchTools {
   readonly rounds: number
   readonly alternate: <K extends string>(

@@ -3,18 +3,18 @@ import type { AnyDatabase, CoreTables, Deps, RegisteredAgent } from '@remit/core
 import type { Tables } from '../tables/schema.ts'
 import type { Roster } from './state.ts'
 
-/** What is known of the organization's agents, as a handle or transaction sees it. */
+/** Reads the known agents of the organization in the given handle or transaction. */
 export type ReadRoster = (db: AnyDatabase, orgId: string) => Promise<AgentRules>
 
-/** The roster with what the organization asks of those that call for agents. */
+/** The roster with the organization's settings for callers. */
 export interface AgentRules extends Roster {
-  /** Agents act with credentials of their own, never through an ingest key. */
+  /** Agents must use their own credentials, not an ingest key. */
   readonly ownCredentialsOnly: boolean
 }
 
 const NOBODY: ReadonlyMap<string, RegisteredAgent> = new Map()
 
-/** Reads the registry through its port; where there is none, no agent is registered. */
+/** Reads the registry through its port; without a registry, no agent is registered. */
 export const rosterReader =
   ({ offered }: Pick<Deps, 'offered'>): ReadRoster =>
   async (db, orgId) => {

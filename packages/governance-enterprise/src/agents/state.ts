@@ -1,16 +1,16 @@
 import type { RegisteredAgent } from '@remit/core'
 
-/** What is known of an organization's agents apart from their permissions. */
+/** The known agents of an organization, without their permissions. */
 export interface Roster {
-  /** Agents of the registry, removed ones too. */
+  /** Registered agents, including removed ones. */
   readonly registry: ReadonlyMap<string, RegisteredAgent>
-  /** Agents outside the registry that were stopped, with the reason. */
+  /** Suspended agents outside the registry, with the reason. */
   readonly suspended: ReadonlyMap<string, string>
   /** Whether agents outside the registry may act. */
   readonly unknownAgents: 'allow' | 'deny'
 }
 
-/** Whether an agent may act at all. */
+/** Whether the state of an agent allows it to act. */
 export type AgentState =
   | { readonly state: 'active' }
   | { readonly state: 'suspended'; readonly reason: string }
@@ -19,7 +19,7 @@ export type AgentState =
 
 const ACTIVE: AgentState = { state: 'active' }
 
-/** The registry's word is the last one about the agents that it knows. */
+/** For registered agents the registry decides. */
 export function agentState(agentId: string, roster: Roster): AgentState {
   const agent = roster.registry.get(agentId)
   if (agent?.status === 'active') return ACTIVE

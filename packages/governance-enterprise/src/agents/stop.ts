@@ -3,8 +3,8 @@ import type { AgentSwitch, Deps, EntryDraft, Scope } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
 /**
- * Stops and releases agents; the next decision on any process follows. Where the registry has the
- * agent, its status says it; the table of stops is for agents that were never registered.
+ * Suspends and resumes agents; the next decision of every process follows. The registry stores the
+ * status of registered agents; the table of stops is for the others.
  */
 export const agentSwitch = ({ writer, offered }: Deps): AgentSwitch => ({
   suspend: (orgId, agentId, reason, person) =>

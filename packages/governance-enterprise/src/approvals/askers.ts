@@ -1,13 +1,16 @@
 import type { Ask } from '@remit/core'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
-/** A key that asked for an approval, and the person it names. */
+/** A key that requested an approval, and its person. */
 export interface Asker {
   readonly key_id: string
   readonly person: string | null
 }
 
-/** All keys that asked for a request: the one that opened it, and those that found it pending. */
+/**
+ * All keys that requested the approval: the first, and those that repeated the request while it was
+ * pending.
+ */
 export const askersOf = (row: ApprovalRequestRow): Asker[] => [
   ...(row.requester_type === 'key'
     ? [{ key_id: row.requester_id, person: row.requester_person }]
@@ -15,13 +18,13 @@ export const askersOf = (row: ApprovalRequestRow): Asker[] => [
   ...(JSON.parse(row.further_askers) as Asker[]),
 ]
 
-/** The key that asks; null for an agent's own credential, which decides nothing. */
+/** The requesting key; null for an agent's own credential, which cannot decide. */
 export const askerOf = ({ caller }: Pick<Ask, 'caller'>): Asker | null =>
   caller?.principal.type === 'key'
     ? { key_id: caller.principal.id, person: caller.principal.person }
     : null
 
-/** The request with one more that asked for it; null where it has him already. */
+/** The request with another requesting key; null if it already has it. */
 export function withAsker(row: ApprovalRequestRow, asker: Asker | null): ApprovalRequestRow | null {
   if (asker === null || askersOf(row).some(({ key_id: id }) => id === asker.key_id)) return null
   const further = [...(JSON.parse(row.further_askers) as Asker[]), asker]

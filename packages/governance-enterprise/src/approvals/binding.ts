@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
 import type { Ask } from '@remit/core'
 
-/** What an approval is for: its canonical JSON (RFC 8785) and base64url of the SHA-256 over it. */
+/** The subject of an approval: its canonical JSON (RFC 8785) and base64url of its SHA-256. */
 export interface Binding {
   readonly text: string
   readonly hash: string
 }
 
 /**
- * Binds agent, action, resource and context, or the given members of the context only. `approval` in
- * the context points at an approval and is no part of what is approved.
+ * Binds agent, action, resource and context, or only the given context members. `approval` in the
+ * context is a reference and is not bound.
  */
 export function bindingOf(
   { request, claims }: Pick<Ask, 'request' | 'claims'>,
@@ -31,7 +31,7 @@ export function bindingOf(
   return { text, hash: hash('sha256', text, 'base64url') }
 }
 
-/** The members of the context to bind for these rules: a rule without a list binds all. */
+/** The context members to bind for these rules; a rule without a list binds all. */
 export function boundMembers(lists: readonly (readonly string[] | null)[]): string[] | null {
   const names = new Set<string>()
   for (const list of lists) {
@@ -41,13 +41,13 @@ export function boundMembers(lists: readonly (readonly string[] | null)[]): stri
   return [...names].toSorted()
 }
 
-/** A subject that says more than that the agent asks. */
+/** Returns whether a subject contains more than the agent. */
 function isOther(subject: Readonly<Record<string, unknown>> | undefined, agentId: string): boolean {
   if (!subject) return false
   return canonicalJson(subject) !== canonicalJson({ type: 'agent', id: agentId })
 }
 
-/** `type:id` in its parts, so that both spellings of a resource are one. */
+/** Splits `type:id`, so that both spellings of a resource are equal. */
 function plain(resource: NonNullable<Ask['request']['resource']>): unknown {
   if (typeof resource === 'object') return resource
   const colon = resource.indexOf(':')
@@ -59,8 +59,8 @@ function plain(resource: NonNullable<Ask['request']['resource']>): unknown {
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
 
 /**
- * Bound text for the eyes of an approver: what cannot be seen, or turns the direction of writing, is
- * written `\u{…}`. A backslash of the text itself is doubled by JSON, so nothing can look like that.
+ * Bound text for an approver: invisible and direction-changing characters appear as `\u{…}`. JSON
+ * doubles a literal backslash, so no text can imitate the escape.
  */
 export const shownText = (text: string): string =>
   text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)

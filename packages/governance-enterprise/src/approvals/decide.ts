@@ -38,7 +38,7 @@ export const decideApproval =
     return changed(kind, moved, scope, admitted, { vote })
   }
 
-/** The side that asked takes its request back; an agent only its own. */
+/** Cancels a request by a requester; agents can cancel only their own. */
 export const cancelApproval =
   (id: string): Change<Approval> =>
   async (scope, caller) => {
@@ -50,7 +50,7 @@ export const cancelApproval =
     return changed('cancelled', moved, scope, caller)
   }
 
-/** An approver takes back an approval that was not used. */
+/** Revokes an approval that was not used. */
 export const revokeApproval =
   (id: string): Change<Approval> =>
   async (scope, caller) => {

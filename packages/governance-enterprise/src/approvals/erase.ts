@@ -7,9 +7,8 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import { findRequest } from './store.ts'
 
 /**
- * A request for approval holds what the decision was about, and what people said of it. When an entry
- * that is about it is erased, that goes too. A request that is still open needs it, so then nothing is
- * erased: whoever wants that closes it first.
+ * Erases an approval request when an entry about it is erased: it contains the facts of the
+ * decision and the comments of approvers. An open request must be closed first.
  */
 export const approvalEraser: Eraser = {
   async erase(entries, scope) {
@@ -21,7 +20,7 @@ export const approvalEraser: Eraser = {
   },
 }
 
-/** The request that an entry is about, or the pruned one that it carries. */
+/** The request of an entry, or of the pruned entry that it carries over. */
 function approvalIn(entry: StoredEntry): string | null {
   if (entry.payload === null) return null
   const carried = parseCarried(entry)

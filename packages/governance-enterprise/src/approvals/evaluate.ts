@@ -4,10 +4,10 @@ import type { Dated } from './lifecycle.ts'
 import { covers } from './requirements.ts'
 import type { Parties, Requirement, Vote } from './requirements.ts'
 
-/** Pending requests that an agent may have; more of them tire those who must look at each. */
+/** The maximum number of pending requests of an agent; more of them would exhaust the approvers. */
 export const MAX_PENDING = 50
 
-/** A request for the same thing that was opened before. */
+/** An earlier request with the same binding. */
 export interface Earlier extends Dated {
   readonly id: string
   readonly bound: readonly string[] | null
@@ -16,16 +16,16 @@ export interface Earlier extends Dated {
   readonly parties: Parties
 }
 
-/** What today's rules ask, and what the agent already has. */
+/** The requirements of the current rules, and the existing requests of the agent. */
 export interface Question<E extends Earlier> {
   readonly requirements: readonly Requirement[]
   readonly bound: readonly string[] | null
   readonly earlier: readonly E[]
-  /** Pending requests of the agent. */
+  /** The pending requests of the agent. */
   readonly pending: number
-  /** The key that asks. What it votes, or its person, gives it no approval. */
+  /** The requesting key. Its own vote, and that of its person, do not count. */
   readonly asker: Asker | null
-  /** The approval that the request itself points at. */
+  /** The approval that the request refers to. */
   readonly reference: string | null
   /** Milliseconds. */
   readonly now: number
@@ -39,8 +39,8 @@ export type Answer<E extends Earlier> =
   | { readonly is: 'new' }
 
 /**
- * Where a request stands that needs an approval. A rejection comes first: it can only be younger than
- * an approval of the same thing that rules of meanwhile do not accept.
+ * Returns the state of a request that requires an approval. A rejection takes precedence: it is
+ * newer than any approval of the same binding that the current rules no longer accept.
  */
 export function evaluateApproval<E extends Earlier>(question: Question<E>): Answer<E> {
   const { requirements, bound, pending, asker, reference, now } = question

@@ -5,18 +5,18 @@ import { TOPIC } from './topic.ts'
 
 type EventDeps = Pick<Deps, 'db' | 'signals' | 'log'>
 
-/** Milliseconds between two looks without a signal, and after which a quiet stream says it is alive. */
+/** Milliseconds between two polls without a signal, and until a heartbeat on a quiet stream. */
 const LOOK_MS = 5_000
 const QUIET_MS = 15_000
 const PIECE = 100
 
 export interface Subscription {
   readonly orgId: string
-  /** The last sequence number that the client has. */
+  /** The last sequence number of the client. */
   readonly after: number
-  /** The client has gone, or the server closes. */
+  /** The client disconnected, or the server is shutting down. */
   readonly over: AbortSignal
-  /** Throws when the client's key has ended. */
+  /** Throws when the key of the client has ended. */
   readonly recheck: () => Promise<void>
   readonly onEnd: () => void
 }
@@ -36,7 +36,7 @@ export function eventStream(
         const next = await events.next()
         if (next.done !== true) return controller.enqueue(encoder.encode(next.value))
       } catch (error) {
-        // The client comes back with the last id it has.
+        // The client reconnects with its last event id.
         deps.log.warn({ err: error }, 'reading the approval event stream failed')
       }
       subscription.onEnd()
@@ -86,7 +86,7 @@ const isAdmitted = (recheck: () => Promise<void>): Promise<boolean> =>
     () => false,
   )
 
-/** The condition on the kind is that of the index `ledger_entry_approvals`, word by word. */
+/** The condition on the kind must equal that of the index `ledger_entry_approvals`. */
 const readEntries = (db: Deps['db'], orgId: string, after: number): Promise<LedgerEntryRow[]> =>
   on<CoreTables>(db)
     .selectFrom('ledger_entry')
@@ -98,11 +98,11 @@ const readEntries = (db: Deps['db'], orgId: string, after: number): Promise<Ledg
     .limit(PIECE)
     .execute()
 
-// JSON has no line breaks of its own, so one `data` line carries it.
+// JSON contains no line breaks, so one `data` line suffices.
 const eventOf = (row: LedgerEntryRow): string =>
   `id: ${row.seq}\nevent: ${row.kind}\ndata: ${JSON.stringify(wireEntry(row))}\n\n`
 
-/** Wakes the one who waits; rung before he waits, it wakes him at once. */
+/** A wake-up signal; it stays set until the next wait. */
 class Bell {
   #isRung = false
   #wake: (() => void) | null = null

@@ -7,7 +7,7 @@ import { createSweeper } from './sweeper.ts'
 import { approvalObserver } from './topic.ts'
 import { Waits } from './waits.ts'
 
-/** Approvals as the module contributes them: rules, requests, the slot, and what waits for people. */
+/** The contribution of approvals to the module: rules, requests, the slot and waiting. */
 export function approvalsOf(deps: Deps): Required<
   Pick<Contribution, 'routes' | 'observers' | 'erasers' | 'start' | 'close'>
 > & {

@@ -1,7 +1,7 @@
 import { isoTime } from '@remit/core'
 import type { StoredStatus } from '../tables/approvals.ts'
 
-/** The stages of an approval request; each is left once and never returned to. */
+/** The states of an approval request; no state is entered twice. */
 export type Status = StoredStatus
 
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
@@ -16,26 +16,26 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
 
 export const canBecome = (from: Status, to: Status): boolean => NEXT[from].includes(to)
 
-/** A status as it was stored, with the time until which it counts in decisions. */
+/** A stored status with the time until which it is in effect. */
 export interface Dated {
   readonly status: Status
   readonly counts_until: string | null
 }
 
-/** The status at a time, milliseconds: what has run out is expired, whether that was recorded or not. */
+/** The status at a time, milliseconds: `expired` after its end, recorded or not. */
 export function statusAt({ status, counts_until: until }: Dated, now: number): Status {
   if (status !== 'pending' && status !== 'approved') return status
   return counts(until, now) ? status : 'expired'
 }
 
-/** Whether a rejection still stands in the way of the same request. */
+/** Returns whether a rejection still blocks an equal request. */
 export const isCoolingDown = ({ status, counts_until: until }: Dated, now: number): boolean =>
   status === 'rejected' && counts(until, now)
 
-/** Half open: at the end itself, time is up. */
+/** Half-open: the end itself is excluded. */
 const counts = (until: string | null, now: number): boolean =>
   until !== null && isoTime(now) < until
 
-/** When something that begins now is over; null when it lasts no time at all. */
+/** The end of a duration that starts now; null for a duration of 0. */
 export const endOf = (now: number, seconds: number): string | null =>
   seconds > 0 ? isoTime(now + seconds * 1000) : null

@@ -5,15 +5,15 @@ import { endOf } from './lifecycle.ts'
 import type { ApprovalRule } from './rule.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
-/** What a request asks for, once its rules are known. */
+/** The requirements of a request. */
 export interface Asked {
   readonly rules: readonly ApprovalRule[]
-  /** Members of the context that are bound; null is all. */
+  /** Bound context members; null means all. */
   readonly bound: readonly string[] | null
   readonly binding: Binding
 }
 
-/** The shortest times of all rules hold, and the longest one for which a rejection stands. */
+/** The shortest times of all rules apply, and the longest cooldown after a rejection. */
 export function newRow(ask: Ask, { rules, bound, binding }: Asked): ApprovalRequestRow {
   const { request, caller, claims, now } = ask
   const { resource, context = {} } = request

@@ -1,6 +1,6 @@
 import { fail } from '@remit/core'
 
-/** Bounds how many requests wait and streams stay open, so that nobody can hold all of them. */
+/** Limits waiting requests and open streams, in total and per key. */
 export class Places {
   readonly #perKey: number
   readonly #total: number
@@ -12,7 +12,7 @@ export class Places {
     this.#total = total
   }
 
-  /** Takes a place of the key; the returned function gives it back, once. Throws 429 or 503. */
+  /** Takes a place of the key and returns a function that releases it. Throws 429 or 503. */
   take(keyId: string): () => void {
     const own = this.#byKey.get(keyId) ?? 0
     const headers = { 'Retry-After': '1' }

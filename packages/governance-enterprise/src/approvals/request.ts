@@ -15,7 +15,7 @@ export const votesOf = (row: ApprovalRequestRow): Vote[] => JSON.parse(row.votes
 export const boundOf = (row: ApprovalRequestRow): string[] | null =>
   row.bound === null ? null : (JSON.parse(row.bound) as string[])
 
-/** `owners`: who owns the agent of the request; `fourEyes`: the organization's setting. */
+/** `owners`: the owners of the request's agent; `fourEyes`: the organization's setting. */
 export const partiesOf = (
   row: ApprovalRequestRow,
   owners: readonly string[],
@@ -28,7 +28,7 @@ export const partiesOf = (
   owners,
 })
 
-/** What an entry keeps of a request: all but its facts, which the entry that opened it has. */
+/** The part of a request that every entry contains; its facts are only in the entry that opened it. */
 export type Brief = Omit<Approval, 'context' | 'shown' | 'resource' | 'ledger'>
 
 function briefOf(row: ApprovalRequestRow, now: number): Brief {
@@ -59,7 +59,7 @@ function briefOf(row: ApprovalRequestRow, now: number): Brief {
   }
 }
 
-/** A request as it is served at a time, milliseconds. */
+/** A request in API form at a time, in milliseconds. */
 export const wireApproval = (row: ApprovalRequestRow, now: number): Approval => ({
   ...briefOf(row, now),
   resource: row.resource === null ? null : (JSON.parse(row.resource) as Approval['resource']),
@@ -76,7 +76,7 @@ export type ApprovalKind =
   | 'cancelled'
   | 'revoked'
 
-/** The entry of something that happened to a request; the first one has its facts too. */
+/** The entry for an event of a request; the first one also contains its facts. */
 export function approvalEntry(
   kind: ApprovalKind,
   row: ApprovalRequestRow,

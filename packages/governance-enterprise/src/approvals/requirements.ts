@@ -1,14 +1,14 @@
 import { foldName, hasVisibleCharacter } from '@remit/contract'
 import type { Asker } from './askers.ts'
 
-/** What one rule asks of a request, as it was when the request was opened. */
+/** The requirement of one rule, as it was when the request was opened. */
 export interface Requirement {
   readonly rule_id: string
   readonly description: string | null
-  /** Different people who must approve, and how many rejections end it. */
+  /** The number of different people who must approve, and the number of rejections that end it. */
   readonly required: number
   readonly required_rejections: number
-  /** Who may vote; null is everybody whose key may decide. */
+  /** The eligible voters; null allows every key that can decide. */
   readonly approvers: Approvers | null
   readonly prevent_self_approval: boolean
   readonly reason_required: boolean
@@ -20,7 +20,7 @@ export interface Approvers {
   readonly roles: string[]
 }
 
-/** Who votes: the person that the key names, one that the request names without proof, or the key. */
+/** The voter: the person of the key, a person whom the request names without proof, or the key. */
 export interface Voter {
   readonly type: 'person' | 'key'
   readonly id: string
@@ -39,18 +39,18 @@ export interface Vote {
   readonly at: string
 }
 
-/** Those who may not decide about their own request. */
+/** Those who cannot decide their own request. */
 export interface Parties {
   readonly agentId: string
   readonly askers: readonly Asker[]
-  /** Whether the votes of keys that asked count for nothing. */
+  /** Whether votes of requesting keys are ignored. */
   readonly fourEyes: boolean
   readonly actingFor: string | null
   /** Names of the people who own the agent. */
   readonly owners: readonly string[]
 }
 
-/** Whether a comment gives a reason: one that nobody can see gives none. */
+/** Returns whether a comment has a visible character. */
 export const isReason = (comment: string | null): boolean =>
   comment !== null && hasVisibleCharacter(comment)
 
@@ -59,7 +59,7 @@ export const isSameVoter = (
   b: Pick<Voter, 'type' | 'id'>,
 ): boolean => a.type === b.type && foldName(a.id) === foldName(b.id)
 
-/** Why somebody's vote does not count for a requirement; null when it does. */
+/** The reason why a vote does not count for a requirement; null if it does. */
 export function objection(
   { approvers, prevent_self_approval: apart }: Requirement,
   voter: Voter,
@@ -76,14 +76,14 @@ export function objection(
     : 'The approver is not eligible under the approval rule'
 }
 
-/** Whether a key is one of those that asked. */
+/** Returns whether a key is one of the requesters. */
 export const isKeyOf = (askers: readonly Asker[], keyId: string): boolean =>
   askers.some(({ key_id: id }) => id === keyId)
 
 const isListed = ({ users, roles }: Approvers, { id, role }: Voter): boolean =>
   roles.includes(role) || users.some((user) => foldName(user) === foldName(id))
 
-/** Votes of the kind that count for a requirement; a voter has one vote, so each is somebody else's. */
+/** The votes that count for a requirement; each voter has one vote. */
 function count(
   requirement: Requirement,
   votes: readonly Vote[],
@@ -99,7 +99,7 @@ function count(
   ).length
 }
 
-/** What the votes amount to: one requirement can reject, all of them must approve. */
+/** The result of the votes: one requirement can reject, all must approve. */
 export function outcomeOf(
   requirements: readonly Requirement[],
   votes: readonly Vote[],
@@ -111,8 +111,8 @@ export function outcomeOf(
 }
 
 /**
- * Whether what was approved covers what the rules ask today: each of today's rules was among those
- * that were asked, and the votes of then suffice for it as it is now.
+ * Returns whether an approval satisfies the current rules: each of them was a requirement of it,
+ * and its votes satisfy the rule as it is now.
  */
 export const covers = (
   approved: readonly Requirement[],

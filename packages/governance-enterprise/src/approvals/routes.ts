@@ -11,7 +11,7 @@ import { ruleHandlers } from './rules-routes.ts'
 import { findRequest, listRequests } from './store.ts'
 import type { Waits } from './waits.ts'
 
-/** `places` bounds who waits and streams; `waits` wakes who waits for a decision. */
+/** `places` limits waits and streams; `waits` signals decisions. */
 export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[] => {
   const { db, clock, ledger, writer } = deps
   const readOwners = ownersReader(deps)
@@ -57,7 +57,7 @@ export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[
         recheck: () => request.recheck(),
         onEnd: places.take(caller.principal.id),
       })
-      // Proxies that gather an answer before they pass it on would hold the events back.
+      // Proxies that buffer responses would delay the events.
       return new Reply<string>(stream, { headers: { 'X-Accel-Buffering': 'no' } })
     },
 

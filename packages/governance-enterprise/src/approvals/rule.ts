@@ -8,20 +8,20 @@ import type { Rule } from '../rules/rule.ts'
 import type { Requirement } from './requirements.ts'
 import type { ApprovalRuleRow } from '../tables/approvals.ts'
 
-/** An approval rule as decisions read it. */
+/** A compiled approval rule. */
 export interface ApprovalRule extends Rule {
   readonly requirement: Requirement
   readonly requestTtlSeconds: number
   readonly approvalTtlSeconds: number
   readonly cooldownSeconds: number
-  /** Members of the context that an approval binds; null is all. */
+  /** Context members that an approval binds; null means all. */
   readonly bindingContext: readonly string[] | null
 }
 
 const documentOf = (row: ApprovalRuleRow): ApprovalRuleInput =>
   JSON.parse(row.document) as ApprovalRuleInput
 
-/** The rule of a row, or null while it is switched off. */
+/** The rule of a row; null while it is disabled. */
 export function toRule(row: ApprovalRuleRow): ApprovalRule | null {
   const rule = documentOf(row)
   if (!rule.enabled) return null
@@ -49,7 +49,7 @@ export function toRule(row: ApprovalRuleRow): ApprovalRule | null {
   }
 }
 
-/** The rule of a row as it is served. */
+/** The rule of a row in API form. */
 export const wireRule = (row: ApprovalRuleRow): WireRule => ({
   id: row.id,
   ...documentOf(row),
@@ -58,7 +58,7 @@ export const wireRule = (row: ApprovalRuleRow): WireRule => ({
   updated_at: row.updated_at,
 })
 
-/** The rules that ask for an approval, in the order of their ids: also those whose condition is an error. */
+/** The matching rules in order of id, including those whose condition fails. */
 export const matching = (
   rules: RuleIndex<ApprovalRule>,
   ask: Ask,
@@ -69,7 +69,10 @@ export const matching = (
     .rules.filter((rule) => matchRule(rule, ask, meter) !== false)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-/** Refuses a rule that cannot be evaluated or binds less than it reads; returns what else to think of. */
+/**
+ * Refuses a rule that cannot be evaluated or that binds fewer members than it reads; returns
+ * warnings.
+ */
 export function checkRule({ condition, binding_context, approvers }: ApprovalRuleInput): string[] {
   const warnings = unknownRoles(approvers?.roles ?? [])
   if (condition === null) return warnings

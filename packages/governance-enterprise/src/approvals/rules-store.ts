@@ -15,7 +15,7 @@ export const findRule = (
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Rules in the order of their ids, after `afterId`. */
+/** Rules in order of id, after `afterId`. */
 export async function listRules(
   db: AnyDatabase,
   orgId: string,
@@ -31,7 +31,7 @@ export async function listRules(
   return query.execute()
 }
 
-/** Inserts the rule or replaces the one there is. */
+/** Inserts or replaces the rule. */
 export async function putRule(db: AnyDatabase, row: ApprovalRuleRow): Promise<void> {
   const { document, updated_at } = row
   await on<Tables>(db)

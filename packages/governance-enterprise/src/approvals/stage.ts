@@ -19,7 +19,7 @@ import { countPending, findCounting, keepAskers, moveRequest, newRequests } from
 
 interface Snapshot {
   readonly rules: RuleIndex<ApprovalRule>
-  /** Who owns an agent, by the names of people. */
+  /** The names of the people who own an agent. */
   readonly ownersOf: (agentId: string) => readonly string[]
   readonly fourEyes: boolean
 }
@@ -28,9 +28,9 @@ interface Known extends Earlier {
   readonly row: ApprovalRequestRow
 }
 
-/** Grows while a batch is decided, so that its later requests see what the earlier ones did. */
+/** Grows while a batch is decided, so that later requests see the effect of earlier ones. */
 interface State {
-  /** Null where the rules could not be evaluated; absent where none matches. */
+  /** Null if the rules could not be evaluated; absent if none matches. */
   readonly asked: ReadonlyMap<Ask, Asked | null>
   readonly known: Map<string, Known[]>
   readonly pending: Map<string, number>
@@ -40,12 +40,12 @@ interface State {
 type Effect =
   | { readonly does: 'use'; readonly known: Known }
   | { readonly does: 'open'; readonly row: ApprovalRequestRow }
-  /** Somebody else asks for what is pending. */
+  /** Another key repeats a pending request. */
   | { readonly does: 'join'; readonly row: ApprovalRequestRow }
 
 type Tx = Parameters<Stage['load']>[1]
 
-/** The slot `approval_rule`: what needs people's consent waits for it, and uses it up once. */
+/** The slot `approval_rule`: a matching action requires an approval, which one allow uses up. */
 export const approvalStage = ({
   offered,
 }: Pick<Deps, 'offered'>): Stage<Snapshot, never, State, Asked | null> => ({
@@ -89,7 +89,7 @@ export const approvalStage = ({
     const settled = effect as Effect
     if (settled.does === 'open') {
       const { binding_hash: hash, agent_id: agent } = settled.row
-      // It has no votes that could count or not.
+      // It has no votes yet.
       known.set(hash, [...(known.get(hash) ?? []), knownOf(settled.row, [], fourEyes)])
       pending.set(agent, (pending.get(agent) ?? 0) + 1)
     } else if (settled.does === 'join') {
@@ -129,10 +129,10 @@ export const approvalStage = ({
   },
 })
 
-/** The decision that found it pending is the entry of it. */
+/** The decision that joined a pending request is its entry. */
 async function join(row: ApprovalRequestRow, opened: ApprovalRequestRow[], tx: Tx): Promise<void> {
   const place = opened.findIndex(({ id }) => id === row.id)
-  // What the same batch has opened is written later.
+  // Requests opened in the same batch are written later.
   if (place === -1) await keepAskers(tx, row)
   else opened[place] = row
 }
@@ -153,7 +153,7 @@ async function hasFourEyes(tx: Tx, orgId: string): Promise<boolean> {
   return settingsOf(row).four_eyes
 }
 
-/** The rules that match and what an approval of the request would bind; null if that cannot be said. */
+/** The matching rules and the binding of an approval; null if a rule cannot be evaluated. */
 function askedOf(ask: Ask, index: Snapshot['rules']): Asked | null {
   try {
     const rules = matching(index, ask, ask.meter)
@@ -238,7 +238,7 @@ function notesOf(row: ApprovalRequestRow, status: string, matched: readonly Matc
   return { matched, answer, data: { approval: { id: row.id, status } } }
 }
 
-/** `context.approval.id`: which of several approvals to take. It is no evidence of one. */
+/** `context.approval.id` selects one of several approvals. It is not evidence of one. */
 function referenceOf({ request }: Ask): string | null {
   const { approval } = request.context ?? {}
   const id = (approval as { id?: unknown } | null | undefined)?.id

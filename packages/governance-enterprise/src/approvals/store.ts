@@ -15,7 +15,10 @@ export const findRequest = (
 ): Promise<ApprovalRequestRow | undefined> =>
   rows(db).where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
 
-/** Requests with these bindings that count at a time: pending, usable, or rejected a short while ago. */
+/**
+ * Requests with these bindings that are in effect at a time: pending, usable, or in the cooldown
+ * after a rejection.
+ */
 export async function findCounting(
   db: AnyDatabase,
   orgId: string,
@@ -31,7 +34,7 @@ export async function findCounting(
     .execute()
 }
 
-/** How many requests of each agent are pending at a time. */
+/** The number of pending requests per agent at a time. */
 export async function countPending(
   db: AnyDatabase,
   orgId: string,
@@ -51,7 +54,7 @@ export async function countPending(
   return new Map(found.map(({ agent_id, pending }) => [agent_id, pending]))
 }
 
-/** Requests of an organization whose time has run out, as it is not recorded yet. */
+/** Expired requests of an organization whose expiry is not recorded yet. */
 export const findDue = (
   db: AnyDatabase,
   orgId: string,
@@ -70,11 +73,11 @@ export interface ListQuery {
   readonly limit: number
   readonly status?: Status | undefined
   readonly agentId?: string | undefined
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly before?: string | undefined
 }
 
-/** Requests by what they are at a time, newest first. */
+/** Requests by status at a time, newest first. */
 export async function listRequests(
   db: AnyDatabase,
   orgId: string,
@@ -140,7 +143,7 @@ export const newRequests = (requests: readonly ApprovalRequestRow[]): BulkInsert
   rows: requests,
 })
 
-/** Keeps who else asked for a pending request. */
+/** Stores the further requesters of a pending request. */
 export async function keepAskers(db: AnyDatabase, row: ApprovalRequestRow): Promise<void> {
   await on<Tables>(db)
     .updateTable('approval_request')
@@ -158,8 +161,8 @@ type Change = Partial<
 >
 
 /**
- * Moves a request on, from the status that was read under the organization's lock; returns the row as
- * it is now. Throws if it has another status meanwhile: nothing of the transaction may stand then.
+ * Changes the status of a request that was read under the organization's lock; returns the new row.
+ * Throws if the status changed meanwhile, so that the transaction is rolled back.
  */
 export async function moveRequest(
   db: AnyDatabase,

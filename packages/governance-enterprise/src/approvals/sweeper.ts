@@ -9,10 +9,7 @@ export type SweepDeps = Pick<Deps, 'db' | 'writer' | 'clock' | 'log'>
 const EVERY_MS = 10_000
 const PIECE = 100
 
-/**
- * Records what has run out, once, however many processes sweep. No decision depends on it: expired is
- * what is past its end.
- */
+/** Records expired requests, once across all processes. No decision depends on it. */
 export async function recordExpired({ db, writer, clock, log }: SweepDeps): Promise<void> {
   const due = await on<Tables>(db)
     .selectFrom('approval_request')
@@ -26,13 +23,13 @@ export async function recordExpired({ db, writer, clock, log }: SweepDeps): Prom
     try {
       while ((await expireSome(writer, orgId)) === PIECE);
     } catch (error) {
-      // One organization whose ledger cannot be written must not keep the others waiting.
+      // A failing ledger of one organization must not delay the others.
       log.warn({ err: error, orgId }, 'recording expired approvals failed')
     }
   }
 }
 
-/** How many were recorded, a piece at most. */
+/** Records at most one batch; returns the number recorded. */
 const expireSome = (writer: Deps['writer'], orgId: string): Promise<number> =>
   writer.work(orgId, OPERATOR, async ({ tx, now, recordedAt }) => {
     const due = await findDue(tx, orgId, now, PIECE)
@@ -47,7 +44,7 @@ const expireSome = (writer: Deps['writer'], orgId: string): Promise<number> =>
     return { entries, reply: () => due.length }
   })
 
-/** Sweeps from time to time until it is closed. */
+/** Sweeps periodically until closed. */
 export function createSweeper(deps: SweepDeps): { start(): void; close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | null = null

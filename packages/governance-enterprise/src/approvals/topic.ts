@@ -1,9 +1,9 @@
 import type { EntryObserver } from '@remit/core'
 
-/** Signals that something happened to approvals of an organization. */
+/** The signal for changes of an organization's approvals. */
 export const TOPIC = 'approvals'
 
-/** Whatever happens to an approval leaves an entry, so the entries say when to tell. */
+/** Every change of an approval has an entry, so entries trigger the signal. */
 export const approvalObserver: EntryObserver = {
   observe(entries, scope) {
     if (entries.some(({ row }) => row.kind.startsWith('approval.'))) scope.announce(TOPIC)

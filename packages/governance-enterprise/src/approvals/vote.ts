@@ -11,7 +11,7 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
 
-/** Who votes with a key. Throws for an approver that the key contradicts. */
+/** The voter of a key. Throws if the given approver contradicts the key. */
 export function voterOf({ id, person, role }: KeyPrincipal, approver: string | undefined): Voter {
   if (person !== null) {
     if (approver !== undefined && foldName(approver) !== foldName(person))
@@ -23,13 +23,13 @@ export function voterOf({ id, person, role }: KeyPrincipal, approver: string | u
   return { type: 'person', id: approver, named: false, role }
 }
 
-/** The key that decides; keeps from deciding whose key could be the agent's own. */
+/** The deciding key; refuses keys that the agent could control. */
 export function admitKey(
   { principal }: Caller,
   row: ApprovalRequestRow | null,
   { four_eyes: fourEyes, require_separate_keys: apart }: Separation,
 ): KeyPrincipal {
-  // The rule of the API itself, before roles and scopes: whoever is not a key acts for an agent.
+  // A rule of the API, before roles and scopes: a principal other than a key acts for an agent.
   if (principal.type !== 'key') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')
     throw fail('role_required', 'The organization requires a key with the role approver')
@@ -38,7 +38,7 @@ export function admitKey(
   return principal
 }
 
-/** The votes with one more, and what they amount to; null when the voter has given the same vote before. */
+/** Adds a vote and returns the result; null if the voter has already given the same vote. */
 export function cast(
   row: ApprovalRequestRow,
   parties: Parties,

@@ -6,17 +6,17 @@ import { TOPIC } from './topic.ts'
 
 type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
 
-/** Milliseconds after which is looked without a signal: one may be lost, and expiry sends none. */
+/** Milliseconds between two polls without a signal: signals can be lost, and expiry sends none. */
 const LOOK_MS = 5_000
 
-/** Who waits in an organization: by request, what wakes them. */
+/** The waiters of an organization by request. */
 interface Room {
   readonly waiting: Map<string, Set<() => void>>
   looking: boolean
   again: boolean
 }
 
-/** Requests whose decision somebody waits for. One query serves all who wait in an organization. */
+/** Requests with waiting callers. One query serves all waiters of an organization. */
 export class Waits {
   readonly #deps: WaitDeps
   readonly #rooms = new Map<string, Room>()
@@ -36,7 +36,7 @@ export class Waits {
     }
   }
 
-  /** Resolves when the request is not pending any more, after `ms`, or when the signal ends. */
+  /** Resolves when the request is no longer pending, after `ms`, or when the signal aborts. */
   until(orgId: string, id: string, ms: number, over: AbortSignal): Promise<void> {
     if (over.aborted) return Promise.resolve()
     return new Promise((resolve) => {

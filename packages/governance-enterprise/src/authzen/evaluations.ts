@@ -2,7 +2,7 @@ import { AccessEvaluation } from '@remit/contract'
 import type { AccessDecision, AccessEvaluations, EvaluationsSemantic } from '@remit/contract'
 import { asFailure, Failure, invalidInput } from '@remit/core'
 
-/** Decides one evaluation, which has a place in the request, or throws why it cannot. */
+/** Decides one evaluation at its position in the request; throws if it cannot. */
 export type Evaluate = (evaluation: AccessEvaluation, place: number) => Promise<AccessDecision>
 
 /** The decision that ends a sequence. */
@@ -12,8 +12,8 @@ const ENDS: Readonly<Record<Exclude<EvaluationsSemantic, 'execute_all'>, boolean
 }
 
 /**
- * The decisions of several evaluations, in their order. All are asked at once, or one after the other
- * up to the one that settles it; what comes after that is not evaluated, and leaves no entry.
+ * The decisions of several evaluations in order. They run concurrently, or one after the other
+ * until one settles the result; later ones are not evaluated and leave no entry.
  */
 export async function evaluateAll(
   { evaluations = [], options, ...defaults }: AccessEvaluations,
@@ -39,7 +39,7 @@ async function attempt(work: () => Promise<AccessDecision>): Promise<AccessDecis
     return await work()
   } catch (error) {
     const failure = asFailure(error)
-    // What nobody foresaw is no answer to anything.
+    // An unexpected error fails the whole request.
     if (failure.code === 'internal_error') throw error
     return failure
   }
@@ -49,8 +49,8 @@ const isPermit = (outcome: AccessDecision | Failure): boolean =>
   !(outcome instanceof Failure) && outcome.decision
 
 /**
- * Refusals of the caller, whatever he asks, and of his `Idempotency-Key`; that he may not ask as some
- * agent is one evaluation's.
+ * Refusals of the caller or of the `Idempotency-Key`; a forbidden agent only concerns one
+ * evaluation.
  */
 const OF_REQUEST: ReadonlySet<string> = new Set([
   'unauthorized',
@@ -60,7 +60,7 @@ const OF_REQUEST: ReadonlySet<string> = new Set([
   'answer_erased',
 ])
 
-/** A caller who is not let in any more, or a server that could do nothing, is no matter of one evaluation. */
+/** A refused caller or a failed server fails the whole request. */
 function refuseTogether(outcomes: readonly (AccessDecision | Failure)[]): void {
   const failures = outcomes.filter((outcome) => outcome instanceof Failure)
   const refusal = failures.find(({ code }) => OF_REQUEST.has(code))
@@ -77,12 +77,12 @@ const errorOf = ({ status, message }: Failure): AccessDecision => ({
 
 type Parts = Readonly<Record<string, unknown>>
 
-/** The members without which an entity is none; what else it has is never mixed with a default's. */
+/** Required members of entities; other members are never merged with a default. */
 const REQUIRED = { subject: ['type', 'id'], action: ['name'], resource: ['type', 'id'] } as const
 
 /**
- * An evaluation with what it lacks taken from the defaults. An entity replaces its default as a
- * whole, but for a required member that it leaves out.
+ * Completes an evaluation from the defaults. An entity replaces its default as a whole, except for
+ * required members that it omits.
  */
 function completed(item: unknown, defaults: Parts): AccessEvaluation {
   const own = isParts(item) ? item : {}

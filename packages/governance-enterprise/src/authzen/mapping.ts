@@ -10,18 +10,18 @@ import type { Claims } from '@remit/core'
 import { explain } from './reference.ts'
 import type { Reference } from './reference.ts'
 
-/** What `/v1/authorize` would be asked, with what only AuthZEN says. */
+/** The equivalent `/v1/authorize` request, with the AuthZEN-specific members. */
 export interface Question {
   readonly request: AuthorizeRequest
   readonly claims: Claims
 }
 
-/** Types of subjects that act for themselves, whatever the context names; compared without case. */
+/** Subject types that act for themselves, whatever the context contains; case-insensitive. */
 const AGENT_TYPES: ReadonlySet<string> = new Set(['agent', 'client', 'workload', 'service'])
-/** The type of subjects that an agent can act for. */
+/** The subject type that an agent can act for. */
 const ACTED_FOR_TYPE = 'user'
 
-/** An AuthZEN evaluation in our own terms; members that it does not define are left behind. */
+/** Converts an AuthZEN evaluation to our request; undefined members are dropped. */
 export function questionOf(evaluation: AccessEvaluation): Question {
   const { subject, action, resource, context } = evaluation
   return {
@@ -39,8 +39,8 @@ export function questionOf(evaluation: AccessEvaluation): Question {
 }
 
 /**
- * The agent that is judged: the subject, or the agent that the context names where the subject is
- * somebody it can act for (COAZ). With any other type the context must not choose whose rules count.
+ * The evaluated agent: the subject, or the agent in the context if the subject has a type that
+ * agents can act for (COAZ). For other types the context must not choose the agent.
  */
 function agentOf({ subject, context = {} }: AccessEvaluation): string {
   const type = subject.type.toLowerCase()
@@ -59,7 +59,7 @@ const known = ({ type, id, properties }: AccessEvaluation['subject']) => ({
   ...(properties && { properties }),
 })
 
-/** Our answer as an AuthZEN decision. `needs_approval` is a denial that somebody can lift. */
+/** Our decision in AuthZEN form. `needs_approval` is a denial with a reason. */
 export function decisionOf(answer: AuthorizeAnswer, reference: Reference | null): AccessDecision {
   const { approval, matched, message, warnings, spend } = answer
   const rule = matched.find(({ kind }) => kind === 'approval_rule')

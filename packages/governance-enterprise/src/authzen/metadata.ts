@@ -1,9 +1,8 @@
 const LOCAL = /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/
 
 /**
- * The identifier of the policy decision point: the configured address, which AuthZEN wants to be https.
- * Without one, a `Host` header is only believed where it can mislead nobody: on this machine. Null where
- * there is none.
+ * The identifier of the policy decision point: the configured https address. Without one, the
+ * `Host` header is accepted only for loopback addresses. Null if there is none.
  */
 export function decisionPoint(baseUrl: string | undefined, asked: string): string | null {
   const url = new URL(baseUrl ?? asked)

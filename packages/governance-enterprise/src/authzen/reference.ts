@@ -6,12 +6,12 @@ import { boundOf } from '../approvals/request.ts'
 import { findRequest } from '../approvals/store.ts'
 import type { Question } from './mapping.ts'
 
-/** What the approval that a request points at (`context.approval.id`) is worth for it. */
+/** The state of the approval that a request refers to (`context.approval.id`). */
 export type Reference = 'unknown' | 'out_of_scope' | 'over' | 'open'
 
 /**
- * Reads the approval that a request points at; null where it points at none. It explains a denial and
- * decides nothing: what is approved is found by what is asked, never by what the caller names.
+ * Reads the approval that a request refers to; null without a reference. It explains a denial and
+ * decides nothing: approvals are found by their binding, never by the caller's reference.
  */
 export async function referenceOf(
   db: AnyDatabase,
@@ -40,7 +40,7 @@ const FAILED: Readonly<Record<Reference, Explanation | null>> = {
   open: null,
 }
 
-/** Our own reason; where an approval was to help and did not, that of the approval profile. */
+/** Our reason, or that of the approval profile if the referenced approval did not apply. */
 export function explain(
   { decision, reason }: AuthorizeAnswer,
   reference: Reference | null,

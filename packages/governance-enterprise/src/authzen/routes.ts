@@ -7,7 +7,7 @@ import { decisionOf, questionOf } from './mapping.ts'
 import { decisionPoint, metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
 
-/** The claim of one evaluation. No client's key has a line break. */
+/** The idempotency claim of one evaluation. Keys of clients contain no line break. */
 const partOf = (claim: Claim, i: number): Claim => ({ ...claim, key: `${claim.key}\n${i}` })
 
 /** The Authorization API 1.0 of OpenID AuthZEN, over the same decisions and the same ledger. */
@@ -20,7 +20,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     const question = questionOf(evaluation)
     const reference = await referenceOf(db, caller.orgId, question, clock.now())
     const toDecision = (answer: AuthorizeAnswer) => decisionOf(answer, reference)
-    // A repeat is answered with what is kept: in the words of this protocol.
+    // A repeat gets the stored response in the form of this protocol.
     const kept = claim && {
       ...claim,
       encode: (reply: unknown) => claim.encode(toDecision(reply as AuthorizeAnswer)),
@@ -28,7 +28,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     const requester = { claim: kept, wantsNote }
     return toDecision(await decider.authorize(caller, question.request, requester, question.claims))
   }
-  /** One of several; where it was decided before, the decision of then. */
+  /** One of several evaluations; an earlier decision of it is repeated. */
   const evaluateOne = async (
     evaluation: AccessEvaluation,
     caller: Caller,
@@ -41,7 +41,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
       throw error
     }
   }
-  /** The refusal of one of several does not reach the server's own record of refusals. */
+  /** Refusals of single evaluations do not reach the server's own record of refusals. */
   const record = async (error: unknown, caller: Caller, requestId: string): Promise<never> => {
     if (error instanceof Failure && error.extras.asked !== undefined)
       await offered('impersonations')?.refused(caller, error.extras.asked, requestId)
@@ -53,8 +53,8 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     accessEvaluations: async ({ body }, caller, request) => {
       const { claim, wantsNote, requestId } = request
       await request.charge((body.evaluations?.length ?? 1) - 1)
-      // A repeat gets the answer as a whole. It is kept after the decisions, so that each keeps its
-      // own too: what another process decides, or one that has ended did, is not decided again.
+      // The whole response is stored after the decisions, and each decision is stored too: a decision
+      // of another or a dead process is not repeated.
       const requester = (i: number) => ({ claim: claim && partOf(claim, i), wantsNote })
       if (!body.evaluations?.length)
         return evaluateOne(AccessEvaluation.parse(body), caller, requester(0))

@@ -2,8 +2,8 @@ import { Recent } from '@remit/core'
 import type { Scope } from '@remit/core'
 
 /**
- * What was loaded of an organization at one version of its configuration. It needs no time limit:
- * whoever holds the ledger's lock knows the version.
+ * Data of an organization, loaded at one config version. It never expires: the holder of the
+ * ledger's lock knows the version.
  */
 export class ByVersion<T> {
   readonly #byOrg = new Recent<{ readonly version: number; readonly value: T }>()

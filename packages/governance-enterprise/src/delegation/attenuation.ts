@@ -3,19 +3,22 @@ import type { FieldError } from '@remit/contract'
 import { covers } from '@remit/core'
 import type { Permission } from './permission.ts'
 
-/** What is asked of a permission that is cut from another. Times are milliseconds. */
+/** A requested child permission. Times are milliseconds. */
 export interface Cut {
   readonly actions: readonly string[]
   readonly resources: readonly string[]
   readonly notBefore: number | null
   readonly expiresAt: number | null
-  /** Null asks for what is left. */
+  /** Null means the remaining depth. */
   readonly maxDepth: number | null
 }
 
 type Links = readonly Permission[]
 
-/** How many links may follow one that comes next in the chain `links`; negative: it may not come. */
+/**
+ * The number of links that may follow the next link of the chain; negative if the next link is not
+ * allowed.
+ */
 export const depthLeft = (links: Links): number =>
   Math.min(
     MAX_DELEGATION_DEPTH - links.length,
@@ -23,9 +26,9 @@ export const depthLeft = (links: Links): number =>
   )
 
 /**
- * Where `cut` is provably wider than a link of the chain it would continue: a pattern that no pattern
- * of the link covers, a window beyond the link's, a longer chain. Whatever this does not see gains
- * nothing either: decisions ask every link.
+ * Returns where `cut` is provably wider than a link of its parent chain: an uncovered pattern, a
+ * longer window, a longer chain. Cases that this check misses grant nothing: decisions evaluate
+ * every link.
  */
 export function widerThan(links: Links, cut: Cut): FieldError[] {
   const faults: FieldError[] = []
@@ -49,7 +52,7 @@ export function widerThan(links: Links, cut: Cut): FieldError[] {
   return faults
 }
 
-/** A window that is left open is that of the chain: only what is said can be wider. */
+/** An open window inherits that of the chain, so only an explicit one can be wider. */
 const isBefore = (a: number | null, b: number | null): boolean => a !== null && b !== null && a < b
 
 function uncovered(

@@ -9,23 +9,23 @@ import { chainOf, whyDead } from './chain.ts'
 import type { Chain } from './chain.ts'
 import type { Permission } from './permission.ts'
 
-/** A grant with its chain; as a rule it is its last link. */
+/** A grant with its chain; its rule is that of its last link. */
 export interface Grant extends Rule {
   readonly chain: Chain
 }
 
-/** The permissions and modes of an organization, compiled; never changed. */
+/** The compiled permissions and modes of an organization; immutable. */
 export interface Rules {
   readonly denies: RuleIndex<Permission>
   readonly grants: RuleIndex<Grant>
-  /** Agents that act on grants only. */
+  /** Agents that act only on grants. */
   readonly granted: ReadonlySet<string>
 }
 
-/** Everything that step 1 of a decision reads. */
+/** All data that step 1 of a decision reads. */
 export type Authority = Rules & Roster
 
-/** `permissions` may leave out revoked ones: what was cut from them finds no parent. */
+/** `permissions` may omit revoked ones: their children then have no parent. */
 export function rulesOf(permissions: readonly Permission[], granted: ReadonlySet<string>): Rules {
   const byId = new Map(permissions.map((permission) => [permission.id, permission]))
   const denies = permissions.filter(({ effect, isRevoked }) => effect === 'deny' && !isRevoked)
@@ -36,7 +36,7 @@ export function rulesOf(permissions: readonly Permission[], granted: ReadonlySet
   return { denies: RuleIndex.of(denies), grants: RuleIndex.of(grants), granted }
 }
 
-/** What permissions say to a request, before anything else is asked. */
+/** The result of permissions for a request, before other stages. */
 export type Standing =
   | { readonly says: 'nothing' }
   | { readonly says: 'suspended'; readonly reason: string }
@@ -46,8 +46,8 @@ export type Standing =
   | { readonly says: 'granted'; readonly chain: Chain }
 
 /**
- * The agent's own state, then denies, then grants; the first that has something to say. Conditions that take
- * longer than `meter` gives are errors, and the search for a grant ends.
+ * Evaluates the agent's state, then denials, then grants; the first result applies. Conditions
+ * beyond the time of `meter` are errors, and the search for a grant ends.
  */
 export function standingOf(ask: Ask, authority: Authority, meter: Meter): Standing {
   const { agent_id } = ask.request
@@ -66,7 +66,7 @@ interface Denial {
   readonly isError: boolean
 }
 
-/** A condition that ends in an error denies: nobody knows that it would not have. */
+/** A failing condition denies: its result is unknown. */
 function denialOf(ask: Ask, { denies }: Authority, meter: Meter): Denial | null {
   for (const by of denies.candidates(ask.request.agent_id, ask.request.action).rules) {
     const match = matchRule(by, ask, meter)
@@ -75,10 +75,10 @@ function denialOf(ask: Ask, { denies }: Authority, meter: Meter): Denial | null 
   return null
 }
 
-// Asking the time costs as much as a chain.
+// Reading the clock costs as much as evaluating a chain.
 const CHAINS_A_LOOK = 16
 
-/** A chain that lives now, every link of which says yes to the request. */
+/** A live chain with every link matching the request. */
 function liveChain(ask: Ask, authority: Authority, meter: Meter): Chain | null {
   const { agent_id, action } = ask.request
   let looked = 0
@@ -89,9 +89,9 @@ function liveChain(ask: Ask, authority: Authority, meter: Meter): Chain | null {
   return null
 }
 
-/** A link that ends in an error says no. Delegators must not be kept from the same act themselves. */
+/** A failing link does not match. No delegator may be denied the action itself. */
 function authorizes(chain: Chain, ask: Ask, authority: Authority, meter: Meter): boolean {
-  // From the end: the last link is mostly the narrowest.
+  // From the end: the last link is usually the narrowest.
   for (const { link } of chain.links.toReversed()) {
     if (matchRule(link, ask, meter) !== true) return false
   }
@@ -102,7 +102,7 @@ function authorizes(chain: Chain, ask: Ask, authority: Authority, meter: Meter):
   )
 }
 
-/** The same request, had another agent made it. */
+/** The same request by another agent. */
 function asIf(agentId: string, ask: Ask, roster: Roster): Ask {
   const other = { ...ask, request: { ...ask.request, agent_id: agentId } }
   introduce([other], roster)

@@ -3,7 +3,7 @@ import { agentState } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import type { Permission } from './permission.ts'
 
-/** Why a permission gives nothing. */
+/** The reason why a permission is not in force. */
 export type DeadReason =
   | 'revoked'
   | 'expired'
@@ -17,23 +17,23 @@ export type DeadReason =
   | 'too_deep'
   | 'cycle'
 
-/** The reason, and the link at which the chain breaks. */
+/** The reason, and the link that breaks the chain. */
 export interface Dead {
   readonly reason: DeadReason
   readonly id: string
 }
 
-/** A permission with everything that it was cut from. */
+/** A permission with all of its ancestors. */
 export interface Chain {
-  /** From the root to the permission itself; from where the chain breaks, if it does. */
+  /** From the root to the permission; from the break if the chain is broken. */
   readonly links: readonly [Permission, ...Permission[]]
-  /** A break that no passing of time mends. */
+  /** A permanent break. */
   readonly broken: Dead | null
 }
 
 /**
- * Follows a permission to its root. Rows that form a cycle, or more than a chain may have, are no
- * authority; the walk ends after `MAX_DELEGATION_DEPTH` links whatever is stored.
+ * Builds the chain of a permission up to its root. Cyclic or overlong chains grant nothing; the
+ * walk ends after `MAX_DELEGATION_DEPTH` links.
  */
 export function chainOf(leaf: Permission, byId: ReadonlyMap<string, Permission>): Chain {
   const links: [Permission, ...Permission[]] = [leaf]
@@ -50,7 +50,7 @@ export function chainOf(leaf: Permission, byId: ReadonlyMap<string, Permission>)
   return { links, broken }
 }
 
-/** Why `parent` does not carry `child`, which has `below - 1` links after it. */
+/** The reason why `parent` does not support `child`, which has `below - 1` links after it. */
 function faultOf(
   parent: Permission,
   child: Permission,
@@ -66,7 +66,7 @@ function faultOf(
   return type === 'agent' && id === parent.agentId ? null : 'not_held'
 }
 
-/** Why a chain gives nothing at a time, or null while it lives. */
+/** The reason why a chain is not in force at a time; null if it is. */
 export function whyDead({ links, broken }: Chain, now: number, roster: Roster): Dead | null {
   if (broken) return broken
   for (const { id, agentId, effect, notBefore, expiresAt } of links) {

@@ -9,19 +9,19 @@ import type { Permission } from './permission.ts'
 type Grant = EffectivePermissions['grants'][number]
 type Deny = EffectivePermissions['denies'][number]
 
-/** What is known about an agent, and about those from whom it has its permissions. */
+/** The data about an agent and its delegators. */
 export interface About {
   readonly agentId: string
-  /** Chains of what it holds. */
+  /** The chains of its permissions. */
   readonly chains: readonly Chain[]
-  /** Denies, about anybody. */
+  /** Denials for any agent. */
   readonly denies: readonly Permission[]
   readonly roster: Roster
 }
 
 /**
- * What an agent may do by its permissions at a time, why, and until when. What this lists as allowed is
- * what step 1 of a decision lets through.
+ * The effective permissions of an agent at a time, with reasons and ends. Actions listed as allowed
+ * pass step 1 of a decision.
  */
 export function effectiveAt(
   { agentId, chains, denies, roster }: About,
@@ -46,7 +46,7 @@ export function effectiveAt(
 const isAbout = (deny: Permission, agentId: string): boolean =>
   matchesPattern(deny.agentId, agentId)
 
-/** Null for a chain whose links have nothing in common. */
+/** Null for a chain whose links have no common actions or resources. */
 function grantOf(chain: Chain, denies: readonly Permission[]): Grant | null {
   const { links } = chain
   const actions = narrowed(links.map((link) => link.actions))

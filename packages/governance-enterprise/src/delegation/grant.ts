@@ -9,7 +9,7 @@ import { toPermission } from './permission.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { countPatternDenies, findPermission, putPermission, withAncestors } from './store.ts'
 
-// Each of them is looked at for every request.
+// Each of them is evaluated for every request.
 const MAX_PATTERN_DENIES = 1_000
 
 export interface Granted {
@@ -18,7 +18,7 @@ export interface Granted {
   readonly chain: Chain
 }
 
-/** Stores a permission that may be given; throws the refusal of one that may not. */
+/** Stores a permission; throws if it is not allowed. */
 export async function grantPermission(
   scope: Scope,
   readRoster: ReadRoster,
@@ -70,7 +70,7 @@ const isPattern = (agentId: string): boolean => agentId.includes('*')
 const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 const isoOrNull = (text: string | null): string | null => text && isoTime(Date.parse(text))
 
-/** A root is given by the person that the key names, else by the key. */
+/** A root is granted by the person of the key, or by the key itself. */
 const granterOf = (caller: Caller | null): { type: 'user' | 'key'; id: string } =>
   caller?.principal.person
     ? { type: 'user', id: caller.principal.person }
@@ -90,7 +90,7 @@ function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput)
   })
 }
 
-/** The chain that would be continued; it has to live now. */
+/** The parent chain, which must be in force. */
 async function readParent(
   { tx, orgId, now }: Scope,
   readRoster: ReadRoster,
@@ -106,7 +106,7 @@ async function readParent(
   return chain
 }
 
-/** Whether the holder of the parent may pass on what is asked for. */
+/** Checks that the holder of the parent may delegate the requested permission. */
 function checkCut(input: PermissionInput, parent: Chain): void {
   const last = parent.links.at(-1)
   if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny permission')

@@ -8,7 +8,7 @@ import type { Permission } from './permission.ts'
 import { permissionsSince } from './store.ts'
 
 interface Known {
-  /** The newest revision among the rows that were read of each table. */
+  /** The newest revision in each table. */
   readonly permissionsAt: number
   readonly modesAt: number
   readonly permissions: ReadonlyMap<string, Permission>
@@ -16,13 +16,13 @@ interface Known {
 }
 
 /**
- * The compiled permissions of organizations. Most changes of a configuration are about something else,
- * and of many permissions few change at a time: only those are read again.
+ * Caches the compiled permissions of organizations. Few permissions change at a time, and most
+ * configuration changes concern other tables, so only changed rows are read again.
  */
 export class LiveRules {
   readonly #byOrg = new Recent<Known>()
 
-  /** The rules as the transaction sees them. */
+  /** Reads the rules in the transaction. */
   async read(orgId: string, tx: AnyDatabase): Promise<Rules> {
     const known = await this.#follow(orgId, tx, this.#byOrg.get(orgId))
     this.#byOrg.keep(orgId, known)

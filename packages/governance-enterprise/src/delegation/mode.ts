@@ -3,7 +3,7 @@ import type { Caller, EntryDraft, Scope } from '@remit/core'
 import { actorOf, personOf } from '@remit/core'
 import { listModes, putMode } from './modes-store.ts'
 
-/** Puts an agent into a mode; the entry of it. */
+/** Sets the mode of an agent; returns its entry. */
 export async function setMode(
   { tx, orgId, recordedAt, configVersion }: Scope,
   caller: Caller | null,
@@ -23,7 +23,7 @@ export async function setMode(
   return { kind: 'agent_mode.set', actor, agent_id: agentId, data }
 }
 
-/** From its first grant on an agent acts on grants only, whatever becomes of them. */
+/** Sets the mode `granted` with the first grant of an agent; later revocations keep it. */
 export async function keepToGrants(
   scope: Scope,
   caller: Caller | null,

@@ -21,7 +21,7 @@ export async function putMode(db: AnyDatabase, row: AgentModeRow): Promise<void>
     .execute()
 }
 
-/** Modes that were set after a revision; null for all. */
+/** Modes set after a revision; null for all. */
 export const modesSince = (
   db: AnyDatabase,
   orgId: string,

@@ -1,13 +1,13 @@
 import { covers } from '@remit/core'
 
-/** Patterns that several lists have in common. */
+/** The common part of several lists of patterns. */
 export interface Narrowed {
   readonly patterns: readonly string[]
-  /** Some patterns overlap without one covering the other: more is common than is listed. */
+  /** Some patterns overlap without one covering the other: the common part is larger than the list. */
   readonly isPartial: boolean
 }
 
-/** What every list matches. Whatever the result matches, all lists match. */
+/** The patterns that all lists match. Every match of the result matches all lists. */
 export function narrowed(lists: readonly (readonly string[])[]): Narrowed {
   const [first = [], ...rest] = lists
   let patterns = first
@@ -26,7 +26,7 @@ export function narrowed(lists: readonly (readonly string[])[]): Narrowed {
   return { patterns, isPartial }
 }
 
-/** Whether some text may match both patterns; never false where one does. */
+/** Returns whether a text can match both patterns; never false if one does. */
 export function overlap(a: string, b: string): boolean {
   if (!a.includes('*')) return covers(b, a)
   if (!b.includes('*')) return covers(a, b)
@@ -38,6 +38,6 @@ export function overlap(a: string, b: string): boolean {
   )
 }
 
-/** Whether two lists have something in common. */
+/** Returns whether two lists overlap. */
 export const listsOverlap = (as: readonly string[], bs: readonly string[]): boolean =>
   as.some((a) => bs.some((b) => overlap(a, b)))

@@ -2,9 +2,9 @@ import { conditionOf } from '../rules/condition.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 
-/** A permission as decisions read it; as a rule it is about the agent that holds it, or is denied. */
+/** A compiled permission; its rule concerns the holder, or the denied agent. */
 export interface Permission extends Rule {
-  /** The holder; of a deny it may be a pattern. */
+  /** The holder; for a denial it may be a pattern. */
   readonly agentId: string
   readonly effect: 'allow' | 'deny'
   readonly parentId: string | null
@@ -13,7 +13,7 @@ export interface Permission extends Rule {
   readonly maxDepth: number
   readonly description: string | null
   readonly isRevoked: boolean
-  /** The same rule about anybody: a link of a chain is asked what it says, not whose it is. */
+  /** The same rule for any agent, for evaluation as a link of a chain. */
   readonly link: Rule
 }
 

@@ -24,7 +24,7 @@ export interface OverviewQuery {
   readonly agent_id?: string | undefined
 }
 
-/** A page of permissions, with the agents that hold them; the first one with what waits for an approval. */
+/** A page of permissions with their agents; the first page also has pending approvals. */
 export async function readOverview(
   db: AnyDatabase,
   readRoster: ReadRoster,
@@ -51,7 +51,7 @@ export async function readOverview(
   }
 }
 
-/** Permissions as they are served, each with its chain. */
+/** Permissions in API form, each with its chain. */
 export async function wirePermissions(
   db: AnyDatabase,
   readRoster: ReadRoster,
@@ -67,7 +67,7 @@ export async function wirePermissions(
   })
 }
 
-/** What an agent may do now by its permissions, and what it may spend on it. */
+/** The current effective permissions of an agent, and its spend limit. */
 export async function readEffective(
   db: AnyDatabase,
   readRoster: ReadRoster,
@@ -97,7 +97,7 @@ export async function readEffective(
   }
 }
 
-/** The agent itself, and the patterns of denies that are about it too. */
+/** The agent, and patterns of denials that match it. */
 async function holdersAbout(db: AnyDatabase, orgId: string, agentId: string): Promise<string[]> {
   const patterns = await agentPatterns(db, orgId)
   return [agentId, ...patterns.filter((pattern) => matchesPattern(pattern, agentId))]
@@ -130,7 +130,7 @@ async function readAgents(
   }))
 }
 
-/** Each row's chain, by its id. */
+/** The chain of each row, by id. */
 async function chainsOf(
   db: AnyDatabase,
   orgId: string,

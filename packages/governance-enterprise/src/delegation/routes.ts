@@ -12,7 +12,7 @@ import { readEffective, readOverview, wirePermissions } from './read.ts'
 import { findPermission, revokeTree } from './store.ts'
 import { wirePermission } from './view.ts'
 
-// An entry has a largest size; of a larger tree there are several.
+// Entries have a maximum size; a larger tree has several.
 const IDS_AN_ENTRY = 500
 
 export const delegationRoutes = (deps: Deps): Route[] => {
@@ -95,7 +95,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
   })
 }
 
-/** The entry keeps the whole permission, but for what the passing of time changes about it. */
+/** The entry contains the whole permission, without its time-dependent members. */
 function entryOf(
   kind: 'permission.granted' | 'permission.revoked',
   whole: Permission,

@@ -7,7 +7,7 @@ import type { AgentRules, ReadRoster } from '../agents/roster.ts'
 
 type Known = Rules & AgentRules
 
-/** The slot `agent_deny`: agents that may not act at all, denies, and agents that act on grants only. */
+/** The slot `agent_deny`: agent states, denials, and agents in the mode `granted`. */
 export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
   const live = new LiveRules()
   return {
@@ -22,7 +22,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
     },
 
     decide(ask, authority) {
-      // It decides first, so that the conditions of all stages can read the agent.
+      // The first stage, so that the conditions of all stages can read the agent.
       introduce([ask], authority)
       if (authority.ownCredentialsOnly && ask.caller?.principal.type === 'key')
         return refused(
@@ -42,7 +42,10 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
   }
 }
 
-/** A registered agent that names another one to act for it, and so would be judged by that one's rules. */
+/**
+ * A registered agent that names another agent to act for it, and so would be decided by the other's
+ * rules.
+ */
 function disguisedAgent({ claims, request }: Ask, { registry }: Known): string | null {
   const id = claims.subject?.['id']
   return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null

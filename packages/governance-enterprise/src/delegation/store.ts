@@ -5,7 +5,7 @@ import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 
-// Parameters of a statement are bounded; a list that has no bound goes in parts.
+// The number of statement parameters is limited; long lists are split.
 const PART = 1_000
 
 export const findPermission = (
@@ -38,7 +38,10 @@ async function findPermissions(
   return rows
 }
 
-/** Permissions that were changed after a revision, revoked ones too; null for all that are not revoked. */
+/**
+ * Permissions changed after a revision, including revoked ones; null returns all that are not
+ * revoked.
+ */
 export const permissionsSince = (
   db: AnyDatabase,
   orgId: string,
@@ -50,7 +53,7 @@ export const permissionsSince = (
   ).execute()
 }
 
-/** Those of the given agents, and all denies with a pattern, that are not revoked. */
+/** The unrevoked permissions of the given agents, and all pattern denials. */
 export async function livePermissionsAbout(
   db: AnyDatabase,
   orgId: string,
@@ -70,7 +73,7 @@ export async function livePermissionsAbout(
   return rows
 }
 
-/** Permissions in the order of ids, revoked ones too; of the given holders, if any are given. */
+/** Permissions in order of id, including revoked ones; optionally of some holders. */
 export async function listPermissions(
   db: AnyDatabase,
   orgId: string,
@@ -87,7 +90,7 @@ export async function listPermissions(
   return query.execute()
 }
 
-/** Patterns of agents that denies name; how many there may be is bounded. */
+/** The agent patterns of denials; their number is limited. */
 export async function agentPatterns(db: AnyDatabase, orgId: string): Promise<string[]> {
   const rows = await on<Tables>(db)
     .selectFrom('agent_permission')
@@ -100,7 +103,7 @@ export async function agentPatterns(db: AnyDatabase, orgId: string): Promise<str
   return rows.map((row) => row.agent_id)
 }
 
-/** The given rows and all that they were cut from, by id. */
+/** The given rows and all their ancestors, by id. */
 export async function withAncestors(
   db: AnyDatabase,
   orgId: string,
@@ -120,7 +123,7 @@ export async function withAncestors(
   return known
 }
 
-/** Inserts the permission or replaces what may change of the one there is. */
+/** Inserts the permission, or replaces its mutable columns. */
 export async function putPermission(db: AnyDatabase, row: PermissionRow): Promise<void> {
   const { org_id: _org, id: _id, parent_id: _parent, ...rest } = row
   const { created_at: _at, created_by: _by, ...changed } = rest
@@ -131,14 +134,14 @@ export async function putPermission(db: AnyDatabase, row: PermissionRow): Promis
     .execute()
 }
 
-/** Revokes a permission and everything cut from it; the ids, its own first. */
+/** Revokes a permission and its descendants; returns the ids, its own first. */
 export async function revokeTree(
   db: AnyDatabase,
   orgId: string,
   id: string,
   how: { at: string; by: string; revision: number },
 ): Promise<string[]> {
-  // `union` keeps each id once, so that stored cycles end.
+  // `union` returns each id once, so stored cycles end.
   const { rows } = await sql<{ id: string }>`with recursive tree(id) as (
       select id from agent_permission where org_id = ${orgId} and id = ${id} and revoked_at is null
       union

@@ -5,7 +5,7 @@ import type { Chain } from './chain.ts'
 import { listOf } from './permission.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 
-/** The permission of a row as it is served, with its chain as it is at a time. */
+/** A permission in API form, with its chain at a time. */
 export function wirePermission(
   row: PermissionRow,
   chain: Chain,

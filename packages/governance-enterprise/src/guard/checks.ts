@@ -8,15 +8,15 @@ interface Job {
 }
 
 /**
- * Puts every verdict of the guard but a plain allow into the ledger before it is answered: what was
- * decided, why, and a hash of the text, never the text. Plain allows are counted.
+ * Records every guard verdict except a plain allow before the response: verdict, findings and a
+ * hash of the text, never the text. Plain allows are counted.
  */
 export const guardChecks = (
   { writer }: Pick<Deps, 'writer'>,
   counts: GuardCounts,
 ): GuardChecks => ({
   async made(caller, check) {
-    // Not as the caller: the text was checked, even if the key was revoked meanwhile.
+    // Not as the caller: the text was checked even if the key was revoked meanwhile.
     const requester = { caller: null, claim: null, wantsNote: false }
     try {
       await writer.submit(lane, caller.orgId, { caller, check }, requester)

@@ -2,19 +2,19 @@ import { actorOf, isoTime, OPERATOR } from '@remit/core'
 import type { Deps, EntryDraft } from '@remit/core'
 
 const SETTLE_MS = 10 * 60_000
-// An entry has a largest size; with more agents there are several.
+// Entries have a maximum size; many agents need several.
 const AGENTS_AN_ENTRY = 500
 
 interface Counted {
-  /** Milliseconds; when the first of them was checked. */
+  /** Milliseconds of the first counted check. */
   readonly from: number
-  /** Checks by agent; null for those that name none. */
+  /** Checks by agent; null for checks without one. */
   readonly agents: Map<string | null, number>
 }
 
 /**
- * Plain allows of the guard, one entry for ten minutes of them: who was checked is evidence, each
- * text that passed is not worth an entry. A process that dies has counted in vain since the last one.
+ * Counts plain guard allows and records the counts every ten minutes: the coverage is evidence, but
+ * single allows are not worth an entry. A process that dies loses its counts since the last entry.
  */
 export class GuardCounts {
   readonly #deps: Pick<Deps, 'clock' | 'writer' | 'log'>
@@ -42,7 +42,7 @@ export class GuardCounts {
     }, SETTLE_MS).unref()
   }
 
-  /** Records all that is only counted yet. */
+  /** Records all pending counts. */
   async settle(): Promise<void> {
     clearInterval(this.#timer)
     for (const orgId of this.#counted.keys()) this.#settleSoon(orgId)

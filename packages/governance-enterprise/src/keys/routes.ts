@@ -11,7 +11,7 @@ import {
 } from '@remit/core'
 import type { Deps, IssuedKey, Route } from '@remit/core'
 
-/** The ingest keys of an organization. Core keeps them; they are managed where decisions are. */
+/** The ingest keys of an organization. Core stores them; this module serves their endpoints. */
 export const keyRoutes = ({ db, writer }: Deps): Route[] =>
   implement(keys, {
     listKeys: async ({ query: { limit, cursor } }, { orgId }) => {

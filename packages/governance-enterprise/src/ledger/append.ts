@@ -22,16 +22,16 @@ import type { Movement } from '../spend/totals-store.ts'
 
 type Appended = Answer<typeof endpoints.appendEntry>
 
-/** An append; `linked` is the agent of a decision that it only links to, null where there is none. */
+/** An append; `linked` is the agent of the decision that it links to, null if unknown. */
 export type AppendJob = AppendRequest & { readonly linked?: string | null }
 
-/** True if an append settles the hold of its decision; false if it only links to it. */
+/** Returns whether an append settles the hold of its decision or only links to it. */
 export const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
   decision_id !== undefined && (cost_usd !== undefined || settle !== undefined)
 
 /**
- * Appends of callers: the entry, what it costs and the hold it settles, in one transaction. Without
- * `thresholds`, what is appended is not what limits count.
+ * Appends by callers: the entry, its cost and the settled hold, in one transaction. Without
+ * `thresholds`, limits use an external spend source.
  */
 export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob, Appended> => ({
   name: 'append',
@@ -45,7 +45,10 @@ export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob,
   },
 })
 
-/** What the decisions that the batch settles hold. Every allow has a hold; nothing else can be settled. */
+/**
+ * Reads the holds of the decisions in the batch. Every allow has a hold; other decisions cannot be
+ * settled.
+ */
 async function readHolds(
   items: readonly Item<AppendJob>[],
   { orgId, tx }: Scope,
@@ -56,7 +59,7 @@ async function readHolds(
   return new Map((await findHolds(tx, orgId, ids)).map((hold) => [hold.decision_id, hold]))
 }
 
-/** The agents whose limits let them settle below their holds, of those that ask for it without the scope. */
+/** The agents of the batch whose limits allow settlement below the hold without the scope. */
 function readFree(
   items: readonly Item<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,
@@ -69,7 +72,7 @@ function readFree(
   return agentsThatSettleFreely(tx, orgId, [...new Set(agents)])
 }
 
-/** The appends of one transaction, with the spend they move. */
+/** The appends of one transaction, with their spend. */
 class Batch {
   readonly #scope: Scope
   readonly #holds: Map<string, SpendHoldRow>
@@ -90,7 +93,7 @@ class Batch {
     if (job.decision_id !== undefined && !settles(job))
       return this.#link(job, caller, linked ?? null)
     const found = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
-    // What another agent holds does not exist for a credential.
+    // Holds of other agents do not exist for a credential.
     const hold = found && isOwn(caller, found.agent_id) ? found : undefined
     if (job.decision_id !== undefined) {
       if (!hold)
@@ -113,7 +116,7 @@ class Batch {
     return this.#outcome(draft)
   }
 
-  /** An entry that names a decision and leaves its hold alone. */
+  /** An entry that links to a decision without settling its hold. */
   #link(
     job: AppendRequest,
     caller: Caller | null,
@@ -154,7 +157,7 @@ class Batch {
     }
   }
 
-  /** Rows for what was settled and spent. */
+  /** Rows of settlements and spend. */
   writes(): BulkInsert[] {
     return [holdRows(this.settled), totalRows(this.#scope.orgId, this.movements)]
   }
@@ -182,7 +185,7 @@ const scopeRequired = (): Failure =>
     },
   )
 
-/** Kind `entry.appended`, whatever the caller sends: nothing of his can look like the server's. */
+/** Always kind `entry.appended`: a caller must not imitate entries of the server. */
 function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | null): EntryDraft {
   return {
     kind: 'entry.appended',
@@ -204,7 +207,7 @@ function actorOf(
   return id === null ? { id: key ?? 'remit', type: 'key' } : { id, type: 'agent' }
 }
 
-/** What was given, in the order of canonical JSON; an empty trace id means none. */
+/** The given members in canonical order; an empty trace id is omitted. */
 function dataOf(job: AppendRequest, principal: Principal | null): Record<string, unknown> {
   const { resource, trace_id: traceId } = job
   const data: Record<string, unknown> = {}

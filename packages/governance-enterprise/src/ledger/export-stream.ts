@@ -1,9 +1,9 @@
-/** Milliseconds after which an export ends that nobody reads on. */
+/** Milliseconds after which an unread export ends. */
 const UNREAD_MS = 120_000
 
 /**
- * A text as the body of an answer, made as fast as it is read. `ended` is called once: when it was read,
- * failed, was cancelled, or nobody read on for two minutes.
+ * Streams a text as a response body, produced on demand. `ended` is called once: at the end, on
+ * failure, on cancellation, or after two minutes without a read.
  */
 export function textStream(
   text: AsyncGenerator<string>,

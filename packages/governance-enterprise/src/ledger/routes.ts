@@ -11,14 +11,14 @@ import { textStream } from './export-stream.ts'
 const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
 const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 
-/** Exports that an organization may read at once; who comes later does not wait for hours. */
+/** Concurrent exports per organization; further ones wait only briefly. */
 const EXPORTS = { size: Infinity, each: 4, waiting: { each: 0, total: 0 } }
 
 export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
-  // Where spend is measured outside, appends are not what limits count.
+  // With an external spend source, appends do not count towards limits.
   const appending = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   const exporting = new Turns(EXPORTS)
-  /** An agent reads what is about itself; of the rest it is not told that it is there. */
+  /** An agent reads entries about itself; others do not exist for it. */
   const entryFor = async (caller: Caller, seq: number) => {
     const entry = await ledger.entry(caller.orgId, seq)
     const { actor } = entry
@@ -26,7 +26,7 @@ export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
     if (!isBy && !isOwn(caller, entry.agent_id)) throw noEntry(seq)
     return entry
   }
-  /** Decisions never change, so the one that is only named is looked for before the transaction. */
+  /** Decisions never change, so a linked one is read before the transaction. */
   const withLink = async (orgId: string, body: AppendRequest): Promise<AppendJob> => {
     const { decision_id: id } = body
     if (id === undefined || settles(body)) return body
@@ -52,7 +52,7 @@ export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
     getEntry: ({ params }, caller) => entryFor(caller, params.seq),
     getCheckpoint: async (_, caller, { accept }) => {
       const { note, origin, size, hash, vkey } = await ledger.head(caller.orgId)
-      // As text it is the note itself, ready for any C2SP tool.
+      // As text, the response is the note itself, for C2SP tools.
       return wantsJson(accept)
         ? new Reply({ note, origin, size, hash, vkey } as never, JSON_TYPE)
         : note

@@ -3,19 +3,19 @@ import { holds, matchRule } from '../rules/rule.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PolicySnapshot } from './snapshot.ts'
 
-/** What the rules say of a request, and the rule that said it. */
+/** The result of the rules for a request, and the deciding rule. */
 export type PolicyVerdict =
   | { readonly verdict: 'deny' | 'error' | 'allow'; readonly rule: PolicyRule }
   | { readonly verdict: 'default'; readonly effect: 'allow' | 'deny' }
   | { readonly verdict: 'overtime' }
 
-// Asking the time costs as much as a rule.
+// Reading the clock costs as much as evaluating a rule.
 const RULES_A_LOOK = 16
 
 /**
- * Deny wins: a deny that matches, or whose condition is an error, beats every allow; an allow whose
- * condition is an error does not match; without a match the organization's default decides. The order
- * of the rules does not matter. A decision that takes too long is an error of its own.
+ * Deny overrides allow: a deny that matches, or whose condition fails, overrides every allow; an
+ * allow whose condition fails does not match; without a match the organization's default effect
+ * applies. The order of rules has no effect. A decision beyond its time limit is an error.
  */
 export function evaluatePolicies(
   { index, defaultEffect }: PolicySnapshot,
@@ -44,7 +44,7 @@ export function evaluatePolicies(
     if (matches === 'error') unsure = true
     if (isOver()) return { verdict: 'overtime' }
   }
-  // An allow that was cut short is not one that does not match.
+  // An aborted allow is not a mismatch.
   return unsure && meter.isOver()
     ? { verdict: 'overtime' }
     : { verdict: 'default', effect: defaultEffect }

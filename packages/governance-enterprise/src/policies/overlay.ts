@@ -9,18 +9,18 @@ import type { OverlaidRules } from './snapshot.ts'
 
 const Overlaid = z.object({ overlay: z.object({ add: z.array(PolicyInput) }) })
 
-/** A rule of an overlay, by the name that answers have for it. */
+/** A rule of an overlay, with its name in responses. */
 export interface CandidateRule {
   readonly rule: PolicyRule
   readonly enabled: boolean
 }
 
-/** The rules of overlays that were compiled; it takes long, and an overlay is asked for more than once. */
+/** Caches compiled overlays: compilation is slow, and an overlay is used repeatedly. */
 const compiled = new WeakMap<Overlay, readonly CandidateRule[]>()
 
 /**
- * The rules that an overlay adds, checked as if they were to be created. `rest` is called between them,
- * so that others may run.
+ * Compiles the rules that an overlay adds, validated like new rules. `rest` is called between rules
+ * to yield the thread.
  */
 export async function admitCandidates(
   overlay: Overlay,
@@ -35,7 +35,7 @@ export async function admitCandidates(
   return rules
 }
 
-/** The same at once, where they were not admitted before. */
+/** Synchronous, if they were not compiled before. */
 const candidateRules = (overlay: Overlay): readonly CandidateRule[] =>
   compiled.get(overlay) ?? inputsOf(overlay).map(candidateRule)
 
@@ -50,7 +50,7 @@ function candidateRule(input: PolicyInput, i: number): CandidateRule {
   return { rule: ruleOf(input, `overlay.${i}`, condition), enabled: input.enabled }
 }
 
-/** An overlay for the rules that count. */
+/** Applies an overlay to the rules in force. */
 export const overlaidRules = (overlay: Overlay): OverlaidRules => ({
   add: candidateRules(overlay).flatMap(({ rule, enabled }) => (enabled ? [rule] : [])),
   remove: overlay.remove,

@@ -7,16 +7,16 @@ import type { Rule } from '../rules/rule.ts'
 import { isBroad } from '../rules/rule-index.ts'
 import type { PolicyRuleRow } from '../tables/policies.ts'
 
-/** Broad rules that an organization can have: each of them is looked at for every request. */
+/** The maximum number of broad rules per organization: each is evaluated for every request. */
 export const MAX_BROAD_RULES = 1_000
 
-/** A policy rule as decisions read it. */
+/** A compiled policy rule. */
 export interface PolicyRule extends Rule {
   readonly effect: 'allow' | 'deny'
   readonly description: string | null
 }
 
-/** The row of a new rule; its times get milliseconds. */
+/** The row of a new rule; times have milliseconds. */
 export function toRow(
   input: PolicyInput,
   made: Pick<PolicyRuleRow, 'org_id' | 'id' | 'created_at' | 'created_by'>,
@@ -36,7 +36,7 @@ export function toRow(
   }
 }
 
-/** A stored rule as it is served. */
+/** A stored rule in API form. */
 export function toPolicy(row: PolicyRuleRow): Policy {
   return {
     id: row.id,
@@ -57,19 +57,19 @@ export function toPolicy(row: PolicyRuleRow): Policy {
 
 const time = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 
-/** A stored rule, its condition compiled when it is first needed. */
+/** A stored rule whose condition is compiled on first use. */
 export const toRule = (row: PolicyRuleRow): PolicyRule => {
   const condition = row.condition === null ? null : conditionOf(row.condition)
   return ruleOf(toPolicy(row), row.id, condition)
 }
 
-/** The rule of an input that was checked. */
+/** The rule of a validated input. */
 export const ruleOf = (
   input: Omit<PolicyInput, 'enabled' | 'condition'>,
   id: string,
   condition: Condition | null,
 ): PolicyRule => ({
-  // What decisions read comes first, and so lies together in memory.
+  // Fields that decisions read come first, adjacent in memory.
   effect: input.effect,
   condition,
   id,

@@ -1,11 +1,11 @@
 import { RuleIndex } from '../rules/rule-index.ts'
 import type { PolicyRule } from './policy.ts'
 
-/** The rules of an organization, indexed; never changed. */
+/** The indexed rules of an organization; immutable. */
 export interface PolicySnapshot {
   readonly rules: readonly PolicyRule[]
   readonly index: RuleIndex<PolicyRule>
-  /** What is decided when no rule matches. */
+  /** The effect if no rule matches. */
   readonly defaultEffect: 'allow' | 'deny'
 }
 
@@ -18,14 +18,14 @@ export const snapshotOf = (
   defaultEffect,
 })
 
-/** What makes other rules of some rules. */
+/** Converts rules to other rules. */
 export interface OverlaidRules {
   readonly add: readonly PolicyRule[]
   readonly remove: readonly string[]
   readonly defaultEffect?: PolicySnapshot['defaultEffect'] | undefined
 }
 
-/** The snapshot as it would be with some rules more and some less. */
+/** The snapshot with some rules added and others removed. */
 export function withOverlay(
   { rules, defaultEffect: own }: PolicySnapshot,
   { add, remove, defaultEffect = own }: OverlaidRules,

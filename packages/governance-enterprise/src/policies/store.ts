@@ -3,7 +3,7 @@ import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { PolicyRuleRow } from '../tables/policies.ts'
 
-/** Rules in the order in which they were made, after `afterId`. */
+/** Rules in order of creation, after `afterId`. */
 export async function listRules(
   db: AnyDatabase,
   orgId: string,
@@ -19,7 +19,7 @@ export async function listRules(
   return query.execute()
 }
 
-/** Rules that count for decisions. */
+/** Enabled rules. */
 export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<PolicyRuleRow[]> =>
   on<Tables>(db)
     .selectFrom('policy_rule')
@@ -29,7 +29,7 @@ export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<Policy
     .orderBy('id')
     .execute()
 
-/** Which of some ids are rules, or the ids of all broad rules. */
+/** The ids that exist among the given ones, or the ids of all broad rules. */
 export async function listIds(
   db: AnyDatabase,
   orgId: string,
@@ -58,7 +58,7 @@ export async function insertRule(db: AnyDatabase, row: PolicyRuleRow): Promise<v
   await moveRevision(db, row.org_id, row.id)
 }
 
-/** The rule that was there, or undefined. */
+/** The deleted rule, or undefined. */
 export async function deleteRule(
   db: AnyDatabase,
   orgId: string,
@@ -74,7 +74,7 @@ export async function deleteRule(
   return row
 }
 
-/** What tells one state of an organization's rules from every other; null before its first rule. */
+/** Identifies a state of an organization's rules; null before its first rule. */
 export async function findRevision(db: AnyDatabase, orgId: string): Promise<string | null> {
   const row = await on<Tables>(db)
     .selectFrom('policy_revision')
@@ -84,7 +84,7 @@ export async function findRevision(db: AnyDatabase, orgId: string): Promise<stri
   return row?.revision ?? null
 }
 
-/** A rule comes once and goes once, so the last change names the state. */
+/** Rules are only created and deleted, so the last change identifies the state. */
 async function moveRevision(db: AnyDatabase, orgId: string, revision: string): Promise<void> {
   await on<Tables>(db)
     .insertInto('policy_revision')

@@ -4,8 +4,8 @@ import type { Condition } from './condition.ts'
 import type { Variables } from './types.ts'
 
 /**
- * The condition of a new rule. One that does not compile is refused with `invalid_request`, naming the
- * field and the place in its text; the problem document carries it as `position` too.
+ * Compiles the condition of a new rule. Refuses an invalid one with `invalid_request`, naming the
+ * field and the position in the text; the problem document also has it as `position`.
  */
 export function admitCondition(text: string, path?: string, variables?: Variables): Condition
 export function admitCondition(

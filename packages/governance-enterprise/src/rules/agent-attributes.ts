@@ -6,7 +6,7 @@ type Attributes = Readonly<Record<string, unknown>>
 const NONE: Attributes = {}
 const known = new WeakMap<Ask, Attributes>()
 
-/** Tells what the registry says of the agent of each request; before any condition is evaluated. */
+/** Adds the registry's attributes of each request's agent, before conditions are evaluated. */
 export function introduce(asks: readonly Ask[], { registry }: Pick<Roster, 'registry'>): void {
   if (registry.size === 0) return
   for (const ask of asks) {
@@ -15,9 +15,9 @@ export function introduce(asks: readonly Ask[], { registry }: Pick<Roster, 'regi
   }
 }
 
-/** Tells what was recorded of the agent of a request. */
+/** Adds recorded attributes of a request's agent. */
 export const introduceOne = (ask: Ask, attributes: Attributes): void =>
   void known.set(ask, attributes)
 
-/** What conditions read as `agent`; an agent that is not registered has no attributes. */
+/** The attributes that conditions read as `agent`; an unregistered agent has none. */
 export const attributesOf = (ask: Ask): Attributes => known.get(ask) ?? NONE

@@ -1,11 +1,11 @@
 import type { Meter } from '@remit/core'
 
 /**
- * What one evaluation may spend, in steps of some 60 ns or 30 bytes: the same request gets the same
- * answer on a slow machine, and what is made on the way stays within 64 MB.
+ * The steps of one evaluation, of about 60 ns or 30 bytes each: independent of the machine's speed,
+ * within 64 MB.
  */
 const MAX_STEPS = 2e6
-// Asking the time costs as much as a few turns of a loop.
+// Reading the clock costs as much as a few loop iterations.
 const STEPS_A_LOOK = 256
 
 class Budget {
@@ -20,13 +20,13 @@ class Budget {
     this.#meter = meter
   }
 
-  /** Once it is, the answer is an error, even where CEL forgets the error of one side. */
+  /** Then the result is an error, even if CEL ignores the error of one operand. */
   get isOver(): boolean {
     return this.#end !== null
   }
 
   spend(steps: number): void {
-    // CEL goes on after an error where the other side, or another element, may settle the answer.
+    // CEL continues after an error if another operand or element can determine the result.
     if (this.#end) throw this.#end
     this.#spent += steps
     if (this.#spent > this.#steps)
@@ -39,7 +39,7 @@ class Budget {
 
 let budget: Budget | null = null
 
-/** Runs an evaluation, which is synchronous, within its bounds; undefined if it went over them. */
+/** Runs a synchronous evaluation within its limits; undefined if it exceeded them. */
 export function bounded<T>(run: () => T, meter?: Meter, steps: number = MAX_STEPS): T | undefined {
   meter?.start?.()
   const outer = budget
@@ -53,5 +53,5 @@ export function bounded<T>(run: () => T, meter?: Meter, steps: number = MAX_STEP
   }
 }
 
-/** Called before the work is done; throws when it is too much. */
+/** Called before the work; throws if the budget is exceeded. */
 export const spend = (steps: number): void => budget?.spend(steps)

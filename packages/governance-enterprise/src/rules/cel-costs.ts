@@ -5,34 +5,33 @@ import { spend } from './budget.ts'
 export const MAX_TEXT = 256 * 1024
 export const MAX_LIST = 32 * 1024
 
-/** Characters a step: read one by one, copied, and compared by the engine. */
+/** Characters per step: read, copied and compared by the engine. */
 const READ = 4
 const MADE = 16
 const COMPARED = 64
-/** Steps of what `format` takes to print, for each step of reading it. */
+/** Steps of printing with `format`, per step of reading. */
 const PRINTED = 8
-/** List elements a step when a list is copied. */
+/** List elements per step when a list is copied. */
 const COPIED = 4
 const TURN = 16
-/** Steps of what the engine makes anew for every number with decimals, and for every time zone. */
+/** Steps of engine objects that are created for every decimal number and time zone. */
 const LOCALE = 1_000
-/** Steps of a member of a map: `format` sorts them by language rules. */
+/** Steps per map member: `format` sorts them by locale rules. */
 const MEMBER = 16
 
-// Beyond this length the engine may compare every character with every other.
+// Beyond this length the engine may compare all pairs of characters.
 const LONG_PART = 250
-/** Characters × characters of one search: some 10 ms. */
+/** Characters × characters of one search: about 10 ms. */
 const MAX_SEARCH = 2 ** 25
 
-/** The steps of a call; what a method is called on is the first of its arguments. */
+/** The steps of a call; the receiver of a method is the first argument. */
 type Cost = (...args: unknown[]) => number
 
 const weights = new WeakMap<object, number>()
 
 /**
- * The steps of reading a value with all that is in it. A loop can put one list into another many times
- * over, so that nine short loops give a value that takes no room and would be read for days; each list
- * and map is weighed once.
+ * The steps of reading a value with all its elements. Nested loops can share a list many times, so
+ * that a small value takes days to read; each list and map is weighed once.
  */
 function weigh(value: unknown): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return 1 + value.length / READ
@@ -49,13 +48,13 @@ function weigh(value: unknown): number {
 
 const weighAll: Cost = (...args) => args.reduce<number>((sum, arg) => sum + weigh(arg), 1)
 
-/** It makes nothing: what it gives was there before. */
+/** Returns an existing value. */
 const once: Cost = () => 1
 
-/** It takes as long as what it makes is large. */
+/** Costs as much as its result is large. */
 const made: Cost = () => 1
 
-/** Comparing ends with the shorter of the two. */
+/** A comparison ends with the shorter value. */
 const compared: Cost = (a, b) =>
   typeof a === 'string' && typeof b === 'string'
     ? 1 + Math.min(a.length, b.length) / COMPARED
@@ -66,21 +65,21 @@ const lengthOf = (value: unknown): number =>
 
 const sizeOf = (value: unknown): number => (isCelList(value) || isCelMap(value) ? value.size : 0)
 
-/** Whether a text of one length is too long to be looked through for a part of another. */
+/** Returns whether searching a text for a part of the given lengths takes too long. */
 export const isLongSearch = (length: number, part: number): boolean =>
   part > LONG_PART && length * part > MAX_SEARCH
 
-/** Throws where the library's search would take too long; a condition of our own tree does likewise. */
+/** Throws if the library's search would take too long; our own evaluator does the same. */
 const searched: Cost = (text, part) => {
   const [length, turns] = [lengthOf(text), lengthOf(part)]
   if (isLongSearch(length, turns)) throw new Error('the texts are too long to search')
   return 1 + (length * (turns > LONG_PART ? turns : 1)) / COMPARED
 }
 
-/** From its end, a text is searched without any art. */
+/** Backward search is naive. */
 const searchedBack: Cost = (text, part) => 1 + (lengthOf(text) * (1 + lengthOf(part))) / COMPARED
 
-/** The library writes character by character, and numbers with decimals need more than all else. */
+/** The library writes characters one by one, and decimal numbers dominate. */
 const formatted: Cost = (text, args) => {
   const decimals = String(text).match(/%(?:\.[0-9]*)?f/g)?.length ?? 0
   return PRINTED * weighAll(text, args) + decimals * LOCALE
@@ -119,13 +118,13 @@ const COSTS: Readonly<Record<string, Cost>> = {
   format: formatted,
 }
 
-/** Methods of a moment, when they are given a time zone. */
+/** Methods of a timestamp with a time zone. */
 const inZone =
   (cost: Cost): Cost =>
   (...args) =>
     cost(...args) + LOCALE
 
-/** What is not in the table is taken to read all that it is given. */
+/** Functions without an entry are assumed to read all arguments. */
 function costOf({ name, arguments: takes }: CelFunc): Cost {
   if (/^get[A-Z]/.test(name) && takes.length > 0) return inZone(weighAll)
   const cost = Object.hasOwn(COSTS, name) ? COSTS[name] : undefined
@@ -138,11 +137,11 @@ function checkMade(result: unknown): void {
   if (lengthOf(result) > MAX_TEXT) throw new Error('the resulting text is too long')
   if (isCelList(result) && result.size > MAX_LIST) throw new Error('the resulting list is too long')
   spend(lengthOf(result) / MADE + sizeOf(result) / COPIED)
-  // The engine keeps a text as the pieces it was made of, at 32 bytes each, until somebody reads it.
+  // The engine stores a concatenated text as pieces of 32 bytes until it is read.
   if (typeof result === 'string') START.test(result)
 }
 
-/** A function that spends what it costs before it runs, and gives nothing that is too large. */
+/** Wraps a function to spend its cost before it runs, and to limit the size of its result. */
 export function counted(func: CelFunc): CelFunc {
   const cost = costOf(func)
   const { name, target, arguments: takes, result: gives } = func

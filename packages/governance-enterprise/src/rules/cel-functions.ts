@@ -22,24 +22,24 @@ const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const TIMESTAMP = objectType(TimestampSchema)
 const LIST = listType(DYN)
 
-/** Calls that a compiled condition has in place of what stands in its text. */
+/** Internal calls that a compiled condition contains instead of the written ones. */
 export const TICK = '@tick'
 export const ELEMENTS = '@elements'
 
 const MAX_ELEMENTS = 1_000
-/** Instructions × characters of one `matches`: some 10 ms. */
+/** Instructions × characters of one `matches`: about 10 ms. */
 const MAX_PATTERN_STEPS = 2e6
-/** As many take the time of one step of an evaluation. */
+/** This many pattern steps take the time of one evaluation step. */
 const PATTERN_STEPS = 16
-/** Steps of compiling a pattern that was not kept, for each of its instructions. */
+/** Evaluation steps per instruction to compile an uncached pattern. */
 const STEPS_AN_INSTRUCTION = 16
-/** As long as a condition. */
+/** The maximum length of a condition. */
 const MAX_PATTERN = 2 * 1024
 
 const INTEGER = /^[+-]?[0-9]{1,20}$/
 const DECIMAL = /^[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?$/
 
-/** Anything but plain decimal text is an error: `double('abc')` must not become a NaN that no rule catches. */
+/** Accepts only plain decimal text: `double('abc')` must not become NaN. */
 function numberOf(text: string, shape: RegExp): string {
   if (!shape.test(text)) throw new Error('the text is not a number')
   return text
@@ -58,7 +58,7 @@ function inRange(value: bigint, least: bigint, most: bigint): bigint {
 const MAX_INT = 2n ** 63n - 1n
 const MAX_UINT = 2n ** 64n - 1n
 
-/** What one evaluation may go over; the request decides how long a list is. */
+/** Limits the elements of a loop; the request determines the length of a list. */
 function elements(range: unknown): unknown {
   if (isCelList(range) || isCelMap(range)) {
     if (range.size > MAX_ELEMENTS) throw new Error(`more than ${MAX_ELEMENTS} elements`)
@@ -66,7 +66,7 @@ function elements(range: unknown): unknown {
   return range
 }
 
-/** Linear in the text, where the library's is quadratic. */
+/** Linear in the text; the library's is quadratic. */
 function replace(text: string, from: string, to: string, times: number): string {
   if (from === '') throw new Error('the text to replace is empty')
   const parts = text.split(from)
@@ -79,7 +79,7 @@ function replace(text: string, from: string, to: string, times: number): string 
 
 function split(text: string, by: string, most: number): string[] {
   if (most === 1) return [text]
-  // As many as a list may have and one more, which makes it too long.
+  // One more than a list may have, which makes it too long.
   const parts = text.split(by, MAX_LIST + 1)
   spend(parts.length)
   return most < 0 ? parts : parts.slice(0, most)
@@ -109,8 +109,8 @@ function arrayOf(list: CelList): readonly CelValue[] {
 }
 
 /**
- * The library's keeps both lists, so that what a loop of 1,000 turns has made is 1,000 lists deep and
- * takes a million steps to read.
+ * Copies both lists. The library links them, so a loop of 1,000 iterations gives a list 1,000
+ * levels deep that takes a million steps to read.
  */
 function concatenated(a: CelList, b: CelList): CelList {
   const both = arrayOf(a).concat(arrayOf(b))
@@ -120,10 +120,10 @@ function concatenated(a: CelList, b: CelList): CelList {
 }
 
 const patterns = new Map<string, Pattern>()
-// A pattern may grow a table of 8 MB.
+// A pattern may allocate a table of 8 MB.
 const MAX_PATTERNS = 32
 
-/** A pattern in RE2 syntax; throws what is wrong with it. Compiled ones are kept, within bounds. */
+/** A pattern in RE2 syntax; throws for invalid ones. Compiled patterns are cached within limits. */
 export function patternOf(source: string): Pattern {
   let pattern = patterns.get(source)
   if (!pattern) {
@@ -144,7 +144,7 @@ function matches(text: string, source: string): boolean {
   return found
 }
 
-/** The guards that a compiled condition calls, and what the library does otherwise than it should. */
+/** Guards that compiled conditions call, and replacements of library functions. */
 const OWN: readonly CelFunc[] = [
   celFunc(TICK, [], BOOL, () => true),
   celFunc(ELEMENTS, [DYN], DYN, (range) => elements(range) as CelInput),
@@ -180,5 +180,5 @@ const OWN: readonly CelFunc[] = [
   }),
 ]
 
-/** All functions of a condition: the standard's, those of its `strings` extension, and our own. */
+/** All functions of conditions: the standard's, those of the `strings` extension, and our own. */
 export const FUNCTIONS: CelFunc[] = [...celEnv({ funcs: [...strings, ...OWN] }).funcs].map(counted)

@@ -28,18 +28,18 @@ const ARITHMETIC: ReadonlySet<string> = new Set(['_+_', '_-_', '_*_', '_/_', '_%
 
 type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 type Fold = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value']
-/** Variables of loops that a part of the text stands in, and how deep it stands. */
+/** Loop variables in scope, and the nesting depth. */
 interface Place {
   readonly bound: ReadonlyMap<string, Kind>
   readonly depth: number
   readonly inLoop: boolean
-  /** Loops that go over what is made here. */
+  /** The number of loops over the result. */
   readonly loopsOver: number
 }
 
 /**
- * Goes over a condition before it is ever evaluated: sizes, names, and what can be known of types.
- * Throws `ConditionError`; gives what the condition reads.
+ * Checks a condition before its first evaluation: sizes, names and known types. Throws
+ * `ConditionError`; returns the members that the condition reads.
  */
 export function checkCondition(syntax: Syntax, variables: Variables): Reading {
   const check = new Check(syntax, variables)
@@ -223,7 +223,7 @@ class Check {
     for (const arg of args) this.kindOf(arg, place)
   }
 
-  /** Numbers of a request are doubles, and CEL has no arithmetic of a double with a whole number. */
+  /** Numbers of a request are doubles, and CEL has no arithmetic of doubles with integers. */
   #arithmetic(expr: Expr, name: string, a: Kind, b: Kind, args: readonly Expr[]): Kind {
     const operator = name.slice(1, -1)
     if (operator === '%' && [a, b].some((kind) => kind === 'json' || kind === 'double'))

@@ -1,4 +1,4 @@
-/** Why a text is no condition, and where in it; both counted from 1. */
+/** A syntax or type error of a condition with its position; line and column start at 1. */
 export class ConditionError extends Error {
   readonly line: number
   readonly column: number
@@ -10,7 +10,7 @@ export class ConditionError extends Error {
     this.column = column
   }
 
-  /** The error at an offset into the text, in UTF-16 units. */
+  /** The error at an offset of the text, in UTF-16 units. */
   static at(message: string, text: string, offset: number): ConditionError {
     const before = text.slice(0, offset).split('\n')
     return new ConditionError(message, before.length, (before.at(-1)?.length ?? 0) + 1)

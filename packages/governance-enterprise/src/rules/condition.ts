@@ -17,27 +17,27 @@ import type { Variables } from './types.ts'
 
 export { ConditionError } from './condition-error.ts'
 
-/** A compiled CEL condition. It has three answers, and what an error means is for the rule to say. */
+/** A compiled CEL condition with three results; the rule interprets an error. */
 export interface Condition {
   readonly text: string
-  /** Top-level members of `context` that it reads; `all` where the text does not tell. */
+  /** Top-level members of `context` that it reads; `all` if unknown. */
   readonly reads: ReadonlySet<string> | 'all'
-  /** Sentences about what the author may not have meant. */
+  /** Warnings about probable mistakes of the author. */
   readonly warnings: readonly string[]
-  /** Anything but `true` and `false`, and a decision that `meter` calls too long, is an error. */
+  /** Results other than `true` and `false`, and decisions beyond the time of `meter`, are errors. */
   evaluate(facts: Facts, meter?: Meter): boolean | 'error'
 }
 
 const environment = celEnv({ funcs: FUNCTIONS })
 
-/** Some 0.3 ms: a trial may come with a thousand rules. */
+/** About 0.3 ms: a trial may have a thousand rules. */
 const STEPS_AHEAD = 5_000
 
-// Some 4 KB a condition.
+// About 4 KB per condition.
 const MAX_KEPT = 10_000
 const kept = new WeakMap<Variables, Map<string, Condition>>()
 
-/** Compiles a condition; throws `ConditionError` with its place. Kept by text. */
+/** Compiles a condition; throws `ConditionError` with its position. Cached by text. */
 export function compileCondition(
   text: string,
   variables: Variables = AUTHORIZE_VARIABLES,
@@ -54,8 +54,8 @@ export function compileCondition(
 }
 
 /**
- * The condition of a stored text. It is compiled when it is first needed; one that no longer compiles
- * is an error at every evaluation, never a condition that holds.
+ * The condition of a stored text, compiled on first use. A text that no longer compiles is an error
+ * at every evaluation.
  */
 export const conditionOf = (text: string, variables: Variables = AUTHORIZE_VARIABLES): Condition =>
   new StoredCondition(text, variables)
@@ -96,12 +96,12 @@ function compileOrError(text: string, variables: Variables): Condition {
   }
 }
 
-/** What a text was made into: our own tree, or the library's evaluation. */
+/** A compiled text: our own tree, or the library's evaluation. */
 interface Run {
   of(facts: Facts, meter?: Meter, steps?: number): unknown
 }
 
-/** The answer that a run ends in. */
+/** The result of a run. */
 export const answerOf = (result: unknown): boolean | 'error' =>
   typeof result === 'boolean' ? result : 'error'
 
@@ -125,14 +125,17 @@ class CompiledCondition implements Condition {
     return answerOf(this.#run.of(facts, meter))
   }
 
-  /** What it says of every request; null where finding out takes more than storing a rule may. */
+  /**
+   * The constant result of a condition; null if it depends on the request or takes too long to
+   * compute.
+   */
   #foresee(): boolean | 'error' | null {
     const result = this.#run.of(makeFacts({}), undefined, STEPS_AHEAD)
     return result === undefined ? null : answerOf(result)
   }
 }
 
-/** The library's own evaluation of a tree, which is changed: its loops get their bounds. */
+/** Compiles a tree with the library, and adds limits to its loops in place. */
 export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
   const run = plan(environment, expr) as (bindings: Facts['bindings']) => unknown

@@ -1,11 +1,12 @@
 import type { Facts } from './facts.ts'
 
-/** What an evaluation gives in place of a value when it fails. */
+/** The result of a failed evaluation. */
 export const FAILED = Symbol('failed')
 
 /**
- * A condition or a part of one, ready to run; whatever is no flag is an error where one is wanted. An
- * object, not a closure: that would be a function and its scope, two places in memory to wait for.
+ * A condition or a part of one, ready to run; a value other than a boolean is an error where a
+ * boolean is required. An object, not a closure: a closure needs two memory accesses, for the
+ * function and its scope.
  */
 export interface Part {
   of(facts: Facts): unknown
@@ -14,16 +15,16 @@ export interface Part {
 /** A literal of a condition that is a JSON scalar. */
 export type Literal = string | number | boolean
 
-/** Of two numbers, two texts or two flags. */
+/** Compares two numbers, texts or booleans. */
 export type Order = (a: number, b: number) => boolean
 
 type Rec = Readonly<Record<string, unknown>>
 
-/** Whether a JSON value is an object. */
+/** Returns whether a JSON value is an object. */
 export const isRecord = (value: unknown): value is Rec =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether some list, text or map has a member of that name that is not its own. */
+/** Returns whether lists, texts or maps inherit a member of that name. */
 const isInherited = (name: string): boolean =>
   name in Object.prototype || name in Array.prototype || name in String.prototype
 
@@ -46,7 +47,7 @@ export class Constant implements Part {
   }
 }
 
-/** What a request has under a variable's name. */
+/** The request's value of a variable. */
 export class Variable implements Part {
   readonly #name: string
 
@@ -65,7 +66,7 @@ export const selected = (record: Part, name: string): Part =>
     ? new One(record, (found) => (isRecord(found) ? memberOf(found, name) : FAILED))
     : new Selected(record, name)
 
-/** A member of a name that nothing inherits. */
+/** A member whose name is never inherited. */
 class Selected implements Part {
   readonly #record: Part
   readonly #name: string
@@ -98,7 +99,7 @@ export class Tested implements Part {
   }
 }
 
-/** A judgement of one value. */
+/** A predicate of one value. */
 export class One implements Part {
   readonly #part: Part
   readonly #judge: (value: unknown) => unknown
@@ -114,7 +115,7 @@ export class One implements Part {
   }
 }
 
-/** A judgement of two values. */
+/** A predicate of two values. */
 export class Both implements Part {
   readonly #a: Part
   readonly #b: Part
@@ -136,7 +137,7 @@ export class Both implements Part {
 /** `!value`, for `One`. */
 export const negated = (value: unknown): unknown => (typeof value === 'boolean' ? !value : FAILED)
 
-/** A comparison of two values of one kind, for `Both`. */
+/** A comparison of two values of one type, for `Both`. */
 export const ordered =
   (order: Order) =>
   (x: unknown, y: unknown): unknown => {
@@ -144,7 +145,7 @@ export const ordered =
     return kind === typeof y && kind !== 'object' ? order(x as never, y as never) : FAILED
   }
 
-/** `ordered` where the right side is a literal, as nearly always. */
+/** `ordered` with a literal on the right, the usual case. */
 export class Limited implements Part {
   readonly #part: Part
   readonly #limit: Literal
@@ -163,7 +164,7 @@ export class Limited implements Part {
   }
 }
 
-/** Equality, or its opposite, with a literal. */
+/** Equality or inequality with a literal. */
 export class Equal implements Part {
   readonly #part: Part
   readonly #literal: Literal
@@ -181,7 +182,7 @@ export class Equal implements Part {
   }
 }
 
-/** `&&` and `||`: one side that settles it is enough, even where the other fails. */
+/** `&&` and `||`: one operand that determines the result suffices, even if the other fails. */
 export class Logical implements Part {
   readonly #a: Part
   readonly #b: Part

@@ -6,26 +6,26 @@ import type { Ask } from '@remit/core'
 import { attributesOf } from './agent-attributes.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 
-/** What conditions read, by the name of the variable. */
+/** The values that conditions read, by variable. */
 export interface Facts {
-  /** As they came: JSON values; a `Date` is a moment. */
+  /** As received: JSON values; a `Date` is a timestamp. */
   readonly values: Readonly<Record<string, unknown>>
-  /** The same as the CEL library takes them. */
+  /** The same values for the CEL library. */
   readonly bindings: Readonly<Record<string, CelInput>>
 }
 
 let last: { readonly ask: Ask; readonly facts: Facts } | null = null
 
 /**
- * The facts of a request. One request is decided after the other, by every rule and stage, so keeping
- * the last one's facts is enough to make them once a request.
+ * The facts of a request. Requests are decided one after the other by all rules and stages, so
+ * caching the last one suffices.
  */
 export function factsOf(ask: Ask): Facts {
   if (last?.ask !== ask) last = { ask, facts: new LazyFacts(new AskValues(ask), NAMES) }
   return last.facts
 }
 
-/** Facts by hand, for other questions than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
+/** Facts for requests other than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
 export const makeFacts = (values: Readonly<Record<string, unknown>>): Facts =>
   new LazyFacts(values, Object.keys(values))
 
@@ -39,7 +39,7 @@ class LazyFacts implements Facts {
     this.#names = names
   }
 
-  /** Most conditions are answered without. */
+  /** Most conditions do not need them. */
   get bindings(): Facts['bindings'] {
     if (!this.#bindings) {
       const bindings = Object.create(null) as Record<string, CelInput>
@@ -53,7 +53,7 @@ class LazyFacts implements Facts {
 const NONE = {}
 const NAMES = Object.keys(AUTHORIZE_VARIABLES)
 
-/** What a request says; what few conditions read is made when it is read. */
+/** The values of a request; rarely used ones are computed on first read. */
 class AskValues {
   readonly [variable: string]: unknown
   readonly action: string
@@ -90,7 +90,7 @@ class AskValues {
   }
 }
 
-/** `type:id` in parts; without a colon there is only an id. */
+/** Splits `type:id`; text without a colon is an id. */
 function partsOf(resource: Ask['request']['resource']): Record<string, unknown> {
   if (resource === undefined || resource === '') return NONE
   if (typeof resource === 'object') return { properties: NONE, ...resource }
@@ -100,9 +100,9 @@ function partsOf(resource: Ask['request']['resource']): Record<string, unknown> 
 }
 
 /**
- * A JSON value as CEL sees it. Plain objects never reach the library: it would take one with a member
- * `$typeName` for a protobuf message, and a rule would judge another value than the tool receives. A
- * member that is null is left out, so that null and absent are one.
+ * A JSON value for CEL. Plain objects are wrapped: the library would take one with a member
+ * `$typeName` for a protobuf message, and the rule would evaluate another value than the tool
+ * receives. Null members are omitted, so null equals absent.
  */
 function wrap(value: unknown): CelInput {
   if (typeof value !== 'object' || value === null) return value as CelInput

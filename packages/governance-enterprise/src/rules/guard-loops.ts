@@ -2,8 +2,8 @@ import { ELEMENTS, TICK } from './cel-functions.ts'
 import type { Expr } from './syntax.ts'
 
 /**
- * Bounds every loop of a tree, in place: over at most 1,000 elements, and stopped when the decision
- * has taken too long. The text says what a loop does, but the request how often.
+ * Limits every loop of a tree in place: to 1,000 elements, and to the time of the decision. The
+ * text determines the loop, but the request its length.
  */
 export function guardLoops(expr: Expr | undefined): void {
   switch (expr?.exprKind.case) {

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts'
 
-/** Sentences about what the author of a rule may not have meant. The rule counts all the same. */
+/** Warnings about probable mistakes in a rule; the rule is accepted. */
 export function ruleWarnings(rule: Omit<Rule, 'id'>, now: number): string[] {
   const patterns = [...rule.agents, ...rule.actions, ...rule.resources]
   return [

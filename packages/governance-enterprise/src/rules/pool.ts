@@ -2,9 +2,9 @@ const MAX_KEPT = 10_000
 const MAX_KEY_LENGTH = 1_000
 
 /**
- * One copy of what many rules have in common. Among thousands of rules a decision waits for memory
- * more than for anything else, and what is shared is there already. What is long is rarely the same
- * twice and is not kept, so that nobody fills the memory by way of it.
+ * Shares one copy of values that many rules have in common: with thousands of rules, memory latency
+ * dominates a decision. Long values rarely repeat and are not shared, so that callers cannot fill
+ * the memory.
  */
 export class Pool<T> {
   readonly #kept = new Map<string, T>()
@@ -23,17 +23,17 @@ export class Pool<T> {
 
 const texts = new Pool<string>()
 
-/** The same text, in the one copy of it. */
+/** The shared copy of a text. */
 export const shared = (text: string): string => texts.get(text, () => text)
 
 const lists = new Pool<readonly string[]>()
 
-/** The same list, in the one copy of it. */
+/** The shared copy of a list. */
 export const sharedList = (list: readonly string[]): readonly string[] =>
   lists.get(JSON.stringify(list), () => Object.freeze(list.map(shared)))
 
 const sets = new Pool<ReadonlySet<string>>()
 
-/** A set of the same texts, in the one copy of it. */
+/** The shared copy of a set of texts. */
 export const sharedSet = (set: ReadonlySet<string>): ReadonlySet<string> =>
   sets.get(JSON.stringify([...set].toSorted()), () => new Set([...set].map(shared)))

@@ -3,7 +3,7 @@ import { admitCondition } from './admit-condition.ts'
 import { conditionOf } from './condition.ts'
 import { makeFacts } from './facts.ts'
 
-/** Conditions for other modules, by the same evaluator as those of policies. */
+/** Conditions for other modules, with the evaluator of policies. */
 export const conditions: Conditions = {
   admit: admitCondition,
   stored: conditionOf,

@@ -2,17 +2,17 @@ import type { Expr } from './syntax.ts'
 
 type Comparison = { readonly name: string; readonly operator: string }
 
-/** What a condition reads of `context`, gathered while it is checked. */
+/** Collects the members of `context` that a condition reads, while it is checked. */
 export class Reading {
   readonly #members = new Set<string>()
   readonly #guarded = new Set<string>()
   readonly #compared: Comparison[] = []
-  /** `context` as a whole: any member may matter. */
+  /** The whole `context`: every member may matter. */
   #whole = false
   #names = 0
   readonly #handled = new Set<bigint>()
 
-  /** Called for every part of the text, the outer before the inner. */
+  /** Called for every expression, outer before inner. */
   see(expr: Expr, isBound: (name: string) => boolean): void {
     if (this.#handled.has(expr.id)) return
     const member = memberOf(expr)
@@ -30,17 +30,17 @@ export class Reading {
     if (member) this.#names++
   }
 
-  /** Top-level members of `context` that decide, or `all`. */
+  /** The top-level members of `context` that the result depends on, or `all`. */
   get members(): ReadonlySet<string> | 'all' {
     return this.#whole ? 'all' : this.#members
   }
 
-  /** Members that are read without `has(…)` or `in`: a request without them ends in an error. */
+  /** Members read without `has(…)` or `in`: a request without them causes an error. */
   get unguarded(): string[] {
     return [...this.#members].filter((name) => !this.#guarded.has(name))
   }
 
-  /** Amounts that have an upper bound and no lower one, so that a negative amount is within it. */
+  /** Amounts with an upper but no lower bound, which negative amounts satisfy. */
   get openBelow(): string[] {
     const bounded = (operators: readonly string[]) =>
       new Set(
@@ -52,7 +52,7 @@ export class Reading {
     return [...bounded(['_<_', '_<=_'])].filter((name) => isAmount(name) && !below.has(name))
   }
 
-  /** Whether nothing of a request is read at all. */
+  /** Whether the condition reads nothing of a request. */
   get isConstant(): boolean {
     return this.#names === 0
   }

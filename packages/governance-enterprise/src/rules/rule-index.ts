@@ -2,46 +2,46 @@ import { covers, matchesAll } from '@remit/core'
 import { isForAll } from './rule.ts'
 import type { Rule } from './rule.ts'
 
-/** The rules that may be about a request, each once. */
+/** The rules that may match a request, each once. */
 export interface Candidates<R> {
   readonly rules: readonly R[]
-  /** So many of the first rules are about it for certain; of the others `isAbout` has to say. */
+  /** The number of leading rules that match for certain; for others call `isAbout`. */
   readonly certain: number
 }
 
 /**
- * The rules under one key, one behind the other: among thousands of rules a decision waits for memory
- * more than for anything else, and a list would be two places more on the way to a rule.
+ * The rules of one key as a linked list: with thousands of rules, memory latency dominates a
+ * decision, and an array would add two accesses per rule.
  */
 interface Link<R> {
   readonly rule: R
-  /** Whether it is about whatever is found under the key. */
+  /** Whether it matches every request with the key. */
   readonly certain: boolean
   readonly next: Link<R> | null
 }
 
-/** Rules for some actions: those for any agent, and those for one, by the agent's number. */
+/** Rules for some actions: those for all agents, and those for one, by the agent's number. */
 interface Node<R> {
   anyAgent: Link<R> | null
   readonly byAgent: Map<number, Link<R>>
 }
 
-// A rule stands under every pair of its agents and actions; one with more pairs stands under its actions.
+// A rule is stored under every pair of its agents and actions; with more pairs, under its actions.
 const MAX_PAIRS = 64
 const PREFIX = /^[^*]*\.\*$/
 
 /**
- * Rules by action and agent, so that a decision looks at the few that may be about it. Immutable.
- * Action patterns other than exact ones and `svc.*`, and agent patterns other than exact ones, are
- * looked at always.
+ * An immutable index of rules by action and agent, so that a decision reads the few that may match.
+ * Rules with action patterns other than exact ones and `svc.*`, or agent patterns other than exact
+ * ones, are always read.
  */
 export class RuleIndex<R extends Rule> {
   readonly size: number
   readonly #exact = new Map<string, Node<R>>()
-  /** By what stands before the asterisk: `svc.` */
+  /** By the text before the asterisk: `svc.` */
   readonly #prefixes = new Map<string, Node<R>>()
   readonly #anyAction: Node<R> = emptyNode()
-  /** Numbers compare without a look at a text that lies elsewhere in memory. */
+  /** Comparing numbers avoids reading a text elsewhere in memory. */
   readonly #agents = new Map<string, number>()
 
   private constructor(rules: readonly R[]) {
@@ -85,7 +85,7 @@ export class RuleIndex<R extends Rule> {
     }
   }
 
-  /** Under any action once, whatever else its list has: a rule is a candidate once. */
+  /** Stored under every action once, whatever else the list contains: a rule is a candidate once. */
   #nodesOf(actions: readonly string[]): Node<R>[] {
     if (actions.some(isOther)) return [this.#anyAction]
     return actions.map((action) =>
@@ -96,7 +96,7 @@ export class RuleIndex<R extends Rule> {
   }
 }
 
-/** Whether a rule is a candidate for every request, so that many such rules make every decision slow. */
+/** Returns whether a rule is a candidate for every request; many such rules slow every decision. */
 export const isBroad = ({ agents, actions }: Pick<Rule, 'agents' | 'actions'>): boolean =>
   isForAnyAgent(widest(agents), widest(actions)) && widest(actions).some(isOther)
 
@@ -104,8 +104,8 @@ const isForAnyAgent = (agents: readonly string[], actions: readonly string[]): b
   agents.some((pattern) => pattern.includes('*')) || agents.length * actions.length > MAX_PAIRS
 
 /**
- * Whether being found under its keys is all that it takes: no pattern is looser than the key that it
- * stands under, and neither resources nor a window keep it from a request.
+ * Returns whether the keys alone prove a match: no pattern is looser than its key, and neither
+ * resources nor a window restrict the rule.
  */
 const isProvenByKeys = (
   rule: Rule,
@@ -122,7 +122,7 @@ const isOther = (action: string): boolean => action.includes('*') && !PREFIX.tes
 
 const emptyNode = <R>(): Node<R> => ({ anyAgent: null, byAgent: new Map() })
 
-/** The patterns that no other of the list covers: of those, at most one kind of key fits a name. */
+/** The patterns that no other of the list covers: at most one kind of key matches a name. */
 function widest(patterns: readonly string[]): readonly string[] {
   const different = [...new Set(patterns)]
   if (different.length === 1) return different

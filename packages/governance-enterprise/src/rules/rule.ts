@@ -3,7 +3,7 @@ import type { Ask, Meter } from '@remit/core'
 import type { Condition } from './condition.ts'
 import { factsOf } from './facts.ts'
 
-/** What every kind of rule has: whom, what and when it is about. */
+/** The common part of all rules: agents, actions, resources and window. */
 export interface Rule {
   readonly id: string
   readonly agents: readonly string[]
@@ -15,15 +15,15 @@ export interface Rule {
   readonly expiresAt: number | null
 }
 
-/** Whether a rule is about a request, or the error that its condition ends in. */
+/** Whether a rule matches a request, or the error of its condition. */
 export const matchRule = (rule: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
   isAbout(rule, ask) && holds(rule, ask, meter)
 
-/** What the condition says; a rule without one always holds. */
+/** The result of the condition; a rule without one always matches. */
 export const holds = ({ condition }: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
   condition === null ? true : condition.evaluate(factsOf(ask), meter)
 
-/** Everything but the condition: patterns and window. */
+/** Matches patterns and window, without the condition. */
 export function isAbout(rule: Rule, { request, resource, now }: Ask): boolean {
   if (rule.notBefore !== null && now < rule.notBefore) return false
   if (rule.expiresAt !== null && now >= rule.expiresAt) return false
@@ -39,7 +39,7 @@ function anyMatches(patterns: readonly string[], text: string): boolean {
   return false
 }
 
-/** Whether a list of patterns matches also what is not there. */
+/** Returns whether a list of patterns also matches a missing value. */
 export function isForAll(patterns: readonly string[]): boolean {
   for (const pattern of patterns) if (matchesAll(pattern)) return true
   return false

@@ -3,7 +3,7 @@ import { ConditionError } from './condition-error.ts'
 
 export type Expr = NonNullable<ReturnType<typeof parse>['expr']>
 
-/** A text's tree, and where in the text each of its nodes stands. */
+/** The tree of a text, and the position of each node. */
 export interface Syntax {
   readonly expr: Expr
   errorAt(id: bigint, message: string): ConditionError
@@ -23,7 +23,7 @@ export function parseCondition(text: string): Syntax {
     expr,
     errorAt(id, message) {
       const offset = sourceInfo?.positions[String(id)] ?? 0
-      // An operator's place begins with the blanks before it.
+      // The position of an operator includes the preceding blanks.
       const blanks = /^\s*/.exec(text.slice(offset))?.[0].length ?? 0
       return ConditionError.at(message, text, offset + blanks)
     },
@@ -34,7 +34,7 @@ function parsed(text: string): ReturnType<typeof parse> {
   try {
     return parse(text)
   } catch (error) {
-    // The parser descends with every parenthesis and lets the engine stop it.
+    // The parser recurses with every parenthesis and relies on the engine's limit.
     if (error instanceof RangeError) throw new ConditionError('is nested too deeply', 1, 1)
     throw located(error, text)
   }

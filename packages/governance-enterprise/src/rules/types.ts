@@ -1,6 +1,6 @@
 /**
- * What is known of a value before there is a request. `json` is a part of the request, whose numbers
- * are all CEL doubles; `record` a map of such; `unknown` may be anything.
+ * The static type of a value. `json` is a part of the request, whose numbers are CEL doubles;
+ * `record` a map of such; `unknown` any value.
  */
 export type Kind =
   | 'bool'
@@ -19,7 +19,7 @@ export type Kind =
   | 'record'
   | 'unknown'
 
-/** Variables of a condition and what they are. */
+/** The variables of a condition and their types. */
 export type Variables = Readonly<Record<string, 'string' | 'record' | 'timestamp'>>
 
 /** The variables of conditions about `/v1/authorize`. */
@@ -39,7 +39,7 @@ const OPEN: ReadonlySet<Kind> = new Set(['json', 'unknown'])
 
 export const isNumber = (kind: Kind): boolean => NUMBERS.has(kind)
 
-/** Whether a value of one kind can ever equal, or be compared with, one of the other. */
+/** Returns whether values of two types can ever be equal or compared. */
 export function isComparable(a: Kind, b: Kind): boolean {
   if (a === b || OPEN.has(a) || OPEN.has(b)) return true
   if (isNumber(a) && isNumber(b)) return true
@@ -47,13 +47,13 @@ export function isComparable(a: Kind, b: Kind): boolean {
   return both.has('record') && both.has('map')
 }
 
-/** Whether a value of this kind can be `true` or `false`. */
+/** Returns whether a value of this type can be `true` or `false`. */
 export const mayBeBool = (kind: Kind): boolean => kind === 'bool' || OPEN.has(kind)
 
-/** What either branch of a choice gives. */
+/** The type of a choice between two branches. */
 export const either = (a: Kind, b: Kind): Kind => (a === b ? a : 'unknown')
 
-/** What arithmetic with moments and durations gives. */
+/** The type of arithmetic with timestamps and durations. */
 export function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
   if (a === 'timestamp' && b === 'timestamp') return operator === '-' ? 'duration' : 'unknown'
   if (a === 'duration' && b === 'duration') return 'duration'
@@ -61,14 +61,14 @@ export function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
 }
 
 interface Signature {
-  /** Numbers of arguments that it takes. */
+  /** The accepted numbers of arguments. */
   readonly arity: readonly number[]
   readonly gives: Kind
 }
 
 const takes = (arity: number[], gives: Kind): Signature => ({ arity, gives })
 
-/** Functions that stand before their arguments: `size(x)`. */
+/** Global functions: `size(x)`. */
 export const GLOBAL_FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
   Object.entries({
     size: takes([1], 'int'),
@@ -99,7 +99,7 @@ const timeParts = [
   'getMilliseconds',
 ]
 
-/** Functions that stand behind what they are about: `x.size()`. */
+/** Methods: `x.size()`. */
 export const METHODS: ReadonlyMap<string, Signature> = new Map([
   ...Object.entries({
     size: takes([0], 'int'),
@@ -122,7 +122,7 @@ export const METHODS: ReadonlyMap<string, Signature> = new Map([
   ...timeParts.map((name): [string, Signature] => [name, takes([0, 1], 'int')]),
 ])
 
-/** Names of types, as values: `type(x) == string`. */
+/** Type names as values: `type(x) == string`. */
 export const TYPE_NAMES: ReadonlySet<string> = new Set([
   'bool',
   'int',

@@ -6,7 +6,7 @@ import { NO_JUDGES, readJudges } from './judge/judges.ts'
 import { llmAsJudge } from './judge/scorer.ts'
 import { scorerRuns } from './runs.ts'
 
-/** What the module adds to scoring: a judge, and an entry for every run. */
+/** The contribution to scoring: a judge, and an entry for every run. */
 export function scorersOf(
   deps: Deps,
 ): Required<Pick<Contribution, 'scorers' | 'scorerRuns' | 'start' | 'close'>> {

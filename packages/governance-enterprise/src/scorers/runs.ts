@@ -19,16 +19,15 @@ interface Job {
 }
 
 /**
- * Puts every run of a scorer into the ledger before it is answered: an entry with numbers and a hash,
- * never a text. What a judge cost is spend of the key that asked, as with an append that names no
- * agent.
+ * Records every scorer run before the response: an entry with numbers and a hash, never a text. The
+ * cost of a judge is spend of the calling key, like an append without an agent.
  */
 export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings'>): ScorerRuns {
-  // Where spend is measured outside, what the ledger counts is not what limits follow.
+  // With an external spend source, limits do not use the ledger's totals.
   const lane = runsLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   return {
     async ran(caller, run) {
-      // Not as the caller: the money is spent, even if the key was revoked meanwhile.
+      // Not as the caller: the money is spent even if the key was revoked meanwhile.
       const requester = { caller: null, claim: null, wantsNote: false }
       try {
         await writer.submit(lane, caller.orgId, { caller, run }, requester)
@@ -51,7 +50,7 @@ const runsLane = (thresholds: AppendThresholds | null): Lane<Job, null> => ({
   },
 })
 
-/** USD that the run has cost; null where it is not known, or where there is nothing to pay. */
+/** The cost of the run in USD; null if unknown or free. */
 function costOf({ metadata }: FinishedRun): number | null {
   const cost = metadata['cost_usd']
   return typeof cost === 'number' ? cost : null

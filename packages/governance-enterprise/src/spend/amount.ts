@@ -1,11 +1,11 @@
 import { isUsd, toMicroUsd } from '@remit/contract'
 
-/** What a request asks to spend: micro-USD, nothing named, or something that is no amount. */
+/** The requested amount: micro-USD, none, or invalid. */
 export type Amount = { readonly micro: number } | 'missing' | 'invalid'
 
 /**
- * Reads `context.amount_usd`, else `context.amount`; any `context.currency` must be USD. Two amounts
- * that differ are invalid: the tool could spend the one that was not counted.
+ * Reads `context.amount_usd`, else `context.amount`; a `context.currency` must be USD. Two
+ * different amounts are invalid: the tool could spend the other one.
  */
 export function amountOf(context: Readonly<Record<string, unknown>> | undefined): Amount {
   if (context === undefined) return 'missing'

@@ -8,11 +8,11 @@ import { findOverdueHolds, readTotals } from './totals-store.ts'
 import type { Movement } from './totals-store.ts'
 import { windowsAt } from './windows.ts'
 
-/** Tells of shares of caps that appends reach. */
+/** Records the shares of caps that appends reach. */
 export class AppendThresholds {
   readonly #caps = new ByVersion<ReadonlyMap<string, Caps>>()
 
-  /** Entries for what `movements` reach; their rows must not be written yet. */
+  /** Entries for the shares that `movements` reach; call it before their rows are written. */
   async entries(
     movements: readonly Movement[],
     settled: readonly SpendHoldRow[],

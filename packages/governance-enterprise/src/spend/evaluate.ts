@@ -3,7 +3,7 @@ import type { Reason, SpendState } from '@remit/contract'
 import type { Amount } from './amount.ts'
 import type { Windows } from './windows.ts'
 
-/** A limit as decisions read it; caps are micro-USD. */
+/** A compiled limit; caps are micro-USD. */
 export interface Limit {
   readonly agentId: string
   readonly dailyMicro: number | null
@@ -12,7 +12,7 @@ export interface Limit {
   readonly holdTtlSeconds: number | null
 }
 
-/** Spent and held in each window, micro-USD. Held grows while a batch is decided. */
+/** Spent and held amounts in each window, micro-USD. The held amount grows while a batch is decided. */
 export interface Usage {
   readonly day: { spent: number; held: number }
   readonly month: { spent: number; held: number }
@@ -28,8 +28,8 @@ export type SpendVerdict =
     }
 
 /**
- * Whether a limit lets an amount through: `spent + held + amount > cap` denies; without an amount
- * `spent + held >= cap` denies; a cap of 0 denies everything. Usage that is null is unknown: denied.
+ * Returns whether a limit allows an amount: `spent + held + amount > cap` denies; without an amount
+ * `spent + held >= cap` denies; a cap of 0 denies everything. Unknown usage (null) denies.
  */
 export function evaluateSpend(
   limit: Limit,

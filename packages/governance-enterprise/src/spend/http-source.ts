@@ -6,8 +6,9 @@ const Answer = z.object({ usd: z.number().min(0) })
 const MAX_BYTES = 64 * 1024
 
 /**
- * A spend source over HTTP, such as the cost API of an LLM gateway: `GET <url>?org_id=&agent_id=&window=`
- * answers `{"usd": number}`. Anything else, a redirect included, is a failure.
+ * A spend source over HTTP, such as the cost API of an LLM gateway: `GET
+ * <url>?org_id=&agent_id=&window=` returns `{"usd": number}`. Any other response, including a
+ * redirect, is a failure.
  */
 export function httpSpendSource(url: string): SpendSource {
   return {

@@ -14,7 +14,7 @@ export const findLimit = (
     .where('agent_id', '=', agentId)
     .executeTakeFirst()
 
-/** Those of the agents whose limit lets their credentials settle below what is held. */
+/** The agents whose limit allows their credentials to settle below the hold. */
 export async function agentsThatSettleFreely(
   db: AnyDatabase,
   orgId: string,
@@ -31,7 +31,7 @@ export async function agentsThatSettleFreely(
   return new Set(rows.map(({ agent_id }) => agent_id))
 }
 
-/** Limits in the order of their agents, after `afterAgent`. */
+/** Limits in order of agent, after `afterAgent`. */
 export async function listLimits(
   db: AnyDatabase,
   orgId: string,
@@ -47,7 +47,7 @@ export async function listLimits(
   return query.execute()
 }
 
-/** Inserts the limit or replaces the one there is. */
+/** Inserts or replaces the limit. */
 export async function putLimit(db: AnyDatabase, row: SpendLimitRow): Promise<void> {
   const { org_id: _org, agent_id: _agent, created_at: _at, created_by: _by, ...changed } = row
   await on<Tables>(db)
@@ -57,7 +57,7 @@ export async function putLimit(db: AnyDatabase, row: SpendLimitRow): Promise<voi
     .execute()
 }
 
-/** Deletes the limit; what it was. */
+/** Deletes the limit and returns it. */
 export const deleteLimit = (
   db: AnyDatabase,
   orgId: string,

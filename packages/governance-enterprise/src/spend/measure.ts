@@ -1,7 +1,7 @@
 import type { Ask, SpendSource } from '@remit/core'
 import { windowsAt } from './windows.ts'
 
-/** USD in each window by agent; null where the source gave no answer. */
+/** USD in each window by agent; null if the source failed. */
 export type Measured = ReadonlyMap<
   string,
   { readonly dayUsd: number; readonly monthUsd: number } | null
@@ -10,8 +10,8 @@ export type Measured = ReadonlyMap<
 export type MeasureSpend = (asks: readonly Ask[]) => Promise<Measured>
 
 /**
- * Asks a source for the agents of a batch, all at once. An error, a value that is not a finite number
- * of at least 0, or more than `deadlineMs` leaves the agent without an answer, which denies.
+ * Queries a source for the agents of a batch concurrently. An error, a value other than a finite
+ * number of at least 0, or more than `deadlineMs` leaves the agent without data, which denies.
  */
 export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpend {
   return async (asks) => {
@@ -34,7 +34,7 @@ export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpe
   }
 }
 
-/** The answer, unless the signal aborts first: a source that ignores its signal must not hold us. */
+/** The result, unless the signal aborts first: a source may ignore its signal. */
 function inTime(answer: Promise<number>, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error('the spend source timed out'))

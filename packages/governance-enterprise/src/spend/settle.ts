@@ -5,13 +5,13 @@ import type { Movement } from './totals-store.ts'
 
 type Hold = Pick<SpendHoldRow, 'held_micro' | 'state' | 'expires_at'>
 
-/** What a hold keeps of its caps at a time, in micro-USD. */
+/** The held amount at a time, in micro-USD; 0 after the end of the hold. */
 const heldAt = ({ held_micro: held, state, expires_at: end }: Hold, at: string): number =>
   state === 'held' && (end === null || end > at) ? held : 0
 
 /**
- * Whether a settlement frees room under the caps of the agent that asks for it: it needs the scope
- * `ledger:settle`, or the word of the limit. An agent could otherwise lift its own cap.
+ * Returns whether a settlement below the hold requires permission: without the scope
+ * `ledger:settle` or the setting of the limit, an agent could raise its own cap.
  */
 export const freesOwnCap = (
   caller: Caller | null,
@@ -24,10 +24,10 @@ export const freesOwnCap = (
   toMicroUsd(costUsd) < heldAt(hold, recordedAt)
 
 /**
- * How a cost settles a hold at `recordedAt`: what was held becomes spend of the day it was held on;
- * what goes beyond is spend of the day it is reported on, so a late report cannot slip past today's
- * cap. `costUsd` 0 releases the hold. A hold whose time has passed kept nothing free any more, so all
- * of its cost is spend of today, whether or not its end was noticed before.
+ * Settles a hold with a cost at `recordedAt`: the held amount becomes spend of the day of the hold;
+ * the excess is spend of the current day, so that a late report cannot evade today's cap. `costUsd`
+ * 0 releases the hold. The whole cost of an expired hold is spend of the current day, whether or
+ * not its end was recorded.
  */
 export function settleHold(
   hold: Pick<SpendHoldRow, 'agent_id' | 'day' | 'held_micro' | 'state' | 'expires_at'>,

@@ -22,26 +22,26 @@ import type { Windows } from './windows.ts'
 
 interface Snapshot {
   readonly limits: ReadonlyMap<string, Limit>
-  /** Agents with holds that end by themselves. */
+  /** Agents with expiring holds. */
   readonly ending: ReadonlySet<string>
 }
 
 interface State {
   readonly limits: ReadonlyMap<string, Limit>
   readonly windows: Windows
-  /** By limited agent of the batch; null where spend cannot be read. */
+  /** By limited agent of the batch; null if spend cannot be read. */
   readonly usage: ReadonlyMap<string, Usage | null>
 }
 
-/** What an allow holds. */
+/** The hold of an allow. */
 interface Hold {
   readonly micro: number
   readonly expiresAt: string | null
 }
 
 /**
- * The slot `spend_limit`. An allow holds its amount at once, in the transaction that records it.
- * `measure` asks an outside source for what is spent; without it the ledger's own totals count.
+ * The slot `spend_limit`. An allow holds its amount in the transaction that records it. `measure`
+ * queries an external source; without it, the ledger's totals count.
  */
 export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measured, State> {
   return {
@@ -120,7 +120,7 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
   const { agent_id, context } = ask.request
   const amount = amountOf(context)
   const limit = limits.get(agent_id)
-  // Spend before a limit existed counts too, so amounts are held without one.
+  // Spend before a limit exists counts too, so amounts are held without one.
   if (!limit) return holding(amount, null, ask)
   const verdict = evaluateSpend(limit, amount, usage.get(agent_id) ?? null, windows)
   const matched = [{ kind: 'spend_limit', id: agent_id }]
@@ -151,7 +151,7 @@ function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
   }
 }
 
-/** What the entry keeps of the spend: the caps and what counted against them; the rest follows. */
+/** The spend in an entry: the caps and the usage; the rest can be derived. */
 function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, unknown> {
   const kept = (window: SpendState['daily']) =>
     window && { limit_usd: window.limit_usd, spent_usd: window.spent_usd }
@@ -160,10 +160,10 @@ function recorded({ amount_usd, daily, monthly }: SpendState): Record<string, un
 
 function holding(amount: Amount, limit: Limit | null, ask: Ask): Pass {
   const micro = typeof amount === 'object' ? amount.micro : 0
-  // Also an allow without an amount leaves a hold, of nothing: it can be settled, once.
+  // An allow without an amount also has a hold, of zero: it can be settled once.
   if (micro === 0) {
     const nothing: Pass = { verdict: 'pass', effect: { micro, expiresAt: null } satisfies Hold }
-    // Without a limit nothing is refused, but it was no request that spends nothing.
+    // Without a limit nothing is refused, but the request may have spent something.
     return amount === 'invalid'
       ? { ...nothing, notes: { data: { amount_invalid: true } } }
       : nothing
@@ -192,7 +192,7 @@ async function releaseOverdue(
     held: -hold.held_micro,
   }))
   const expired = overdue.map((hold) => ({ ...hold, state: 'expired' as const }))
-  // At once: the totals are read next.
+  // Immediately: the totals are read next.
   await writeRows(tx, [holdRows(expired), totalRows(orgId, movements)])
 }
 

@@ -8,13 +8,13 @@ import type { Windows } from './windows.ts'
 /** The caps of an agent; micro-USD. */
 export type Caps = Pick<Limit, 'agentId' | 'dailyMicro' | 'monthlyMicro'>
 
-/** What counts in each window, spent and held together; micro-USD. */
+/** The usage in each window, spent and held together; micro-USD. */
 export interface Counted {
   readonly day: number
   readonly month: number
 }
 
-/** Shares of a cap that are told of. As fractions: percent of a large cap passes 2^53. */
+/** Shares of a cap that are recorded. As fractions: percent of a large cap exceeds 2^53. */
 const THRESHOLDS = [
   { percent: 50, times: 1, over: 2 },
   { percent: 80, times: 4, over: 5 },
@@ -22,8 +22,8 @@ const THRESHOLDS = [
 ] as const
 
 /**
- * An entry for every share of a cap that was not reached before and is now. Spend that falls below
- * a share, by a release, and reaches it again is told of again.
+ * Entries for shares of caps that are newly reached. A share that spend falls below and reaches
+ * again is recorded again.
  */
 export function thresholdEntries(
   caps: Caps,
@@ -65,7 +65,7 @@ function crossings(
   )
 }
 
-/** The same for holds that `usage` already counts; agents without a limit are passed over. */
+/** The same for holds that `usage` already includes; agents without a limit are skipped. */
 export function thresholdsOfHolds(
   holds: readonly { readonly agent_id: string; readonly held_micro: number }[],
   limits: ReadonlyMap<string, Caps>,
@@ -91,7 +91,7 @@ export function thresholdsOfHolds(
   })
 }
 
-/** Micro-USD of movements or holds that fall into each window. */
+/** Micro-USD of movements or holds in each window. */
 export function countedIn(
   windows: Pick<Windows, 'day' | 'month'>,
   amounts: readonly { readonly day: string; readonly micro: number }[],

@@ -3,7 +3,7 @@ import type { AnyDatabase, BulkInsert } from '@remit/core'
 import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
 import { monthOf } from './windows.ts'
 
-/** A change of an agent's spend on one day, and in its month; micro-USD, may be negative. */
+/** A change of an agent's spend on one day and in its month; micro-USD, may be negative. */
 export interface Movement {
   readonly agentId: string
   readonly day: string
@@ -19,7 +19,7 @@ const TOTAL_COLUMNS = {
   held_micro: 'bigint',
 } as const
 
-/** Far beyond any cap; keeps sums inside 64 bits. */
+/** Far above any cap; keeps sums within 64 bits. */
 const MOST = '8000000000000000000'
 const added = (name: string) =>
   `${name} = case when spend_total.${name} + excluded.${name} > ${MOST} then ${MOST} else spend_total.${name} + excluded.${name} end`
@@ -51,7 +51,7 @@ export function totalRows(orgId: string, movements: readonly Movement[]): BulkIn
   }
 }
 
-/** Totals of some agents in some windows. */
+/** Totals of agents in windows. */
 export async function readTotals(
   db: AnyDatabase,
   orgId: string,
@@ -78,9 +78,9 @@ const NEW_HOLD_COLUMNS = {
 
 const HOLD_COLUMNS = { ...NEW_HOLD_COLUMNS, state: 'text', expires_at: 'text' } as const
 
-/** Rows of holds; a known decision's hold changes its state. */
+/** Rows of holds; an existing hold changes its state. */
 export function holdRows(holds: readonly SpendHoldRow[]): BulkInsert {
-  // Nearly all are new and without an end, which is what the table fills in by itself.
+  // Nearly all are new and without an end, which are the defaults of the table.
   const plain = holds.every(({ state, expires_at }) => state === 'held' && expires_at === null)
   return {
     table: 'spend_hold',
@@ -104,7 +104,7 @@ export async function findHolds(
     .execute()
 }
 
-/** Holds of some agents whose time has passed but which still count. */
+/** Expired holds of agents that still count. */
 export async function findOverdueHolds(
   db: AnyDatabase,
   orgId: string,
@@ -123,7 +123,7 @@ export async function findOverdueHolds(
     .execute()
 }
 
-/** Agents that have holds with an end. */
+/** Agents with expiring holds. */
 export async function agentsWithEndingHolds(db: AnyDatabase, orgId: string): Promise<string[]> {
   const rows = await on<Tables>(db)
     .selectFrom('spend_hold')

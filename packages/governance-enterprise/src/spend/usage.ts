@@ -9,7 +9,7 @@ import { monthOf, windowsAt } from './windows.ts'
 const usd = (amount: number | null): number | null =>
   amount === null ? null : fromMicroUsd(amount)
 
-/** A limit as entries keep it. */
+/** A limit in an entry. */
 export const recordedLimit = (row: SpendLimitRow): Omit<SpendLimit, 'spent' | 'ledger'> => ({
   agent_id: row.agent_id,
   daily_usd: usd(row.daily_micro),
@@ -22,7 +22,7 @@ export const recordedLimit = (row: SpendLimitRow): Omit<SpendLimit, 'spent' | 'l
   updated_at: row.updated_at,
 })
 
-/** Limits as they are served, with the ledger's own totals; holds past their end do not count. */
+/** Limits in API form with the ledger's totals; expired holds do not count. */
 export async function withUsage(
   db: AnyDatabase,
   rows: readonly SpendLimitRow[],

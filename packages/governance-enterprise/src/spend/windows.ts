@@ -1,4 +1,4 @@
-/** The UTC calendar day and month that a moment lies in, and when they end. */
+/** The UTC day and month of a time, and their ends. */
 export interface Windows {
   /** `2026-11-20`. */
   readonly day: string
@@ -26,5 +26,5 @@ export function windowsAt(nowMs: number): Windows {
   }
 }
 
-/** The month of a day's identifier. */
+/** The month of a day id. */
 export const monthOf = (day: string): string => day.slice(0, 7)

@@ -10,61 +10,61 @@ export type ApprovalTables = {
 export type ApprovalRuleRow = {
   org_id: string
   id: string
-  /** JSON of a whole `ApprovalRuleInput`, defaults filled in. */
+  /** JSON of a complete `ApprovalRuleInput` with defaults. */
   document: string
   created_at: string
   created_by: string
   updated_at: string
 }
 
-/** One request for approval, with its votes: only the organization's writer touches it. */
+/** One approval request with its votes, written only by the organization's writer. */
 export type ApprovalRequestRow = {
   org_id: string
   id: string
   status: StoredStatus
   agent_id: string
   action: string
-  /** JSON as it was asked; null for none. */
+  /** JSON as requested; null if none. */
   resource: string | null
   /** JSON of the whole context. */
   context: string
-  /** For whom the agent said to act; null for nobody. */
+  /** The person the agent acts for, as stated; null if none. */
   acting_for: string | null
-  /** The canonical JSON that is hashed, and base64url of its SHA-256. */
+  /** The hashed canonical JSON, and base64url of its SHA-256. */
   binding: string
   binding_hash: string
-  /** JSON list of the context's members that are bound; null for all. */
+  /** JSON list of bound context members; null means all. */
   bound: string | null
-  /** JSON of `Requirement[]`, as the rules were when the request was opened. */
+  /** JSON of `Requirement[]`, the rules when the request was opened. */
   requirements: string
   /** JSON of `Vote[]`. */
   votes: string
   approval_ttl_seconds: number
   cooldown_seconds: number
-  /** Who asked: type and id of the principal, and the person it names. */
+  /** The requester: type and id of the principal, and its person. */
   requester_type: string
   requester_id: string
   requester_person: string | null
-  /** JSON of `Asker[]`: other keys that asked for the same while it was pending. */
+  /** JSON of `Asker[]`: further keys that made the same request while it was pending. */
   further_askers: string
-  /** The decision that opened the request, and the allow that used it up. */
+  /** The decision that opened the request, and the allow that used it. */
   decision_id: string
   consumed_by: string | null
   requested_at: string
   expires_at: string
-  /** When people had decided it. */
+  /** The time of the decision by people. */
   decided_at: string | null
   usable_until: string | null
-  /** When it was consumed, cancelled, revoked or recorded as expired. */
+  /** The time at which it was consumed, cancelled, revoked or recorded as expired. */
   closed_at: string | null
   /**
-   * Until when this status counts in decisions: the end of a pending request, of an unused approval,
-   * or of the time for which a rejection stands. Null when it does not count, or not any more.
+   * The end of this status's effect on decisions: the end of a pending request, of an unused
+   * approval, or of the cooldown after a rejection. Null if it has no effect.
    */
   counts_until: string | null
 }
 
-/** What is stored. That time has run out is found when it is read: see `lifecycle.ts`. */
+/** The stored status. Expiry is computed on read: see `lifecycle.ts`. */
 export type StoredStatus =
   | 'pending'
   | 'approved'
@@ -101,7 +101,7 @@ export const approvalMigration: Migration = {
     )
     await sql`create index approval_request_by_end on approval_request (counts_until)
       where status in ('pending', 'approved')`.execute(db)
-    // What the event stream reads: few entries among many. `/` follows `.` in byte order.
+    // For the event stream, which reads few entries among many. `/` follows `.` in byte order.
     await sql`create index ledger_entry_approvals on ledger_entry (org_id, seq)
       where kind >= 'approval.' and kind < 'approval/'`.execute(db)
   },

@@ -3,31 +3,31 @@ import { sql } from 'kysely'
 import { column } from '@remit/core'
 
 /**
- * What this room adds to the module's tables. `revision` is the version of the configuration that the
- * row's last change found, so that what changed since can be read alone.
+ * Tables of delegation. `revision` is the config version of the last change of a row, so that
+ * changed rows can be read alone.
  */
 export type DelegationTables = {
   agent_permission: PermissionRow
   agent_mode: AgentModeRow
 }
 
-/** A permission. Revoked ones stay: they are evidence, and their ids are not given again. */
+/** A permission. Revoked ones remain: they are evidence, and their ids are not reused. */
 export type PermissionRow = {
   org_id: string
   id: string
-  /** The agent; of a deny it may be a pattern. */
+  /** The agent; for a denial it may be a pattern. */
   agent_id: string
   effect: 'allow' | 'deny'
   /** JSON lists of patterns. */
   actions: string
   resources: string
   condition: string | null
-  /** The permission that this one was cut from; never changes. */
+  /** The parent permission; immutable. */
   parent_id: string | null
   granted_by_type: 'user' | 'key' | 'agent'
   granted_by_id: string
   can_delegate: number
-  /** Links that may follow in the chain. */
+  /** The number of links that may follow in the chain. */
   max_depth: number
   not_before: string | null
   expires_at: string | null
@@ -40,7 +40,7 @@ export type PermissionRow = {
   revision: number
 }
 
-/** Agents whose mode was ever set; without a row an agent is open. */
+/** Agents with a mode; an agent without a row is `open`. */
 export type AgentModeRow = {
   org_id: string
   agent_id: string

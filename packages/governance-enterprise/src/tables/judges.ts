@@ -2,19 +2,19 @@ import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of this room. */
+/** Tables of judges. */
 export type JudgeTables = { judge_verdict: VerdictRow; judge_day: JudgeDayRow }
 
-/** A verdict that need not be paid for again. */
+/** A cached verdict. */
 export type VerdictRow = {
   org_id: string
   cache_key: string
-  /** JSON list of picks. */
+  /** JSON list of choices. */
   verdict: string
   created_at: string
 }
 
-/** Calls of judges for an organization on a UTC day (`2026-11-20`), with what they cost or may cost. */
+/** Judge calls of an organization on a UTC day (`2026-11-20`), with their actual or maximum cost. */
 export type JudgeDayRow = {
   org_id: string
   day: string

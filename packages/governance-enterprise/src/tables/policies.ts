@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { column } from '@remit/core'
 
-/** Lists are JSON text, times RFC 3339, flags 0 and 1. A rule never changes once it is there. */
+/** Lists are JSON text, times RFC 3339, flags 0 and 1. A rule is immutable. */
 export type PolicyRuleRow = {
   org_id: string
   id: string
@@ -13,7 +13,7 @@ export type PolicyRuleRow = {
   condition: string | null
   description: string | null
   enabled: number
-  /** Looked at for every request of the organization. */
+  /** Evaluated for every request of the organization. */
   broad: number
   not_before: string | null
   expires_at: string | null
@@ -27,7 +27,7 @@ export type PolicyTables = {
   policy_revision: PolicyRevisionRow
 }
 
-/** Which state of its rules an organization is in: another one after every change of them. */
+/** The state of an organization's rules; every change creates another. */
 export type PolicyRevisionRow = { org_id: string; revision: string }
 
 export const policyMigration: Migration = {

@@ -48,7 +48,7 @@ export type SpendTotalRow = {
   held_micro: number
 }
 
-/** What an allowed decision holds, and what became of it. */
+/** The hold of an allowed decision, and its state. */
 export type SpendHoldRow = {
   org_id: string
   decision_id: string
@@ -60,7 +60,7 @@ export type SpendHoldRow = {
   expires_at: string | null
 }
 
-/** `reason` is empty where none was given. */
+/** `reason` is empty if none was given. */
 export type AgentStopRow = { org_id: string; agent_id: string; reason: string; stopped_at: string }
 
 const foundation: Migration = {

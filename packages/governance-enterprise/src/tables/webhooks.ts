@@ -2,13 +2,13 @@ import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of this room. */
+/** Tables of webhooks. */
 export type WebhookTables = { webhook: WebhookRow; webhook_delivery: DeliveryRow }
 
 export type WebhookRow = {
   org_id: string
   id: string
-  /** Without its query. */
+  /** Without the query. */
   url: string
   /** JSON list of event names. */
   events: string
@@ -22,21 +22,24 @@ export type WebhookRow = {
   updated_at: string
 }
 
-/** One message on its way to one webhook. What it says is read from the ledger when it is sent. */
+/** One message for one webhook. Its content is read from the ledger when it is sent. */
 export type DeliveryRow = {
   org_id: string
   webhook_id: string
-  /** The entry that the message is about. */
+  /** The entry of the message. */
   seq: number
   event: string
   state: 'waiting' | 'delivered' | 'failed'
-  /** Attempts begun. Each has its own number, so that a late result cannot overwrite a later one's. */
+  /**
+   * The number of attempts. Each has its own number, so that a late result cannot overwrite a newer
+   * one.
+   */
   attempts: number
   created_at: string
-  /** When the next attempt is due; while one runs, when its lease ends. */
+  /** The time of the next attempt; during one, the end of its lease. */
   due_at: string
   attempted_at: string | null
-  /** When it was delivered or given up. */
+  /** The time at which it was delivered or failed permanently. */
   finished_at: string | null
   http_status: number | null
   error: string | null

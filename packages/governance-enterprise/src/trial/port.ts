@@ -9,13 +9,13 @@ import { isBroad } from '../rules/rule-index.ts'
 
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
 
-// Run from source, a thread has to import the source.
+// From source, a thread must import the source.
 const MODULE = new URL(
   import.meta.url.endsWith('.ts') ? './trial.ts' : './trial.js',
   import.meta.url,
 )
 
-/** Policy rules before they count. */
+/** Policy rules before they are created. */
 export const ruleTrials = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): RuleTrials => ({
   module: MODULE.href,
 

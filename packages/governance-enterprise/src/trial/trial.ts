@@ -1,4 +1,4 @@
-/* Imported by threads of other packages: see `RuleTrials`. */
+/** Imported by threads of other packages: see `RuleTrials`. */
 import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
 import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, Verdict } from '@remit/core'
@@ -11,7 +11,7 @@ import { policyStage } from '../policies/stage.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import type { Rule } from '../rules/rule.ts'
 
-/** The stage of live decisions, and the approval rules that would come after it. */
+/** The stage of live decisions, and the approval rules that follow it. */
 export const openTrial: OpenTrial = async (db, orgId, overlay) => {
   const stage = policyStage()
   const own = await stage.load(orgId, db as never)
@@ -74,7 +74,7 @@ class Trial implements RuleTrial {
   }
 }
 
-/** Rather too often than too rarely: the word may stand in a text, too. */
+/** May be true too often: the word can occur in a text. */
 const readsAgent = ({ condition }: Rule): boolean =>
   condition !== null && /\bagent\b/.test(condition.text)
 

@@ -5,17 +5,17 @@ import { Webhook as Signer } from 'standardwebhooks'
 import { bodyOf, messageIdOf } from './message.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
 
-/** What an attempt came to. `error` is a stable code; nothing that a receiver sent is kept. */
+/** The result of an attempt. `error` is a stable code; nothing that a receiver sent is stored. */
 export interface Attempted {
-  /** `gone` and `failed` are not tried again. */
+  /** `gone` and `failed` are not retried. */
   readonly is: 'delivered' | 'refused' | 'gone' | 'failed'
   readonly status: number | null
   readonly error: string | null
 }
 
 /**
- * Sends a message once, signed as Standard Webhooks says. The entry is read now: what was erased from
- * the ledger in the meantime is not sent. Rejects only if the ledger cannot be read.
+ * Sends a message once, signed according to Standard Webhooks. The entry is read now: entries
+ * erased in the meantime are not sent. Rejects only if the ledger cannot be read.
  */
 export async function attempt(
   { outbound, ledger }: { readonly outbound: Outbound; readonly ledger: Ledger },
@@ -45,7 +45,7 @@ export async function attempt(
   }
 }
 
-/** The entry, or null when it was pruned. */
+/** The entry; null if it was pruned. */
 async function read(ledger: Ledger, orgId: string, seq: number): Promise<Entry | null> {
   try {
     return await ledger.entry(orgId, seq)

@@ -9,21 +9,21 @@ import { recordedWebhook } from './view.ts'
 import { fullUrl, openSecrets } from './secrets.ts'
 import { disableWebhook, findWebhook } from './webhooks-store.ts'
 
-/** One attempt of a claimed delivery, with what follows from it. */
+/** Runs one attempt of a claimed delivery and stores its result. */
 export async function deliver(deps: Deps, row: DeliveryRow): Promise<void> {
   const { db } = deps
   const webhook = await findWebhook(db, row.org_id, row.webhook_id)
   if (!webhook) return
   const attempted = await send(deps, row, webhook)
   if (attempted.is === 'gone') await disable(deps, row)
-  // Changes nothing where that has finished it already.
+  // Changes nothing if another attempt has finished it.
   await finishAttempt(db, row, resultOf(deps, row, attempted))
 }
 
 function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attempted> | Attempted {
   if (webhook.enabled !== 1) return { is: 'failed', status: null, error: 'disabled' }
   const secrets = openSecrets(deps.secrets, webhook)
-  // The key may come back, so the message is kept and tried again.
+  // The key may be restored, so the message is kept and retried.
   if (secrets === null) return { is: 'refused', status: null, error: 'secret_unreadable' }
   const target = { url: fullUrl(webhook, secrets), secret: secrets.signing }
   return attempt(deps, row, target, deps.clock.now())
@@ -42,7 +42,7 @@ function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }:
   return { ...seen, state: 'failed' as const, finished_at: isoTime(now) }
 }
 
-/** The receiver said 410: it wants no more, of this message or any other. */
+/** The receiver responded 410: it refuses this and all other messages. */
 async function disable({ writer }: Deps, row: DeliveryRow): Promise<void> {
   const { org_id: orgId, webhook_id: id } = row
   const disabling = writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
@@ -59,7 +59,7 @@ async function disable({ writer }: Deps, row: DeliveryRow): Promise<void> {
     }
   })
   await disabling.catch((error: unknown) => {
-    // Another message heard it first, or an administrator was quicker.
+    // Another message or an administrator has already disabled it.
     if (!(error instanceof Failure && error.code === 'webhook_not_found')) throw error
   })
 }

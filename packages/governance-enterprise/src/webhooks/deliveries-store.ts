@@ -24,22 +24,22 @@ type Place = Pick<DeliveryRow, 'org_id' | 'webhook_id' | 'seq'>
 
 export interface Claim {
   readonly now: string
-  /** Until when no other process begins an attempt. */
+  /** The end of this process's lease on the attempt. */
   readonly leaseEnd: string
-  /** Candidates to look at; `choose` says which of them to take. */
+  /** The number of candidates; `choose` selects from them. */
   readonly among: number
   readonly choose: (due: readonly Place[]) => readonly Place[]
-  /** Organizations that have enough under way. */
+  /** Organizations without free capacity. */
   readonly except: readonly string[]
 }
 
 /**
- * Takes due deliveries for this process, oldest first, counting the attempt. Processes that claim at
- * the same time pass over each other's rows.
+ * Claims due deliveries for this process, oldest first, and counts the attempt. Concurrent
+ * processes skip each other's rows.
  */
 export async function claimDue(db: Database<CoreTables>, claim: Claim): Promise<DeliveryRow[]> {
   const { now, leaseEnd: due_at, among, except, choose } = claim
-  // Nearly every look finds nothing, and needs no transaction to find it.
+  // Most polls find nothing and need no transaction.
   if (!(await dueRows(db, now, except).limit(1).executeTakeFirst())) return []
   return db.transaction().execute(async (tx) => {
     const locked = dueRows(tx, now, except).limit(among).modifyEnd(skipLocked(tx))
@@ -70,11 +70,11 @@ function dueRows(db: AnyDatabase, now: string, except: readonly string[]) {
   return except.length === 0 ? query : query.where('org_id', 'not in', except)
 }
 
-/** SQLite's transactions hold the one write lock already. */
+/** SQLite's transactions already hold the only write lock. */
 const skipLocked = (db: AnyDatabase) =>
   dialectOf(db) === 'postgres' ? sql`for update skip locked` : sql``
 
-/** What became of an attempt; nothing if another has begun since, or the webhook is gone. */
+/** Stores the result of an attempt, unless another has started since or the webhook is gone. */
 export async function finishAttempt(
   db: AnyDatabase,
   { org_id, webhook_id, seq, attempts }: DeliveryRow,
@@ -91,7 +91,7 @@ export async function finishAttempt(
     .execute()
 }
 
-/** Gives up everything that waits for a webhook. */
+/** Fails all waiting deliveries of a webhook. */
 export async function giveUpAll(
   db: AnyDatabase,
   orgId: string,
@@ -118,7 +118,7 @@ export async function countWaiting(db: AnyDatabase, orgId: string, id: string): 
   return Number(count)
 }
 
-/** The delivery whose attempt is the latest. */
+/** The delivery with the latest attempt. */
 export const findLastAttempted = (
   db: AnyDatabase,
   orgId: string,
@@ -135,7 +135,7 @@ export const findLastAttempted = (
     .limit(1)
     .executeTakeFirst()
 
-/** Removes up to `limit` deliveries that were finished before a time; returns how many. */
+/** Deletes up to `limit` deliveries that finished before a time; returns how many. */
 export async function forgetFinished(
   db: AnyDatabase,
   before: string,

@@ -7,14 +7,14 @@ import type { DeliveryRow } from '../tables/webhooks.ts'
 import { Turns } from './turns.ts'
 
 const POLL_MS = 2_000
-/** Longer than any attempt: when it is over, the process that began the attempt is taken for dead. */
+/** Longer than any attempt: afterwards the claiming process is considered dead. */
 const LEASE_MS = 60_000
 const PRUNE_MS = 60 * 60 * 1000
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const PRUNED_AT_ONCE = 500
 const CANDIDATES = 200
 
-/** Sends what the outbox holds, at least once each, beside the requests. */
+/** Sends the messages of the outbox at least once each, in the background. */
 export class Deliveries {
   readonly #deps: Deps
   readonly #turns = new Turns({ total: 32, each: 8 })
@@ -31,13 +31,16 @@ export class Deliveries {
 
   start(): void {
     this.#unsubscribe = this.#deps.signals.subscribe(TOPIC, () => this.#wake())
-    // Retries become due, and what another process left behind.
+    // Retries become due, and other processes abandon messages.
     this.#timers.push(setInterval(() => this.#wake(), POLL_MS).unref())
     this.#timers.push(setInterval(() => this.#track(this.#prune()), PRUNE_MS).unref())
     this.#track(this.#prune())
   }
 
-  /** Begins nothing more, and waits for the attempts under way, so that what arrived is not sent again. */
+  /**
+   * Starts no further attempts and waits for the running ones, so that delivered messages are not
+   * repeated.
+   */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe()
@@ -68,7 +71,7 @@ export class Deliveries {
         choose: (due) => this.#turns.choose(due),
         except: this.#turns.full(),
       })
-      // There may be more; every attempt that ends looks again too.
+      // There may be more; the end of every attempt polls again.
       if (claimed.length > 0) this.#isWoken = true
       for (const row of claimed) this.#begin(row)
     }
@@ -90,7 +93,7 @@ export class Deliveries {
     while (!this.#isClosed && (await forgetFinished(db, before, PRUNED_AT_ONCE)) > 0);
   }
 
-  /** Lets work run beside the requests; what fails is logged and tried again when its lease is over. */
+  /** Runs work in the background; failures are logged and retried after the lease. */
   #track(work: Promise<void>): void {
     const logged: Promise<void> = work
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a webhook task failed'))

@@ -4,7 +4,7 @@ import { Outbox } from './outbox.ts'
 import { webhookRoutes } from './routes.ts'
 import { resealWebhooks } from './secrets.ts'
 
-/** What webhooks add to the module. */
+/** The contribution of webhooks to the module. */
 export function webhooksOf(
   deps: Deps,
 ): Required<Pick<Contribution, 'routes' | 'observers' | 'reseal' | 'start' | 'close'>> {

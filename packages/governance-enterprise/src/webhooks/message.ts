@@ -1,6 +1,6 @@
 import type { Entry, WebhookEvent } from '@remit/contract'
 
-/** The event that an entry is, or null for one that nobody is told of. */
+/** The event of an entry; null if webhooks do not receive it. */
 export function eventOf(kind: string, decision: string | null): WebhookEvent | null {
   switch (kind) {
     case 'authorization.decided':
@@ -16,13 +16,13 @@ export function eventOf(kind: string, decision: string | null): WebhookEvent | n
   }
 }
 
-/** The same for every attempt and every webhook: what a receiver knows a repeat by. */
+/** Equal for all attempts and webhooks, so that a receiver can recognize a repeat. */
 export const messageIdOf = (orgId: string, seq: number): string =>
   `msg_${orgId.replace(/^org_/, '')}_${seq}`
 
 /**
- * The body of a message as Standard Webhooks shapes it: type, time and facts. A request's context
- * stays in the ledger: it may hold what must not leave the organization.
+ * The body of a message in the shape of Standard Webhooks: type, time and facts. The context of a
+ * request is omitted, since it may be confidential.
  */
 export const bodyOf = (event: WebhookEvent, entry: Entry): string =>
   JSON.stringify({ type: event, timestamp: entry.recorded_at, data: dataOf(entry) })

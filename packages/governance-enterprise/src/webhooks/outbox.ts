@@ -6,13 +6,13 @@ import type { DeliveryRow } from '../tables/webhooks.ts'
 import { eventOf } from './message.ts'
 import { listWebhooks } from './webhooks-store.ts'
 
-/** Topic of the signal that there is something to deliver. */
+/** The topic of the signal for new messages. */
 export const TOPIC = 'webhooks'
 
-/** Which webhooks want which event. */
+/** The webhooks by subscribed event. */
 type Subscriptions = ReadonlyMap<WebhookEvent, readonly string[]>
 
-/** Puts a row for every message into the transaction that writes the entry it is about. */
+/** Adds a row per message to the transaction that writes its entry. */
 export class Outbox implements EntryObserver {
   readonly #subscriptions = new ByVersion<Subscriptions>()
 

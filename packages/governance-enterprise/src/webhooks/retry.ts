@@ -3,8 +3,8 @@ const LONGEST_MS = 3 * 60 * 60 * 1000
 const GIVE_UP_MS = 24 * 60 * 60 * 1000
 
 /**
- * When to try again after `attempts` failures, or null to give up: 5 s, 15 s, 45 s … up to every
- * 3 hours, give or take a quarter, until 24 hours after the event. `random` is from 0 to 1.
+ * The time of the next attempt after `attempts` failures; null to give up: 5 s, 15 s, 45 s … up to
+ * 3 hours, ± 25 %, until 24 hours after the event. `random` is in [0, 1).
  */
 export function retryAt(
   attempts: number,

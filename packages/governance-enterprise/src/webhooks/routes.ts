@@ -15,7 +15,7 @@ import {
   listWebhooks,
 } from './webhooks-store.ts'
 
-/** Webhooks that an organization can have. */
+/** The maximum number of webhooks of an organization. */
 const MAX_WEBHOOKS = 20
 
 export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Deps): Route[] {
@@ -96,7 +96,7 @@ export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Dep
   })
 }
 
-/** The URL as it will be called; 400 with the reason for one that never will be. */
+/** The URL to call; 400 with the reason if it will always be refused. */
 function targetOf(outbound: Outbound, url: string): string {
   const target = outbound.checkTarget(url)
   if ('refused' in target) throw invalid('url', target.refused)

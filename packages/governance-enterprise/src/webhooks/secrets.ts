@@ -3,11 +3,11 @@ import type { AnyDatabase, Deps, Resealed, SecretBox } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 
-/** What a webhook has that only its receiver should know. */
+/** Secrets of a webhook that only its receiver should know. */
 export interface WebhookSecrets {
   /** `whsec_` and base64. */
   readonly signing: string
-  /** Of the URL, with its question mark, where receivers put their tokens; or empty. */
+  /** The query of the URL with its question mark, where receivers put tokens; may be empty. */
   readonly query: string
 }
 
@@ -26,10 +26,10 @@ export function sealedColumns(
   return { url: origin + pathname, secret: box.seal(JSON.stringify(secrets), placeOf(place)) }
 }
 
-/** Rows of before there was encryption. */
+/** Rows from before encryption. */
 const isPlain = ({ secret }: WebhookRow): boolean => secret.startsWith('whsec_')
 
-/** The secrets of a row; null where no key of this process opens them. */
+/** The secrets of a row; null if no key of this process decrypts them. */
 export function openSecrets(box: SecretBox, row: WebhookRow): WebhookSecrets | null {
   if (isPlain(row)) return { signing: row.secret, query: '' }
   try {
@@ -40,13 +40,16 @@ export function openSecrets(box: SecretBox, row: WebhookRow): WebhookSecrets | n
   }
 }
 
-/** The URL that messages are sent to; without its query where that cannot be read. */
+/** The full URL; without its query if the secrets cannot be decrypted. */
 export const fullUrl = (row: WebhookRow, secrets: WebhookSecrets | null): string =>
   row.url + (secrets?.query ?? '')
 
 const PAGE = 200
 
-/** Encrypts the secrets of all webhooks under the current key. Safe beside other processes that do. */
+/**
+ * Encrypts the secrets of all webhooks with the current key. Safe to run concurrently in several
+ * processes.
+ */
 export async function resealWebhooks({ db, secrets: box, log }: Deps): Promise<Resealed> {
   let resealed = 0
   let unreadable = 0
@@ -84,7 +87,7 @@ function pageAfter(db: AnyDatabase, after: Place | null): Promise<WebhookRow[]> 
   return query.limit(PAGE).execute()
 }
 
-/** Replaces the columns unless another process was quicker; resolves to the rows that were changed. */
+/** Replaces the columns unless another process did; resolves to the number of changed rows. */
 async function replace(
   db: AnyDatabase,
   { org_id: orgId, id, secret }: WebhookRow,

@@ -1,4 +1,4 @@
-/** How much is under way in this process: so much in all, and so much for one organization. */
+/** Limits the running attempts of this process, in total and per organization. */
 export class Turns {
   readonly #total: number
   readonly #each: number
@@ -14,12 +14,12 @@ export class Turns {
     return this.#running >= this.#total
   }
 
-  /** Organizations that have all they can have at once. */
+  /** Organizations at their limit. */
   full(): string[] {
     return [...this.#byOrg].flatMap(([orgId, count]) => (count >= this.#each ? [orgId] : []))
   }
 
-  /** Those of `waiting` that can begin now, in their order; nobody takes the place of the others. */
+  /** Selects from `waiting`, in order, those that can start within the limits. */
   choose<T extends { readonly org_id: string }>(waiting: readonly T[]): T[] {
     const counts = new Map(this.#byOrg)
     const chosen: T[] = []

@@ -4,7 +4,7 @@ import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { fullUrl } from './secrets.ts'
 import type { WebhookSecrets } from './secrets.ts'
 
-/** A webhook as it is served: everything but the secret that signs. */
+/** A webhook in API form, without the signing secret. */
 export const wireWebhook = (row: WebhookRow, secrets: WebhookSecrets | null): Webhook => ({
   id: row.id,
   url: fullUrl(row, secrets),
@@ -17,7 +17,7 @@ export const wireWebhook = (row: WebhookRow, secrets: WebhookSecrets | null): We
   updated_at: row.updated_at,
 })
 
-/** A webhook as the ledger keeps it: without its query, where receivers put their tokens. */
+/** A webhook in an entry, without the query of its URL, where receivers put tokens. */
 export function recordedWebhook(row: WebhookRow): Webhook {
   const url = new URL(row.url)
   return { ...wireWebhook(row, null), url: `${url.origin}${url.pathname}` }

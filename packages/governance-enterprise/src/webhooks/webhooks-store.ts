@@ -15,7 +15,7 @@ export const findWebhook = (
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Webhooks in the order of their ids, which is that of their creation, after `afterId`. */
+/** Webhooks in order of id (and creation), after `afterId`. */
 export async function listWebhooks(
   db: AnyDatabase,
   orgId: string,
@@ -44,7 +44,7 @@ export async function insertWebhook(db: AnyDatabase, row: WebhookRow): Promise<v
   await on<Tables>(db).insertInto('webhook').values(row).execute()
 }
 
-/** Switches a webhook off; undefined where it is not there or off already. */
+/** Disables a webhook; undefined if it does not exist or is already disabled. */
 export const disableWebhook = (
   db: AnyDatabase,
   orgId: string,
@@ -60,7 +60,7 @@ export const disableWebhook = (
     .returningAll()
     .executeTakeFirst()
 
-/** Removes a webhook with all its deliveries. */
+/** Deletes a webhook and its deliveries. */
 export async function deleteWebhook(
   db: AnyDatabase,
   orgId: string,

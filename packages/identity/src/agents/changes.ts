@@ -23,16 +23,16 @@ import {
 } from './store.ts'
 import { wireAgent } from './view.ts'
 
-/** Agents that an organization can have; every process keeps those of its organizations in memory. */
+/** The maximum number of agents of an organization; every process caches those of its organizations. */
 export const MAX_AGENTS = 50_000
 
-// An entry has a largest size; of more credentials there are several.
+// Entries have a maximum size; many credentials need several.
 const IDS_AN_ENTRY = 500
 
-/** Tells, and takes away, why an agent was stopped before it was registered. */
+/** Removes the stop of an agent from before its registration and returns its reason. */
 export type ReleaseStop = (scope: Scope, agentId: string) => Promise<string | null>
 
-/** Registers an agent. One that was stopped stays so, until somebody resumes it. */
+/** Registers an agent. An agent that was stopped before stays suspended. */
 export const registration =
   (agentId: string, input: AgentInput, releaseStop: ReleaseStop): Change<Agent> =>
   async (scope, caller) => {
@@ -49,7 +49,7 @@ export const registration =
     return answered([await entryOf('agent.registered', row, scope, caller)], row, scope)
   }
 
-/** Changes an agent. `ifVersion`: the version that the change was made for. */
+/** Changes an agent. `ifVersion`: the expected version. */
 export const alteration =
   (agentId: string, change: AgentChange, ifVersion: number | null): Change<Agent> =>
   async (scope, caller) => {
@@ -76,7 +76,7 @@ export const alteration =
     return answered(entries, row, scope)
   }
 
-/** Removes an agent for good; its credentials end with it. */
+/** Removes an agent permanently; its credentials end with it. */
 export const removal =
   (agentId: string, ifVersion: number | null): Change<undefined> =>
   async (scope, caller) => {
@@ -108,7 +108,7 @@ export const removal =
     return { entries, reply: () => undefined }
   }
 
-/** Suspends an agent by the operator's word; null where it was never registered. */
+/** Suspends an agent on behalf of the operator; null if it was never registered. */
 export async function suspendAgent(
   scope: Scope,
   agentId: string,
@@ -122,7 +122,7 @@ export async function suspendAgent(
   return entryOf('agent.suspended', row, scope, null)
 }
 
-/** Lets an agent act again by the operator's word; null where it was never registered. */
+/** Resumes an agent on behalf of the operator; null if it was never registered. */
 export async function resumeAgent(scope: Scope, agentId: string): Promise<EntryDraft | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
   if (!before) return null
@@ -138,7 +138,7 @@ function registered(row: AgentRow | undefined): AgentRow {
   return row
 }
 
-/** The agent in a transaction; removed ones are gone. */
+/** The agent in a transaction; throws for removed ones. */
 export const agentIn = async ({ tx, orgId }: Scope, agentId: string): Promise<AgentRow> =>
   registered(await findAgent(tx, orgId, agentId))
 

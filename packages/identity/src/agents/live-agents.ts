@@ -6,14 +6,14 @@ import { registeredAgent } from './view.ts'
 type Agents = ReadonlyMap<string, RegisteredAgent>
 
 /**
- * The agents of organizations. Most changes of a configuration are about something else, and of many
- * agents few change at a time: only those are read again. A row that was read is never older than its
- * revision says, so what is kept needs no time limit.
+ * Caches the agents of organizations. Few agents change at a time, and most configuration changes
+ * concern other tables, so only changed rows are read again. A row is never older than its
+ * revision, so cached rows need no time limit.
  */
 export class LiveAgents {
   readonly #byOrg = new Recent<{ readonly at: number; readonly agents: Agents }>()
 
-  /** The agents as the transaction sees them; the map is never changed afterwards. */
+  /** Loads the agents in the transaction; the returned map is immutable. */
   async load(orgId: string, tx: AnyDatabase): Promise<Agents> {
     const known = await follow(orgId, tx, this.#byOrg.get(orgId))
     this.#byOrg.keep(orgId, known)

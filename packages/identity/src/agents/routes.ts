@@ -50,7 +50,7 @@ export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] 
 const tagged = (agent: Agent, status: number, headers: Record<string, string> = {}) =>
   new Reply<Agent>(agent, { status, headers: { ETag: `"${agent.version}"`, ...headers } })
 
-/** The version that `If-Match` names; null for none, and for any (`*`). */
+/** The version in `If-Match`; null without one, and for `*`. */
 function versionOf(request: RequestInfo): number | null {
   const text = request.header('if-match')
   if (text === undefined || text === '*') return null

@@ -9,7 +9,7 @@ interface Making {
   readonly revision: number
 }
 
-/** A new agent; suspended from the start where `stopped`, the reason of an earlier stop, is not null. */
+/** A new agent, suspended if `stopped`, the reason of an earlier stop, is not null. */
 export const newRow = (
   input: AgentInput,
   { orgId, agentId, at, by, revision }: Making,
@@ -38,7 +38,7 @@ export const newRow = (
   revision,
 })
 
-/** What a change sets of the row, its status apart. */
+/** The columns that a change sets, without the status. */
 export function changedFields(change: AgentChange): Partial<AgentRow> {
   const { name, description, owners, environment, labels, allowed_scopes: scopes } = change
   const { max_credential_ttl_seconds: ttl, federation, spiffe_id, agent_card_url } = change
@@ -70,7 +70,7 @@ export const resumed = (row: AgentRow): AgentRow => ({
   suspended_reason: null,
 })
 
-/** What is left of an agent for good: that its id was given. */
+/** The remaining row of a removed agent, which reserves its id. */
 export const tombstone = (row: AgentRow, at: string): AgentRow => ({
   ...row,
   name: null,
@@ -89,7 +89,7 @@ export const tombstone = (row: AgentRow, at: string): AgentRow => ({
   removed_at: at,
 })
 
-/** The next version of a row that a change at `revision` wrote. */
+/** The next version of a row, changed at `revision`. */
 export const revised = (row: AgentRow, at: string, revision: number): AgentRow => ({
   ...row,
   updated_at: at,

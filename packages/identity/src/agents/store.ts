@@ -14,7 +14,7 @@ export const findAgent = (
 ): Promise<AgentRow | undefined> =>
   agents(db, orgId).where('agent_id', '=', agentId).executeTakeFirst()
 
-/** Agents that are registered, in the order of their ids, after `afterId`. */
+/** Registered agents in order of id, after `afterId`. */
 export async function listAgents(
   db: AnyDatabase,
   orgId: string,
@@ -25,7 +25,7 @@ export async function listAgents(
   return query.execute()
 }
 
-/** Agents that changed after a revision, removed ones too; null for all. */
+/** Agents changed after a revision, including removed ones; null for all. */
 export const agentsSince = (
   db: AnyDatabase,
   orgId: string,
@@ -49,7 +49,7 @@ export async function insertAgent(db: AnyDatabase, row: AgentRow): Promise<void>
   await on<Tables>(db).insertInto('agent').values(row).execute()
 }
 
-/** Writes an agent as it is now. */
+/** Updates the row of an agent. */
 export async function updateAgent(db: AnyDatabase, row: AgentRow): Promise<void> {
   const { org_id, agent_id, ...changed } = row
   await on<Tables>(db)
@@ -60,7 +60,7 @@ export async function updateAgent(db: AnyDatabase, row: AgentRow): Promise<void>
     .execute()
 }
 
-/** The subjects of issuers that are these agents. */
+/** The issuer subjects of these agents. */
 export async function subjectsOf(
   db: AnyDatabase,
   orgId: string,
@@ -77,7 +77,7 @@ export async function subjectsOf(
     .execute()
 }
 
-/** The agent that a subject of an issuer is. */
+/** The agent of an issuer's subject. */
 export async function findAgentOfSubject(
   db: AnyDatabase,
   orgId: string,
@@ -94,7 +94,7 @@ export async function findAgentOfSubject(
   return row?.agent_id
 }
 
-/** Puts an agent's subjects in the place of those it had. */
+/** Replaces the subjects of an agent. */
 export async function replaceSubjects(
   db: AnyDatabase,
   orgId: string,

@@ -10,7 +10,7 @@ export const allowedScopes = (row: Pick<AgentRow, 'allowed_scopes'>): Scope[] =>
 const labelsOf = (row: AgentRow): Record<string, string> =>
   JSON.parse(row.labels) as Record<string, string>
 
-/** An agent as it is served and recorded. */
+/** An agent in API and ledger form. */
 export const wireAgent = (row: AgentRow, subjects: readonly AgentSubjectRow[]): Agent => ({
   agent_id: row.agent_id,
   name: row.name,
@@ -37,7 +37,7 @@ export const wireAgent = (row: AgentRow, subjects: readonly AgentSubjectRow[]): 
   version: row.version,
 })
 
-/** Agents as they are served. */
+/** Agents in API form. */
 export async function wireAgents(
   db: AnyDatabase,
   orgId: string,
@@ -50,7 +50,7 @@ export async function wireAgents(
 
 const REMOVED: RegisteredAgent = { status: 'removed', reason: null, owners: [], attributes: {} }
 
-/** An agent as decisions read it. */
+/** An agent for decisions. */
 export function registeredAgent(row: AgentRow): RegisteredAgent {
   if (row.status === 'removed') return REMOVED
   const owners = ownersOf(row)

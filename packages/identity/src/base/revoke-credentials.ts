@@ -2,7 +2,7 @@ import { on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
-/** When credentials were revoked, and by which principal. */
+/** The time and principal of a revocation. */
 export interface Revocation {
   readonly at: string
   readonly by: string

@@ -7,8 +7,8 @@ import type { KnownCredential } from './known.ts'
 import { LastUse } from './last-use.ts'
 
 /**
- * The credentials of all organizations, as callers present them. Each look is at the row: what was
- * revoked anywhere is refused by the next call everywhere.
+ * Checks the credentials of callers. Every check reads the row, so a revocation by any process
+ * takes effect with the next call.
  */
 export class Directory implements Credentials {
   readonly #deps: Pick<Deps, 'db' | 'clock'>
@@ -29,7 +29,7 @@ export class Directory implements Credentials {
     return credential
   }
 
-  /** The credential with this text, if it counts now; asking is no use of it. */
+  /** Returns the live credential with this text; does not count as a use. */
   async look(text: string): Promise<KnownCredential | null> {
     const credential = await this.recognize(text)
     if (!credential) return null
@@ -39,7 +39,7 @@ export class Directory implements Credentials {
     return null
   }
 
-  /** The credential with this text, whatever has become of it. */
+  /** Returns the credential with this text, live or not. */
   async recognize(text: string): Promise<KnownCredential | null> {
     const credential = await findOneKnown(this.#deps.db, `cred_${publicPart(text)}`)
     return this.#hasher.matches(text, credential) && credential ? credential : null

@@ -7,12 +7,12 @@ const REST_MS = 60_000
 const MAX_KNOWN = 10_000
 
 /**
- * Records that somebody used a credential after its end. The secret was right, so it is in hands that
- * should not have it any more: an alarm, once a minute and credential.
+ * Records the use of an ended credential. Its secret is correct and so in the wrong hands: an
+ * alarm, once per minute and credential.
  */
 export class EndedUse {
   readonly #deps: Pick<Deps, 'writer' | 'clock' | 'log'>
-  /** When each was last handed to the writer, milliseconds. */
+  /** The time of the last record of each credential, in milliseconds. */
   readonly #told = new Map<string, number>()
   readonly #running = new Set<Promise<void>>()
 
@@ -20,7 +20,7 @@ export class EndedUse {
     this.#deps = deps
   }
 
-  /** Nobody waits for it: the caller learns nothing, not even by the time it takes. */
+  /** Not awaited: response and timing must tell the caller nothing. */
   note(credential: KnownCredential, reason: EndReason): void {
     const now = this.#deps.clock.now()
     const before = this.#told.get(credential.id)
@@ -40,7 +40,7 @@ export class EndedUse {
 
   #record({ id, orgId, agentId }: KnownCredential, reason: EndReason): Promise<void> {
     return this.#deps.writer.work(orgId, OPERATOR, async ({ tx, now }) => {
-      // Other processes are told too; the row says whose turn it is.
+      // Other processes see it too; the row decides which of them records it.
       const isFirst = await noteRefused(tx, orgId, id, now)
       const entry = {
         kind: 'credential.refused',

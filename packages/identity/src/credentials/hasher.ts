@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { generateText, hashKey } from '@remit/core'
 
-/** How a secret is kept: its hash, and how the hash was made. */
+/** A stored secret: its hash and the hash scheme. */
 export interface Hashed {
   readonly hash: string
   readonly hash_scheme: string
@@ -12,18 +12,18 @@ export interface Hashed {
 const PLAIN = 's1'
 
 /**
- * Hashes credentials and checks them. A plain hash is enough against who reads the table: nobody
- * guesses 256 random bits. With a pepper, who can write the table cannot plant a hash either: then
- * only hashes that were made with a known pepper count.
+ * Hashes and checks credentials. A plain hash protects 256 random bits against readers of the
+ * table. With a pepper, writers of the table cannot plant a hash either: only hashes made with a
+ * known pepper are valid.
  */
 export class Hasher {
-  /** By the name that rows have them under. */
+  /** By the scheme in rows. */
   readonly #peppers: ReadonlyMap<string, KeyObject>
   readonly #scheme: string
-  /** Of a text that nobody has, to be compared where there is no row. */
+  /** The hash of an unknown text, compared if there is no row. */
   readonly #nobody: Hashed
 
-  /** The first pepper makes new hashes; the others still check what they made. */
+  /** The first pepper makes new hashes; the others only check existing ones. */
   constructor(peppers: readonly KeyObject[] = []) {
     this.#peppers = new Map(peppers.map((pepper) => [schemeOf(pepper), pepper]))
     this.#scheme = this.#peppers.keys().next().value ?? PLAIN
@@ -34,7 +34,7 @@ export class Hasher {
     return { hash: this.#digest(text, this.#scheme) ?? '', hash_scheme: this.#scheme }
   }
 
-  /** Whether a row keeps this text. Takes the same time without a row. */
+  /** Returns whether a row has this text. Takes equal time without a row. */
   matches(text: string, row: Hashed | undefined): boolean {
     const kept = row ?? this.#nobody
     const made = this.#digest(text, kept.hash_scheme)
@@ -49,6 +49,6 @@ export class Hasher {
   }
 }
 
-/** Tells peppers apart and nothing about them. */
+/** Identifies a pepper without revealing it. */
 const schemeOf = (pepper: KeyObject): string =>
   `h1:${hash('sha256', createHmac('sha256', pepper).update('name of the pepper').digest(), 'hex').slice(0, 16)}`

@@ -2,7 +2,7 @@ import { OPERATOR, ownAgent, unrecorded } from '@remit/core'
 import type { Caller, Deps, Impersonations } from '@remit/core'
 
 const MINUTE_MS = 60_000
-/** Names of one credential that get an entry each in a minute; further ones are only counted. */
+/** Recorded names per credential and minute; further ones are only counted. */
 const NAMES_A_MINUTE = 10
 const MAX_KNOWN = 10_000
 
@@ -13,8 +13,9 @@ interface Minute {
 }
 
 /**
- * Records that an agent asked as another one: each other name once a minute, so that a credential
- * cannot flood the ledger. The refusals without an entry are counted in the credential's next entry.
+ * Records requests of an agent in another agent's name: each name once per minute, so that a
+ * credential cannot flood the ledger. The next entry of the credential contains the number of
+ * unrecorded refusals.
  */
 export class RefusedImpersonations implements Impersonations {
   readonly #deps: Pick<Deps, 'writer' | 'clock'>
@@ -50,7 +51,7 @@ export class RefusedImpersonations implements Impersonations {
     })
   }
 
-  /** How many refusals had no entry since the last one; null where this one has none either. */
+  /** The number of refusals without an entry since the last one; null if this one has none either. */
   #admit(credentialId: string, asked: string): number | null {
     const now = this.#deps.clock.now()
     let minute = this.#minutes.get(credentialId)

@@ -14,7 +14,7 @@ import { scopesOf, statusAt, wireCredential } from './view.ts'
 
 type Issued = Answer<typeof endpoints.issueCredential>
 
-/** Issues a credential to an agent, or puts a new one in the place of one. */
+/** Issues a credential to an agent, or rotates one. */
 export const issuance =
   (hasher: Hasher, agentId: string, input: CredentialInput): Change<Issued> =>
   async (scope, caller) => {
@@ -53,7 +53,7 @@ export const issuance =
     }
   }
 
-/** A credential of the agent that can be rotated: what was exchanged for a token is exchanged again. */
+/** The agent's credential to rotate; credentials from an exchange cannot be rotated. */
 async function rotatable(
   { tx, orgId, recordedAt }: WorkScope,
   agentId: string,

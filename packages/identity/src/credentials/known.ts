@@ -4,17 +4,17 @@ import type { AnyDatabase, CredentialHolder } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { Hashed } from './hasher.ts'
 
-/** A credential, live or not, with everything that its check needs. */
+/** A credential, live or not, with all data for its check. */
 export interface KnownCredential extends CredentialHolder, Hashed {
   readonly createdAt: number
   readonly revokedAt: string | null
   readonly agentStatus: 'active' | 'suspended' | 'removed'
 }
 
-/** Why a credential with the right secret is refused. */
+/** The reason to refuse a credential with the correct secret. */
 export type EndReason = 'revoked' | 'expired' | 'agent_suspended' | 'agent_removed'
 
-/** Why a credential does not count at a time, milliseconds; null while it does. */
+/** The reason why a credential is not live at a time, milliseconds; null if it is. */
 export function whyEnded(
   { revokedAt, expiresAt, agentStatus }: KnownCredential,
   now: number,
@@ -41,7 +41,7 @@ interface Row {
   readonly config_version: number
 }
 
-// SQLite finds a row by its key ten times faster in a subquery than in a join.
+// SQLite finds a row by key ten times faster in a subquery than in a join.
 const one = statement<Row>(`select c.id, c.org_id, c.agent_id, c.hash, c.hash_scheme, c.scopes,
   c.created_at, c.expires_at, c.revoked_at,
   (select a.status from agent a where a.org_id = c.org_id and a.agent_id = c.agent_id) as status,
@@ -50,7 +50,7 @@ const one = statement<Row>(`select c.id, c.org_id, c.agent_id, c.hash, c.hash_sc
   (select h.config_version from ledger_head h where h.org_id = c.org_id) as config_version
   from agent_credential c where c.id = ?`)
 
-/** A credential by its id, with what its agent and organization say. */
+/** A credential by id, with data of its agent and organization. */
 export async function findOneKnown(
   db: AnyDatabase,
   id: string,
@@ -59,7 +59,7 @@ export async function findOneKnown(
   return row && toKnown(row)
 }
 
-/** Credentials by their ids, with their agents and organizations. */
+/** Credentials by id, with their agents and organizations. */
 export async function findKnown(
   db: AnyDatabase,
   ids: readonly string[],
@@ -99,7 +99,7 @@ function toKnown(row: Row): KnownCredential {
     agentId: row.agent_id,
     hash: row.hash,
     hash_scheme: row.hash_scheme,
-    // What the agent may not have any more, its credentials have not either.
+    // The current scopes of the agent limit those of its credentials.
     scopes: (JSON.parse(row.scopes) as Scope[]).filter((scope) => allowed.includes(scope)),
     createdAt: Date.parse(row.created_at),
     expiresAt: Date.parse(row.expires_at),

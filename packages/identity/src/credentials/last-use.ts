@@ -4,14 +4,14 @@ import { putUses } from './store.ts'
 
 const MINUTE_MS = 60_000
 const FLUSH_MS = 10_000
-/** Credentials whose minute is remembered; beyond it some are written more often. */
+/** The maximum number of cached credentials; beyond it some are written more often. */
 const MAX_KNOWN = 20_000
 const ROWS_A_STATEMENT = 1_000
 
-/** Gathers when credentials are used and writes it now and then, to the minute. */
+/** Collects the times of credential uses and writes them periodically, to the minute. */
 export class LastUse {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
-  /** The minute (milliseconds) of each use that was noted. */
+  /** The minute (milliseconds) of each recorded use. */
   readonly #known = new Map<string, number>()
   #waiting = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
@@ -34,7 +34,7 @@ export class LastUse {
     this.#waiting.set(id, minute)
   }
 
-  /** Writes what was noted; what cannot be written now is tried again. */
+  /** Writes the collected uses; failed writes are retried. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#write())
     return this.#flushing

@@ -3,14 +3,15 @@ import type { Scope } from '@remit/core'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { countIssuedSince, countLive } from './store.ts'
 
-/** Live credentials that an organization can have. */
+/** The maximum number of live credentials of an organization. */
 const MAX_LIVE = 10_000
 const MAX_ISSUED_A_MINUTE = 60
 const MINUTE_MS = 60_000
 
 /**
- * Refuses a credential too many of its source. Counted in the transaction that makes it, under the
- * organization's lock, so that nobody gets past. `replaces`: one that this takes the place of.
+ * Checks the number of credentials per source. Counted in the creating transaction under the
+ * organization's lock, so that concurrent requests cannot exceed the limit. `replaces`: the number
+ * of credentials that the new one replaces.
  */
 export async function checkLimits(
   { tx, orgId, now, recordedAt: at }: Scope,

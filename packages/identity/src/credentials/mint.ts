@@ -5,7 +5,7 @@ import type { Hasher } from './hasher.ts'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { insertCredential } from './store.ts'
 
-/** A credential to be made. */
+/** A credential to create. */
 export interface Grant {
   readonly agentId: string
   readonly scopes: readonly Scope[]
@@ -14,17 +14,17 @@ export interface Grant {
   readonly issuedBy: string
   readonly name?: string | null
   readonly rotatedFrom?: string
-  /** Of a token exchange: the trusted issuer, and whom its token was about. */
+  /** For a token exchange: the trusted issuer, and the token's subject. */
   readonly exchange?: { readonly idpId: string; readonly subject: string }
 }
 
-/** A new credential with its text, which is nowhere else. */
+/** A new credential with its text, which is stored nowhere. */
 export interface Minted {
   readonly row: CredentialRow
   readonly secret: string
 }
 
-/** Makes a credential, within the transaction that records it. Whether it may be had is asked before. */
+/** Creates a credential within the transaction that records it. Limits must be checked before. */
 export async function mint(
   { tx, orgId, recordedAt }: WorkScope,
   hasher: Hasher,

@@ -6,7 +6,7 @@ import { wireCredential } from './view.ts'
 
 type Revoked = Answer<typeof endpoints.revokeCredential>
 
-/** Revokes a credential: no request with it is carried out from this commit on. */
+/** Revokes a credential: after the commit, no request with it is carried out. */
 export const revocation =
   (id: string): Change<Revoked> =>
   async ({ tx, orgId, recordedAt: at }, caller) => {

@@ -41,7 +41,7 @@ export const credentialRoutes = (
     issueCredential: ({ params: { agentID }, body }, caller, request) => {
       const issue = issuance(hasher, agentID, body)
       const requester = { ...request, caller }
-      // A new credential is nothing that a decision has read before; one that is rotated may be.
+      // Decisions have not read a new credential before, unless it is rotated.
       return body.rotate
         ? writer.change(caller.orgId, requester, issue)
         : writer.work(caller.orgId, requester, issue)
@@ -68,12 +68,13 @@ export const credentialRoutes = (
     },
   })
 
-/** Ingest keys are no tokens that tools receive. */
+/** Ingest keys are not tokens that tools receive. */
 const isAgentText = (text: string): boolean => !text.startsWith('rmk_') && isKeyText(text)
 
 /**
- * The credential that a text may revoke: whoever holds the whole secret may end it. An administrator
- * may by its public part alone, say from a log in which the rest was masked or mistyped.
+ * The credential that a text may revoke: the holder of the whole secret may revoke it. An
+ * administrator may revoke it by its public part, for example from a log with a masked or mistyped
+ * secret.
  */
 async function revocable(
   directory: Directory,

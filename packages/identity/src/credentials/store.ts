@@ -4,7 +4,7 @@ import type { Revocation } from '../base/revoke-credentials.ts'
 import type { Tables } from '../tables/schema.ts'
 import type { CredentialRow } from '../tables/credentials.ts'
 
-/** A credential with when it was last used. */
+/** A credential with the time of its last use. */
 export type UsedCredential = CredentialRow & { readonly used_at: string | null }
 
 const credentials = (db: AnyDatabase) => on<Tables>(db).selectFrom('agent_credential')
@@ -16,7 +16,7 @@ export const findCredential = (
 ): Promise<CredentialRow | undefined> =>
   credentials(db).selectAll().where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
 
-/** Credentials of an agent, the newest first. `at`: the time that tells live from expired. */
+/** Credentials of an agent, newest first. `at`: the time for the status. */
 export async function listCredentials(
   db: AnyDatabase,
   orgId: string,
@@ -59,7 +59,7 @@ export async function insertCredential(db: AnyDatabase, row: CredentialRow): Pro
   await on<Tables>(db).insertInto('agent_credential').values(row).execute()
 }
 
-/** Live credentials of an organization at a time: of one agent and source, or all. */
+/** The number of live credentials of an organization at a time: of one agent and source, or all. */
 export async function countLive(
   db: AnyDatabase,
   orgId: string,
@@ -76,7 +76,7 @@ export async function countLive(
   return Number((await live.executeTakeFirstOrThrow()).count)
 }
 
-/** Credentials that administrators issued after a time. */
+/** Credentials issued by administrators after a time. */
 export async function countIssuedSince(
   db: AnyDatabase,
   orgId: string,
@@ -91,7 +91,7 @@ export async function countIssuedSince(
   return Number(count)
 }
 
-/** Brings the end of a credential forward. */
+/** Moves the end of a credential forward. */
 export async function endAt(
   db: AnyDatabase,
   orgId: string,
@@ -107,7 +107,7 @@ export async function endAt(
     .execute()
 }
 
-/** Revokes a credential; undefined where there is none that was not revoked. */
+/** Revokes a credential; undefined if there is no unrevoked one. */
 export const revoke = (
   db: AnyDatabase,
   orgId: string,
@@ -125,7 +125,10 @@ export const revoke = (
 
 const REFUSAL_REST_MS = 60_000
 
-/** Takes note of a use after the end, once a minute and credential; whether this is the one. */
+/**
+ * Claims the record of a use after the end, once per minute and credential; returns whether it was
+ * claimed.
+ */
 export async function noteRefused(
   db: AnyDatabase,
   orgId: string,
@@ -147,7 +150,7 @@ export async function noteRefused(
   return numUpdatedRows > 0n
 }
 
-/** Writes when credentials were used; never back to an earlier time. */
+/** Writes the times of uses, never an earlier one. */
 export const putUses = (
   db: AnyDatabase,
   uses: readonly { readonly id: string; readonly used_at: string }[],
@@ -156,7 +159,7 @@ export const putUses = (
     db,
     'credential_use',
     { id: 'text', used_at: 'text' },
-    // In one order everywhere, so that two processes never wait for each other's rows.
+    // One order for all processes, so that they do not deadlock.
     uses.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     'on conflict (id) do update set used_at = excluded.used_at where credential_use.used_at < excluded.used_at',
   )

@@ -5,7 +5,7 @@ import type { UsedCredential } from './store.ts'
 export const scopesOf = (row: Pick<CredentialRow, 'scopes'>): Scope[] =>
   JSON.parse(row.scopes) as Scope[]
 
-/** What a credential is at a time (RFC 3339, UTC, milliseconds). */
+/** The status of a credential at a time (RFC 3339, UTC, milliseconds). */
 export const statusAt = (
   { revoked_at, expires_at }: Pick<CredentialRow, 'revoked_at' | 'expires_at'>,
   at: string,
@@ -14,7 +14,7 @@ export const statusAt = (
   return at < expires_at ? 'active' : 'expired'
 }
 
-/** A credential as it is served and recorded. */
+/** A credential in API and ledger form. */
 export const wireCredential = (
   row: CredentialRow & Partial<Pick<UsedCredential, 'used_at'>>,
   at: string,

@@ -4,7 +4,7 @@ import { findAgent, findAgentOfSubject } from '../agents/store.ts'
 import { allowedScopes } from '../agents/view.ts'
 import { Refusal } from './refusal.ts'
 
-/** An agent as exchanges need it. */
+/** An agent for an exchange. */
 export interface FederatedAgent {
   readonly agentId: string
   readonly allowedScopes: readonly Scope[]
@@ -15,11 +15,11 @@ interface Sought {
   readonly orgId: string
   readonly idpId: string
   readonly subject: string
-  /** Null: the one that lists the subject. */
+  /** Null selects the agent with the subject. */
   readonly agentId: string | null
 }
 
-/** The agent that a token is about: active, and willing to be spoken for by the issuer. */
+/** The agent of a token: active, and accepting tokens of the issuer. */
 export async function findFederated(
   tx: AnyDatabase,
   { orgId, idpId, subject, agentId }: Sought,
@@ -28,7 +28,7 @@ export async function findFederated(
   const row = id === undefined ? undefined : await findAgent(tx, orgId, id)
   if (!row || row.status === 'removed') throw new Refusal('mapping')
   if (row.status !== 'active') throw new Refusal('agent_inactive')
-  // Who lists the subject has agreed by that.
+  // A listed subject implies consent.
   const agrees = agentId === null || (JSON.parse(row.issuers) as string[]).includes(idpId)
   if (!agrees) throw new Refusal('consent')
   return {

@@ -1,6 +1,6 @@
 const MAX_NAMES = 10_000
 
-/** Token buckets by name: `perSecond` at once, and as many again every second. */
+/** Token buckets by name: a burst of `perSecond`, refilled every second. */
 export class Buckets {
   readonly #perSecond: number
   readonly #byName = new Map<string, { left: number; at: number }>()
@@ -9,7 +9,7 @@ export class Buckets {
     this.#perSecond = perSecond
   }
 
-  /** Whether one more is within the rate at `now` (milliseconds). */
+  /** Returns whether another call is within the rate at `now` (milliseconds). */
   take(name: string, now: number): boolean {
     const { left, at } = this.#byName.get(name) ?? { left: this.#perSecond, at: now }
     const filled = Math.min(

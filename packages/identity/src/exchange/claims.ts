@@ -3,26 +3,26 @@ import { Refusal } from './refusal.ts'
 import { own } from './subject-token.ts'
 import type { Members, SubjectToken } from './subject-token.ts'
 
-/** What a token says for itself; seconds since 1970. */
+/** The claims of a token; times are seconds since 1970. */
 export interface TokenFacts {
   readonly subject: string
   readonly jti: string | null
   readonly expiresAt: number
 }
 
-/** A credential that ends sooner is of no use. */
+/** A credential with less time is useless. */
 const MIN_SECONDS_LEFT = 30
 const MAX_TEXT = 255
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** The issuer that a token names: compared as text, never normalised. */
+/** The issuer of a token: compared as text, never normalized. */
 export function issuerOf(claims: Members): string {
   const issuer = own(claims, 'iss')
   if (typeof issuer !== 'string') throw new Refusal('iss')
   return issuer
 }
 
-/** Whom the token is for, one or several; null where it does not say so properly. */
+/** The audiences of a token; null if missing or malformed. */
 export function audiencesOf(claims: Members): readonly string[] | null {
   const claim = own(claims, 'aud')
   const audiences: unknown[] = Array.isArray(claim) ? claim : [claim]
@@ -30,7 +30,7 @@ export function audiencesOf(claims: Members): readonly string[] | null {
   return all && audiences.length > 0 ? audiences : null
 }
 
-/** Whether a token is for us by the terms of an issuer, and for nobody else unless they say so. */
+/** Returns whether the audiences of a token satisfy the terms of an issuer. */
 export function isFor(
   audiences: readonly string[],
   { audiences: ours, allow_foreign_audiences: foreign }: IssuerTerms,
@@ -39,7 +39,7 @@ export function isFor(
   return foreign ? audiences.some(isOurs) : audiences.every(isOurs)
 }
 
-/** Everything that can be checked before any key is looked for; throws `Refusal`. `now` in seconds. */
+/** Checks everything that needs no key; throws `Refusal`. `now` in seconds. */
 export function checkClaims(
   { alg, typ, claims }: SubjectToken,
   terms: IssuerTerms,
@@ -79,7 +79,7 @@ const isTime = (value: unknown): value is number =>
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TEXT && !CONTROL.test(value)
 
-/** Media types compare without regard to case, and without their common beginning (RFC 7515 §4.1.9). */
+/** Media types are case-insensitive, and their common prefix is optional (RFC 7515 §4.1.9). */
 const isSameType = (a: string | null, b: string | null): boolean =>
   a === null || b === null ? a === b : shortType(a) === shortType(b)
 

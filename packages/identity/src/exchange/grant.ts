@@ -14,7 +14,7 @@ import { scopesFor } from './request.ts'
 import { digest, takeOnce, useOf } from './token-uses.ts'
 import type { Verified } from './verify.ts'
 
-/** What an exchange leaves: the answer, and the entries of it. */
+/** The result of an exchange: the response and its entries. */
 export interface Granted {
   readonly answer: TokenAnswer
   readonly entries: readonly EntryDraft[]
@@ -22,14 +22,14 @@ export interface Granted {
 
 interface Granting {
   readonly by: Actor
-  /** Address of the token endpoint, which is an audience too. */
+  /** The address of the token endpoint, which is also an accepted audience. */
   readonly ours: string | null
   readonly hasher: Hasher
 }
 
 /**
- * Exchanges a token that was verified, with issuer and agent as the transaction finds them. Throws
- * `Refusal`; until then nothing has been written, since its entry commits in the same transaction.
+ * Exchanges a verified token, with issuer and agent from the transaction. Throws `Refusal` before
+ * it writes anything, since the entry of the refusal commits in the same transaction.
  */
 export async function grant(
   scope: WorkScope,
@@ -96,11 +96,14 @@ export async function grant(
   }
 }
 
-/** Whether a resource indicator (RFC 8707 §2) is the server's base URL, with or without a final slash. */
+/**
+ * Returns whether a resource indicator (RFC 8707 §2) is the server's base URL, with or without a
+ * final slash.
+ */
 const isServer = (resource: string, ours: string | null): boolean =>
   ours !== null && `${resource.replace(/\/$/, '')}${TOKEN_PATH}` === ours
 
-/** As long as the issuer's record, the agent and the token itself allow; milliseconds. */
+/** The earliest end that the issuer's record, the agent and the token allow; milliseconds. */
 function endOf(
   { issuer, facts }: Verified,
   { maxTtlSeconds }: FederatedAgent,

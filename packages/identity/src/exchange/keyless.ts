@@ -8,8 +8,8 @@ import { readSubjectToken } from './subject-token.ts'
 const MAX_AUDIENCES = 10
 
 /**
- * The organization that a token is for when it comes without an ingest key: the only one that trusts
- * its issuer for one of its audiences and takes tokens so. Null where there is none, or several.
+ * The organization of a token without an ingest key: the only one that trusts the issuer for one of
+ * its audiences and allows keyless exchange. Null if there is none or several.
  */
 export async function organizationOf(
   { db, log }: Pick<Deps, 'db' | 'log'>,
@@ -28,7 +28,7 @@ export async function organizationOf(
     return found.id
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    // There is no ledger to write to.
+    // No organization, so no ledger to write to.
     log.info({ reason: error.reason }, 'a token exchange without a key was refused')
     return null
   }

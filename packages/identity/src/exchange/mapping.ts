@@ -4,7 +4,7 @@ import { Refusal } from './refusal.ts'
 import { own } from './subject-token.ts'
 import type { Members } from './subject-token.ts'
 
-/** The agent that the claims are about, or null where the registry tells by the subject. */
+/** The agent of the claims; null if the registry determines it by subject. */
 export function agentOf(mapping: AgentMapping, claims: Members): string | null {
   if (mapping.type === 'subjects') return null
   const named =

@@ -6,8 +6,8 @@ const LOCAL = /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/
 const WITH_SECRET = ['client_secret_basic', 'client_secret_post'] as const
 
 /**
- * The issuer identifier of the server (RFC 8414 §2): the base URL, over https. Loopback may do without
- * both; any other `Host` is the client's word, and becomes no identifier: null.
+ * The server's issuer identifier (RFC 8414 §2): the https base URL. On loopback, the `Host` header
+ * suffices; elsewhere it is controlled by the client and gives null.
  */
 export function serverIssuer(baseUrl: string | undefined, asked: string): string | null {
   const url = new URL(baseUrl ?? asked)
@@ -16,7 +16,7 @@ export function serverIssuer(baseUrl: string | undefined, asked: string): string
   return url.origin + (baseUrl === undefined ? '' : url.pathname.replace(/\/+$/, ''))
 }
 
-/** `keyless`: an organization takes tokens without an ingest key. */
+/** `keyless`: some organization accepts tokens without an ingest key. */
 export const metadataOf = (issuer: string, keyless: boolean): AuthorizationServer => ({
   issuer,
   token_endpoint: `${issuer}${TOKEN_PATH}`,

@@ -1,4 +1,4 @@
-/** Refusals of one issuer that get an entry each in a minute; the others are only counted. */
+/** Recorded refusals per issuer and minute; further ones are only counted. */
 const PER_MINUTE = 60
 const MINUTE_MS = 60_000
 const MAX_NAMES = 10_000
@@ -10,18 +10,18 @@ interface Minute {
   seen: number
 }
 
-/** Refusals that have no entry of their own. */
+/** Refusals without their own entry. */
 export interface Unrecorded {
   readonly orgId: string
   readonly idpId: string | null
   readonly count: number
 }
 
-/** Keeps refusals from flooding the ledger: whoever has a key can cause any number of them. */
+/** Limits the entries of refusals: the holder of a key can cause any number of them. */
 export class RefusalLog {
   readonly #minutes = new Map<string, Minute>()
 
-  /** Whether a refusal gets an entry of its own. */
+  /** Returns whether a refusal gets its own entry. */
   admit(orgId: string, idpId: string | null, now: number): boolean {
     const name = `${orgId} ${idpId}`
     let minute = this.#minutes.get(name)
@@ -32,7 +32,7 @@ export class RefusalLog {
     return ++minute.seen <= PER_MINUTE
   }
 
-  /** What was only counted in minutes that are over; they begin anew. */
+  /** Returns and resets the counts of past minutes. */
   settle(now: number): Unrecorded[] {
     const unrecorded: Unrecorded[] = []
     for (const [name, { orgId, idpId, since, seen }] of this.#minutes) {

@@ -1,4 +1,4 @@
-/** Why a token was not exchanged; shown to administrators in the ledger, never to who sent it. */
+/** The reason of a refused token; visible to administrators in the ledger, never to the sender. */
 export type RefusalReason =
   | 'malformed'
   | 'header'
@@ -30,7 +30,7 @@ export type RefusalReason =
   | 'limit'
   | 'jti_reused'
 
-/** A token that is not exchanged. */
+/** A refused token. */
 export class Refusal extends Error {
   readonly reason: RefusalReason
   constructor(reason: RefusalReason) {

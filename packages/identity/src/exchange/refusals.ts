@@ -7,7 +7,7 @@ import type { Seen } from './verify.ts'
 
 const SETTLE_MS = 10_000
 
-/** Entries of refused tokens, not more of them than an administrator can read. */
+/** Records refused tokens, with a limited number of entries. */
 export class Refusals {
   readonly #deps: Pick<Deps, 'clock' | 'writer' | 'log'>
   readonly #log = new RefusalLog()
@@ -18,7 +18,7 @@ export class Refusals {
     this.#deps = deps
   }
 
-  /** Records one refusal; the record is durable before its answer leaves. */
+  /** Records one refusal durably before the response. */
   async record(
     orgId: string,
     requester: Requester,
@@ -57,7 +57,7 @@ export class Refusals {
     await this.#settling
   }
 
-  /** One entry for all refusals that were only counted. */
+  /** Records one entry for all counted refusals. */
   async settle(): Promise<void> {
     const { clock, writer, log } = this.#deps
     for (const { orgId, idpId, count } of this.#log.settle(clock.now())) {

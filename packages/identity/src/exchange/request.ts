@@ -2,12 +2,12 @@ import { ACCESS_TOKEN_TYPE, SCOPES, SUBJECT_TOKEN_TYPES } from '@remit/contract'
 import type { Scope, TokenRequest } from '@remit/contract'
 import { fail, invalid } from '@remit/core'
 
-/** The grammar of RFC 6749 §3.3: tokens of printable ASCII without `"` and `\`, one blank between two. */
+/** The grammar of RFC 6749 §3.3: printable ASCII without `"` and `\`, separated by single spaces. */
 const SCOPE = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/
 
 const SUBJECT_TYPES: ReadonlySet<string> = new Set(SUBJECT_TOKEN_TYPES)
 
-/** Refuses what is not a token exchange as we offer it (RFC 8693 §2.1, §2.2.2). */
+/** Refuses requests other than the supported token exchange (RFC 8693 §2.1, §2.2.2). */
 export function checkRequest(request: TokenRequest): void {
   if (!SUBJECT_TYPES.has(request.subject_token_type))
     throw invalid('subject_token_type', `must be one of ${SUBJECT_TOKEN_TYPES.join(', ')}`)
@@ -16,13 +16,13 @@ export function checkRequest(request: TokenRequest): void {
     throw invalid('requested_token_type', `must be ${ACCESS_TOKEN_TYPE}`)
   if (request.scope !== undefined && !SCOPE.test(request.scope))
     throw fail('invalid_scope', 'scope: must be scopes separated by single spaces')
-  // Leaving it out silently would make a credential that says less than was asked.
+  // Ignoring it would create a credential with less information than requested.
   if (request.actor_token !== undefined) throw invalid('actor_token', 'is not supported')
 }
 
 /**
- * The scopes that a credential gets: those that were asked for, or all that can be had. Null where
- * one cannot be had; none is left out silently.
+ * The scopes of a credential: the requested ones, or all available ones. Null if a requested one is
+ * not available; none is dropped silently.
  */
 export function scopesFor(
   asked: string | undefined,

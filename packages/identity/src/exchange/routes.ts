@@ -20,10 +20,10 @@ import { readSubjectToken } from './subject-token.ts'
 import { verify } from './verify.ts'
 import type { Seen } from './verify.ts'
 
-/** Exchanges of one issuer a second. */
+/** Exchanges per issuer and second. */
 const PER_SECOND = 50
 
-/** One answer for every token that is refused: the cause is in the ledger. */
+/** One response for all refused tokens: the reason is in the ledger. */
 const notAccepted = () => fail('invalid_grant')
 
 export function exchangeRoutes(
@@ -81,7 +81,7 @@ export function exchangeRoutes(
   })
 }
 
-/** A refusal is an outcome of the work, not its failure: it has written nothing. */
+/** A refusal is a result of the work, not a failure: it has written nothing. */
 async function granting(
   work: Promise<Granted>,
 ): Promise<Outcome<TokenAnswer | { readonly refused: Refusal }>> {
@@ -94,7 +94,7 @@ async function granting(
   }
 }
 
-/** Only who has a good token learns more. */
+/** Only the holder of a valid token gets details. */
 function answerTo({ reason }: Refusal): Error {
   if (reason === 'scope') return fail('invalid_scope')
   if (reason === 'target') return fail('invalid_target')

@@ -3,10 +3,10 @@ import type { SignatureAlg } from '@remit/contract'
 import { parseStrictJson } from '@remit/core'
 import { Refusal } from './refusal.ts'
 
-/** Members of a JSON object; read by `own` only, since a name may be one of every object's. */
+/** Members of a JSON object; read with `own` only, since a name may be inherited. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** A token as it came: nothing in it is true yet. */
+/** A parsed token, not verified yet. */
 export interface SubjectToken {
   readonly text: string
   readonly alg: SignatureAlg
@@ -19,14 +19,14 @@ const MAX_LENGTH = 16 * 1024
 const MAX_DEPTH = 8
 const MAX_KID = 256
 const ALGS: ReadonlySet<unknown> = new Set(SIGNATURE_ALGS)
-/** All that a header may have: what else there is would tell where to find keys, or what to understand. */
+/** The allowed header members: others could name key locations or critical extensions. */
 const HEADERS: ReadonlySet<string> = new Set(['alg', 'kid', 'typ', 'x5t', 'x5t#S256'])
 
-/** A member by its name, if the object itself has it. */
+/** An own member by name. */
 export const own = (members: Members, name: string): unknown =>
   Object.hasOwn(members, name) ? members[name] : undefined
 
-/** Reads a compact JWS (RFC 7515 §3.1) without believing any of it; throws `Refusal`. */
+/** Parses a compact JWS (RFC 7515 §3.1) without verifying it; throws `Refusal`. */
 export function readSubjectToken(text: string): SubjectToken {
   const parts = text.split('.', 4)
   if (text.length > MAX_LENGTH || parts.length !== 3) throw new Refusal('malformed')
@@ -35,7 +35,7 @@ export function readSubjectToken(text: string): SubjectToken {
   return { text, ...checkHeader(parse(header)), claims: parse(payload) }
 }
 
-/** Only the one spelling that an encoder gives: a token must not have two texts. */
+/** Only the canonical encoding: a token must not have two texts. */
 function decode(part: string): Buffer {
   const bytes = Buffer.from(part, 'base64url')
   if (bytes.toString('base64url') !== part) throw new Refusal('malformed')

@@ -7,15 +7,15 @@ import type { TokenFacts } from './claims.ts'
 
 const SUBJECT_REST_MS = 60_000
 
-/** What may not be used again, and until when (milliseconds). */
+/** The key of a single use, and its end (milliseconds). */
 export interface TokenUse {
   readonly key: string
   readonly until: number
 }
 
 /**
- * By the issuer and what it calls the token, not by the token's text: an ECDSA signature can be
- * written in two ways. Where tokens may be used again, the subject rests for a minute.
+ * By issuer and token id, not by the token's text: an ECDSA signature has two encodings. Where
+ * tokens may be reused, the subject is limited to one exchange per minute.
  */
 export function useOf(
   issuer: string,
@@ -30,11 +30,11 @@ export function useOf(
   return { key: jti === null ? digest('text', issuer, signed) : digest('jti', issuer, jti), until }
 }
 
-/** SHA-256 over parts none of which can run into the next. */
+/** SHA-256 over unambiguously separated parts. */
 export const digest = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 
-/** Takes a token; false where it was taken before, and then nothing is written. */
+/** Claims a token; returns false, and writes nothing, if it was used before. */
 export async function takeOnce(
   { tx, orgId, recordedAt }: WorkScope,
   { key, until }: TokenUse,

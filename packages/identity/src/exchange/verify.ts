@@ -11,19 +11,19 @@ import { agentOf } from './mapping.ts'
 import { Refusal } from './refusal.ts'
 import type { SubjectToken } from './subject-token.ts'
 
-/** What is known of a token as far as its checks got, for the entry of a refusal. */
+/** The verified facts of a token so far, for the entry of a refusal. */
 export interface Seen {
   issuer?: TrustedIssuer
   facts?: TokenFacts
 }
 
-/** A token that is what it says. */
+/** A verified token. */
 export interface Verified {
   readonly issuer: TrustedIssuer
   readonly facts: TokenFacts
-  /** Null: the registry tells by the subject. */
+  /** Null if the registry determines the agent by subject. */
   readonly agentId: string | null
-  /** What was signed: header and payload as they came. */
+  /** The signed text: header and payload as received. */
   readonly signed: string
 }
 
@@ -34,8 +34,8 @@ interface VerifyDeps {
 }
 
 /**
- * Checks a token in an order in which nothing is looked up for one that cannot be good anyway: text,
- * issuer, claims, rate, key, signature, conditions, agent. Throws `Refusal`.
+ * Checks a token, cheap checks first: text, issuer, claims, rate, key, signature, conditions,
+ * agent. Throws `Refusal`.
  */
 export async function verify(
   { clock, keys, buckets }: VerifyDeps,
@@ -57,7 +57,7 @@ export async function verify(
   return { issuer, facts, agentId, signed: token.text.slice(0, token.text.lastIndexOf('.')) }
 }
 
-/** The one record of the token's issuer that is about its audience. */
+/** The record of the token's issuer for its audience. */
 function recordFor(
   { claims }: SubjectToken,
   records: readonly TrustedIssuer[],

@@ -2,7 +2,7 @@ import type { ClaimCondition } from '@remit/contract'
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** Whether a token's claims pass all conditions. A claim that is not there passes none. */
+/** Returns whether a token's claims satisfy all conditions. A missing claim satisfies none. */
 export const passesAll = (conditions: readonly ClaimCondition[], claims: Claims): boolean =>
   conditions.every((condition) => passes(condition, claims))
 
@@ -11,7 +11,7 @@ function passes(condition: ClaimCondition, claims: Claims): boolean {
   if (!Object.hasOwn(claims, claim)) return false
   const value = claims[claim]
   if (!isPlain(value)) return false
-  // Without any conversion: "65" is not 65.
+  // Without conversion: "65" is not 65.
   if ('equals' in condition) return value === condition.equals
   if ('in' in condition) return condition.in.includes(value)
   return typeof value === 'string' && value.startsWith(condition.prefix)

@@ -7,11 +7,11 @@ import type { KeySet } from './jwks.ts'
 const JSON_TYPES = new Set(['application/json', 'application/jwk-set+json'])
 const MAX_DEPTH = 16
 
-/** Where an issuer describes itself (OpenID Connect Discovery §4). */
+/** The discovery document of an issuer (OpenID Connect Discovery §4). */
 const discoveryUrl = (issuer: string): string =>
   `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 
-/** The issuer's keys from where they are. Throws `KeySetError`; nothing that was sent is in it. */
+/** Fetches the issuer's keys. Throws `KeySetError` without any received text. */
 export async function fetchKeys(
   outbound: Outbound,
   issuer: string,
@@ -26,7 +26,7 @@ export async function fetchKeys(
 
 async function discover(outbound: Outbound, issuer: string): Promise<string> {
   const found = (await getJson(outbound, discoveryUrl(issuer))) as Record<string, unknown>
-  // Somebody else's description would name somebody else's keys.
+  // The document of another issuer would name the other's keys.
   if (found['issuer'] !== issuer) throw new KeySetError('issuer_differs')
   const url = found['jwks_uri']
   if (typeof url !== 'string') throw new KeySetError('no_jwks_uri')

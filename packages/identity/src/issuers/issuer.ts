@@ -1,7 +1,7 @@
 import type { Issuer, IssuerTerms } from '@remit/contract'
 import type { TrustedIssuerRow } from '../tables/issuers.ts'
 
-/** A record as exchanges read it. */
+/** A record for exchanges. */
 export interface TrustedIssuer {
   readonly orgId: string
   readonly id: string
@@ -18,15 +18,15 @@ export const toTrustedIssuer = ({
   orgId: org_id,
   id,
   issuer,
-  // It was checked when it was written, and never changes.
+  // Validated when it was written; immutable.
   terms: JSON.parse(terms) as IssuerTerms,
 })
 
-/** Whether tokens of the issuer are taken at a time (milliseconds). */
+/** Returns whether tokens of the issuer are accepted at a time (milliseconds). */
 export const isLive = ({ terms }: TrustedIssuer, now: number): boolean =>
   terms.enabled && (terms.expires_at === null || now < Date.parse(terms.expires_at))
 
-/** A record as it is served and recorded. */
+/** A record in API and ledger form. */
 export const toIssuer = (row: TrustedIssuerRow): Omit<Issuer, 'ledger'> => ({
   id: row.id,
   ...toTrustedIssuer(row).terms,

@@ -4,7 +4,7 @@ import type { JWK } from 'jose'
 /** Public keys by their `kid`. */
 export type KeySet = ReadonlyMap<string, JWK>
 
-/** Why there are no keys; stable, for administrators. */
+/** The reason for missing keys; stable, for administrators. */
 export class KeySetError extends Error {
   readonly code: string
   constructor(code: string) {
@@ -17,7 +17,7 @@ export class KeySetError extends Error {
 const MAX_KEYS = 100
 const MIN_RSA_BITS = 2048
 const MAX_RSA_BITS = 8192
-/** 65537. With e = 1 anyone could sign. */
+/** 65537. With e = 1, signatures could be forged. */
 const RSA_EXPONENT = 'AQAB'
 const CURVES: ReadonlySet<unknown> = new Set(['P-256', 'P-384', 'P-521'])
 const CURVE_OF: Readonly<Record<string, string>> = {
@@ -27,8 +27,8 @@ const CURVE_OF: Readonly<Record<string, string>> = {
 }
 
 /**
- * The keys of a JWK set (RFC 7517) that can check signatures. Others are left out: private and
- * symmetric ones, those for encryption, weak ones, and those that share their `kid`.
+ * The keys of a JWK set (RFC 7517) that can verify signatures. Private, symmetric, encryption and
+ * weak keys, and keys with a duplicate `kid`, are omitted.
  */
 export function keySetOf(document: unknown): KeySet {
   const listed = (document as { keys?: unknown } | null)?.keys
@@ -46,7 +46,7 @@ export function keySetOf(document: unknown): KeySet {
   return keys
 }
 
-/** Whether a key is one for the algorithm, and not given for another. */
+/** Returns whether a key is suitable for the algorithm, and not restricted to another. */
 export function fits({ kty, crv, alg: only }: JWK, alg: SignatureAlg): boolean {
   if (only !== undefined && only !== alg && !(alg === 'EdDSA' && only === 'Ed25519')) return false
   if (alg === 'EdDSA') return kty === 'OKP'
@@ -54,7 +54,7 @@ export function fits({ kty, crv, alg: only }: JWK, alg: SignatureAlg): boolean {
   return kty === 'RSA'
 }
 
-/** The public members of a key, or null for one that cannot be used. */
+/** The public members of a key; null for an unusable one. */
 function usable(entry: unknown): (JWK & { kid: string }) | null {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return null
   const {
@@ -73,7 +73,7 @@ function usable(entry: unknown): (JWK & { kid: string }) | null {
   } = entry as Record<string, unknown>
   if (typeof kid !== 'string' || kid === '' || kid.length > 256) return null
   if (d !== undefined || k !== undefined) return null
-  // SPIFFE marks its keys with a use of its own (JWT-SVID §3.2).
+  // SPIFFE uses its own `use` value (JWT-SVID §3.2).
   if (use !== undefined && use !== 'sig' && use !== 'jwt-svid') return null
   if (ops !== undefined && !(Array.isArray(ops) && ops.includes('verify'))) return null
   if (alg !== undefined && typeof alg !== 'string') return null

@@ -8,13 +8,13 @@ import { fits, KeySetError } from './jwks.ts'
 import type { KeySet } from './jwks.ts'
 
 const FRESH_MS = 10 * 60 * 1000
-/** Old keys still count while the issuer cannot be reached, until then. */
+/** Milliseconds for which old keys remain valid while the issuer is unreachable. */
 const STALE_MS = 60 * 60 * 1000
-/** Between two looks, whatever came of the first. */
+/** Milliseconds between two fetches, whatever their result. */
 const COOL_DOWN_MS = 30 * 1000
 const MAX_ISSUERS = 10_000
 
-/** What came of the last look for keys. `error` is a stable code. */
+/** The result of the last key fetch. `error` is a stable code. */
 export interface KeyState {
   readonly keys: KeySet
   readonly fetchedAt: number | null
@@ -22,19 +22,19 @@ export interface KeyState {
   readonly error: string | null
 }
 
-/** Told of every look; `isNews` where it came out otherwise than the one before. */
+/** Called after every fetch; `isNews` if the result differs from the previous one. */
 export type OnLook = (issuer: TrustedIssuer, state: KeyState, isNews: boolean) => Promise<void>
 
 type Imported = CryptoKey | KeyObject | Uint8Array
 
 interface Kept {
   state: KeyState | null
-  /** The look that is under way; everyone waits for the same. */
+  /** The running fetch, shared by all callers. */
   pending: Promise<KeyState> | null
   readonly imported: Map<string, Imported>
 }
 
-/** The keys of trusted issuers, kept apart for each record. */
+/** The keys of trusted issuers, separate for each record. */
 export class IssuerKeys {
   readonly #outbound: Outbound
   readonly #clock: Clock
@@ -51,8 +51,8 @@ export class IssuerKeys {
   }
 
   /**
-   * The issuer's key of that name for an algorithm, or why there is none. A name that is not known
-   * is looked for once, and then not again for a while.
+   * The issuer's key with an id for an algorithm, or the reason why there is none. An unknown id
+   * causes one fetch, then none for a while.
    */
   async find(
     issuer: TrustedIssuer,
@@ -78,7 +78,7 @@ export class IssuerKeys {
     return imported
   }
 
-  /** Looks for the keys now, as at registration. */
+  /** Fetches the keys now, as at registration. */
   look(issuer: TrustedIssuer): Promise<KeyState> {
     const kept = this.#of(issuer.id)
     return (kept.pending ??= this.#fetch(issuer, kept).finally(() => {
@@ -99,7 +99,7 @@ export class IssuerKeys {
     return isCooling && !kept.pending ? state : this.look(issuer)
   }
 
-  /** Keys that an administrator wrote down do not grow old. */
+  /** Configured keys do not expire. */
   #age({ terms }: TrustedIssuer, { fetchedAt }: KeyState): number {
     if (terms.jwks.type === 'inline') return 0
     return fetchedAt === null ? Infinity : this.#clock.now() - fetchedAt

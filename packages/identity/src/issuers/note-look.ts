@@ -3,7 +3,7 @@ import type { Deps } from '@remit/core'
 import type { OnLook } from './keys.ts'
 import { findIssuer, noteKeys } from './store.ts'
 
-/** Keeps what came of a look for keys; one that fails where the last did not is in the ledger too. */
+/** Stores the result of a key fetch; a new failure is also recorded in the ledger. */
 export const noteLook =
   ({ db, writer }: Pick<Deps, 'db' | 'writer'>): OnLook =>
   async ({ orgId, id, issuer }, { keys, fetchedAt, error }, isNews) => {
@@ -14,7 +14,7 @@ export const noteLook =
     })
     if (error === null || !isNews) return
     await writer.work(orgId, OPERATOR, async ({ tx }) => {
-      // A record that is only being made has no entry yet.
+      // A record under creation has no entry yet.
       const row = await findIssuer(tx, orgId, id)
       const data = { idp_id: id, issuer, error }
       return {

@@ -5,8 +5,8 @@ type Preset = (typeof PRESETS)[number]
 type Defaults = Pick<IssuerTerms, 'replay' | 'require_jti' | 'allowed_typ'>
 
 /**
- * Claims that tell one tenant of a shared issuer from the others, and are never given to anybody
- * else: one of each list must be pinned to values.
+ * Claims that distinguish the tenants of a shared issuer and are never reassigned: one of each list
+ * must be restricted to values.
  */
 const PINS: Readonly<Record<Preset, readonly (readonly string[])[]>> = {
   github: [['repository_owner_id'], ['repository_id', 'environment']],
@@ -17,10 +17,10 @@ const PINS: Readonly<Record<Preset, readonly (readonly string[])[]>> = {
   spiffe: [['sub']],
 }
 
-/** Presets under which an exact subject in the registry is a pin too. */
+/** Presets for which an exact subject in the registry is such a restriction too. */
 const SUBJECT_IS_PIN: ReadonlySet<Preset> = new Set(['google', 'entra', 'kubernetes', 'spiffe'])
 
-/** Issuers that many share, whether or not their preset is named. */
+/** Shared issuers, whether or not their preset is named. */
 const SHARED: readonly (readonly [RegExp, Preset])[] = [
   [/^https:\/\/token\.actions\.githubusercontent\.com(\/|$)/, 'github'],
   [/^https:\/\/gitlab\.com(\/|$)/, 'gitlab'],
@@ -34,15 +34,15 @@ const COMMON: Defaults = {
   allowed_typ: ['JWT', 'at+jwt', null],
 }
 const DEFAULTS: Readonly<Partial<Record<Preset, Defaults>>> = {
-  // Projected tokens are read from disk again and again until they are renewed.
+  // Projected tokens are read from disk repeatedly until they are renewed.
   kubernetes: { replay: 'until_exp', require_jti: false, allowed_typ: ['JWT', null] },
   google: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', null] },
   entra: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', 'at+jwt', null] },
-  // JWT-SVID §2 names these two, and neither is required.
+  // JWT-SVID §2 names these two; neither is required.
   spiffe: { replay: 'single_use', require_jti: false, allowed_typ: ['JWT', 'JOSE', null] },
 }
 
-/** The terms of a new record: the preset's defaults filled in. Throws `invalid_request` for gaps. */
+/** The terms of a new record with the preset's defaults. Throws `invalid_request` for missing ones. */
 export function termsOf(input: IssuerInput, defaultAudience: string | null): IssuerTerms {
   const { audiences = defaultAudience === null ? null : [defaultAudience] } = input
   if (!audiences) throw invalid('audiences', 'is required unless REMIT_BASE_URL is set')
@@ -59,7 +59,7 @@ export function termsOf(input: IssuerInput, defaultAudience: string | null): Iss
   return terms
 }
 
-/** A record under which every token of the issuer would do is refused. */
+/** Refuses a record that every token of the issuer would satisfy. */
 function checkConditions({ issuer, preset, conditions, agent }: IssuerTerms): void {
   const kinds = new Set<Preset>(SHARED.flatMap(([is, kind]) => (is.test(issuer) ? [kind] : [])))
   if (preset) kinds.add(preset)

@@ -11,12 +11,12 @@ import type { TrustedIssuerRow } from '../tables/issuers.ts'
 import { countIssuers, deleteIssuer, insertIssuer, listIssuers } from './store.ts'
 
 const MAX_ISSUERS = 100
-// An entry has a largest size.
+// Entries have a maximum size.
 const IDS_AN_ENTRY = 500
 
 export const TOKEN_PATH = '/v1/identity/token'
 
-/** Where tokens are exchanged; null where the server does not know its address. */
+/** The token endpoint; null if the server's address is unknown. */
 export const tokenEndpoint = (baseUrl: string | undefined): string | null =>
   baseUrl === undefined ? null : `${baseUrl.replace(/\/+$/, '')}${TOKEN_PATH}`
 
@@ -103,7 +103,7 @@ export const issuerRoutes = (
       }),
   })
 
-/** Refuses addresses that are never fetched, and keys that never check anything. */
+/** Refuses addresses that are never fetched, and keys that cannot verify signatures. */
 function checkKeySource({ issuer, jwks }: IssuerTerms, outbound: Outbound): void {
   if (jwks.type === 'inline') {
     if (inlineKeys(jwks) < jwks.keys.length)
@@ -127,7 +127,7 @@ function inlineKeys(jwks: unknown): number {
   }
 }
 
-/** The credentials for which the entry of the removal has no room. */
+/** The revoked credentials that do not fit into the entry of the removal. */
 function furtherRevoked(ids: readonly string[], idpId: string, by: Caller | null): EntryDraft[] {
   const entries: EntryDraft[] = []
   for (let at = IDS_AN_ENTRY; at < ids.length; at += IDS_AN_ENTRY) {

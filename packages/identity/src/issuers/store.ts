@@ -3,7 +3,7 @@ import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { TrustedIssuerRow } from '../tables/issuers.ts'
 
-/** Records in the order in which they were made, after `afterId`. */
+/** Records in order of creation, after `afterId`. */
 export async function listIssuers(
   db: AnyDatabase,
   orgId: string,
@@ -19,7 +19,7 @@ export async function listIssuers(
   return query.execute()
 }
 
-/** The records of an issuer; its text is compared byte by byte. */
+/** The records of an issuer, compared byte by byte. */
 export const findByIssuer = (
   db: AnyDatabase,
   orgId: string,
@@ -53,7 +53,7 @@ export async function countIssuers(db: AnyDatabase, orgId: string): Promise<numb
   return Number(count)
 }
 
-/** False where another record is about one of the audiences already; then nothing was written. */
+/** Returns false, and writes nothing, if another record has one of the audiences. */
 export async function insertIssuer(
   db: AnyDatabase,
   row: TrustedIssuerRow,
@@ -76,7 +76,7 @@ export async function insertIssuer(
   return true
 }
 
-/** The record that was there, or undefined. */
+/** The deleted record, or undefined. */
 export async function deleteIssuer(
   db: AnyDatabase,
   orgId: string,
@@ -99,7 +99,7 @@ export async function deleteIssuer(
   return row
 }
 
-/** Organizations that have a record of the issuer for one of the audiences; a few at most. */
+/** A few organizations that have a record of the issuer for one of the audiences. */
 export const findOrganizations = (
   db: AnyDatabase,
   issuer: string,
@@ -115,7 +115,7 @@ export const findOrganizations = (
     .limit(100)
     .execute()
 
-/** Keeps what came of a look for keys. */
+/** Stores the result of a key fetch. */
 export async function noteKeys(
   db: AnyDatabase,
   orgId: string,

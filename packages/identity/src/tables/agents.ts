@@ -2,10 +2,10 @@ import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of this room. */
+/** Tables of agents. */
 export type AgentTables = { agent: AgentRow; agent_subject: AgentSubjectRow }
 
-/** A registered agent. Removed ones stay, since an id is never given again. */
+/** A registered agent. Removed ones remain, since ids are never reused. */
 export type AgentRow = {
   org_id: string
   agent_id: string
@@ -28,11 +28,11 @@ export type AgentRow = {
   suspended_reason: string | null
   removed_at: string | null
   version: number
-  /** Version of the configuration that the last change found: what changed since can be read alone. */
+  /** The config version of the last change, so that changed rows can be read alone. */
   revision: number
 }
 
-/** Subjects of trusted issuers that are an agent; each belongs to one. */
+/** Subjects of trusted issuers with their agent; each belongs to one. */
 export type AgentSubjectRow = {
   org_id: string
   idp_id: string

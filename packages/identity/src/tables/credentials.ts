@@ -2,25 +2,25 @@ import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of this room. */
+/** Tables of credentials. */
 export type CredentialTables = { agent_credential: CredentialRow; credential_use: CredentialUseRow }
 
-/** What an agent calls with. Rows stay: they are evidence. */
+/** The credential of an agent. Rows are never deleted: they are evidence. */
 export type CredentialRow = {
   /** `cred_` and the public part of the text. */
   id: string
   org_id: string
   agent_id: string
-  /** Beginning of the text: tells `rmc_` from `rmf_`. */
+  /** The start of the text: `rmc_` or `rmf_`. */
   prefix: 'rmc_' | 'rmf_'
-  /** Hex; how it was made, `hash_scheme` says. */
+  /** Hex; `hash_scheme` determines how it was made. */
   hash: string
   hash_scheme: string
   /** JSON list. */
   scopes: string
   name: string | null
   source: 'issued' | 'exchange'
-  /** Of an exchange: the trusted issuer, and whom its token was about. */
+  /** For an exchange: the trusted issuer, and the token's subject. */
   idp_id: string | null
   subject: string | null
   issued_by: string
@@ -29,13 +29,13 @@ export type CredentialRow = {
   rotated_from: string | null
   revoked_at: string | null
   revoked_by: string | null
-  /** When a use after its end was last recorded. */
+  /** The time of the last recorded use after its end. */
   refused_at: string | null
 }
 
 /**
- * When credentials were last used, to the minute. A table of its own: it is written all the time, and
- * must not get in the way of those who lock credentials.
+ * The last use of credentials, to the minute. A separate table: it is written constantly and must
+ * not block transactions that lock credentials.
  */
 export type CredentialUseRow = { id: string; used_at: string }
 

@@ -2,14 +2,14 @@ import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Tables of trusted issuers and of the tokens that were exchanged. */
+/** Tables of trusted issuers and exchanged tokens. */
 export type IssuerTables = {
   trusted_issuer: TrustedIssuerRow
   issuer_audience: IssuerAudienceRow
   token_use: TokenUseRow
 }
 
-/** An issuer and what it is trusted with; never changed, only removed. */
+/** A trusted issuer with its terms; immutable until removed. */
 export type TrustedIssuerRow = {
   org_id: string
   id: string
@@ -18,16 +18,16 @@ export type TrustedIssuerRow = {
   terms: string
   created_at: string
   created_by: string
-  /** What came of the last look for keys. */
+  /** The result of the last key fetch. */
   key_count: number
   fetched_at: string | null
   fetch_error: string | null
 }
 
-/** Which record is about which audience of an issuer; one each. */
+/** The record of each audience of an issuer; one each. */
 export type IssuerAudienceRow = { org_id: string; issuer: string; audience: string; idp_id: string }
 
-/** A token that cannot be exchanged again before it is purged. */
+/** A token that cannot be exchanged again until it is purged. */
 export type TokenUseRow = { org_id: string; use_key: string; expires_at: string }
 
 export const issuerMigration: Migration = {

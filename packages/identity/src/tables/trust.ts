@@ -5,7 +5,7 @@ import type { Migration } from 'kysely/migration'
 /** Tables of trust. */
 export type TrustTables = { trust_policy: TrustPolicyRow }
 
-/** Lists are JSON text. A policy never changes once it is there. */
+/** Lists are JSON text. A policy is immutable. */
 export type TrustPolicyRow = {
   org_id: string
   id: string

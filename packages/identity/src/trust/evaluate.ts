@@ -3,7 +3,7 @@ import { matchesPattern } from '@remit/core'
 import type { ConditionFacts, Meter, RegisteredAgent } from '@remit/core'
 import type { TrustRule } from './policy.ts'
 
-/** What is known at one version of an organization's configuration; never changed. */
+/** The trust policies of one config version; immutable. */
 export interface TrustSnapshot {
   readonly rules: readonly TrustRule[]
   readonly agents: ReadonlyMap<string, RegisteredAgent>
@@ -15,7 +15,7 @@ export interface TrustVerdict {
   readonly policyId: string | null
 }
 
-/** An agent with its id, as selectors see it. */
+/** An agent with its id, for selectors. */
 interface Party {
   readonly id: string
   readonly agent: RegisteredAgent
@@ -30,9 +30,10 @@ const deny = (reason: TrustReason, policyId: string | null = null): TrustVerdict
 })
 
 /**
- * Both must be registered and active. Then deny wins: a deny that matches, or whose condition is an
- * error, beats every allow; an allow whose condition is an error does not count; without an allow it
- * is denied. The order of the policies does not matter. Acting towards oneself is nothing special.
+ * Both agents must be registered and active. Then deny overrides allow: a deny that matches, or
+ * whose condition fails, overrides every allow; an allow whose condition fails does not match;
+ * without an allow the result is deny. The order of policies has no effect. An agent acting towards
+ * itself is no exception.
  */
 export function evaluateTrust(
   { rules, agents }: TrustSnapshot,

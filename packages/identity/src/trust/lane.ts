@@ -6,7 +6,7 @@ import type { TrustSnapshot, TrustVerdict } from './evaluate.ts'
 import { toRule } from './policy.ts'
 import { listTrust } from './store.ts'
 
-/** Decides and records who may act towards whom; all that wait for a transaction share it. */
+/** Decides and records trust evaluations; all that wait for a transaction share it. */
 export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
   readonly name = 'trust'
   readonly #deps: Pick<Deps, 'offered'>
@@ -45,7 +45,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
     )
   }
 
-  /** Kept until the organization's configuration moves; whoever holds the lock knows its version. */
+  /** Cached until the organization's config version changes; the holder of the lock knows it. */
   async #snapshot({ orgId, tx, configVersion: version }: Scope): Promise<TrustSnapshot> {
     const known = this.#known.get(orgId)
     if (known?.version === version) return known.snapshot
@@ -67,7 +67,7 @@ function outcomeOf(
   { configVersion }: Scope,
 ): Outcome<TrustAnswer> {
   const { source_agent_id: source, target_agent_id: target, action, context = {} } = question
-  // An agent must not learn by this who is registered.
+  // A response must not reveal to an agent which agents are registered.
   const isHidden = ownAgent(caller) !== null && reason.startsWith('agent_')
   return {
     entries: [

@@ -3,7 +3,7 @@ import { isoTime } from '@remit/core'
 import type { CompiledCondition, Conditions, ConditionVariables } from '@remit/core'
 import type { TrustPolicyRow } from '../tables/trust.ts'
 
-/** A policy as decisions read it. */
+/** A compiled policy. */
 export interface TrustRule {
   readonly id: string
   readonly effect: 'allow' | 'deny'
@@ -11,11 +11,11 @@ export interface TrustRule {
   readonly targets: readonly AgentSelector[]
   readonly actions: readonly string[]
   readonly condition: CompiledCondition | null
-  /** Milliseconds; null: it does not end. */
+  /** Milliseconds; null for no end. */
   readonly expiresAt: number | null
 }
 
-/** What conditions of trust policies can read. */
+/** The variables of trust policy conditions. */
 export const TRUST_VARIABLES: ConditionVariables = {
   source: 'record',
   target: 'record',
@@ -39,7 +39,7 @@ export const toRow = (
   expires_at: input.expires_at && isoTime(Date.parse(input.expires_at)),
 })
 
-/** A stored policy as it is served and recorded. */
+/** A stored policy in API and ledger form. */
 export const toPolicy = (row: TrustPolicyRow): TrustPolicy => ({
   id: row.id,
   description: row.description,
@@ -54,7 +54,7 @@ export const toPolicy = (row: TrustPolicyRow): TrustPolicy => ({
   created_by: row.created_by,
 })
 
-/** A condition that nobody here can evaluate: a deny holds, and an allow does not. */
+/** A condition without an evaluator: a deny matches, and an allow does not. */
 const UNREADABLE: CompiledCondition = { warnings: [], evaluate: () => 'error' }
 
 export function toRule(row: TrustPolicyRow, conditions: Conditions | undefined): TrustRule {

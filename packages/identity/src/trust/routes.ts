@@ -15,7 +15,7 @@ import { TrustLane } from './lane.ts'
 import { toPolicy, toRow, TRUST_VARIABLES } from './policy.ts'
 import { countTrust, deleteTrust, insertTrust, listTrust } from './store.ts'
 
-// Each of them is looked at for every question.
+// Each of them is evaluated for every request.
 const MAX_POLICIES = 1_000
 
 export function trustRoutes(deps: Deps): Route[] {

@@ -3,7 +3,7 @@ import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { TrustPolicyRow } from '../tables/trust.ts'
 
-/** Policies in the order in which they were made, after `afterId`. */
+/** Policies in order of creation, after `afterId`. */
 export async function listTrust(
   db: AnyDatabase,
   orgId: string,
@@ -32,7 +32,7 @@ export async function insertTrust(db: AnyDatabase, row: TrustPolicyRow): Promise
   await on<Tables>(db).insertInto('trust_policy').values(row).execute()
 }
 
-/** The policy that was there, or undefined. */
+/** The deleted policy, or undefined. */
 export const deleteTrust = (
   db: AnyDatabase,
   orgId: string,

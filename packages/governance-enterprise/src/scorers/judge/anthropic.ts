@@ -4,7 +4,7 @@ import type { Usage } from './usage.ts'
 import type { Question, Reply, WireFormat } from './wire.ts'
 
 const TOOL = 'verdict'
-// Since this version, sampling parameters are refused, whatever their value.
+// Sampling parameters are refused since this version, whatever their value.
 const API_VERSION = '2026-10-21'
 
 const Body = z.object({
@@ -57,7 +57,7 @@ export const anthropic: WireFormat = {
   },
 }
 
-/** Without a form of its own for JSON, the words of the prompt alone ask for it. */
+/** Without a JSON mode, only the prompt asks for JSON. */
 function formOf({ form, schema, task: { effort } }: Question): Record<string, unknown> {
   const format = form === 'json_schema' && { format: { type: 'json_schema', schema } }
   const config = { ...format, ...(effort !== undefined && { effort }) }
@@ -75,7 +75,7 @@ function endingOf(reason: string | null | undefined): Reply['ending'] {
   return reason === 'refusal' ? 'refused' : 'complete'
 }
 
-/** Anthropic counts what its cache gave beside `input_tokens`; here it is part of the input. */
+/** Anthropic counts cached input separately from `input_tokens`; it is included here. */
 function usageOf(body: unknown): Usage | null {
   const told = UsageBody.safeParse(body).data?.usage
   const fresh = tokenCount(told?.input_tokens)

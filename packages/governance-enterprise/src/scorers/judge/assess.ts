@@ -8,12 +8,12 @@ import type { Pick, Verdict } from './verdict.ts'
 import { combine, isQuorum, weightedMean } from './vote.ts'
 import type { Result, Vote } from './vote.ts'
 
-/** How a call of one sample ended. */
+/** The result of one call of a sample. */
 export type CallOutcome =
   | {
       readonly order: Order
       readonly verdict: Verdict
-      /** Zero for a verdict that was kept. */
+      /** Zero for a cached verdict. */
       readonly attempt: number
       readonly latencyMs: number
       readonly isCached: boolean
@@ -22,12 +22,12 @@ export type CallOutcome =
 
 type Success = Extract<CallOutcome, { verdict: Verdict }>
 
-/** One sample's votes, a question each, or why it has none. */
+/** The votes of one sample, one per question, or its failure. */
 type Sample =
   | { readonly votes: readonly Vote[]; readonly isConsistent: boolean | null }
   | { readonly failure: JudgeFailure }
 
-/** What all samples of a result say together. Pure; `facts` join the metadata either way. */
+/** Combines all samples of a result. Pure; `facts` are added to the metadata. */
 export function assess(
   task: Task,
   samples: readonly (readonly CallOutcome[])[],
@@ -90,7 +90,7 @@ function sampleOf(task: Task, calls: readonly CallOutcome[]): Sample {
   return { votes: [vote], isConsistent }
 }
 
-/** The failure that came most often speaks for all of them. */
+/** Reports the most frequent failure. */
 function noQuorum(
   results: readonly Sample[],
   metadata: Readonly<Record<string, unknown>>,
@@ -129,7 +129,7 @@ function reasonOf({ mode }: Task, { choice, votes }: Result, count: number): str
     : `in ${votes[choice]} of ${count} samples, the judge ${says}`
 }
 
-/** A call as the metadata show it. */
+/** A call in the metadata. */
 function shown({ questions }: Task, call: CallOutcome): Readonly<Record<string, unknown>> {
   const order = call.order === null ? {} : { order: call.order }
   if ('failure' in call) return { ...order, error: call.failure.code }

@@ -7,9 +7,9 @@ interface Waiting {
 }
 
 /**
- * What a request may cost. A call sets aside the most that it can cost before it begins, so that
- * calls side by side cannot pass the limit together; one that does not fit waits for those under way
- * to give back what they did not need. Amounts are in the unit of `priceOf`.
+ * The cost limit of a request. A call reserves its maximum cost before it starts, so that
+ * concurrent calls cannot exceed the limit together; a call that does not fit waits for running
+ * ones to release unused amounts. Amounts are in the unit of `priceOf`.
  */
 export class Budget {
   readonly #limit: number
@@ -21,7 +21,7 @@ export class Budget {
     this.#limit = limit
   }
 
-  /** Rejects with `judge_budget_exceeded` where the amount does not fit any more. */
+  /** Rejects with `judge_budget_exceeded` if the amount can no longer fit. */
   reserve(amount: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ amount, resolve, reject })
@@ -29,7 +29,7 @@ export class Budget {
     })
   }
 
-  /** A call has ended: what it had set aside becomes what it has cost. */
+  /** Replaces the reserved amount of a finished call by its actual cost. */
   settle(reserved: number, spent: number): void {
     this.#reserved -= reserved
     this.#spent += spent

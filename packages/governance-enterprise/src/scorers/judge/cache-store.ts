@@ -6,7 +6,7 @@ import type { VerdictRow } from '../../tables/judges.ts'
 
 const KEYS_AT_ONCE = 500
 
-/** Verdicts as they were stored after `since`, by key. */
+/** Verdicts stored after `since`, by key. */
 export async function findVerdicts(
   db: AnyDatabase,
   orgId: string,
@@ -27,7 +27,7 @@ export async function findVerdicts(
   return found
 }
 
-/** Keeps verdicts; a newer one takes the place of the older. */
+/** Stores verdicts and replaces older ones. */
 export const putVerdicts = (db: AnyDatabase, rows: readonly VerdictRow[]): Promise<void> =>
   bulkInsert(
     db,
@@ -38,7 +38,7 @@ export const putVerdicts = (db: AnyDatabase, rows: readonly VerdictRow[]): Promi
       set verdict = excluded.verdict, created_at = excluded.created_at`,
   )
 
-/** Removes some of the verdicts of before; answers how many. */
+/** Deletes some verdicts stored before a time; returns how many. */
 export async function forgetVerdicts(
   db: AnyDatabase,
   before: string,

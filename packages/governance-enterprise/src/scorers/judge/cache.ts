@@ -8,7 +8,7 @@ const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const PRUNE_MS = 60 * 60 * 1000
 const PRUNED_AT_ONCE = 500
 
-/** Verdicts of the last seven days, each organization's apart. Failures are never kept. */
+/** Verdicts of the last seven days, separate per organization. Failures are never stored. */
 export class VerdictCache {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   #timer: NodeJS.Timeout | undefined
@@ -30,13 +30,13 @@ export class VerdictCache {
     await this.#pruning
   }
 
-  /** Stored verdicts by key, as JSON text of that time. */
+  /** Stored verdicts by key, as JSON text. */
   read(orgId: string, keys: readonly string[]): Promise<Map<string, string>> {
     const { db, clock } = this.#deps
     return findVerdicts(db, orgId, keys, isoTime(clock.now() - KEPT_MS))
   }
 
-  /** Keeps what was found. What cannot be kept is paid for again another time, and logged. */
+  /** Stores new verdicts. A failure is logged, and the verdict is requested again next time. */
   async keep(orgId: string, verdicts: ReadonlyMap<string, Verdict>): Promise<void> {
     const { db, clock, log } = this.#deps
     const created_at = isoTime(clock.now())

@@ -18,16 +18,19 @@ import type { Verdict, VerdictShape } from './verdict.ts'
 import { wireOf } from './wire.ts'
 import type { Reply, WireRequest } from './wire.ts'
 
-/** What the calls of one request share. */
+/** The shared state of the calls of one request. */
 export interface JudgeRun {
-  /** Ends at the deadline, when the client has gone, or when going on is pointless; its reason is a `JudgeFailure`. */
+  /**
+   * Aborts at the deadline, when the client disconnects, or when further calls are pointless; its
+   * reason is a `JudgeFailure`.
+   */
   readonly signal: AbortSignal
   /** Milliseconds until the deadline. */
   left(): number
-  /** Ends the run: no further call would fare better. */
+  /** Ends the run: no further call could succeed. */
   stop(failure: JudgeFailure): void
   readonly budget: Budget | null
-  /** Of the organization; null for a run of nobody's. */
+  /** The limit of the organization; null for a run without one. */
   readonly day: DayLimit | null
 }
 
@@ -39,7 +42,7 @@ export interface Asking {
   readonly meter: Meter
 }
 
-/** A question on its way: counts the calls that it takes. */
+/** A running question with its number of calls. */
 interface Underway extends Asking {
   prompt: Prompt
   attempts: number
@@ -47,7 +50,7 @@ interface Underway extends Asking {
 
 export interface Answered {
   readonly verdict: Verdict
-  /** Calls that it took. */
+  /** The number of calls. */
   readonly attempt: number
   readonly latencyMs: number
 }
@@ -55,7 +58,7 @@ export interface Answered {
 const mostOf = ({ body }: WireRequest, { maxOutputTokens }: Task): Usage =>
   mostUsage(Buffer.byteLength(JSON.stringify(body)), maxOutputTokens)
 
-/** The most that one call can use, retries aside. */
+/** The maximum usage of one call, without retries. */
 export function estimate({
   task,
   prompt,
@@ -65,12 +68,12 @@ export function estimate({
   return mostOf(wireOf(task.judge).request({ task, prompt, schema: shape.schema, form }), task)
 }
 
-/** Asks judges: within their concurrency, again where that helps, and never past the run's end. */
+/** Calls judges within their concurrency, with retries, until the run ends. */
 export class JudgeClient {
   readonly #log: Deps['log']
   readonly #random: () => number
   readonly #gates = new Map<string, Gate>()
-  /** The form that each judge's server has taken. */
+  /** The accepted JSON form of each judge. */
   readonly #forms = new Map<string, Form>()
 
   constructor(log: Deps['log'], random: () => number = Math.random) {
@@ -78,7 +81,7 @@ export class JudgeClient {
     this.#random = random
   }
 
-  /** One verdict. Throws `JudgeFailure`. An answer that cannot be used is asked for once more. */
+  /** Returns one verdict. Throws `JudgeFailure`. An unusable answer is requested once more. */
   async ask(asking: Asking): Promise<Answered> {
     const started = performance.now()
     const underway: Underway = { ...asking, attempts: 0 }
@@ -102,7 +105,7 @@ export class JudgeClient {
     }
   }
 
-  /** An answer with status 200, after as many tries as the task allows. */
+  /** A response with status 200, with the retries that the task allows. */
   async #reply(asking: Underway): Promise<Reply> {
     const { task, run } = asking
     const { forms, alias } = task.judge
@@ -130,7 +133,7 @@ export class JudgeClient {
     }
   }
 
-  /** One HTTP exchange, in its turn and within the budget. */
+  /** One HTTP exchange, within the concurrency and the budget. */
   async #call(asking: Underway, form: Form): Promise<HttpAnswer | PostFailure> {
     const { task, prompt, shape, run, meter } = asking
     const { judge } = task
@@ -147,7 +150,7 @@ export class JudgeClient {
     try {
       await gate.enter(run, run.signal)
       isSent = true
-      // Until something is known: an exchange that broke off may be charged for.
+      // Until known: a broken exchange may be charged.
       spent = reserved
       try {
         meter.calls++
@@ -175,7 +178,7 @@ export class JudgeClient {
     }
   }
 
-  /** Counts the call against the day of the organization; gives the budget back where it may not begin. */
+  /** Counts the call against the organization's daily limit; releases the budget if it is refused. */
   async #take(run: JudgeRun, reserved: number): Promise<Taken | null> {
     try {
       return (await run.day?.take(reserved)) ?? null
@@ -191,7 +194,10 @@ export class JudgeClient {
     return gate
   }
 
-  /** For the operator: what is wrong with his settings. What the server said may quote the key. */
+  /**
+   * Logs a probable configuration error for the operator. The response is omitted, since it may
+   * quote the key.
+   */
   #tell({ alias: judge }: Judge, { status }: HttpAnswer): void {
     if (status >= 300 && status < 500 && status !== 429)
       this.#log.warn({ judge, status }, 'a judge request was refused')

@@ -10,22 +10,22 @@ const PARTS_OF_MICRO = PARTS_OF_USD / 1e6
 const KEPT_DAYS = 35
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** One call that the limit has let through, with the most that it can cost in micro-USD. */
+/** One counted call, with its maximum cost in micro-USD. */
 export interface Taken {
   readonly day: string
   readonly micro: number
 }
 
 /**
- * What the judges may do for one organization on a UTC day, as one run sees it. It is counted in the database, so that all
- * processes keep to it together. A call sets aside the most that it can cost before it begins; what a
- * process that died had set aside stays counted.
+ * The daily (UTC) limit of judge calls of one organization, for one run. It is counted in the
+ * database and so shared by all processes. A call reserves its maximum cost before it starts;
+ * reservations of a process that died stay counted.
  */
 export class DayLimit {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   readonly #orgId: string
   readonly #limit: DailyLimit
-  /** The day whose calls this run has found used up: it need not look again. */
+  /** The day that this run found exhausted, which is not queried again. */
   #usedUp: string | null = null
 
   constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>, orgId: string, limit: DailyLimit) {
@@ -35,9 +35,9 @@ export class DayLimit {
   }
 
   /**
-   * Counts a call that can cost at most `price` (see `priceOf`). Throws `JudgeFailure` with
-   * `judge_daily_calls_exceeded` or `judge_daily_cost_exceeded`, and counts nothing, where the limit
-   * leaves no room.
+   * Counts a call with a maximum cost of `price` (see `priceOf`). Throws `JudgeFailure` with
+   * `judge_daily_calls_exceeded` or `judge_daily_cost_exceeded`, and counts nothing, if it exceeds
+   * the limit.
    */
   async take(price: number): Promise<Taken> {
     const { db, clock } = this.#deps
@@ -59,7 +59,10 @@ export class DayLimit {
     throw await this.#refusal(day)
   }
 
-  /** A call has ended: what it had set aside becomes `price`; one that was not sent counts no more. */
+  /**
+   * Replaces the reserved cost of a finished call by `price`; a call that was not sent is not
+   * counted.
+   */
   async settle({ day, micro }: Taken, price: number, isSent: boolean): Promise<void> {
     const { db, log } = this.#deps
     const spent = Math.ceil(price / PARTS_OF_MICRO)
@@ -100,7 +103,7 @@ export class DayLimit {
   }
 }
 
-/** Removes the counts of days long past. */
+/** Deletes the counts of old days. */
 export async function forgetDays(db: AnyDatabase, nowMs: number): Promise<void> {
   await on<Tables>(db)
     .deleteFrom('judge_day')

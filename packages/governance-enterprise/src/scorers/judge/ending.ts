@@ -5,7 +5,7 @@ import { JudgeFailure } from './failure.ts'
 import type { Task } from './task.ts'
 import { PARTS_OF_USD } from './usage.ts'
 
-/** What ends a run before all of its results have a verdict, and what it may cost. */
+/** The end of a run before all verdicts, and its cost limit. */
 export class RunEnding implements JudgeRun, Disposable {
   readonly budget: Budget | null
   readonly day: DayLimit | null

@@ -1,4 +1,4 @@
-/** Why a judge gave no verdict; stable, for programs. `docs/judge.md` explains each. */
+/** The reason of a failed judgement; stable, for programs. `docs/judge.md` explains each. */
 export const JUDGE_FAILURES = [
   'judge_timeout',
   'judge_unavailable',
@@ -13,11 +13,11 @@ export const JUDGE_FAILURES = [
 ] as const
 export type JudgeFailureCode = (typeof JUDGE_FAILURES)[number]
 
-/** The judge, not the work under test, is at fault: the result gets no score. */
+/** A failure of the judge, not of the judged output: the result gets no score. */
 export class JudgeFailure extends Error {
   readonly code: JudgeFailureCode
 
-  /** `reason` is a plain clause of ours; nothing that the other side sent is in it. */
+  /** `reason` is a plain clause of ours, without text from the other side. */
   constructor(code: JudgeFailureCode, reason: string) {
     super(reason)
     this.name = 'JudgeFailure'

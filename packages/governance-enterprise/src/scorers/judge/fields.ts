@@ -3,10 +3,10 @@ import { Unscorable } from '@remit/core'
 import type { FieldName } from '@remit/core'
 import type { Task } from './task.ts'
 
-/** Judged fields with their values, in the order in which the judge reads them. */
+/** Judged fields with their values, in the order of the prompt. */
 export type JudgedFields = readonly (readonly [name: FieldName, value: unknown])[]
 
-/** What the judge gets to see of a result, where it is there. */
+/** The fields of a result that the judge sees, if present. */
 const READ: readonly FieldName[] = [
   'input',
   'context',
@@ -17,7 +17,7 @@ const READ: readonly FieldName[] = [
 ]
 const MAX_CHARACTERS = 200_000
 
-/** Throws `Unscorable` where there is nothing to compare with, or more than a judge should read. */
+/** Throws `Unscorable` if there is nothing to compare with, or too much text. */
 export function judgedFields(result: ResultToScore, { mode, referenceFree }: Task): JudgedFields {
   const fields = READ.flatMap((name) => {
     const value: unknown = result[name]

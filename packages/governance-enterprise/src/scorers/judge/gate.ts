@@ -3,9 +3,9 @@ interface Waiting {
 }
 
 /**
- * How many calls to one judge are under way: at most `limit`, half of that after the judge says
- * that it is too many, one more after each success. Runs take turns, so that a large one does not
- * keep the others waiting.
+ * Limits concurrent calls to one judge: at most `limit`, halved when the judge reports too many
+ * requests, plus one after each success. Runs take turns, so that a large one does not delay the
+ * others.
  */
 export class Gate {
   readonly #limit: number
@@ -22,7 +22,7 @@ export class Gate {
     return this.#allowed
   }
 
-  /** Resolves when a call of `run` may begin; rejects with the signal's reason. */
+  /** Resolves when a call of `run` may start; rejects with the signal's reason. */
   enter(run: object, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -52,7 +52,7 @@ export class Gate {
     this.#admit()
   }
 
-  /** The judge said that it gets too many requests. */
+  /** The judge reported too many requests. */
   shrink(): void {
     this.#allowed = Math.max(1, Math.floor(this.#allowed / 2))
   }
@@ -67,7 +67,7 @@ export class Gate {
       if (!turn) return
       const [run, queue] = turn
       const next = queue.shift()
-      // To the end of the round, or out of it.
+      // Moves the run to the end of the round, or removes it.
       this.#queues.delete(run)
       if (queue.length > 0) this.#queues.set(run, queue)
       if (!next) continue

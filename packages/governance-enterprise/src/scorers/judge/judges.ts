@@ -2,25 +2,25 @@ import { fieldErrors, SettingError } from '@remit/core'
 import type { JudgesSource } from '@remit/core'
 import { z } from 'zod'
 
-/** How a judge is made to answer in the shape it is asked for. */
+/** The methods to request an answer of a given shape. */
 export const FORMS = ['json_schema', 'tool', 'json_object'] as const
 export type Form = (typeof FORMS)[number]
 
-/** A model of the operator's, ready to be asked. */
+/** A configured model, ready to be called. */
 export interface Judge {
   readonly alias: string
   readonly provider: 'openai_compatible' | 'anthropic'
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
-  /** Null where the server asks for none. Never in logs, answers or the ledger. */
+  /** Null if the server requires none. Never in logs, responses or the ledger. */
   readonly key: string | null
   readonly model: string
   readonly prices: Prices | null
-  /** The forms to try, in order; the first that the server takes is kept. */
+  /** The forms to try, in order; the first accepted one is cached. */
   readonly forms: readonly Form[]
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens'
   readonly concurrency: number
-  /** What one request may cost at most; null for no limit. */
+  /** The maximum cost of one request; null for no limit. */
   readonly maxCostUsd: number | null
 }
 
@@ -34,9 +34,9 @@ export interface Prices {
 /** The judges of an installation. */
 export interface Judges {
   readonly byAlias: ReadonlyMap<string, Judge>
-  /** The one that is asked where a request names none. */
+  /** The judge of requests that name none. */
   readonly byDefault: Judge | null
-  /** What they may do for each organization on a UTC day. */
+  /** The daily (UTC) limit of each organization. */
   readonly daily: DailyLimit
 }
 
@@ -46,7 +46,7 @@ export interface DailyLimit {
   readonly costMicro: number | null
 }
 
-/** Calls a day for each organization, unless the file says otherwise. */
+/** The default daily calls of each organization. */
 const DAILY_CALLS = 10_000
 
 export const NO_JUDGES: Judges = {
@@ -63,7 +63,7 @@ const Alias = z
   )
 const Price = z.number().min(0).max(10_000)
 
-/** What the operator's file says of one judge. */
+/** The settings of one judge in the operator's file. */
 export const JudgeSettings = z.strictObject({
   provider: z.enum(['openai_compatible', 'anthropic']),
   base_url: z
@@ -85,7 +85,7 @@ export const JudgeSettings = z.strictObject({
   max_cost_usd: z.number().positive().max(1e6).optional(),
 })
 
-/** What the file says of the limit of each organization. */
+/** The settings of the limit of each organization. */
 export const DailySettings = z.strictObject({
   calls: z.int().min(0).max(1e9).default(DAILY_CALLS),
   cost_usd: z.number().min(0).max(1e6).optional(),
@@ -108,7 +108,7 @@ function isBaseUrl(text: string): boolean {
   )
 }
 
-/** Reads the judges file. Throws `SettingError` naming every faulty field; never shows a key. */
+/** Reads the judges file. Throws `SettingError` with every invalid field; never shows a key. */
 export function readJudges(source: JudgesSource): Judges {
   const { data, error } = JudgesFile.safeParse(parse(source.text))
   if (error)
@@ -153,7 +153,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes the text, which may hold a key by mistake.
+    // The parser's own message quotes the text, which may contain a key.
     throw faulty(['is not JSON'])
   }
 }

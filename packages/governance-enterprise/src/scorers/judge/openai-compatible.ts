@@ -34,7 +34,7 @@ const UsageBody = z.object({
   }),
 })
 
-/** `POST /chat/completions` as OpenAI defined it and many servers speak it. */
+/** `POST /chat/completions` of OpenAI and compatible servers. */
 export const openaiCompatible: WireFormat = {
   request(question) {
     const { judge, maxOutputTokens, temperature, effort } = question.task

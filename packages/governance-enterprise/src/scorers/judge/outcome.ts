@@ -4,10 +4,10 @@ import { PostFailure } from './post.ts'
 import type { HttpAnswer, PostFailureCode } from './post.ts'
 import { isPassing } from './retry.ts'
 
-/** What an exchange without a usable answer means. */
+/** The meaning of an exchange without a usable answer. */
 export interface ExchangeFailure {
   readonly failure: JudgeFailure
-  /** The same request may succeed later. */
+  /** A later attempt may succeed. */
   readonly isPassing: boolean
   readonly retryAfterMs: number | null
 }
@@ -42,6 +42,6 @@ const reasonOf = (status: number): string =>
     ? "the judge's server rejected the operator's key"
     : `the judge's server answered with status ${status}`
 
-/** Many servers speak the protocol without all of its ways to ask for JSON, and say so with these. */
+/** Many servers lack some JSON modes of the protocol, and report it with these statuses. */
 export const needsOtherForm = (answer: HttpAnswer | PostFailure): boolean =>
   !(answer instanceof PostFailure) && (answer.status === 400 || answer.status === 422)

@@ -73,7 +73,7 @@ const shapeOf = (aliases: readonly string[]) => ({
 
 type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
 
-/** The parameters of `llm_as_judge`, which become a `Task`. */
+/** Validates the parameters of `llm_as_judge` into a `Task`. */
 export const judgeParams = ({ byAlias, byDefault }: Judges) =>
   z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): Task => {
     const judge = given.judge === undefined ? byDefault : byAlias.get(given.judge)

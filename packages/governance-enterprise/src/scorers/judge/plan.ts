@@ -8,21 +8,21 @@ import type { Order } from './prompt.ts'
 import { isInjectionSuspected } from './suspicion.ts'
 import type { Task } from './task.ts'
 
-/** What has to be asked about one result. */
+/** The calls for one result. */
 export interface Plan {
   readonly fields: JudgedFields
   readonly isInjectionSuspected: boolean
-  /** The calls of each sample: one, or one for each order. */
+  /** The calls of each sample: one, or one per order. */
   readonly samples: readonly (readonly PlannedCall[])[]
 }
 
 export interface PlannedCall {
   readonly order: Order
-  /** What its verdict is kept under. */
+  /** The cache key of its verdict. */
   readonly key: string
 }
 
-/** A plan, or why there is none. */
+/** A plan, or the reason why there is none. */
 export function planOf(task: Task, result: ResultToScore): Plan | Unscorable {
   try {
     const fields = judgedFields(result, task)
@@ -43,7 +43,10 @@ export function planOf(task: Task, result: ResultToScore): Plan | Unscorable {
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Of all that a verdict depends on. Weights and scores are applied to verdicts afterwards. */
+/**
+ * Hashes everything that a verdict depends on. Weights and scores are applied to verdicts
+ * afterwards.
+ */
 const contentHash = (task: Task, fields: JudgedFields): string =>
   hash(
     canonicalJson({
@@ -59,7 +62,10 @@ const contentHash = (task: Task, fields: JudgedFields): string =>
     }),
   )
 
-/** In one order only, the content decides which: over many results, each is as often first. */
+/**
+ * With a single order, the content determines it: over many results, each order is equally
+ * frequent.
+ */
 function ordersOf({ mode, positionSwap }: Task, content: string): readonly Order[] {
   if (mode !== 'pairwise') return [null]
   if (positionSwap) return ['output_first', 'expected_first']

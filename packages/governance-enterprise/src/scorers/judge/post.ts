@@ -1,7 +1,7 @@
 import { AnswerTooLarge, boundedText } from '@remit/core'
 import type { WireRequest } from './wire.ts'
 
-/** Why there is no whole answer. After `unreachable`, the server has seen nothing. */
+/** The reason of an incomplete response. After `unreachable`, the server has received nothing. */
 export type PostFailureCode = 'timeout' | 'unreachable' | 'broken' | 'too_large'
 
 export class PostFailure extends Error {
@@ -15,18 +15,18 @@ export class PostFailure extends Error {
 
 export interface HttpAnswer {
   readonly status: number
-  /** What the server asks to wait before another try. */
+  /** The delay that the server requests before another attempt. */
   readonly retryAfterMs: number | null
-  /** Parsed JSON; undefined where the body is none. */
+  /** Parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown
 }
 
 const MAX_BYTES = 1024 * 1024
 
 /**
- * One request to a judge's server and its whole answer, of whatever status. The address is the
- * operator's; it is not left by redirects, and no more than 1 MiB is read. Throws `PostFailure`, or
- * the reason of `signal` when that ends first.
+ * Sends one request to a judge's server and reads the response of any status. Redirects are not
+ * followed, and at most 1 MiB is read. Throws `PostFailure`, or the reason of `signal` if it aborts
+ * first.
  */
 export async function post(
   { url, headers, body }: WireRequest,
@@ -48,7 +48,7 @@ export async function post(
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw new PostFailure('too_large')
     signal.throwIfAborted()
-    // Nothing else of the error is kept: its message may quote the request.
+    // The rest of the error is dropped: its message may quote the request.
     if (ending.aborted) throw new PostFailure('timeout')
     throw new PostFailure(UNREACHABLE.has(causeOf(error)) ? 'unreachable' : 'broken')
   }

@@ -2,10 +2,10 @@ import type { JudgedFields } from './fields.ts'
 import { block } from './spotlight.ts'
 import type { Criterion, Task } from './task.ts'
 
-/** Goes up with every change of the words below: another prompt may give another verdict. */
+/** Increases with every change of the prompt, which may change verdicts. */
 export const PROMPT_VERSION = '1'
 
-/** Which of two answers stands first; null where there is one. */
+/** The first of two answers; null for a single answer. */
 export type Order = 'output_first' | 'expected_first' | null
 
 export interface Prompt {
@@ -14,9 +14,9 @@ export interface Prompt {
 }
 
 /**
- * What a judge is told. The rules stand in the system message; the other one holds the data in
- * blocks with the id `id`, and the criteria again, so that the last word is not the data's. Text is
- * joined once: nothing in the data is looked at for placeholders.
+ * The prompt of a judge. The system message has the rules; the user message has the data in blocks
+ * with the id `id`, followed by the criteria, so that data is never last. Text is joined once: data
+ * is not searched for placeholders.
  */
 export function promptOf(task: Task, fields: JudgedFields, order: Order, id: string): Prompt {
   const shown = order === null ? fields : asPair(fields, order)
@@ -90,7 +90,7 @@ function answerText({ reasoning, questions }: Task): string {
   return `Answer with one JSON object and nothing else: ${shape}`
 }
 
-/** What a judge is told after an answer that could not be used; the answer is not quoted. */
+/** The prompt after an unusable answer, which is not quoted. */
 export const repaired = ({ system, user }: Prompt, fault: string): Prompt => ({
   system,
   user: `${user}\n\nAn earlier answer of yours could not be used: ${fault}. Answer in the shape that was asked for.`,

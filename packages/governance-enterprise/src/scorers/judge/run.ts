@@ -23,7 +23,7 @@ import { verdictShape } from './verdict.ts'
 export interface JudgeDeps {
   readonly client: JudgeClient
   readonly log: Deps['log']
-  /** Of this process: makes block ids that nobody can guess. */
+  /** A secret of this process for unpredictable block ids. */
   readonly secret: Uint8Array
 }
 
@@ -33,13 +33,13 @@ export interface OfOrganization {
   readonly day: DayLimit | null
 }
 
-/** Verdicts that are there already, and those that this run finds. */
+/** The cached verdicts, and those that this run finds. */
 export interface Verdicts {
   kept(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
   found(verdicts: ReadonlyMap<string, Verdict>): Promise<void>
 }
 
-/** Judges a batch. Nothing that a judge does or fails to do fails the batch. */
+/** Judges a batch. No failure of a judge fails the batch. */
 export async function judgeAll(
   results: readonly ResultToScore[],
   task: Task,
@@ -50,7 +50,7 @@ export async function judgeAll(
   const plans: (Plan | Unscorable)[] = []
   for (const result of results) {
     plans.push(planOf(task, result))
-    // Hashing and searching long texts takes a while; others get their turn between them.
+    // Hashing and searching long texts takes time; yield between them.
     await setImmediate()
   }
   const keys = plans.flatMap((plan) =>
@@ -65,7 +65,7 @@ export async function judgeAll(
   return outcome
 }
 
-/** One batch under way. */
+/** One running batch. */
 class Judging {
   readonly found = new Map<string, Verdict>()
   readonly #task: Task
@@ -95,7 +95,7 @@ class Judging {
         outcomes.set(call, await this.#outcomeOf(plan, call, meter, ending))
       }
     }
-    // As many as the judge takes: prompts are large, and those of all calls at once would be too much.
+    // Limited to the concurrency of the judge: the prompts of all calls would use too much memory.
     const workers = Math.min(calls.length, this.#task.judge.concurrency)
     await Promise.all(Array.from({ length: workers }, work))
     const summary = new Summary(this.#task)
@@ -112,7 +112,7 @@ class Judging {
     return { outcomes: assessed, metadata: summary.report() }
   }
 
-  /** What it would take at most. Nobody is asked. */
+  /** Estimates the maximum cost without a call. */
   async estimate(plans: readonly (Plan | Unscorable)[]): Promise<BatchOutcome> {
     const { alias: judge, model, prices } = this.#task.judge
     const total = new Meter()
@@ -133,7 +133,7 @@ class Judging {
   #estimateOf(plan: Plan): Meter {
     const meter = new Meter()
     const calls = plan.samples.flat().filter((call) => !this.#keptVerdict(call))
-    // Samples are asked the same, so each order has one size.
+    // Samples are equal, so each order has one size.
     for (const [order, same] of Map.groupBy(calls, (call) => call.order)) {
       const usage = estimate(this.#asked(plan, order))
       meter.calls += same.length
@@ -158,7 +158,7 @@ class Judging {
       return { order, ...answered, isCached: false }
     } catch (error) {
       if (error instanceof JudgeFailure) return { order, failure: error }
-      // What was spent must still be accounted for, so a defect of ours ends one call only.
+      // Usage must be recorded, so an internal error ends only one call.
       this.#deps.log.error({ err: error }, 'calling a judge failed')
       return { order, failure: new JudgeFailure('judge_unavailable', 'the server failed') }
     }

@@ -12,7 +12,7 @@ const NOBODY: OfOrganization = {
   day: null,
 }
 
-/** The scorer that asks a model of the operator. A request can name one, and nothing else of it. */
+/** The scorer that calls a configured model. A request selects a judge by alias only. */
 export function llmAsJudge(
   judges: Judges,
   cache: VerdictCache,

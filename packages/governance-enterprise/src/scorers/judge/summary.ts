@@ -4,7 +4,7 @@ import { PROMPT_VERSION } from './prompt.ts'
 import type { Task } from './task.ts'
 import { Meter } from './usage.ts'
 
-/** What there is to tell of a whole batch; failed calls count too. Holds no text of anybody. */
+/** The summary of a batch, including failed calls. It contains no judged text. */
 export class Summary {
   readonly #task: Task
   readonly #meter = new Meter()

@@ -1,18 +1,18 @@
 import type { Judge } from './judges.ts'
 
 export interface Criterion {
-  /** Null for a text of criteria that is judged as a whole. */
+  /** Null for a criteria text that is judged as a whole. */
   readonly name: string | null
   readonly description: string
   readonly weight: number
 }
 
-/** What a judge is to do with every result: the parameters of a request, checked and completed. */
+/** The task of a judge: the validated parameters of a request. */
 export interface Task {
   readonly judge: Judge
   readonly mode: 'rubric' | 'choices' | 'pairwise'
   readonly criteria: readonly Criterion[]
-  /** What the judge picks for: each of the criteria, or the whole. */
+  /** The subjects of a choice: each criterion, or the whole. */
   readonly questions: readonly Question[]
   /** Labels with their scores, from best to worst. */
   readonly choices: ReadonlyMap<string, number>
@@ -33,9 +33,9 @@ export interface Task {
   readonly dryRun: boolean
 }
 
-/** One label to pick. */
+/** One label to choose. */
 export interface Question {
-  /** The criterion's name, or null where there is one question only. */
+  /** The name of the criterion, or null for a single question. */
   readonly name: string | null
   readonly weight: number
 }

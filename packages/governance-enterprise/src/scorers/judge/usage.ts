@@ -1,6 +1,6 @@
 import type { Prices } from './judges.ts'
 
-/** Tokens of one call as the provider counts them; `input` includes those read from its cache. */
+/** Tokens of one call as the provider counts them; `input` includes cached input. */
 export interface Usage {
   readonly input: number
   readonly output: number
@@ -9,7 +9,7 @@ export interface Usage {
 
 const MAX_TOKENS = 1e7
 
-/** A count that a provider sent, or null for what cannot be one. */
+/** A token count of a provider, or null if invalid. */
 export const tokenCount = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS
     ? value
@@ -20,8 +20,8 @@ const PARTS = 1_000_000
 export const PARTS_OF_USD = PARTS * 1e6
 
 /**
- * The price of tokens in millionths of a micro-USD, a whole number, so that sums are exact. Prices
- * have six decimals at most.
+ * The price of tokens in millionths of a micro-USD, an integer, so that sums are exact. Prices have
+ * at most six decimals.
  */
 export function priceOf({ input, output, cached }: Usage, prices: Prices): number {
   const parts = (usd: number) => Math.round(usd * PARTS)
@@ -32,20 +32,20 @@ export function priceOf({ input, output, cached }: Usage, prices: Prices): numbe
   )
 }
 
-/** As money on the wire: USD with six decimals, rounded up, so that nothing that cost is free. */
+/** USD with six decimals, rounded up, so that no cost becomes zero. */
 export const usdOf = (parts: number): number => Math.ceil(parts / PARTS) / 1e6
 
-/** The most that a call can cost: a token is rarely less than three bytes of text. */
+/** The maximum usage of a call: a token is rarely shorter than three bytes. */
 export const mostUsage = (promptBytes: number, maxOutputTokens: number): Usage => ({
   input: Math.ceil(promptBytes / 3),
   output: maxOutputTokens,
   cached: 0,
 })
 
-/** Counts what a result or a request has used. */
+/** Sums the usage of a result or a request. */
 export class Meter {
   calls = 0
-  /** Calls that may have been charged for without saying what they used. */
+  /** Calls that may have been charged without a reported usage. */
   unmetered = 0
   input = 0
   output = 0
@@ -69,7 +69,7 @@ export class Meter {
     this.price += other.price
   }
 
-  /** `cost_usd` is null where the model has no price: unknown is not free. */
+  /** `cost_usd` is null if the model has no price: unknown is not free. */
   report(prices: Prices | null) {
     return {
       usage: {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Judge } from './judges.ts'
 import type { Task } from './task.ts'
 
-/** What a judge said: one pick a question, in the order of the task's questions. */
+/** The answer of a judge: one choice per question, in order. */
 export type Verdict = readonly Pick[]
 
 export interface Pick {
@@ -11,22 +11,22 @@ export interface Pick {
   readonly reasoning?: string
 }
 
-/** The shape of a judge's answer: what it is told, and what it is held to. */
+/** The shape of a judge's answer, for the prompt and for validation. */
 export interface VerdictShape {
-  /** JSON Schema; every name required, none beside them. */
+  /** JSON Schema; every name is required, and no other is allowed. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** The verdict, or a clause that says what is wrong with an answer. */
+  /** The verdict, or a clause that describes the fault of an answer. */
   read(answer: string | Readonly<Record<string, unknown>>): Verdict | string
-  /** A verdict that was kept as JSON; null where it does not fit. */
+  /** A stored verdict; null if it does not fit. */
   readKept(text: string): Verdict | null
 }
 
 const MAX_REASONING = 4_000
 
-/** One definition for both sides: providers and their libraries let other labels through. */
+/** One definition for requests and validation: providers and their libraries accept other labels. */
 export function verdictShape({ questions, choices, reasoning, judge }: Task): VerdictShape {
   const pick = z.strictObject({
-    // Reasons after the pick would only defend it.
+    // Reasoning after the choice would only justify it.
     ...(reasoning && { reasoning: z.string() }),
     choice: z.enum([...choices.keys()]),
   })
@@ -54,7 +54,7 @@ export function verdictShape({ questions, choices, reasoning, judge }: Task): Ve
 
 type Picks = Readonly<Record<string, unknown>>
 
-/** Strict: of two equal names a model may mean the one and a reader see the other. */
+/** Strict: with duplicate names, a model may mean one and a reader see the other. */
 function parsed(text: string): unknown {
   try {
     return parseStrictJson(Buffer.from(text))
@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Where it is wrong; what stood there is left out, since it may be an attack on its way back. */
+/** The position of the fault without the value, which may be an attack. */
 function faultOf({ issues }: z.core.$ZodError): string {
   const [issue] = issues
   const path = issue?.path.join('.') ?? ''
@@ -73,7 +73,7 @@ function faultOf({ issues }: z.core.$ZodError): string {
   return path.endsWith('choice') ? `${path} is not one of the labels` : `${path} is not a text`
 }
 
-/** A server that is broken or curious may say what it was called with; whoever asks must not read it. */
+/** A broken or curious server may quote its key; requesters must not see it. */
 const withoutKey = ({ choice, reasoning }: Pick, { key }: Judge): Pick => ({
   choice,
   ...(reasoning !== undefined && {

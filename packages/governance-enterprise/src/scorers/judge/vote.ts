@@ -1,24 +1,24 @@
-/** What one sample says of one question. */
+/** The answer of one sample to one question. */
 export interface Vote {
   readonly label: string
   readonly score: number
 }
 
-/** What the samples say together. */
+/** The combined result of the samples. */
 export interface Result {
   readonly score: number
-  /** The label with the most votes; null where several have as many. */
+  /** The label with the most votes; null for a tie. */
   readonly choice: string | null
   readonly tie: boolean
   readonly votes: Readonly<Record<string, number>>
-  /** Share of the votes that the leading label has. */
+  /** The share of the votes for the leading label. */
   readonly agreement: number
 }
 
-/** Half of the samples and one more must have answered: fewer are no majority of anything. */
+/** More than half of the samples must have answered. */
 export const isQuorum = (valid: number, samples: number): boolean => valid * 2 > samples
 
-/** One result of at least one vote. With `majority`, labels that tie share their scores. */
+/** The result of at least one vote. With `majority`, tied labels share their scores. */
 export function combine(
   votes: readonly Vote[],
   aggregation: 'majority' | 'mean' | 'median',
@@ -52,7 +52,7 @@ function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
 }
 
-/** The score of several criteria. */
+/** The weighted mean of several criteria. */
 export function weightedMean(
   parts: readonly { readonly score: number; readonly weight: number }[],
 ): number {

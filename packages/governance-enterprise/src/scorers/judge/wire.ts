@@ -19,19 +19,19 @@ export interface WireRequest {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** What a provider answered with status 200. */
+/** The response of a provider with status 200. */
 export interface Reply {
   readonly ending: 'complete' | 'truncated' | 'refused'
-  /** JSON text or an object; null where there is no answer in the provider's own shape. */
+  /** JSON text or an object; null for a response without an answer in the provider's shape. */
   readonly answer: string | Readonly<Record<string, unknown>> | null
-  /** Null where it was not told or makes no sense. */
+  /** Null if missing or invalid. */
   readonly usage: Usage | null
 }
 
-/** How a provider is asked, and how its answers are read. Pure. */
+/** The requests and responses of a provider. Pure. */
 export interface WireFormat {
   request(question: Question): WireRequest
-  /** Never throws, whatever the body is. */
+  /** Never throws, whatever the body. */
   read(body: unknown): Reply
 }
 
