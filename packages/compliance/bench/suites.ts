@@ -30,7 +30,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** What the benchmark's main program gives to a suite. */
+/** The interface of the benchmark's main program to a suite. */
 export interface BenchTools {
   readonly rounds: number
   /** Entries of a large ledger. */

@@ -237,7 +237,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** What every ledger begins with. */
+/** The first entries of every ledger. */
 const BEGIN: readonly Said[] = [
   key(ADA.id, 'admin', 'ada@example.org'),
   key(BO.id, 'approver', 'bo@example.org'),

@@ -23,7 +23,7 @@ function factsAfter(cut: string): Facts {
   return fold.end({ chain: SOUND, reports: [] })
 }
 
-/** What does not say how far the record reaches. */
+/** The checks that are independent of the extent of the record. */
 const outcomes = ({ checks }: Facts) =>
   checks
     .filter(({ check }) => !check.startsWith('LED-'))

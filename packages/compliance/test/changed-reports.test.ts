@@ -13,7 +13,10 @@ import { Attacker } from './support/attacker.ts'
 
 type Row = Readonly<Record<keyof ReportRow, unknown>>
 
-/** What somebody with the database writes into the row of a report, and what asking for it answers then. */
+/**
+ * A change to the row of a report by an attacker with the database, and the response to a read of
+ * the report.
+ */
 interface Change {
   readonly name: string
   readonly to: (row: ReportRow) => Partial<Row>

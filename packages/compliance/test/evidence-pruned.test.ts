@@ -6,7 +6,7 @@ import compliance from '../src/index.ts'
 import { day, decision, policy } from './support/entries.ts'
 import { createPlayed, play, QUARTER } from './support/reports.ts'
 
-/** What each report is asked about: entries that speak against a check, and those behind a control. */
+/** The evidence requests for each report: entries that fail a check, and those behind a control. */
 const ASKED = [{ check: 'CHG-2' }, { control: 'CC8.1' }]
 
 describe.each(DIALECTS)('the evidence of a report after a pruning, on %s', (dialect) => {

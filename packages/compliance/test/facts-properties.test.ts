@@ -100,7 +100,7 @@ describe('all entries behind', () => {
     }
   }
 
-  // What these find is no entry: the verification, a setting, or what is stored beside the ledger.
+  // These do not find an entry: verification, a setting, or stored rows.
   const OUTSIDE = new Set(['LED-1', 'LED-2', 'LED-4', 'LED-7', 'REP-1'])
 
   it.each(Object.keys(BAD_FACTS).filter((check) => !OUTSIDE.has(check)))(

@@ -97,7 +97,7 @@ describe('an allow that rests on an approval', () => {
     ['pending', [...pending, resting(day(3), 'apr_1')], [1]],
     ['rejected', [...approval(2, 'apr_1', { vote: 'reject' }), resting(day(3), 'apr_1')], [1]],
     ['that was never asked for', [resting(day(3), 'apr_1')], [1]],
-    // Who approved it may be what was erased.
+    // The erased entry may have been the vote.
     [
       'whose decision was erased',
       [

@@ -57,7 +57,7 @@ describe('rules in force', () => {
     ['an approval rule', [approvalRule(day(1), 'r')], 0],
     ['a switched-off approval rule', [approvalRule(day(1), 'r', { enabled: false })], 1],
     ['a default that denies', [organization('organization.updated', day(1))], 0],
-    // What was erased may have been a rule, or the end of one.
+    // The erased entry may have been a rule, or the end of one.
     ['an erased rule', [{ ...policy(day(1), 'p'), erased: true }], 0],
     [
       'one of which an erased entry may be the end',

@@ -12,7 +12,7 @@ describe('what callers write, and what was erased', () => {
 
   it('an entry that a caller makes look like any other counts as one of a caller, and for nothing else', () => {
     const alike = good.map((one): Said => ({ ...one, kind: 'entry.appended' }))
-    // How far the record reaches is a matter of all entries.
+    // The extent of the record depends on all entries.
     const ofRecord = ['M01', 'M06', 'M07', 'M50']
 
     expect(shown(alike, ofRecord)).toEqual(shown([], ofRecord))

@@ -46,7 +46,7 @@ describe.skipIf(CHROMIUM === null)('in a browser', () => {
     return { page, asked, said }
   }
 
-  /** What does not fit between the edges of the page, at a width in CSS pixels. */
+  /** Elements that exceed the page, at a width in CSS pixels. */
   async function overflowAt(page: Page, width: number): Promise<string[]> {
     await page.setViewportSize({ width, height: 1100 })
     return page.evaluate(`

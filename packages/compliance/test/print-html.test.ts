@@ -8,7 +8,7 @@ import { figureText } from '../src/print/figures.ts'
 import { HOSTILE } from './support/hostile.ts'
 import { FRAMEWORKS, named, quarter, reportOn } from './support/print.ts'
 
-// What the plan does not have is not evidenced.
+// Evidence outside the plan is not evidenced.
 const used = quarter('ACC-5', 'APR-3', 'DEC-3', 'GRD-1')
 const facts = { ...used, organization: { ...used.organization, plan: 'team' as const } }
 const reports = FRAMEWORKS.map((framework) => [framework, reportOn(framework, facts)] as const)

@@ -53,7 +53,7 @@ const documentOf = (report: ReadyReport) => JSON.parse(oscalOf(report)) as Docum
 const valueOf = (props: readonly Prop[], name: string) =>
   props.find((one) => one.name === name)?.value
 
-// What the plan does not have is not evidenced.
+// Evidence outside the plan is not evidenced.
 const used = quarter('ACC-5', 'APR-3', 'DEC-3', 'GRD-1')
 const facts = { ...used, organization: { ...used.organization, plan: 'team' as const } }
 const reports = FRAMEWORKS.map((framework) => [framework, reportOn(framework, facts)] as const)

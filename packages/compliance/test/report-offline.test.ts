@@ -25,7 +25,7 @@ interface Verdict {
   }[]
 }
 
-// A package of the same repository, but none that this one needs.
+// An independent package of the same repository.
 describe.skipIf(!existsSync(VERIFIER)).each(DIALECTS)('remit-verify on %s', (dialect) => {
   const folder = mkdtempSync(join(tmpdir(), 'remit-offline-'))
   const at = (name: string): string => join(folder, name)

@@ -9,7 +9,7 @@ import { play, QUARTER } from './support/reports.ts'
 
 const FRAMEWORKS = ['soc2', 'eu_ai_act', 'nist_ai_rmf'] as const
 
-/** What is said of the record as a whole, or of the time before the period: docs/compliance.md names it. */
+/** Metrics of the whole record, or of the time before the period: docs/compliance.md lists them. */
 const NAMED = [
   /^ledger\.verified_from_seq$/,
   /^metrics\.(M02|M03|M04|M07|M08|M48|M49)\./,
@@ -21,7 +21,7 @@ const NAMED = [
   /^summary\.(satisfied|not_evidenced)$/,
 ]
 
-/** Where two contents differ: members by their path, or the metric, check or evidence that they are of. */
+/** The differences of two contents: members by path, or by their metric, check or evidence kind. */
 function differences(one: unknown, other: unknown, path = ''): string[] {
   if (Object.is(one, other)) return []
   if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return [path]

@@ -17,7 +17,7 @@ async function tablesOf(api: Pick<ReportsApi, 'ok' | 'call'>) {
     const query = { format: 'csv', part }
     const text = await (await api.call('getReport', { params: { id }, query })).text()
     const cells = parseCsv(text).flat()
-    // What was computed is bare, and may be a negative number.
+    // Computed values are bare, and may be negative numbers.
     const texts = cells.filter((cell) => !text.includes(`,${cell},`))
     expect(texts.flatMap(formulasIn)).toEqual([])
     tables.set(part, readTable(text))

@@ -44,7 +44,7 @@ async function played(dialect: (typeof DIALECTS)[number]): Promise<Installation>
 const report = (api: Api, framework: string): Promise<ReadyReport> =>
   readyReport(api, { framework, ...QUARTER })
 
-/** What is hashed of each framework's report. */
+/** The hashed content of each framework's report. */
 async function hashes(api: Api): Promise<string[]> {
   const found: string[] = []
   for (const framework of FRAMEWORKS) {

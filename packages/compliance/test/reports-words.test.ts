@@ -27,7 +27,7 @@ describe.each([...CATALOGUES.keys()])('a report on %s', (framework) => {
       const query = { format, ...(part && { part }) }
       const answer = await api.call('getReport', { params: { id: ids[0]! }, query })
       expect(answer.status).toBe(200)
-      // How a page is laid out is not what it says.
+      // The layout of a page is not part of its content.
       const text = (await answer.text()).replace(/<style>.*?<\/style>/s, '')
       expect(text.length).toBeGreaterThan(500)
       expect(NEVER.exec(text)).toBeNull()

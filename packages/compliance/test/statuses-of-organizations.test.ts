@@ -19,7 +19,7 @@ import { goodLedger } from './support/good-ledger.ts'
 const FRAMEWORKS = [...CATALOGUES.keys()]
 const SOUND_CHAIN = { chain: { ...SOUND, checkpoints: 3 }, reports: [] }
 
-/** What a report on the first quarter says of an organization with these entries. */
+/** The content of a report on the first quarter of an organization with these entries. */
 function contentFor(framework: Framework, said: readonly Said[]): ReportContent {
   const of = catalogue(framework)
   const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }

@@ -8,7 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { Attacker } from './support/attacker.ts'
 
-/** What he does; the ledger has 33 entries, the last of them about a report, and a checkpoint every five. */
+/**
+ * The attack; the ledger has 33 entries, the last of them about a report, and a checkpoint every
+ * five entries.
+ */
 interface Attack {
   readonly name: string
   readonly run: (attacker: Attacker, own: LedgerSigner) => Promise<unknown>

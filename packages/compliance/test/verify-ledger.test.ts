@@ -22,7 +22,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
   })
   afterAll(() => api.remit.close())
 
-  /** An organization of its own with so many entries. */
+  /** An organization of its own with a number of entries. */
   const ledgerOf = async (count: number): Promise<Api> => {
     const org = await api.remit.organization()
     if (count > 3)

@@ -14,7 +14,7 @@ export interface Result {
   readonly detail: string
 }
 
-/** What one round of load gave. */
+/** The results of one round of load. */
 export interface Traffic {
   readonly perSecond: number
   readonly p50Ms: number

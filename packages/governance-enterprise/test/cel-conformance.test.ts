@@ -8,15 +8,15 @@ import { asJson, canonical, fromSuite, nameOf, promisedTests } from './support/c
 import type { ConformanceTest } from './support/cel-conformance.ts'
 import { describeWithData } from './support/shared-data.ts'
 
-/** What the library is known to miss: field names in backquotes, and a map key of another type. */
+/** Known gaps of the library: field names in backquotes, and map keys of another type. */
 const KNOWN_MISSES = [
   'fields/qualified_identifier_resolution: {0: 1, 0u: 2}[0.0]',
   ...Array<string>(6).fill('fields/quoted_map_fields'),
 ]
 
 /**
- * Where conditions are stricter on purpose: text that is no number in digits is an error. A NaN is
- * neither above nor below any limit, so a request that sends one would slip past every comparison.
+ * Deliberately stricter cases: text without plain digits is an error. NaN is neither above nor
+ * below a limit, so a request with one would pass every comparison.
  */
 const makesNoNumber = ({ expr }: ConformanceTest): boolean =>
   /double\("(?:NaN|-?Infinity)"\)/.test(expr)

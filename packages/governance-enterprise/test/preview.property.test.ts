@@ -57,7 +57,7 @@ const question: fc.Arbitrary<AuthorizeRequest> = fc.record(
   { requiredKeys: ['agent_id', 'action'] },
 )
 
-/** What happens in an organization: questions most of all. */
+/** Events of an organization, mostly requests. */
 const anyStep = fc.oneof(
   { weight: 8, arbitrary: fc.record({ does: fc.constant('ask' as const), request: question }) },
   {

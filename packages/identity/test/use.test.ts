@@ -28,7 +28,7 @@ describe.each(DIALECTS)('what is told of the use of credentials, on %s', (dialec
     })
     return data
   }
-  /** Waits for what nobody waits for. */
+  /** Waits for background work. */
   const eventually = async (count: number, agent: string) => {
     for (let i = 0; i < 200 && (await refusals(agent)).length < count; i++) await delay(10)
     return refusals(agent)

@@ -5,7 +5,7 @@ export interface DecisionFacts {
   readonly plan: string | null
   /** The number of rules and grants that matched; null if the entry has no list of them. */
   readonly matches: number | null
-  /** Whether a policy, a permission or an approval rule matched. */
+  /** True if a policy, a permission or an approval rule matched. */
   readonly isGoverned: boolean
   /** The matches; empty without a list. */
   readonly matched: readonly Matched[]

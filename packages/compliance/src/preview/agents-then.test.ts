@@ -15,7 +15,7 @@ const erased = (seq: number, agent_id: string | null) => ({
   payload: null,
 })
 
-/** The environments of a and b once all entries were seen; null where nobody knows. */
+/** The environments of a and b after all entries; null if unknown. */
 function environments(...entries: Parameters<AgentsThen['entry']>[0][]) {
   const agents = new AgentsThen()
   for (const one of entries) agents.entry(one)

@@ -96,7 +96,7 @@ describe('statuses over the shipped catalogues', () => {
         const found = statuses(id, { outcomes: [failed(check)] })
         const moved = [...found].filter(([, [status]]) => status === 'attention')
         const { fallback } = catalogue(id).framework
-        // A broken chain is told by the chain itself, about every control.
+        // A broken chain affects every control by itself.
         const isSerious = ['high', 'critical'].includes(severity) && check !== 'LED-7'
         const other = isSerious ? fallback.slice(0, 1) : []
         const named = severity === 'low' ? [] : controls[id].length > 0 ? controls[id] : other

@@ -7,7 +7,7 @@ import type { OnProgress, Runner } from './runner.ts'
 const trust = { vkeys: [], anchors: [], unread: [] }
 const job = (orgId: string): Task => ({ orgId, trust, kind: 'verify', options: {} })
 
-/** A place for jobs that ends each when it is told to. */
+/** A runner that finishes each job on demand. */
 class Place implements Runner {
   static all: Place[] = []
   isAlive = true

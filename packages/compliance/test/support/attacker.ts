@@ -17,7 +17,10 @@ const TABLES = ['ledger_entry', 'ledger_head', 'ledger_checkpoint', 'ledger_node
 /** The rows of each of `TABLES`. */
 type Copy = readonly (readonly unknown[])[]
 
-/** Whoever has the whole database. Hashes and trees are made here anew, from docs/ledger-format.md. */
+/**
+ * An attacker with the whole database, who rebuilds hashes and trees according to
+ * docs/ledger-format.md.
+ */
 export class Attacker {
   readonly db: Db
   readonly orgId: string

@@ -20,14 +20,14 @@ import {
   withSession,
 } from './entries.ts'
 
-/** What a report is made of. */
+/** The input of a report. */
 export interface Given {
   readonly said: readonly Said[]
   readonly chain: ChainFacts
   readonly report: RecordedReport
 }
 
-/** What stands beside the good ledger. */
+/** The verification of the good ledger. */
 export const GOOD_CHAIN: ChainFacts = { ...SOUND, checkpoints: 3 }
 export const GOOD_REPORT: RecordedReport = {
   seq: 170,
@@ -188,6 +188,6 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
 
 /** Checks that cannot fail alone, with what fails beside them. */
 export const ALONG: Readonly<Record<string, readonly string[]>> = {
-  // Where no rule restricts anything, none asks people either.
+  // Without a restricting rule there is no approval rule either.
   'CHG-4': ['APR-6'],
 }

@@ -48,7 +48,10 @@ export function readTable(text: string): Record<string, string>[] {
   return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i] ?? ''])))
 }
 
-/** What a spreadsheet that splits at semicolons, tabs and line ends would run; empty when nothing. */
+/**
+ * The formulas that a spreadsheet would run after a split at semicolons, tabs and line ends; empty
+ * if none.
+ */
 export function formulasIn(cell: string): string[] {
   const pieces = cell.split(/[;\t\r\n]/)
   return pieces.filter((piece, i) => {

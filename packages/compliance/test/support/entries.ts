@@ -10,7 +10,7 @@ export const APP = { type: 'key', id: 'key_app' } as const
 
 const DAY = 86_400_000
 
-/** A time so many days, and hours, after the beginning of the period. */
+/** A time, in days and hours after the start of the period. */
 export const day = (days: number, hours = 0): string =>
   new Date(Date.parse(`${FROM}T00:00:00.000Z`) + days * DAY + hours * 3_600_000).toISOString()
 
@@ -86,7 +86,7 @@ export const withSession = (said: Said, session_id: string): Said => ({
   data: { ...said.data, context: { session_id } },
 })
 
-/** What the limit of `payer` was held against. */
+/** The recorded caps and usage of `payer`. */
 export const spendOf = (amount: number, spent = 0): object => ({
   amount_usd: amount,
   daily: { limit_usd: 100, spent_usd: spent },
@@ -202,7 +202,7 @@ export function approval(at: number, id: string, given: Partial<Case> = {}): Sai
 }
 
 interface Case {
-  /** Null: nobody decides. */
+  /** Null: no vote. */
   readonly vote: 'approve' | 'reject' | null
   /** Seconds until it is decided. */
   readonly after: number

@@ -28,7 +28,7 @@ const guardCheck = (at: string, more: object = {}): Said => ({
   data: { action: 'block', flagged: true, score: 0.9, ...more },
 })
 
-/** What an organization leaves that has everything set up, uses it, and keeps to it. */
+/** The ledger of an organization that uses every feature correctly. */
 export const goodLedger = (): Said[] => [
   ...founding(),
   ...rules(),

@@ -36,7 +36,7 @@ const policy = (at: string, id: string, effect: string): Said =>
 const rule = (at: string, kind: string, actor = ADA as Said['actor']): Said =>
   change(at, kind, { approval_rule: { id: 'large', enabled: true } }, actor)
 
-/** What was asked, what was said to it, what matched; and what of the data is another. */
+/** A decision with its request, result, matches and further data. */
 const decided = (
   at: string,
   [agent_id, action]: readonly [string, string],
@@ -278,7 +278,7 @@ export const HAND_MADE: readonly Said[] = [
   /* 44 */ decided('2026-01-15T01', BUY, ['allow', 'policy_allow'], [ALLOW]),
   /* 45 */ change('2026-01-16T00', 'permission.revoked', { ...DENY, revoked: ['no_buying'] }),
   /* 46 */ rule('2026-01-17T00', 'approval_rule.removed'),
-  // What apr_3 asked for, and nobody approved.
+  // The action of apr_3, which was not approved.
   /* 47 */ decided(
     '2026-01-18T00',
     ['payer', 'payments.large'],

@@ -1,4 +1,4 @@
-/** Names that callers could choose to harm a page, or whoever reads it. */
+/** Names that callers could choose to attack a page or its reader. */
 export const HOSTILE: readonly string[] = [
   '<script>window.harmed = 1</script>',
   '</title><script>window.harmed = 2</script>',

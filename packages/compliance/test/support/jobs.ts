@@ -4,7 +4,7 @@ import { createFold, SeqGatherer } from '../../src/facts/index.ts'
 import { SOUND } from '../../src/facts/outside.ts'
 import type { Jobs } from '../../src/jobs/jobs.ts'
 
-/** The jobs at once, in this thread: over small ledgers that nobody tampered with. */
+/** Jobs in this thread: for small, valid ledgers. */
 export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
   const rowsOf = (orgId: string) =>
     db.selectFrom('ledger_entry').selectAll().where('org_id', '=', orgId).orderBy('seq').execute()

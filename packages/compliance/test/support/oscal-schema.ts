@@ -1,10 +1,10 @@
 import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 
-/*
- * What of OSCAL's assessment-results, version 1.2.1, a document of ours can contain, in our own words and
- * as strict as NIST's JSON schema is there: members that are known, none else; no empty lists; the forms
- * of tokens, strings, times, identifiers and references.
+/**
+ * A subset of OSCAL's assessment-results, version 1.2.1, that our documents use, as strict as
+ * NIST's JSON schema: no unknown members; no empty lists; the forms of tokens, strings, times,
+ * identifiers and references.
  */
 
 const STRING = { type: 'string', pattern: '^\\S(.*\\S)?$' }

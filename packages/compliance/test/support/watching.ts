@@ -11,7 +11,7 @@ export interface Watching {
   readonly watch: Watch
 }
 
-/** A process of an installation whose watch looks when it is told to. */
+/** A process of an installation whose watch runs on demand. */
 export async function createWatching(options: TestRemitOptions): Promise<Watching> {
   let watch: Watch | undefined
   const module = defineModule({

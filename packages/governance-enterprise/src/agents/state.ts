@@ -6,11 +6,11 @@ export interface Roster {
   readonly registry: ReadonlyMap<string, RegisteredAgent>
   /** Suspended agents outside the registry, with the reason. */
   readonly suspended: ReadonlyMap<string, string>
-  /** Whether agents outside the registry may act. */
+  /** The treatment of agents outside the registry. */
   readonly unknownAgents: 'allow' | 'deny'
 }
 
-/** Whether the state of an agent allows it to act. */
+/** The state of an agent with regard to acting at all. */
 export type AgentState =
   | { readonly state: 'active' }
   | { readonly state: 'suspended'; readonly reason: string }

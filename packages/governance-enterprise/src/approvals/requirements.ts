@@ -43,7 +43,7 @@ export interface Vote {
 export interface Parties {
   readonly agentId: string
   readonly askers: readonly Asker[]
-  /** Whether votes of requesting keys are ignored. */
+  /** True to ignore votes of requesting keys. */
   readonly fourEyes: boolean
   readonly actingFor: string | null
   /** Names of the people who own the agent. */

@@ -27,7 +27,7 @@ const orders = <T>(items: readonly T[]): T[][] =>
     ? [[...items]]
     : items.flatMap((item, i) => orders(items.toSpliced(i, 1)).map((rest) => [item, ...rest]))
 
-/** What policy rules are to say, in one place and without an index. */
+/** The expected result of policy rules, computed directly and without an index. */
 function expected(kinds: readonly Kind[], defaultEffect: 'allow' | 'deny'): string {
   const has = (effect: string, answer: string) =>
     kinds.some((kind) => kind.effect === effect && kind.answer === answer)

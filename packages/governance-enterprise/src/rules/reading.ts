@@ -52,7 +52,7 @@ export class Reading {
     return [...bounded(['_<_', '_<=_'])].filter((name) => isAmount(name) && !below.has(name))
   }
 
-  /** Whether the condition reads nothing of a request. */
+  /** True if the condition reads nothing of a request. */
   get isConstant(): boolean {
     return this.#names === 0
   }

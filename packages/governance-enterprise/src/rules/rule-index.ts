@@ -15,7 +15,7 @@ export interface Candidates<R> {
  */
 interface Link<R> {
   readonly rule: R
-  /** Whether it matches every request with the key. */
+  /** True if it matches every request with the key. */
   readonly certain: boolean
   readonly next: Link<R> | null
 }

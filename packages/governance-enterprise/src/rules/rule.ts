@@ -15,7 +15,7 @@ export interface Rule {
   readonly expiresAt: number | null
 }
 
-/** Whether a rule matches a request, or the error of its condition. */
+/** Returns true if a rule matches a request, false if not, or the error of its condition. */
 export const matchRule = (rule: Rule, ask: Ask, meter?: Meter): boolean | 'error' =>
   isAbout(rule, ask) && holds(rule, ask, meter)
 

@@ -15,7 +15,7 @@ const ask = (agent_id: string): Ask => ({
   now: Date.parse('2026-11-20T08:00:00.000Z'),
 })
 
-/** What a source of these answers gives for the agent `payer`. */
+/** The measurement of agent `payer` by a source with these answers. */
 const measured = async (
   spent: (query: SpendQuery, signal: AbortSignal) => Promise<number>,
   deadlineMs = 1_000,

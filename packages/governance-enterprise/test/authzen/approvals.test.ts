@@ -25,7 +25,7 @@ describe.each(DIALECTS)('AuthZEN and approvals on %s', (dialect) => {
     amount++
   })
 
-  /** What the agent asks for in this test, pointing at an approval or not. */
+  /** The agent's request in this test, with or without a reference to an approval. */
   const evaluate = (id?: string, context: object = { amount }) =>
     api.ok('accessEvaluation', {
       body: { ...ASK, context: { ...context, ...(id !== undefined && { approval: { id } }) } },

@@ -158,7 +158,7 @@ async function perform(api: Api, one: Step, parents: Map<string, string | null>)
 
 type Rule = EffectivePermissions['denies'][number]
 
-/** Whether the view says yes to a request, read as its documentation says. */
+/** Returns whether the view lists a request as allowed, read as documented. */
 function isListed(view: EffectivePermissions, ask: Ask, time: string): boolean {
   if (view.suspended || view.denies.some((deny) => isAbout(deny, ask, time))) return false
   if (view.mode === 'open') return true

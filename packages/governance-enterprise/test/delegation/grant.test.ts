@@ -90,7 +90,7 @@ describe.each(DIALECTS)('POST /v1/delegation/permissions/{id} on %s', (dialect) 
       depth: 1,
       chain: ['root', 'child'],
       granted_by: { type: 'agent', id: 'planner' },
-      // What its chain leaves.
+      // The depth that its chain leaves.
       max_depth: 1,
       effective: true,
     })

@@ -7,7 +7,7 @@ import { json, startSpendService } from '../support/spend-service.ts'
 
 const params = { id: 'payer' }
 
-/** What the ledger says of thresholds, oldest first: percent and window. */
+/** The thresholds in the ledger, oldest first: percent and window. */
 async function toldTo(api: Api): Promise<string[]> {
   const { data } = await api.ok('listEntries', {
     query: { kind: 'spend.threshold', order: 'asc', agent_id: 'payer' },

@@ -108,7 +108,7 @@ async function perform(api: Api, one: Step, decisions: string[]): Promise<number
     .status
 }
 
-/** What the API shows of day and month, which it keeps as totals, against the replay's sums. */
+/** Compares the day and month totals of the API with the replay's sums. */
 async function expectSameTotals(api: Api, replay: Replay, nowMs: number): Promise<void> {
   const now = new Date(nowMs).toISOString()
   for (const id of ['a', 'b']) {

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { createTestRemit } from '@remit/core/testing'
 import governance from '../../src/index.ts'
 
-/** What the parent sends to this process: where Remit's data is, and what to ask. */
+/** The message from the parent: the location of Remit's data, and the requests. */
 export interface Job {
   readonly url: string
   readonly signingKey: string

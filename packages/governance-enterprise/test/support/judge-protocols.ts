@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 
 type Json = Record<string, unknown>
 
-/** What a request asks of the model. */
+/** The request to the model. */
 export interface Asked {
   readonly model: string
   readonly system: string
   readonly user: string
-  /** How JSON is asked for. */
+  /** The JSON mode of the request. */
   readonly form: 'json_schema' | 'tool' | 'json_object' | 'none'
   /** JSON Schema of the verdict; null where only words describe it. */
   readonly schema: Json | null
@@ -21,7 +21,7 @@ export interface Saying {
 /** One protocol, from the server's side. */
 export interface Speaker {
   read(body: Json): Asked
-  /** Why the real server would answer 400, or null. */
+  /** The reason for a 400 by the real server, or null. */
   faultOf(body: Json, headers: IncomingHttpHeaders): string | null
   /** The body of a success. */
   answer(asked: Asked, text: string, saying?: Saying): Json

@@ -9,7 +9,7 @@ export interface LoggedCall {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Record<string, unknown>
-  /** What the model is told, whatever the protocol. */
+  /** The prompt of the model, in any protocol. */
   readonly system: string
   readonly user: string
   readonly at: number
@@ -23,7 +23,7 @@ export interface Exchange {
   readonly speaker: Speaker
   readonly response: ServerResponse
   readonly path: string
-  /** How many requests this model has had before. */
+  /** The number of earlier requests to this model. */
   readonly nth: number
 }
 

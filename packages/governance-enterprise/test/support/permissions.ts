@@ -1,7 +1,7 @@
 import type { Roster } from '../../src/agents/state.ts'
 import type { PermissionRow } from '../../src/tables/delegation.ts'
 
-/** An organization that registers nobody, with agents that were stopped. */
+/** An organization without registered agents, with some suspended ones. */
 export const aRoster = (suspended: readonly string[] = []): Roster => ({
   registry: new Map(),
   suspended: new Map(suspended.map((id) => [id, 'test'])),

@@ -22,6 +22,6 @@ export function verdictOf(snapshot: PolicySnapshot, ask: Ask, meter: Meter = pat
   return said.verdict === 'default' ? `default ${said.effect}` : said.verdict
 }
 
-/** Whether the rules let a request through. */
+/** Returns whether the rules allow a request. */
 export const isAllowed = (snapshot: PolicySnapshot, ask: Ask): boolean =>
   ['allow', 'default allow'].includes(verdictOf(snapshot, ask))

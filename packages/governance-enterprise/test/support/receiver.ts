@@ -12,7 +12,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, nth: number) => void
 
-/** The server of a webhook's owner, on loopback: answers as it is told to. */
+/** A webhook receiver on loopback with configurable responses. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly received: readonly Received[]
@@ -73,6 +73,6 @@ export interface Message {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What a message says, if its signature is right; throws otherwise. Checks the time too. */
+/** The verified content of a message; throws if its signature or time is invalid. */
 export const verified = (secret: string | null, { headers, body }: Received): Message =>
   new Webhook(secret ?? '').verify(body, headers) as Message

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
-/** A cost service of somebody else, on loopback: answers as it is told to, and can be stopped. */
+/** A cost service on loopback with configurable responses, which can be stopped. */
 export interface SpendService {
   readonly url: string
   /** Path and query of every request. */

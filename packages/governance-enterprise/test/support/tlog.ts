@@ -72,7 +72,7 @@ export function readProof(text: string): { index: number; hashes: string[]; note
   }
 }
 
-/** Whether a consistency proof leads from one root to the other (RFC 9162 §2.1.4.2). */
+/** Returns whether a consistency proof connects two roots (RFC 9162 §2.1.4.2). */
 export function isConsistent(
   from: number,
   to: number,

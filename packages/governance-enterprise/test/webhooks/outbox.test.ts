@@ -167,7 +167,7 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
       return last_delivery?.error != null && last_delivery
     })
     expect(last).toMatchObject({ status: 'retrying', ...failed })
-    // What the first attempt comes to after all changes nothing.
+    // The result of the first attempt has no effect.
     await dying.remit.close()
     expect(await rows(api)).toMatchObject([{ state: 'waiting', ...failed }])
     await next.remit.close()

@@ -84,7 +84,7 @@ it('is exchanged once by two processes on one database', async () => {
     )
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   }
-  // What one process has seen of an issuer, the other forgets with it.
+  // The memory of one process about an issuer ends with the other's removal of it.
   await remit.call('DELETE', `/v1/identity/idp/${idp}`, { key: org.key })
   expect((await first.exchange(first.token())).status).toBe(400)
   await remit.close()

@@ -175,7 +175,7 @@ describe('a trusted issuer', () => {
     const discovered = await register({ issuer, jwks: { type: 'discovery' } })
     expect(discovered.status).toBe(400)
     expect(await discovered.json()).toMatchObject({ errors: [{ path: 'issuer' }] })
-    // Where nothing is fetched, the issuer is only a text.
+    // Without a fetch, the issuer is only a text.
     expect((await register({ issuer })).status).toBe(201)
     if (issuer.includes('?')) return
     const given = await register({ issuer: ISSUER, jwks: { type: 'url', url: issuer } })

@@ -5,7 +5,10 @@ import { createApi as createAny } from '@remit/core/testing'
 import type { Api, Ok, TestRemitOptions } from '@remit/core/testing'
 import identity from '../../src/index.ts'
 
-/** POST /v1/authorize over the core's decision path without a stage: whoever is let in is allowed. */
+/**
+ * POST /v1/authorize on the decision path of core without a stage: every admitted caller is
+ * allowed.
+ */
 const deciding = defineModule({
   name: 'test_authorize',
   setup: ({ decider }) => ({

@@ -69,7 +69,7 @@ export async function createFederation(
   return federationOf(remit, clock, draft.org, key, id)
 }
 
-/** What an organization does, seen through one process. */
+/** The operations of an organization through one process. */
 export function federationOf(
   remit: TestRemit,
   clock: TestClock,

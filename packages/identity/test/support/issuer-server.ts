@@ -19,9 +19,9 @@ export interface IssuerServer {
   token(): Promise<string>
   /** Signs with a new key; the old one stays in the set, or not. */
   rotate(options: { readonly overlap: boolean }): void
-  /** Answers a path badly until it is told `null`. */
+  /** Fails requests for a path until reset with `null`. */
   fault(path: string, fault: Fault | null): void
-  /** How often a path was asked for. */
+  /** The number of requests for a path. */
   hits(path: string): number
   close(): Promise<void>
 }

@@ -15,7 +15,7 @@ describe('a cell', () => {
   test('of those there are more than forty-two, and as they are they would be formulas', () => {
     expect(FORMULAS.length).toBeGreaterThan(42)
     const tame = FORMULAS.filter((text) => formulasIn(text).length === 0)
-    // What only a reader that knows no quotes would run, or is no formula already.
+    // Only a reader without quotes would run these, or they are no formulas.
     expect(tame).toEqual(['\t', '\n', `harmless;'"=1`, '","=1","', '\uD800=1', "'=1"])
   })
 
