@@ -135,7 +135,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
   })
 
   test('that the checkpoints of a ledger are gone is told, where some were kept', async () => {
-    const NONE = /^The checkpoints of REMIT_CHECKPOINT_DIR: there are none of this ledger/
+    const NONE = /^The checkpoints in REMIT_CHECKPOINT_DIR: the folder has none for this ledger/
     const fresh = await verify()
     await kept(2)
     const held = await verify()
@@ -169,6 +169,6 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     const found = await apiOf(astray.remit, api.org).ok('verifyLedger', { body: {} })
     await astray.remit.close()
     expect(found).toMatchObject({ valid: true, anchored_by: 'signature' })
-    expect(found.not_checked.join()).toMatch(/REMIT_CHECKPOINT_DIR: reading gave ENOTDIR/)
+    expect(found.not_checked.join()).toMatch(/REMIT_CHECKPOINT_DIR: reading failed with ENOTDIR/)
   })
 })

@@ -269,7 +269,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
       body: { framework: 'soc2', to },
     })
     expect(status).toBe(400)
-    expect(detail).toContain('to: entries of the period are still being written')
+    expect(detail).toContain('to: is too recent: entries of the period are still being written')
     expect(errors?.map(({ path }) => path)).toEqual(['to'])
     expect(await generatedEntries(api)).toEqual([])
   })
