@@ -5,12 +5,14 @@ import { defineConfig } from 'vitest/config'
 
 const rooms = [
   'packages/contract',
+  'packages/sdk',
   'packages/core',
   'packages/governance-enterprise',
   'packages/identity',
   'packages/compliance',
   'apps/server',
   'apps/verify',
+  'examples',
   'tools/guard-training',
 ]
 

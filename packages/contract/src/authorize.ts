@@ -27,6 +27,7 @@ export const Reason = z
     'approval_rejected',
     'approval_backlog',
     'stage_unavailable',
+    'self_test',
   ])
   .meta({ id: 'Reason' })
 export type Reason = z.infer<typeof Reason>

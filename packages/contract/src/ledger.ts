@@ -82,12 +82,17 @@ export const AppendRequest = z
     trace_id: TraceId.optional(),
     metadata: FreeForm.optional(),
     cost_usd: Usd.optional(),
-    decision_id: z.string().max(64).optional(),
+    decision_id: z
+      .string()
+      .max(64)
+      .nullable()
+      .optional()
+      .describe('null says that something ran without a decision: `enforcement.gap`'),
     settle: z.enum(['held', 'release']).optional(),
     occurred_at: Timestamp.optional(),
     outcome: AppendOutcome.optional(),
   })
-  .refine(({ settle, decision_id: id }) => settle === undefined || id !== undefined, {
+  .refine(({ settle, decision_id: id }) => settle === undefined || typeof id === 'string', {
     path: ['decision_id'],
     message: 'is required with settle',
   })

@@ -11,6 +11,7 @@ export const WebhookEvent = z
     'approval.expired',
     'approval.consumed',
     'authorization.denied',
+    'enforcement.gap',
     'spend.threshold',
   ])
   .meta({ id: 'WebhookEvent' })

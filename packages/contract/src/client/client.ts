@@ -37,10 +37,17 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** The same client with other options, such as another `fetch` or no retries. */
-export function withOptions(client: Client, changed: Partial<ClientOptions>): Client {
+export const withOptions = (client: Client, changed: Partial<ClientOptions>): Client =>
+  createClient({ ...madeWith(client), ...changed })
+
+/** The `fetch` that a client calls. */
+export const fetchOf = (client: Client): NonNullable<ClientOptions['fetch']> =>
+  madeWith(client).fetch ?? globalThis.fetch
+
+function madeWith(client: Client): ClientOptions {
   const options = optionsOf.get(client)
-  if (!options) throw new TypeError('withOptions takes a client that createClient made')
-  return createClient({ ...options, ...changed })
+  if (!options) throw new TypeError('only a client that createClient made has options')
+  return options
 }
 
 function operationOf(name: EndpointName, route: string, base: string, options: ClientOptions) {

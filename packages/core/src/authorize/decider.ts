@@ -20,6 +20,7 @@ import { FilledSlots } from './filled-slots.ts'
 import { preview } from './preview.ts'
 import type { Preview, PreviewOptions } from './preview.ts'
 import { resourceText, unclearType } from './resource.ts'
+import { selfTestAction, selfTestLane } from './self-test.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Claims, Stage } from './stage.ts'
 
@@ -64,13 +65,15 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   ): Promise<AuthorizeAnswer> {
     const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
+    const asked = { ...requester, caller }
+    const decision = selfTestAction(request.action)
     try {
-      return await this.#writer.submit(
-        this,
-        caller.orgId,
-        { decisionId, request, claims },
-        { ...requester, caller },
-      )
+      if (decision !== null) {
+        const job = { decisionId, request, decision }
+        return await this.#writer.submit(selfTestLane, caller.orgId, job, asked)
+      }
+      const job = { decisionId, request, claims }
+      return await this.#writer.submit(this, caller.orgId, job, asked)
     } catch (error) {
       throw unrecorded(error)
     }

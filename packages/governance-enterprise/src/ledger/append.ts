@@ -22,12 +22,23 @@ import type { Movement } from '../spend/totals-store.ts'
 
 type Appended = Answer<typeof endpoints.appendEntry>
 
+<<<<<<< HEAD
 /** An append; `linked` is the agent of the decision that it links to, null if unknown. */
 export type AppendJob = AppendRequest & { readonly linked?: string | null }
+=======
+/** An append; `linked` is the decision that it only links to, null where there is none. */
+export type AppendJob = AppendRequest & { readonly linked?: Linked | null }
+
+/** A decision that an append links to. */
+export interface Linked {
+  readonly agentId: string
+  readonly isAllow: boolean
+}
+>>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
 
 /** Returns whether an append settles the hold of its decision or only links to it. */
 export const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
-  decision_id !== undefined && (cost_usd !== undefined || settle !== undefined)
+  decision_id != null && (cost_usd !== undefined || settle !== undefined)
 
 /**
  * Appends by callers: the entry, its cost and the settled hold, in one transaction. Without
@@ -90,12 +101,18 @@ class Batch {
     const own = ownAgent(caller)
     const { linked, ...body } = asked
     const job = own === null ? body : { ...body, actor: own, agent_id: own }
+<<<<<<< HEAD
     if (job.decision_id !== undefined && !settles(job))
       return this.#link(job, caller, linked ?? null)
     const found = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
     // Holds of other agents do not exist for a credential.
+=======
+    if (job.decision_id != null && !settles(job)) return this.#link(job, caller, linked ?? null)
+    const found = job.decision_id == null ? undefined : this.#holds.get(job.decision_id)
+    // What another agent holds does not exist for a credential.
+>>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
     const hold = found && isOwn(caller, found.agent_id) ? found : undefined
-    if (job.decision_id !== undefined) {
+    if (job.decision_id != null) {
       if (!hold)
         return fail('decision_not_found', `No allowed decision has the id ${job.decision_id}`)
       if (hold.state === 'settled')
@@ -120,12 +137,22 @@ class Batch {
   #link(
     job: AppendRequest,
     caller: Caller | null,
-    agent: string | null,
+    linked: Linked | null,
   ): Outcome<Appended> | Failure {
+<<<<<<< HEAD
     if (agent === null || !isOwn(caller, agent))
       return fail('decision_not_found', `No decision has the id ${job.decision_id}`)
     if (job.agent_id !== undefined && job.agent_id !== agent) return otherAgent(agent)
     return this.#outcome(draftOf(job, agent, caller))
+=======
+    if (linked === null || !isOwn(caller, linked.agentId))
+      return fail('decision_not_found', `There is no decision ${job.decision_id}`)
+    const { agentId, isAllow } = linked
+    if (job.agent_id !== undefined && job.agent_id !== agentId) return otherAgent(agentId)
+    // An outcome is what became of an execution, and nothing but an allow may be executed.
+    const isGap = !isAllow && job.outcome !== undefined
+    return this.#outcome(draftOf(job, agentId, caller, isGap ? GAP : APPENDED))
+>>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
   }
 
   #outcome(draft: EntryDraft): Outcome<Appended> {
@@ -185,10 +212,24 @@ const scopeRequired = (): Failure =>
     },
   )
 
+<<<<<<< HEAD
 /** Always kind `entry.appended`: a caller must not imitate entries of the server. */
 function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | null): EntryDraft {
+=======
+const APPENDED = 'entry.appended'
+/** Something ran without an allow. */
+const GAP = 'enforcement.gap'
+
+/** No member of the request chooses the kind of its entry, so none can look like the server's own. */
+function draftOf(
+  job: AppendRequest,
+  agentId: string | null,
+  caller: Caller | null,
+  kind: typeof APPENDED | typeof GAP = job.decision_id === null ? GAP : APPENDED,
+): EntryDraft {
+>>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
   return {
-    kind: 'entry.appended',
+    kind,
     actor: actorOf(job.actor, agentId, caller?.principal.id ?? null),
     agent_id: agentId,
     action: job.action,

@@ -29,9 +29,13 @@ export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
   /** Decisions never change, so a linked one is read before the transaction. */
   const withLink = async (orgId: string, body: AppendRequest): Promise<AppendJob> => {
     const { decision_id: id } = body
-    if (id === undefined || settles(body)) return body
+    if (id == null || settles(body)) return body
+    // Every allow has a hold, until it is old.
     const [hold] = await findHolds(db, orgId, [id])
-    return { ...body, linked: hold?.agent_id ?? (await ledger.agentOfDecision(orgId, id)) }
+    const linked = hold
+      ? { agentId: hold.agent_id, isAllow: true }
+      : await ledger.decisionOf(orgId, id)
+    return { ...body, linked }
   }
   return implement(endpoints, {
     listEntries: async ({ query }, caller) => {

@@ -9,6 +9,7 @@ export function eventOf(kind: string, decision: string | null): WebhookEvent | n
     case 'approval.decided':
     case 'approval.expired':
     case 'approval.consumed':
+    case 'enforcement.gap':
     case 'spend.threshold':
       return kind
     default:
@@ -35,6 +36,10 @@ function dataOf(entry: Entry): Record<string, unknown> {
   if (kind === 'authorization.decided') {
     const { decision_id, matched, spend } = data
     return { decision_id, agent_id, action, resource, decision, reason, matched, spend, ledger }
+  }
+  if (kind === 'enforcement.gap') {
+    const { decision_id, outcome } = data
+    return { decision_id, agent_id, action, resource, outcome, ledger }
   }
   const { context: _, ...approval } = (data['approval'] ?? {}) as Record<string, unknown>
   return { agent_id, action, resource, approval, ledger }

@@ -16,7 +16,7 @@ export const entriesMeter: CreateMeter = () => {
       byKind.set(kind, (byKind.get(kind) ?? 0) + 1)
     },
     end() {
-      const appended = byKind.get('entry.appended') ?? 0
+      const appended = (byKind.get('entry.appended') ?? 0) + (byKind.get('enforcement.gap') ?? 0)
       const counted = {
         count: entries,
         first_seq: firstSeq,

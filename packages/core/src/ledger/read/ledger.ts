@@ -30,6 +30,12 @@ const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
 /** Milliseconds between the making and the recording of an id at most. */
 const NEAR_MS = 60_000
 
+/** A recorded decision, by its id. */
+export interface FoundDecision {
+  readonly agentId: string
+  readonly isAllow: boolean
+}
+
 /** What can be read of the ledgers. Everything is scoped to an organization. */
 export class Ledger {
   readonly #db: Database<CoreTables>
@@ -95,15 +101,15 @@ export class Ledger {
   }
 
   /**
-   * The agent of a recorded decision; null where there is no such decision. Takes its turn with others
+   * A recorded decision; null where there is none of that id. Takes its turn with others
    * of the organization; `jobs_busy` where too many wait.
    */
-  async agentOfDecision(orgId: string, id: string): Promise<string | null> {
+  async decisionOf(orgId: string, id: string): Promise<FoundDecision | null> {
     const made = timeOfId(id)
-    return made === null ? null : this.#links.run(orgId, () => this.#agentOf(orgId, id, made))
+    return made === null ? null : this.#links.run(orgId, () => this.#decisionAt(orgId, id, made))
   }
 
-  async #agentOf(orgId: string, id: string, made: number): Promise<string | null> {
+  async #decisionAt(orgId: string, id: string, made: number): Promise<FoundDecision | null> {
     const begin = (await findCut(this.#db, orgId))?.size ?? 0
     const { size } = await this.head(orgId)
     const at = (time: number) =>
@@ -120,7 +126,8 @@ export class Ledger {
     ]) {
       const query = { decision_id: id, kind: 'authorization.decided' }
       const entry = await findFirst(this.#db, orgId, range, query)
-      if (entry) return wireEntry(entry).agent_id
+      const { agent_id: agentId, decision } = entry ? wireEntry(entry) : {}
+      if (agentId != null) return { agentId, isAllow: decision === 'allow' }
     }
     return null
   }

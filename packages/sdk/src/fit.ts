@@ -1,0 +1,58 @@
+import { bytesOf, hex, sha256 } from './digest.ts'
+import { Unmappable } from './errors.ts'
+import { canonical, isObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
+import { KEPT_BYTES, shortened } from './plain.ts'
+
+const MAX_BYTES = 64 * 1024
+const MAX_NAMES = 2_000
+const MAX_DEPTH = 32
+
+/**
+ * A context within the limits of Remit: 64 KiB, 2,000 names, 32 levels. One that is beyond them has its
+ * long texts as `{ sha256, length, start }`; if that is not enough, its members as `{ sha256, length }`.
+ */
+export async function fitted(context: JsonObject): Promise<JsonObject> {
+  if (fits(context)) return context
+  const short = (await shortTexts(context)) as JsonObject
+  if (fits(short)) return short
+  const hashed: [string, Json][] = []
+  for (const [name, member] of Object.entries(context))
+    hashed.push([name, await hashedMember(member)])
+  const least = Object.fromEntries(hashed)
+  if (fits(least)) return least
+  throw new Unmappable('', 'has more members than a context can hold')
+}
+
+const sizeOf = (value: Json): number => bytesOf(canonical(value)).length
+
+export function fits(context: JsonObject): boolean {
+  const seen = { names: 0 }
+  return measure(context, 1, seen) && seen.names <= MAX_NAMES && sizeOf(context) <= MAX_BYTES
+}
+
+function measure(value: Json, depth: number, seen: { names: number }): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth > MAX_DEPTH) return false
+  if (!Array.isArray(value)) seen.names += Object.keys(value).length
+  return Object.values(value).every((member: Json) => measure(member, depth + 1, seen))
+}
+
+async function shortTexts(value: Json): Promise<Json> {
+  if (typeof value === 'string')
+    return bytesOf(value).length > KEPT_BYTES ? shortened(value) : value
+  if (Array.isArray(value)) return Promise.all(value.map((item: Json) => shortTexts(item)))
+  if (!isObject(value)) return value
+  const members = Object.entries(value).map(async ([name, member]): Promise<[string, Json]> => [
+    name,
+    await shortTexts(member),
+  ])
+  return Object.fromEntries(await Promise.all(members))
+}
+
+async function hashedMember(member: Json): Promise<Json> {
+  if (typeof member === 'string') return shortTexts(member)
+  if (typeof member !== 'object' || member === null) return member
+  const text = bytesOf(canonical(member))
+  return { length: text.length, sha256: hex(await sha256(text)) }
+}

@@ -1,0 +1,49 @@
+/** Plain JSON. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [name: string]: Json }
+export type JsonObject = { readonly [name: string]: Json }
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The one text of a JSON value by RFC 8785 (JCS). */
+export function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(',')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`)
+  return `{${members.join(',')}}`
+}
+
+/** The value at a JSON Pointer (RFC 6901); undefined where there is none. */
+export function at(value: Json, pointer: string): Json | undefined {
+  let found: Json | undefined = value
+  for (const step of stepsOf(pointer)) {
+    if (Array.isArray(found)) found = (found as Json[])[/^(0|[1-9]\d*)$/.test(step) ? +step : -1]
+    else found = isObject(found) && Object.hasOwn(found, step) ? found[step] : undefined
+  }
+  return found
+}
+
+/** The value without the member that a JSON Pointer names. */
+export function without(value: Json, pointer: string): Json {
+  const [step, ...rest] = stepsOf(pointer)
+  if (step === undefined || !isObject(value) || !Object.hasOwn(value, step)) return value
+  const { [step]: member = null, ...others } = value
+  if (rest.length === 0) return others
+  return { ...others, [step]: without(member, `/${rest.map(escaped).join('/')}`) }
+}
+
+const escaped = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const stepsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))

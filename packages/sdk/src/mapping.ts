@@ -1,0 +1,95 @@
+import { Unmappable } from './errors.ts'
+import { fitted } from './fit.ts'
+import { at, isObject, without } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
+import { toName } from './names.ts'
+import { toPlain } from './plain.ts'
+
+/** What Remit is asked about a call. */
+export interface Mapped {
+  readonly action: string
+  /** `type:id`, or the parts. */
+  readonly resource?: string | { readonly type: string; readonly id: string }
+  /** Facts for rules and approvers. Nothing that differs between two attempts of the same call. */
+  readonly context?: object
+}
+
+/** How the calls of one tool are mapped; pointers are JSON Pointers (RFC 6901) into the input. */
+export interface ToolMapping {
+  /** The tool's name unless given. */
+  readonly action?: string
+  /** Pointer to the amount in USD, such as `/amount_usd`. */
+  readonly amount?: string
+  /** Such as `invoice:{/invoice_id}`. */
+  readonly resource?: string
+  /** Pointers to members that Remit must not see. */
+  readonly omit?: readonly string[]
+}
+
+/** A function, or a mapping for each tool by name. */
+export type ToolMap =
+  | ((tool: string, input: unknown) => Mapped | Promise<Mapped>)
+  | Readonly<Record<string, ToolMapping>>
+
+/** The body of `POST /v1/authorize`. */
+export interface AuthorizeRequest extends JsonObject {
+  readonly action: string
+  readonly context: JsonObject
+}
+
+/** The request for a call. Throws `Unmappable`, or what the mapping throws. */
+export async function requestFor(
+  agentId: string | undefined,
+  map: ToolMap | undefined,
+  tool: string,
+  input: unknown,
+): Promise<AuthorizeRequest> {
+  const mapped =
+    typeof map === 'function' ? await map(tool, input) : await byTable(map ?? {}, tool, input)
+  const context = await toPlain(mapped.context ?? {})
+  if (!isObject(context)) throw new Unmappable('context', 'is not an object')
+  return {
+    action: await toName(mapped.action),
+    ...(agentId !== undefined && { agent_id: agentId }),
+    context: await fitted(context),
+    ...(mapped.resource !== undefined && { resource: await resourceOf(mapped.resource) }),
+  }
+}
+
+async function resourceOf(resource: NonNullable<Mapped['resource']>): Promise<Json> {
+  if (resource === '') return ''
+  if (typeof resource === 'string') return toName(resource)
+  return { id: await toName(resource.id), type: await toName(resource.type) }
+}
+
+async function byTable(
+  table: Readonly<Record<string, ToolMapping>>,
+  tool: string,
+  input: unknown,
+): Promise<Mapped> {
+  const {
+    action,
+    amount,
+    resource,
+    omit = [],
+  }: ToolMapping = Object.hasOwn(table, tool) ? (table[tool] ?? {}) : {}
+  const args = await toPlain(input ?? {})
+  const amountUsd = amount === undefined ? undefined : at(args, amount)
+  return {
+    action: action ?? tool,
+    ...(resource !== undefined && { resource: filled(resource, args) }),
+    context: {
+      ...(amountUsd !== undefined && { amount_usd: amountUsd }),
+      args: omit.reduce(without, args),
+      tool: await toName(tool),
+    },
+  }
+}
+
+const filled = (template: string, args: Json): string =>
+  template.replace(/\{(\/[^}]*)\}/g, (_, pointer: string) => {
+    const value = at(args, pointer)
+    if (typeof value === 'string') return value
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+    throw new Unmappable(pointer, 'is no text, number or boolean, and the resource needs it')
+  })

@@ -1,0 +1,22 @@
+import { hex, sha256 } from './digest.ts'
+
+const MAX_LENGTH = 256
+const HASH_LENGTH = 9
+/** No `*`, and nothing that a reader cannot see; as the names of Remit are defined. */
+const UNUSABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800*]/gv
+
+/**
+ * A text as Remit takes names: at most 256 characters, NFC, without invisible characters, outer blanks
+ * or `*`. A text that had to be changed ends in `~` and 8 hex digits of its SHA-256, so that different
+ * texts stay different.
+ */
+export async function toName(text: string): Promise<string> {
+  const clean = text
+    .normalize('NFC')
+    .replace(UNUSABLE, '_')
+    .replace(/^ +| +$/g, '')
+  const chars = Array.from(clean)
+  if (clean === text && chars.length > 0 && chars.length <= MAX_LENGTH) return text
+  const start = chars.slice(0, MAX_LENGTH - HASH_LENGTH).join('')
+  return `${start}~${hex(await sha256(text)).slice(0, HASH_LENGTH - 1)}`
+}

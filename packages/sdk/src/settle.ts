@@ -1,0 +1,99 @@
+import { RemitError } from '@remit/contract/client'
+import type { Client } from '@remit/contract/client'
+import { settlementKey } from './key.ts'
+import type { Json } from './json.ts'
+import type { Allow } from './verdict.ts'
+
+/** What became of an allowed call. */
+export interface Outcome {
+  /** Actual cost; without it, the amount held is settled after a success. */
+  readonly costUsd?: number
+  /** `success` unless given. After `failure` and `unknown` without a cost the hold stays. */
+  readonly outcome?: 'success' | 'failure' | 'unknown'
+  /** True where the call had no effect: releases the hold. */
+  readonly release?: boolean
+}
+
+/** Whether the outcome is in the ledger and the hold ended; `error` says why not. */
+export interface Settlement {
+  readonly settled: boolean
+  readonly error: RemitError | null
+}
+
+interface Settler {
+  readonly client: Client
+  readonly agentId: string | undefined
+  readonly warn: (message: string) => void
+}
+
+const ATTEMPT_MS = 5_000
+const MAX_USD = 1e9
+
+/**
+ * Reports the outcome of an allowed call and ends its hold. Never throws: what was done stays done,
+ * whatever Remit answers. A repeat is the same entry.
+ */
+export async function settle(
+  { client, agentId, warn }: Settler,
+  { decisionId, action }: Allow,
+  outcome: Outcome,
+): Promise<Settlement> {
+  // Self-tests hold nothing.
+  if (action.startsWith('remit.selftest.')) return { settled: true, error: null }
+  const ending = endingOf(outcome)
+  if (ending === null)
+    warn(`${String(outcome.costUsd)} is no amount in USD; the amount held was settled`)
+  const entry = {
+    action,
+    ...(agentId !== undefined && { agent_id: agentId }),
+    decision_id: decisionId,
+    outcome: outcome.outcome ?? 'success',
+  }
+  try {
+    await append(client, { ...entry, ...(ending ?? { settle: 'held' as const }) })
+    return { settled: true, error: null }
+  } catch (error) {
+    if (!(error instanceof RemitError)) throw error
+    if (error.code === 'decision_settled') return { settled: true, error: null }
+    if (error.code === 'scope_required') {
+      warn('The hold stays: to settle below it, the credential needs the scope ledger:settle')
+      await append(client, entry).catch(() => undefined)
+    } else warn(`The outcome of ${decisionId} could not be reported: ${error.message}`)
+    return { settled: false, error }
+  }
+}
+
+type Ending = { cost_usd: number } | { settle: 'held' | 'release' } | Record<never, never>
+
+/** How the hold ends; null for a cost that is none. */
+function endingOf({ costUsd, outcome = 'success', release = false }: Outcome): Ending | null {
+  if (release) return { settle: 'release' }
+  if (costUsd === undefined) return outcome === 'success' ? { settle: 'held' } : {}
+  const isAmount = costUsd >= 0 && costUsd <= MAX_USD
+  return isAmount ? { cost_usd: Math.round(costUsd * 1e6) / 1e6 } : null
+}
+
+/** Reports that something ran without an allow: `enforcement.gap` in the ledger. */
+export const reportGap = async (
+  { client, agentId }: Settler,
+  gap: {
+    readonly action: string
+    readonly callId: string
+    readonly outcome: 'success' | 'failure' | 'unknown'
+  },
+): Promise<void> => {
+  await append(client, {
+    action: gap.action,
+    ...(agentId !== undefined && { agent_id: agentId }),
+    decision_id: null,
+    metadata: { call_id: gap.callId },
+    outcome: gap.outcome,
+  })
+}
+
+type Entry = Parameters<Client['appendEntry']>[0]['body']
+
+const append = async (client: Client, entry: Entry): Promise<void> => {
+  const idempotencyKey = await settlementKey(entry as Json)
+  await client.appendEntry({ body: entry, idempotencyKey, retries: 3, timeoutMs: ATTEMPT_MS })
+}
