@@ -82,12 +82,7 @@ export const AppendRequest = z
     trace_id: TraceId.optional(),
     metadata: FreeForm.optional(),
     cost_usd: Usd.optional(),
-    decision_id: z
-      .string()
-      .max(64)
-      .nullable()
-      .optional()
-      .describe('null says that something ran without a decision: `enforcement.gap`'),
+    decision_id: z.string().max(64).nullable().optional(),
     settle: z.enum(['held', 'release']).optional(),
     occurred_at: Timestamp.optional(),
     outcome: AppendOutcome.optional(),

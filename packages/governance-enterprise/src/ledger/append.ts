@@ -22,10 +22,6 @@ import type { Movement } from '../spend/totals-store.ts'
 
 type Appended = Answer<typeof endpoints.appendEntry>
 
-<<<<<<< HEAD
-/** An append; `linked` is the agent of the decision that it links to, null if unknown. */
-export type AppendJob = AppendRequest & { readonly linked?: string | null }
-=======
 /** An append; `linked` is the decision that it only links to, null where there is none. */
 export type AppendJob = AppendRequest & { readonly linked?: Linked | null }
 
@@ -34,7 +30,6 @@ export interface Linked {
   readonly agentId: string
   readonly isAllow: boolean
 }
->>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
 
 /** Returns whether an append settles the hold of its decision or only links to it. */
 export const settles = ({ decision_id, cost_usd, settle }: AppendRequest): boolean =>
@@ -101,16 +96,9 @@ class Batch {
     const own = ownAgent(caller)
     const { linked, ...body } = asked
     const job = own === null ? body : { ...body, actor: own, agent_id: own }
-<<<<<<< HEAD
-    if (job.decision_id !== undefined && !settles(job))
-      return this.#link(job, caller, linked ?? null)
-    const found = job.decision_id === undefined ? undefined : this.#holds.get(job.decision_id)
-    // Holds of other agents do not exist for a credential.
-=======
     if (job.decision_id != null && !settles(job)) return this.#link(job, caller, linked ?? null)
     const found = job.decision_id == null ? undefined : this.#holds.get(job.decision_id)
-    // What another agent holds does not exist for a credential.
->>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
+    // Holds of other agents do not exist for a credential.
     const hold = found && isOwn(caller, found.agent_id) ? found : undefined
     if (job.decision_id != null) {
       if (!hold)
@@ -139,20 +127,13 @@ class Batch {
     caller: Caller | null,
     linked: Linked | null,
   ): Outcome<Appended> | Failure {
-<<<<<<< HEAD
-    if (agent === null || !isOwn(caller, agent))
-      return fail('decision_not_found', `No decision has the id ${job.decision_id}`)
-    if (job.agent_id !== undefined && job.agent_id !== agent) return otherAgent(agent)
-    return this.#outcome(draftOf(job, agent, caller))
-=======
     if (linked === null || !isOwn(caller, linked.agentId))
-      return fail('decision_not_found', `There is no decision ${job.decision_id}`)
+      return fail('decision_not_found', `No decision has the id ${job.decision_id}`)
     const { agentId, isAllow } = linked
     if (job.agent_id !== undefined && job.agent_id !== agentId) return otherAgent(agentId)
     // An outcome is what became of an execution, and nothing but an allow may be executed.
     const isGap = !isAllow && job.outcome !== undefined
     return this.#outcome(draftOf(job, agentId, caller, isGap ? GAP : APPENDED))
->>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
   }
 
   #outcome(draft: EntryDraft): Outcome<Appended> {
@@ -212,10 +193,6 @@ const scopeRequired = (): Failure =>
     },
   )
 
-<<<<<<< HEAD
-/** Always kind `entry.appended`: a caller must not imitate entries of the server. */
-function draftOf(job: AppendRequest, agentId: string | null, caller: Caller | null): EntryDraft {
-=======
 const APPENDED = 'entry.appended'
 /** Something ran without an allow. */
 const GAP = 'enforcement.gap'
@@ -227,7 +204,6 @@ function draftOf(
   caller: Caller | null,
   kind: typeof APPENDED | typeof GAP = job.decision_id === null ? GAP : APPENDED,
 ): EntryDraft {
->>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
   return {
     kind,
     actor: actorOf(job.actor, agentId, caller?.principal.id ?? null),

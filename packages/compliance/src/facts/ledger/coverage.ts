@@ -81,13 +81,8 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     since: -Infinity,
     entry({ seq, time, kind, erased }, _state, inPeriod) {
       firstKept ??= { seq, time }
-<<<<<<< HEAD
       // Entries written by callers do not show that the server recorded.
-      if (!inPeriod || kind === 'entry.appended') return
-=======
-      // What callers write says nothing about what the server recorded.
       if (!inPeriod || kind === 'entry.appended' || kind === 'enforcement.gap') return
->>>>>>> 8aa42ca (feat(sdk): a gate in front of an agent's tools)
       entries += 1
       if (kind === 'authorization.decided' && !erased) decisions += 1
       first ??= { seq, time }

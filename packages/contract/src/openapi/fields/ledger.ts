@@ -21,7 +21,7 @@ export const ledgerFields = {
   'AppendRequest.cost_usd':
     'Counts as spend of `agent_id`. With `decision_id` it settles the hold of that decision.',
   'AppendRequest.decision_id':
-    'The decision whose outcome this is. Without `cost_usd` and `settle` the entry is only linked to it, and its hold stays.',
+    'The decision whose outcome this is. Without `cost_usd` and `settle` the entry is only linked to it, and its hold stays. `null` reports that something ran without a decision: `enforcement.gap`.',
   settle:
     'Settles the hold of `decision_id` without a figure: `held` at the amount held, `release` at 0.',
   occurred_at: 'Time of the event, where it differs from the time of recording.',
