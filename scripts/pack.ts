@@ -1,14 +1,14 @@
 /**
  * `node scripts/pack.ts <folder>`: the tarballs of the open packages, as they would be published.
  * They are built in a fresh copy of the tree, so that nothing left over in `dist/` gets in, with
- * the commercial packages present, so that a leak would show. `publint` checks each tarball.
+ * the commercial packages present, so that a leak would show. `publint` and `attw` check each tarball.
  */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { install, run, stageWorkingTree, workspacePackages } from './staging.ts'
+import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
 const [folder] = process.argv.slice(2)
 if (folder === undefined) {
@@ -28,6 +28,8 @@ try {
     const tarball = join(out, `${name.replace('@', '').replace('/', '-')}.tgz`)
     await run('pnpm', ['pack', '--out', tarball], join(stage, source))
     await checkTarball(tarball)
+    // The packages are ES modules for Node: no CommonJS, and no resolution from before `exports`.
+    await run('pnpm', ['exec', 'attw', tarball, '--profile', 'esm-only', '--no-emoji'], ROOT)
     console.log(tarball)
   }
 } catch (error) {

@@ -1,8 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { isFullRun } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -14,6 +23,28 @@ const forbidden = [
   ...readFileSync(join(root, 'LICENSE'), 'utf8').matchAll(/^ +packages\/([a-z-]+)\/$/gm),
 ].flatMap(([, name]) => [`@remit/${name}`, `packages/${name}`, `+${name}@`])
 
+const COMPILERS = ['5.9', '7']
+
+/** The library check is not skipped: types that a consumer lacks would show. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2024',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: ['node'],
+  },
+  include: ['src'],
+}
+
+const ENTRIES = `
+import { createClient } from '@remit/contract'
+import { createRemit } from '@remit/core'
+import { verifyExport } from '@remit/verify'
+console.log([createClient, createRemit, verifyExport].map((entry) => typeof entry).join())
+`
+
 interface Packed {
   readonly manifest: { readonly name: string; readonly license: string }
   readonly manifestText: string
@@ -24,8 +55,7 @@ const packed: Packed[] = []
 
 beforeAll(async () => {
   await run('node', [join(root, 'scripts/pack.ts'), temp], { maxBuffer: 1 << 24 })
-  for (const tarball of readdirSync(temp).filter((name) => name.endsWith('.tgz')))
-    packed.push(await unpack(join(temp, tarball)))
+  for (const tarball of tarballsIn(temp)) packed.push(await unpack(tarball))
 }, 180_000)
 
 afterAll(() => rmSync(temp, { recursive: true, force: true }))
@@ -99,6 +129,40 @@ describe('the open packages as they would be published', () => {
   })
 })
 
+if (!isFullRun)
+  process.stderr.write('skipped: installing the packed packages needs REMIT_TEST_RUNS=full\n')
+
+describe.skipIf(!isFullRun)('the packed packages in an empty folder', () => {
+  test.each(['npm', 'pnpm'] as const)(
+    'install with %s, compile, and run the examples',
+    async (manager) => {
+      const cwd = join(temp, `with-${manager}`)
+      prepare(cwd, tarballsIn(temp))
+      const here = { cwd, maxBuffer: 1 << 24 }
+      await run(
+        manager,
+        ['install', ...(manager === 'npm' ? ['--no-audit', '--no-fund'] : [])],
+        here,
+      )
+      for (const version of COMPILERS)
+        await run('node', [`node_modules/typescript-${version}/bin/tsc`, '-p', '.'], here)
+      const output = async (example: string, ...args: string[]) =>
+        (await run('node', [`src/${example}`, ...args], here)).stdout
+
+      expect(await output('entries.ts')).toBe('function,function,function\n')
+      expect(await output('check-text.ts')).toMatch(/^block \(score/)
+      expect(await output('score-list.ts')).toMatch(/^pass rate: 0\.5$/m)
+      expect(await output('keep-ledger.ts', cwd)).toMatch(/^ok: \d+ entries$/m)
+    },
+    300_000,
+  )
+})
+
+const tarballsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.tgz'))
+    .map((name) => join(folder, name))
+
 async function unpack(tarball: string): Promise<Packed> {
   const folder = join(temp, basename(tarball, '.tgz'))
   mkdirSync(folder)
@@ -110,4 +174,33 @@ async function unpack(tarball: string): Promise<Packed> {
   }
   const manifestText = files.get('package.json') ?? ''
   return { manifest: JSON.parse(manifestText) as Packed['manifest'], manifestText, files }
+}
+
+/** A project that depends on the tarballs, with the examples as its source. */
+function prepare(folder: string, tarballs: readonly string[]): void {
+  mkdirSync(folder)
+  cpSync(join(root, 'examples/library'), join(folder, 'src'), { recursive: true })
+  writeFileSync(join(folder, 'src/entries.ts'), ENTRIES)
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+  const packages = Object.fromEntries(
+    tarballs.map((path) => [`@remit/${/remit-(\w+)\.tgz$/.exec(path)![1]}`, `file:${path}`]),
+  )
+  const compilers = Object.fromEntries(
+    COMPILERS.map((version) => [`typescript-${version}`, `npm:typescript@${version}`]),
+  )
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({
+      type: 'module',
+      private: true,
+      dependencies: packages,
+      devDependencies: { '@types/node': '24', ...compilers },
+      // The packages depend on each other's version, which no registry has yet.
+      overrides: packages,
+    }),
+  )
+  writeFileSync(
+    join(folder, 'pnpm-workspace.yaml'),
+    `packages: []\nallowBuilds:\n  better-sqlite3: true\noverrides: ${JSON.stringify(packages)}\n`,
+  )
 }
