@@ -7,20 +7,25 @@ import { Admission } from './admission.ts'
 /** The addresses that count as having sent a wrong key after one refusal of the authenticator. */
 async function countedAfter(refusal: Error): Promise<string[]> {
   const counted: string[] = []
-  const admission = new Admission(contract.runScorer, 'Bearer rmk_x', () => '192.0.2.1', {
-    authenticator: {
-      recall: () => null,
-      authenticate: () => Promise.reject(refusal),
-    } as unknown as Authenticator,
-    rateLimit: null,
-    failedKeys: {
-      take: (address) => {
-        counted.push(address)
-        return Promise.resolve()
+  const admission = new Admission(
+    contract.runScorer,
+    { header: 'Bearer rmk_x' },
+    () => '192.0.2.1',
+    {
+      authenticator: {
+        recall: () => null,
+        authenticate: () => Promise.reject(refusal),
+      } as unknown as Authenticator,
+      rateLimit: null,
+      failedKeys: {
+        take: (address) => {
+          counted.push(address)
+          return Promise.resolve()
+        },
       },
     },
-  })
-  await expect(admission.first()).rejects.toBe(refusal)
+  )
+  await expect(admission.authenticate()).rejects.toBe(refusal)
   return counted
 }
 

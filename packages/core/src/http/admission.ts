@@ -4,10 +4,13 @@ import type { Authenticator } from '../keys/authenticator.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { FailedKeys } from './failed-keys.ts'
 import { admit } from './gates.ts'
+import { basicRefusal } from './presented.ts'
+import type { Presented } from './presented.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-interface AdmissionDeps {
+export interface AdmissionDeps {
   readonly authenticator: Authenticator
+  /** Null where requests are not limited. */
   readonly rateLimit: RateLimit | null
   /** Null where wrong keys are not limited. */
   readonly failedKeys: FailedKeys | null
@@ -21,84 +24,109 @@ const NO_LIMITS = {}
  */
 export class Admission {
   readonly #endpoint: Endpoint
-  readonly #header: string | undefined
+  readonly #presented: Presented
   readonly #address: () => string | undefined
   readonly #deps: AdmissionDeps
 
-  #principalId: string | null = null
+  #caller: Caller | null = null
+  #isRecalled = false
   /** The `RateLimit` headers of the answer. */
   limits: Readonly<Record<string, string>> = NO_LIMITS
 
-  /** `header`: the request's `Authorization`; `address`: of the client, where it is known. */
+  /** `address`: of the client, where it is known. */
   constructor(
     endpoint: Endpoint,
-    header: string | undefined,
+    presented: Presented,
     address: () => string | undefined,
     deps: AdmissionDeps,
   ) {
     this.#endpoint = endpoint
-    this.#header = header
+    this.#presented = presented
     this.#address = address
     this.#deps = deps
   }
 
-  /** The caller; throws the first refusal in the documented order. */
-  async first(): Promise<Caller> {
-    const { authenticator, rateLimit } = this.#deps
-    const recalled = this.#endpoint.viaWriter ? authenticator.recall(this.#header) : null
-    const caller = recalled ?? (await this.#authenticate())
-    this.#principalId = caller.principal.id
-    if (rateLimit) this.limits = await rateLimit.take(caller.principal.id)
+  /** The caller; only after `authenticate`. */
+  get caller(): Caller {
+    if (!this.#caller) throw new Error('the request has not been authenticated')
+    return this.#caller
+  }
+
+  /** Finds the caller, in memory where the writer checks it again; throws `unauthorized`. */
+  async authenticate(): Promise<void> {
+    const { authenticator } = this.#deps
+    const recalled = this.#endpoint.viaWriter ? authenticator.recall(this.#presented.header) : null
+    this.#isRecalled = recalled !== null
+    this.#caller = recalled ?? (await this.#lookUp())
+  }
+
+  /** Counts the request; throws `rate_limited`. */
+  async take(): Promise<void> {
+    const { rateLimit } = this.#deps
+    if (rateLimit) this.limits = await rateLimit.take(this.caller.principal.id)
+  }
+
+  /**
+   * Throws the refusal of a caller whose plan or role does not reach the endpoint. Returns a promise
+   * only where the database must confirm what memory says.
+   */
+  admit(): Promise<void> | undefined {
     try {
-      admit(this.#endpoint, caller)
-      return caller
+      admit(this.#endpoint, this.caller)
+      return undefined
     } catch (refusal) {
-      if (!recalled) throw refusal
-      return await this.#again()
+      if (!this.#isRecalled) throw refusal
+      return this.recheck()
     }
   }
 
-  /** Runs work for the caller; once more when the writer finds that his rights have changed. */
-  async run<T>(caller: Caller, work: (caller: Caller) => Promise<T>): Promise<T> {
+  /** Runs work for the caller; once more when the writer finds that its rights have changed. */
+  async run<T>(work: (caller: Caller) => Promise<T>): Promise<T> {
     try {
-      return await work(caller)
+      return await work(this.caller)
     } catch (error) {
       const changed = error instanceof Failure && error.code === 'unauthorized'
       if (!changed || !this.#endpoint.viaWriter) throw error
-      return work(await this.#again())
+      await this.recheck()
+      return work(this.caller)
     }
   }
 
   /** Counts `more` requests than the one that was let in; throws `rate_limited`. */
   async charge(more: number): Promise<void> {
     const { rateLimit } = this.#deps
-    if (rateLimit && this.#principalId !== null && more > 0)
-      this.limits = await rateLimit.charge(this.#principalId, more)
+    if (rateLimit && more > 0) this.limits = await rateLimit.charge(this.caller.principal.id, more)
   }
 
-  /** Throws what the caller would be refused with if he came now. */
+  /** Finds the caller as the database has it now; throws the refusal. */
   async recheck(): Promise<void> {
-    await this.#again()
+    const caller = await this.#fromDatabase()
+    admit(this.#endpoint, caller)
+    this.#caller = caller
   }
 
   /** Looks the key up; a wrong one counts against its address. A good key is never limited by that. */
-  async #authenticate(): Promise<Caller> {
+  async #lookUp(): Promise<Caller> {
     try {
-      return await this.#deps.authenticator.authenticate(this.#header)
+      return await this.#fromDatabase()
     } catch (error) {
       // A database that does not answer says nothing about the key.
       const isWrong =
-        error instanceof Failure && error.code === 'unauthorized' && this.#header !== undefined
+        error instanceof Failure &&
+        error.code === 'unauthorized' &&
+        this.#presented.header !== undefined
       const address = isWrong ? this.#address() : undefined
       if (address !== undefined) await this.#deps.failedKeys?.take(address)
       throw error
     }
   }
 
-  /** The caller as the database has him now. */
-  async #again(): Promise<Caller> {
-    const caller = await this.#deps.authenticator.authenticate(this.#header)
-    admit(this.#endpoint, caller)
-    return caller
+  async #fromDatabase(): Promise<Caller> {
+    const { header, isBasic } = this.#presented
+    try {
+      return await this.#deps.authenticator.authenticate(header)
+    } catch (error) {
+      throw isBasic ? basicRefusal(error) : error
+    }
   }
 }

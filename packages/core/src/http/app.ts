@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { Hono } from 'hono'
 import type { Context } from 'hono'
 import type { Logger } from 'pino'
@@ -8,23 +7,22 @@ import type { Route } from './implement.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { makeDocument } from './document-job.ts'
 import type { Computer } from '../threads/pool.ts'
-import type { HttpMetrics } from './metrics.ts'
 import { oauthResponse } from './oauth-problem.ts'
 import { mountOpenApi, mountPages } from './pages.ts'
 import type { Page } from './pages.ts'
 import { asFailure, problemResponse } from './problem.ts'
 import { requestIdOf } from './request-id.ts'
-import { NOBODY, serve } from './serve.ts'
-import type { ServeDeps } from './serve.ts'
+import { NOBODY } from './answer.ts'
+import { pipeline } from './pipeline.ts'
+import type { PipelineDeps } from './pipeline.ts'
+import type { RequestEnv } from './request-env.ts'
 import { mountStatus } from './status.ts'
 import type { StatusDeps } from './status.ts'
 import { refuseUnrouted } from './unrouted.ts'
 import type { Served } from './unrouted.ts'
 
-export interface AppOptions extends ServeDeps, StatusDeps {
+export interface AppOptions extends PipelineDeps, StatusDeps {
   readonly routes: readonly Route[]
-  readonly log: Logger
-  readonly metrics: HttpMetrics
   readonly computer: Computer
   /** Origins whose pages may call the API; none unless given. */
   readonly corsOrigins?: readonly string[]
@@ -35,9 +33,6 @@ export interface AppOptions extends ServeDeps, StatusDeps {
 /** Paths without a key that cost more than `/health`, which never waits for them. */
 const LARGE_PAGES = ['/metrics', '/openapi.json']
 
-/** Milliseconds before the answer to a caller that sends too much. */
-const REFUSAL_PAUSE_MS = 200
-
 /** The HTTP application: exactly the given routes and what is not under /v1. */
 export function createApp(options: AppOptions): Hono {
   // Paths without parameters have a router of their own: Hono's fast one, which takes no path that
@@ -46,8 +41,9 @@ export function createApp(options: AppOptions): Hono {
   const withParameters = new Hono()
   if (options.corsOrigins?.length) app.use(crossOrigin(options.corsOrigins))
   for (const route of options.routes) {
-    const room = route.endpoint.params ? withParameters : app
-    room.on(route.endpoint.method, honoPath(route.endpoint), (c) => respond(route, c, options))
+    const { endpoint } = route
+    const router = endpoint.params ? withParameters : app
+    router.on(endpoint.method, [honoPath(endpoint)], ...pipeline(route, options))
   }
   const pages = options.pages ?? []
   for (const path of [...LARGE_PAGES, ...pages.map((page) => page.path)])
@@ -68,14 +64,23 @@ export function createApp(options: AppOptions): Hono {
   ])
   app.notFound((c) => withParameters.fetch(c.req.raw, c.env))
   withParameters.notFound((c) => problemResponse(refuse(c.req.path), requestIdOf(c)))
-  for (const room of [app, withParameters]) {
-    room.onError((error, c) => {
-      options.log.error({ err: error }, 'a request failed outside its endpoint')
-      return problemResponse(error, requestIdOf(c))
-    })
-  }
+  app.onError(onError(options.log))
+  withParameters.onError(onError(options.log))
   return app
 }
+
+/** Turns what any step throws into the answer. */
+const onError =
+  (log: Logger) =>
+  (error: Error, c: Context): Response => {
+    const { route, requestId = requestIdOf(c) } = c.var as Partial<RequestEnv['Variables']>
+    const failure = asFailure(error)
+    // A 503 was foreseen and has been logged where it arose; only what is unknown needs its stack.
+    const facts = { request_id: requestId, route: route?.name, status: failure.status }
+    if (failure.status === 503) log.warn(facts, failure.code)
+    else if (failure.status >= 500) log.error({ ...facts, err: error }, failure.code)
+    return (route?.endpoint.oauth ? oauthResponse : problemResponse)(failure, requestId)
+  }
 
 const openPages = ({ metricsApart = false, pages = [] }: AppOptions): Served[] =>
   [
@@ -87,28 +92,3 @@ const openPages = ({ metricsApart = false, pages = [] }: AppOptions): Served[] =
   ].map((path) => ({ method: 'GET', path }))
 
 const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')
-
-async function respond(route: Route, c: Context, options: AppOptions): Promise<Response> {
-  const started = performance.now()
-  const requestId = requestIdOf(c)
-  let response: Response
-  try {
-    response = await serve(route, c, requestId, options)
-  } catch (error) {
-    const failure = asFailure(error)
-    // A 503 was foreseen and has been logged where it arose; only what is unknown needs its stack.
-    const facts = { request_id: requestId, route: route.name, status: failure.status }
-    if (failure.status === 503) options.log.warn(facts, failure.code)
-    else if (failure.status >= 500) options.log.error({ ...facts, err: error }, failure.code)
-    response = (route.endpoint.oauth ? oauthResponse : problemResponse)(failure, requestId)
-  }
-  const ms = performance.now() - started
-  options.metrics.observe(route.name, response.status, ms)
-  // A refusal costs little, but a caller that repeats it at once could still fill the event loop.
-  if (response.status === 429) await setTimeout(REFUSAL_PAUSE_MS)
-  if (options.log.isLevelEnabled('debug')) {
-    const facts = { request_id: requestId, route: route.name, status: response.status, ms }
-    options.log.debug(facts, 'request')
-  }
-  return response
-}

@@ -27,7 +27,7 @@ export const readFields = (endpoint: Endpoint, c: Context, bytes: Uint8Array): u
   endpoint.form && isForm(c) ? parseForm(bytes) : parseBody(endpoint, bytes)
 
 /** A body as it came, and as its endpoint describes it. */
-interface Body {
+export interface Body {
   readonly bytes: Uint8Array
   readonly value: unknown
 }

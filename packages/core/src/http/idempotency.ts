@@ -1,36 +1,52 @@
 import { hash } from 'node:crypto'
 import type { Endpoint } from '@remit/contract'
 import { fail } from '../base/errors.ts'
-import type { Claim, StoredAnswer } from '../idempotency/claim.ts'
+import type { Claim } from '../idempotency/claim.ts'
 import type { Caller, Principal } from '../caller/caller.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import { placeOf, toKept } from './kept-answer.ts'
+import { render } from './render.ts'
 
 const KEY = /^[ -~]{1,255}$/
 
+/** Kept with an answer, so that a repeat shows which request was carried out. */
+const FIRST_REQUEST = 'Idempotency-First-Request-Id'
+
+interface ClaimedRequest {
+  readonly id: string
+  /** The `Idempotency-Key`. */
+  readonly key: string
+  readonly url: string
+  readonly bytes: Uint8Array | undefined
+}
+
 /**
- * The claim of a request's `Idempotency-Key`, or null without one. `encode` renders its reply, for
- * the key of the claim. The claim names the principal: one principal's key neither answers nor blocks
- * another's request.
+ * The claim of a request on its `Idempotency-Key`. It names the principal: one principal's key neither
+ * answers nor blocks another's request. Throws `invalid_idempotency_key`.
  */
 export function claimOf(
   endpoint: Endpoint,
-  { principal }: Caller,
-  request: { key: string | undefined; url: string; bytes: Uint8Array | undefined },
-  encode: (reply: unknown, key: string) => StoredAnswer,
-): Claim | null {
-  if (request.key === undefined || endpoint.method !== 'POST') return null
-  if (!KEY.test(request.key)) {
+  caller: Caller,
+  { id, key: given, url, bytes }: ClaimedRequest,
+  secrets: SecretBox,
+): Claim {
+  if (!KEY.test(given)) {
     throw fail(
       'invalid_idempotency_key',
       'An Idempotency-Key has 1 to 255 printable ASCII characters',
     )
   }
-  const body = request.bytes ? hash('sha256', request.bytes, 'hex') : ''
-  const { pathname, search } = new URL(request.url)
-  const key = `${nameOf(principal)}\n${request.key}`
+  const body = bytes ? hash('sha256', bytes, 'hex') : ''
+  const { pathname, search } = new URL(url)
+  const key = `${nameOf(caller.principal)}\n${given}`
   return {
     key,
     requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'),
-    encode: (reply) => encode(reply, key),
+    encode(reply) {
+      const { headers, ...rest } = render(endpoint, reply)
+      const rendered = { ...rest, headers: { ...headers, [FIRST_REQUEST]: id } }
+      return toKept(endpoint, rendered, placeOf(caller.orgId, key), secrets)
+    },
   }
 }
 
@@ -43,11 +59,7 @@ export class RunningClaims {
   readonly #running = new Map<string, string>()
 
   /** Runs `work` unless a request with the same key is under way: then 409. */
-  hold<T>(orgId: string, claim: Claim | null, work: () => Promise<T>): Promise<T> {
-    return claim ? this.#hold(orgId, claim, work) : work()
-  }
-
-  async #hold<T>(orgId: string, claim: Claim, work: () => Promise<T>): Promise<T> {
+  async hold<T>(orgId: string, claim: Claim, work: () => Promise<T>): Promise<T> {
     const name = `${orgId} ${claim.key}`
     const other = this.#running.get(name)
     if (other !== undefined)

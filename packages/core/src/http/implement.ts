@@ -43,7 +43,12 @@ export type Handler<E extends Endpoint> = (
 export interface Route {
   readonly name: string
   readonly endpoint: Endpoint
-  readonly handle: Handler<Endpoint>
+  /** The caller is null only where the endpoint takes requests without a key. */
+  readonly handle: (
+    input: Input<Endpoint>,
+    caller: Caller | null,
+    request: RequestInfo,
+  ) => Promise<unknown>
 }
 
 type Group = Readonly<Record<string, Endpoint>>
@@ -56,5 +61,5 @@ export const implement = <G extends Group>(
   Object.entries(group).map(([name, endpoint]) => ({
     name,
     endpoint,
-    handle: handlers[name as keyof G] as unknown as Handler<Endpoint>,
+    handle: handlers[name as keyof G] as unknown as Route['handle'],
   }))

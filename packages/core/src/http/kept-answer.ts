@@ -3,19 +3,12 @@ import { fail } from '../base/errors.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { SecretUnreadable } from '../secrets/secret-box.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { Caller } from '../caller/caller.ts'
-
-/** An answer as it is sent. */
-export interface Rendered {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | ReadableStream<Uint8Array> | null
-}
+import type { Rendered } from './render.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** The place of the sealed field in the answer that is kept under a claim's key. */
-export const placeOf = ({ orgId }: Caller, key: string): string =>
+export const placeOf = (orgId: string, key: string): string =>
   `idempotency_key/${orgId}/${key}/body`
 
 /** The answer as it is kept for a repeat: a secret is shown once only, and a sealed field is encrypted. */

@@ -1,0 +1,114 @@
+import type { Endpoint, Input } from '@remit/contract'
+import type { Context, Handler } from 'hono'
+import { Failure } from '../base/errors.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { Impersonations } from '../caller/impersonations.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables } from '../db/schema.ts'
+import { Replay } from '../idempotency/claim.ts'
+import type { StoredAnswer } from '../idempotency/claim.ts'
+import { findAnswer, keepAnswer } from '../idempotency/store.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import { headerOf } from './header.ts'
+import type { RequestInfo, Route } from './implement.ts'
+import { fromKept, placeOf } from './kept-answer.ts'
+import { render } from './render.ts'
+import type { Rendered } from './render.ts'
+import type { RequestEnv, Validated } from './request-env.ts'
+
+export interface AnswerDeps {
+  readonly db: Database<CoreTables>
+  readonly clock: Clock
+  /** Null where no module knows credentials. */
+  readonly impersonations: Impersonations | null
+  /** Encrypts what an answer kept for repeats must not show in the database. */
+  readonly secrets: SecretBox
+  /** Ends when the server closes. */
+  readonly closing: AbortSignal
+}
+
+type RequestContext = Context<RequestEnv, string, Validated>
+
+type Body = ConstructorParameters<typeof Response>[0]
+
+/** The owner of requests that need no key. */
+export const NOBODY = ''
+
+const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
+
+/** The last step of a request: its handler, or the answer kept for a repeat. */
+export const answer =
+  (route: Route, deps: AnswerDeps): Handler<RequestEnv, string, Validated> =>
+  async (c) => {
+    const admission = c.get('admission')
+    const input = {
+      params: c.req.valid('param'),
+      query: c.req.valid('query'),
+      body: c.get('body')?.value as undefined,
+    }
+    const request = requestOf(c, deps)
+    const run = (caller: Caller | null) => handle(route, input, caller, request, deps)
+    const rendered = await (admission ? admission.run(run) : run(null))
+    const isUnread = c.req.raw.method === 'HEAD' && rendered.body instanceof ReadableStream
+    // Nobody reads the body of a HEAD, so a stream would stay open for ever.
+    if (isUnread) await (rendered.body as ReadableStream).cancel()
+    return new Response(isUnread ? null : (rendered.body as Body), {
+      status: rendered.status,
+      headers: {
+        'Cache-Control': 'no-store',
+        'X-Request-Id': request.requestId,
+        ...admission?.limits,
+        ...rendered.headers,
+      },
+    })
+  }
+
+const nothing = () => Promise.resolve()
+
+const requestOf = (c: RequestContext, { closing }: AnswerDeps): RequestInfo => {
+  const admission = c.get('admission')
+  return {
+    requestId: c.get('requestId'),
+    claim: c.get('claim') ?? null,
+    wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
+    accept: headerOf(c, 'accept') ?? '',
+    url: () => c.req.url,
+    header: (name) => headerOf(c, name),
+    // On demand: few requests wait, and a signal costs more than most of them take.
+    signal: () => AbortSignal.any([c.req.raw.signal, closing]),
+    charge: (more) => admission?.charge(more) ?? nothing(),
+    recheck: () => admission?.recheck() ?? nothing(),
+  }
+}
+
+async function handle(
+  route: Route,
+  input: Input<Endpoint>,
+  caller: Caller | null,
+  request: RequestInfo,
+  deps: AnswerDeps,
+): Promise<Rendered> {
+  const { endpoint } = route
+  const { db, clock, secrets } = deps
+  const { claim } = request
+  const orgId = caller?.orgId ?? NOBODY
+  const repeated = (kept: StoredAnswer) => {
+    const again = { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } }
+    return claim ? fromKept(endpoint, again, placeOf(orgId, claim.key), secrets) : again
+  }
+  // Where the writer does the work, the writer keeps the answer: in the same transaction.
+  const own = endpoint.viaWriter ? null : claim
+  try {
+    const kept = own && (await findAnswer(db, orgId, own, clock.now()))
+    if (kept) return repeated(kept)
+    const reply = await route.handle(input, caller, request)
+    if (own) await keepAnswer(db, orgId, own, own.encode(reply), clock.now())
+    return render(endpoint, reply)
+  } catch (error) {
+    if (error instanceof Replay) return repeated(error.answer)
+    if (caller && error instanceof Failure && error.extras.asked !== undefined)
+      await deps.impersonations?.refused(caller, error.extras.asked, request.requestId)
+    throw error
+  }
+}

@@ -1,0 +1,134 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Endpoint } from '@remit/contract'
+import type { MiddlewareHandler } from 'hono'
+import type { Logger } from 'pino'
+import { takesKeyless } from '../orgs/keyless.ts'
+import { Admission } from './admission.ts'
+import type { AdmissionDeps } from './admission.ts'
+import { answer, NOBODY } from './answer.ts'
+import type { AnswerDeps } from './answer.ts'
+import type { Bodies } from './bodies.ts'
+import type { Deadlines } from './deadlines.ts'
+import { headerOf, incomingOf } from './header.ts'
+import { claimOf } from './idempotency.ts'
+import type { RunningClaims } from './idempotency.ts'
+import type { Route } from './implement.ts'
+import type { HttpMetrics } from './metrics.ts'
+import { presentedByClient, presentedKey } from './presented.ts'
+import { readBody } from './read-body.ts'
+import type { RequestEnv } from './request-env.ts'
+import { requestIdOf } from './request-id.ts'
+import type { RequestTurns } from './request-turns.ts'
+import { validateParams, validateQuery } from './validators.ts'
+
+export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
+  readonly bodies: Bodies
+  readonly claims: RunningClaims
+  readonly deadlines: Deadlines
+  readonly log: Logger
+  readonly metrics: HttpMetrics
+  readonly requests: RequestTurns
+}
+
+type Step = MiddlewareHandler<RequestEnv>
+
+/** Milliseconds before the answer to a caller that sends too much. */
+const REFUSAL_PAUSE_MS = 200
+
+/** The middlewares of an endpoint. Their order is the documented order of refusals. */
+export function pipeline(route: Route, deps: PipelineDeps): Step[] {
+  const { endpoint } = route
+  const keyed = [authenticate(endpoint, deps), ...(deps.rateLimit ? [rate] : []), planAndRole]
+  return [
+    observe(route, deps),
+    ...(endpoint.public ? [] : keyed),
+    endpoint.body ? body(route, deps) : turn(deps),
+    ...validateParams(endpoint),
+    ...validateQuery(endpoint),
+    deadline(endpoint, deps),
+    ...(endpoint.method === 'POST' && !endpoint.public ? [idempotency(endpoint, deps)] : []),
+    answer(route, deps),
+  ]
+}
+
+const observe =
+  (route: Route, { log, metrics }: PipelineDeps): Step =>
+  async (c, next) => {
+    const started = performance.now()
+    const requestId = requestIdOf(c)
+    c.set('route', route)
+    c.set('requestId', requestId)
+    await next()
+    const { status } = c.res
+    const ms = performance.now() - started
+    metrics.observe(route.name, status, ms)
+    // A refusal costs little, but a caller that repeats it at once could still fill the event loop.
+    if (status === 429) await setTimeout(REFUSAL_PAUSE_MS)
+    if (log.isLevelEnabled('debug'))
+      log.debug({ request_id: requestId, route: route.name, status, ms }, 'request')
+  }
+
+const authenticate =
+  (endpoint: Endpoint, deps: PipelineDeps): Step =>
+  async (c, next) => {
+    const presented = endpoint.form
+      ? await presentedByClient(c, endpoint, () => readBody(c, endpoint))
+      : { header: presentedKey(c) }
+    if (presented.body) c.set('earlyBody', presented.body)
+    const isKeyless =
+      endpoint.keyless && presented.header === undefined && (await takesKeyless(deps.db))
+    if (!isKeyless) {
+      const address = () => incomingOf(c)?.socket.remoteAddress
+      const admission = new Admission(endpoint, presented, address, deps)
+      await admission.authenticate()
+      c.set('admission', admission)
+    }
+    await next()
+  }
+
+const rate: Step = async (c, next) => {
+  await c.get('admission')?.take()
+  await next()
+}
+
+const planAndRole: Step = async (c, next) => {
+  const again = c.get('admission')?.admit()
+  if (again) await again
+  await next()
+}
+
+const body =
+  (route: Route, { bodies }: PipelineDeps): Step =>
+  async (c, next) => {
+    const owner = c.get('admission')?.caller.orgId ?? NOBODY
+    c.set('body', await bodies.read(route, c, owner, c.get('earlyBody')))
+    await next()
+  }
+
+/** Requests with a body take their turn when it has arrived. */
+const turn =
+  ({ requests }: PipelineDeps): Step =>
+  async (c, next) => {
+    const admission = c.get('admission')
+    const waiting = admission && requests.take(admission.caller.orgId)
+    if (waiting) await waiting
+    await next()
+  }
+
+const deadline = ({ maxSeconds }: Endpoint, { deadlines }: PipelineDeps): Step => {
+  const limitMs = maxSeconds && maxSeconds * 1000
+  return (_, next) => deadlines.guard(next(), limitMs)
+}
+
+const idempotency =
+  (endpoint: Endpoint, deps: PipelineDeps): Step =>
+  (c, next) => {
+    const key = headerOf(c, 'idempotency-key')
+    const caller = c.get('admission')?.caller
+    if (key === undefined || !caller) return next()
+    const { url } = c.req
+    const request = { id: c.get('requestId'), key, url, bytes: c.get('body')?.bytes }
+    const claim = claimOf(endpoint, caller, request, deps.secrets)
+    c.set('claim', claim)
+    return deps.claims.hold(caller.orgId, claim, next)
+  }

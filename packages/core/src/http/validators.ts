@@ -1,0 +1,40 @@
+import { zValidator } from '@hono/zod-validator'
+import type { Hook } from '@hono/zod-validator'
+import type { Endpoint } from '@remit/contract'
+import type { Context, MiddlewareHandler } from 'hono'
+import { z } from 'zod'
+import { invalidInput } from '../base/check-shape.ts'
+import { invalid } from '../base/errors.ts'
+import type { RequestEnv } from './request-env.ts'
+
+/** Checks parameters of the path; the problem document names the faulty ones. */
+export const validateParams = ({ params }: Endpoint): MiddlewareHandler<RequestEnv>[] =>
+  params ? [zValidator('param', params, refuse)] : []
+
+/** Checks the query. Most requests have none, so an endpoint without parameters only looks for `?`. */
+export function validateQuery({ query, lenient }: Endpoint): MiddlewareHandler<RequestEnv>[] {
+  if (query) return [zValidator('query', query, refuse)]
+  return lenient ? [] : [refuseQuery]
+}
+
+const strict: MiddlewareHandler<RequestEnv> = zValidator('query', z.strictObject({}), refuse)
+const refuseQuery: MiddlewareHandler<RequestEnv> = (c, next) =>
+  c.req.url.includes('?') ? strict(c, next) : next()
+
+function refuse(result: Parameters<Hook<unknown, RequestEnv, string>>[0], c: Context): void {
+  const { url } = c.req
+  // A second value makes the schema fail; U+0000 passes it, and PostgreSQL takes no text with it.
+  if (result.target === 'query' && (!result.success || url.includes('%00')))
+    refuseValues(new URL(url).searchParams)
+  if (!result.success) throw invalidInput(result.error as z.ZodError)
+}
+
+/** Of two values nobody can say which was meant. */
+function refuseValues(query: URLSearchParams): void {
+  const names = new Set<string>()
+  for (const [name, value] of query) {
+    if (names.has(name)) throw invalid(name, 'is given twice')
+    if (value.includes('\0')) throw invalid(name, 'must not contain U+0000')
+    names.add(name)
+  }
+}
