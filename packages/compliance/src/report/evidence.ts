@@ -1,5 +1,5 @@
 import type { EvidenceEntry, EvidenceQuery, ReadyReport } from '@remit/contract'
-import { invalid } from '@remit/core'
+import { invalid, invalidCursor } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { catalogue, CHECKS } from '../catalogue/catalogue.ts'
 import { controlsIn } from '../catalogue/scope.ts'
@@ -49,7 +49,6 @@ function sourceOf(
 
 function placeOf(cursor: string | undefined): number | null {
   if (cursor === undefined) return null
-  if (!/^(0|[1-9]\d{0,14})$/.test(cursor))
-    throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+  if (!/^(0|[1-9]\d{0,14})$/.test(cursor)) throw invalidCursor()
   return Number(cursor)
 }

@@ -1,6 +1,6 @@
 import { compliance } from '@remit/contract'
 import type { Report, ReportQuery } from '@remit/contract'
-import { fail, implement, invalid, Reply } from '@remit/core'
+import { fail, implement, invalidCursor, pageOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import type { Jobs } from '../jobs/jobs.ts'
 import { askForReport } from './ask.ts'
@@ -43,11 +43,13 @@ export const reportRoutes = (deps: ReportDeps): Route[] => {
       return new Reply(unfinished(row), { status: 202, headers: { Location, 'Retry-After': '5' } })
     },
 
-    listReports: async ({ query: { limit, cursor } }, caller) => {
-      const beforeId = placeOf(cursor)
-      const rows = await listReports(db, caller.orgId, { limit: limit + 1, beforeId })
-      const data = rows.slice(0, limit).map(listItem)
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    listReports: async ({ query }, { orgId }) => {
+      const beforeId = placeOf(query.cursor)
+      return pageOf(query.limit, {
+        read: (limit) => listReports(db, orgId, { limit, beforeId }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(listItem),
+      })
     },
 
     getReport: async ({ params, query }, caller): Promise<Report | Reply<Report>> => {
@@ -73,7 +75,6 @@ const notReady = ({ status }: ReportRow) =>
   fail('report_not_ready', status === 'failed' ? 'The report could not be generated' : undefined)
 
 function placeOf(cursor: string | undefined): string | undefined {
-  if (cursor !== undefined && !/^rpt_[0-9a-z]{26}$/.test(cursor))
-    throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+  if (cursor !== undefined && !/^rpt_[0-9a-z]{26}$/.test(cursor)) throw invalidCursor()
   return cursor
 }

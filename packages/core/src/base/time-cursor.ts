@@ -1,4 +1,4 @@
-import { invalid } from './errors.ts'
+import { invalidCursor } from './page.ts'
 
 /** A place in a list that is ordered by creation, then by id. */
 export interface TimePlace {
@@ -14,7 +14,6 @@ export function placeOf(cursor: string | undefined): TimePlace | null {
   if (cursor === undefined) return null
   const [, created_at, id] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~([A-Za-z0-9._:@-]{1,128})$/.exec(cursor) ?? []
-  if (created_at === undefined || id === undefined)
-    throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+  if (created_at === undefined || id === undefined) throw invalidCursor()
   return { created_at, id }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { scorers } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
+import { pageOf } from '../base/page.ts'
 import { implement } from '../http/implement.ts'
 import type { Route } from '../http/implement.ts'
 import { describeScorer } from './catalogue.ts'
@@ -40,12 +41,12 @@ export function scorerRoutes(
         for (const observer of observers) await observer.ran(caller, finished)
         return answer
       },
-      listScorers: async ({ query: { limit, cursor } }) => {
-        const rest = catalogue.filter(({ name }) => cursor === undefined || name > cursor)
-        const data = rest.slice(0, limit)
-        const last = rest.length > limit ? data.at(-1) : undefined
-        return { data, next_cursor: last?.name ?? null }
-      },
+      listScorers: ({ query: { limit, cursor } }) =>
+        pageOf(limit, {
+          read: () => catalogue.filter(({ name }) => cursor === undefined || name > cursor),
+          cursor: ({ name }) => name,
+          items: (scorers) => [...scorers],
+        }),
     },
   )
 }

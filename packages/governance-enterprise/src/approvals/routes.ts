@@ -1,5 +1,5 @@
 import { approvals } from '@remit/contract'
-import { actAs, fail, implement, invalid, isOwn, ownAgent, Reply } from '@remit/core'
+import { actAs, fail, implement, invalid, isOwn, ownAgent, pageOf, Reply } from '@remit/core'
 import type { Caller, Deps, RequestInfo, Route } from '@remit/core'
 import { ownersReader } from '../agents/owners.ts'
 import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
@@ -23,14 +23,16 @@ export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[
   return implement(approvals, {
     ...ruleHandlers(deps),
 
-    listApprovals: async ({ query: { limit, cursor, status, agent_id: asked } }, caller) => {
+    listApprovals: async ({ query: { limit: most, cursor, status, agent_id: asked } }, caller) => {
       actAs(caller, asked)
       const agentId = ownAgent(caller) ?? asked
       const now = clock.now()
-      const query = { limit: limit + 1, before: cursor, status, agentId }
-      const rows = await listRequests(db, caller.orgId, now, query)
-      const data = rows.slice(0, limit).map((row) => wireApproval(row, now))
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+      return pageOf(most, {
+        read: (limit) =>
+          listRequests(db, caller.orgId, now, { limit, before: cursor, status, agentId }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map((row) => wireApproval(row, now)),
+      })
     },
 
     getApproval: async ({ params: { id }, query: { wait } }, caller, request) => {

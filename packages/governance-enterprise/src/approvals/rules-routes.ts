@@ -1,5 +1,5 @@
 import type { ApprovalRule, approvals } from '@remit/contract'
-import { actorOf, fail, personOf, Reply } from '@remit/core'
+import { actorOf, fail, pageOf, personOf, Reply } from '@remit/core'
 import type { Deps, Handler } from '@remit/core'
 import { checkRule, wireRule } from './rule.ts'
 import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
@@ -12,11 +12,12 @@ type RuleEndpoints =
 type RuleHandlers = { readonly [K in RuleEndpoints]: Handler<(typeof approvals)[K]> }
 
 export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers => ({
-  listApprovalRules: async ({ query: { limit, cursor } }, caller) => {
-    const rows = await listRules(db, caller.orgId, { limit: limit + 1, afterId: cursor })
-    const data = rows.slice(0, limit).map(wireRule)
-    return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
-  },
+  listApprovalRules: ({ query }, { orgId }) =>
+    pageOf(query.limit, {
+      read: (limit) => listRules(db, orgId, { limit, afterId: query.cursor }),
+      cursor: ({ id }) => id,
+      items: (rows) => rows.map(wireRule),
+    }),
 
   getApprovalRule: async ({ params }, caller) => {
     const row = await findRule(db, caller.orgId, params.id)

@@ -7,6 +7,7 @@ import {
   keyRevocation,
   keyRotation,
   listKeys,
+  pageOf,
   placeOf,
 } from '@remit/core'
 import type { Deps, IssuedKey, Route } from '@remit/core'
@@ -14,11 +15,13 @@ import type { Deps, IssuedKey, Route } from '@remit/core'
 /** The ingest keys of an organization. Core stores them; this module serves their endpoints. */
 export const keyRoutes = ({ db, writer }: Deps): Route[] =>
   implement(keys, {
-    listKeys: async ({ query: { limit, cursor } }, { orgId }) => {
-      const rows = await listKeys(db, orgId, { limit: limit + 1, after: placeOf(cursor) })
-      const data = rows.slice(0, limit)
-      const last = data.at(-1)
-      return { data, next_cursor: rows.length > limit && last ? cursorAfter(last) : null }
+    listKeys: async ({ query }, { orgId }) => {
+      const after = placeOf(query.cursor)
+      return pageOf(query.limit, {
+        read: (limit) => listKeys(db, orgId, { limit, after }),
+        cursor: cursorAfter,
+        items: (rows) => [...rows],
+      })
     },
 
     createKey: ({ body }, caller, request) =>

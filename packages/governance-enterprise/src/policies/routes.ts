@@ -1,5 +1,5 @@
 import { policies } from '@remit/contract'
-import { actorOf, fail, implement, personOf, Reply } from '@remit/core'
+import { actorOf, fail, implement, pageOf, personOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
@@ -8,11 +8,12 @@ import { countBroadRules, deleteRule, insertRule, listRules } from './store.ts'
 
 export const policyRoutes = ({ db, ids, writer }: Deps): Route[] =>
   implement(policies, {
-    listPolicies: async ({ query: { limit, cursor } }, caller) => {
-      const rows = await listRules(db, caller.orgId, { limit: limit + 1, afterId: cursor })
-      const data = rows.slice(0, limit).map(toPolicy)
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
-    },
+    listPolicies: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listRules(db, orgId, { limit, afterId: query.cursor }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(toPolicy),
+      }),
 
     createPolicy: ({ body }, caller, request) => {
       const condition = admitCondition(body.condition)

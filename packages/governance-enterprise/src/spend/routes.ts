@@ -1,6 +1,6 @@
 import { spendLimits, toMicroUsd } from '@remit/contract'
 import type { SpendLimitInput } from '@remit/contract'
-import { actorOf, fail, implement, invalid, isOwn, personOf, Reply } from '@remit/core'
+import { actorOf, fail, implement, invalid, isOwn, pageOf, personOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import type { SpendLimitRow } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
@@ -8,11 +8,12 @@ import { recordedLimit, withUsage } from './usage.ts'
 
 export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
   implement(spendLimits, {
-    listSpendLimits: async ({ query: { limit, cursor } }, caller) => {
-      const rows = await listLimits(db, caller.orgId, { limit: limit + 1, afterAgent: cursor })
-      const data = await withUsage(db, rows.slice(0, limit), clock.now())
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.agent_id ?? null) : null }
-    },
+    listSpendLimits: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listLimits(db, orgId, { limit, afterAgent: query.cursor }),
+        cursor: (row) => row.agent_id,
+        items: (rows) => withUsage(db, rows, clock.now()),
+      }),
 
     getSpendLimit: async ({ params }, caller) => {
       const row = await findLimit(db, caller.orgId, params.id)

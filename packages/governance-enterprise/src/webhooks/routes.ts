@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { webhooks as endpoints } from '@remit/contract'
 import type { WebhookInput } from '@remit/contract'
-import { actorOf, fail, implement, invalid, personOf, Reply } from '@remit/core'
+import { actorOf, fail, implement, invalid, pageOf, personOf, Reply } from '@remit/core'
 import type { Deps, Outbound, Route } from '@remit/core'
 import { countWaiting, findLastAttempted } from './deliveries-store.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
@@ -21,11 +21,12 @@ const MAX_WEBHOOKS = 20
 export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Deps): Route[] {
   const wire = (row: WebhookRow) => wireWebhook(row, openSecrets(secrets, row))
   return implement(endpoints, {
-    listWebhooks: async ({ query: { limit, cursor } }, caller) => {
-      const rows = await listWebhooks(db, caller.orgId, { limit: limit + 1, afterId: cursor })
-      const data = rows.slice(0, limit).map(wire)
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
-    },
+    listWebhooks: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listWebhooks(db, orgId, { limit, afterId: query.cursor }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(wire),
+      }),
 
     getWebhook: async ({ params: { id } }, { orgId }) => {
       const row = await findWebhook(db, orgId, id)

@@ -1,6 +1,6 @@
 import { agents } from '@remit/contract'
 import type { Agent } from '@remit/contract'
-import { answering, fail, implement, invalid, Reply } from '@remit/core'
+import { answering, fail, implement, invalid, pageOf, Reply } from '@remit/core'
 import type { Deps, RequestInfo, Route } from '@remit/core'
 import { alteration, registration, removal } from './changes.ts'
 import { findAgent, listAgents } from './store.ts'
@@ -8,11 +8,12 @@ import { wireAgents } from './view.ts'
 
 export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] =>
   implement(agents, {
-    listAgents: async ({ query: { limit, cursor } }, { orgId }) => {
-      const rows = await listAgents(db, orgId, { limit: limit + 1, afterId: cursor })
-      const data = await wireAgents(db, orgId, rows.slice(0, limit))
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.agent_id ?? null) : null }
-    },
+    listAgents: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listAgents(db, orgId, { limit, afterId: query.cursor }),
+        cursor: (row) => row.agent_id,
+        items: (rows) => wireAgents(db, orgId, rows),
+      }),
 
     registerAgent: ({ body }, caller, request) => {
       const agentId = body.agent_id ?? ids.next('agt_', clock.now())

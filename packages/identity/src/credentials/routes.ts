@@ -7,6 +7,7 @@ import {
   implement,
   isKeyText,
   isoTime,
+  pageOf,
   placeOf,
   publicPart,
 } from '@remit/core'
@@ -29,13 +30,13 @@ export const credentialRoutes = (
     listCredentials: async ({ params: { agentID }, query }, { orgId }) => {
       const agent = await findAgent(db, orgId, agentID)
       if (!agent || agent.status === 'removed') throw fail('agent_not_found')
-      const { limit, cursor, status } = query
       const at = isoTime(clock.now())
-      const asked = { limit: limit + 1, before: placeOf(cursor), status, at }
-      const rows = await listCredentials(db, orgId, agentID, asked)
-      const data = rows.slice(0, limit).map((row) => wireCredential(row, at))
-      const last = data.at(-1)
-      return { data, next_cursor: rows.length > limit && last ? cursorAfter(last) : null }
+      const filter = { before: placeOf(query.cursor), status: query.status, at }
+      return pageOf(query.limit, {
+        read: (limit) => listCredentials(db, orgId, agentID, { ...filter, limit }),
+        cursor: cursorAfter,
+        items: (rows) => rows.map((row) => wireCredential(row, at)),
+      })
     },
 
     issueCredential: ({ params: { agentID }, body }, caller, request) => {

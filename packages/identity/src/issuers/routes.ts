@@ -1,6 +1,16 @@
 import { issuers } from '@remit/contract'
 import type { IssuerTerms } from '@remit/contract'
-import { actorOf, fail, firstOf, implement, invalid, isoTime, personOf, Reply } from '@remit/core'
+import {
+  actorOf,
+  fail,
+  firstOf,
+  implement,
+  invalid,
+  isoTime,
+  pageOf,
+  personOf,
+  Reply,
+} from '@remit/core'
 import type { Caller, Deps, EntryDraft, Outbound, Route } from '@remit/core'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import { toIssuer } from './issuer.ts'
@@ -25,11 +35,12 @@ export const issuerRoutes = (
   keys: IssuerKeys,
 ): Route[] =>
   implement(issuers, {
-    listIssuers: async ({ query: { limit, cursor } }, caller) => {
-      const rows = await listIssuers(db, caller.orgId, { limit: limit + 1, afterId: cursor })
-      const data = rows.slice(0, limit).map(toIssuer)
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
-    },
+    listIssuers: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listIssuers(db, orgId, { limit, afterId: query.cursor }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(toIssuer),
+      }),
 
     trustIssuer: async ({ body }, caller, request) => {
       const terms = termsOf(body, tokenEndpoint(settings.baseUrl))

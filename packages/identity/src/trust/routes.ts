@@ -6,6 +6,7 @@ import {
   implement,
   invalid,
   ownAgent,
+  pageOf,
   personOf,
   Reply,
   unrecorded,
@@ -22,11 +23,12 @@ export function trustRoutes(deps: Deps): Route[] {
   const { db, ids, writer } = deps
   const lane = new TrustLane(deps)
   return implement(trust, {
-    listTrustPolicies: async ({ query: { limit, cursor } }, caller) => {
-      const rows = await listTrust(db, caller.orgId, { limit: limit + 1, afterId: cursor })
-      const data = rows.slice(0, limit).map(toPolicy)
-      return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
-    },
+    listTrustPolicies: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listTrust(db, orgId, { limit, afterId: query.cursor }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(toPolicy),
+      }),
 
     createTrustPolicy: ({ body }, caller, request) => {
       const condition = admit(body.condition, deps)

@@ -4,6 +4,7 @@ import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { fail, invalid } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'
 import { timeOfId } from '../../base/ids.ts'
+import { invalidCursor } from '../../base/page.ts'
 import { openCheckpoint } from '../format/checkpoint.ts'
 import { cutFrontier, findCut, namedKeys, recordedOrigin } from '../store/cut.ts'
 import type { StoredEntry } from '../format/entry.ts'
@@ -267,8 +268,7 @@ export class Ledger {
         await seqAtTime(this.#db, orgId, { from: begin, to: size }, normal(filters.to)),
       )
     if (cursor !== undefined) {
-      if (!/^\d{1,16}$/.test(cursor))
-        throw invalid('cursor', 'must be the next_cursor of an earlier answer')
+      if (!/^\d{1,16}$/.test(cursor)) throw invalidCursor()
       if (order === 'asc') from = Math.max(from, Number(cursor) + 1)
       else to = Math.min(to, Number(cursor))
     }

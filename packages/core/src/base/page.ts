@@ -1,0 +1,42 @@
+import { invalid } from './errors.ts'
+import type { Failure } from './errors.ts'
+
+/** A page of a list, as the API returns it. */
+export interface Page<Item> {
+  readonly data: Item[]
+  /** The `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null
+}
+
+interface PageOptions<Row, Item> {
+  /** Reads at most `limit` rows after the cursor of the request. */
+  readonly read: (limit: number) => Promise<readonly Row[]> | readonly Row[]
+  /** The cursor after a row. */
+  readonly cursor: (row: Row) => string
+  /** The items of rows, one a row. */
+  readonly items: (rows: readonly Row[]) => Promise<Item[]> | Item[]
+}
+
+/**
+ * A page of at most `limit` items. It reads one row more, which tells whether a next page exists.
+ *
+ * @example
+ * pageOf(query.limit, {
+ *   read: (limit) => listRules(db, orgId, { limit, afterId: query.cursor }),
+ *   cursor: ({ id }) => id,
+ *   items: (rows) => rows.map(toPolicy),
+ * })
+ */
+export async function pageOf<Row, Item>(
+  limit: number,
+  { read, cursor, items }: PageOptions<Row, Item>,
+): Promise<Page<Item>> {
+  const found = await read(limit + 1)
+  const rows = found.slice(0, limit)
+  const last = found.length > limit ? rows.at(-1) : undefined
+  return { data: await items(rows), next_cursor: last ? cursor(last) : null }
+}
+
+/** The refusal of a `cursor` that no page returned. */
+export const invalidCursor = (): Failure =>
+  invalid('cursor', 'must be the next_cursor of an earlier answer')
