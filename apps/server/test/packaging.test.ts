@@ -41,8 +41,9 @@ const TSCONFIG = {
 const ENTRIES = `
 import { createClient } from '@remit/contract'
 import { createRemit } from '@remit/core'
+import { createGate } from '@remit/sdk'
 import { verifyExport } from '@remit/verify'
-console.log([createClient, createRemit, verifyExport].map((entry) => typeof entry).join())
+console.log([createClient, createRemit, createGate, verifyExport].map((entry) => typeof entry).join())
 `
 
 interface Packed {
@@ -149,7 +150,7 @@ describe.skipIf(!isFullRun)('the packed packages in an empty folder', () => {
       const output = async (example: string, ...args: string[]) =>
         (await run('node', [`src/${example}`, ...args], here)).stdout
 
-      expect(await output('entries.ts')).toBe('function,function,function\n')
+      expect(await output('entries.ts')).toBe('function,function,function,function\n')
       expect(await output('check-text.ts')).toMatch(/^block \(score/)
       expect(await output('score-list.ts')).toMatch(/^pass rate: 0\.5$/m)
       expect(await output('keep-ledger.ts', cwd)).toMatch(/^ok: \d+ entries$/m)
