@@ -59,7 +59,7 @@ for (const step of steps) {
 }
 console.log(
   failures.length === 0
-    ? `${seconds(started)}: all ${steps.length} checks hold.`
+    ? `${seconds(started)}: all ${steps.length} checks passed.`
     : `${seconds(started)}: ${failures.length} of ${steps.length} checks failed: ${failures.join(', ')}.`,
 )
 process.exitCode = failures.length === 0 ? 0 : 1

@@ -29,7 +29,7 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
   await run('pnpm', ['build'], stage)
   say('built')
   await run('pnpm', ['types'], stage)
-  say('types hold')
+  say('types pass')
   if (!quick) {
     // The open packages cannot import a commercial one, so their tests are the same in every edition;
     // what runs differs in the programs. Packing is tested once, from the full tree, where a leak
@@ -37,7 +37,7 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
     const programs = ['--project', 'server', '--project', 'verify']
     const args = ['exec', 'vitest', 'run', ...programs, '--exclude', '**/packaging.test.ts']
     await run('pnpm', args, stage)
-    say('tests of the programs pass')
+    say('tests of the apps pass')
   }
   const asked = await probeCommunity(join(stage, 'apps/server'))
   say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
@@ -54,8 +54,8 @@ async function deployedWithoutOptional(stage: string, image: string): Promise<vo
   const deploy = ['--filter', '@remit/server', 'deploy', '--prod', '--no-optional', image]
   await run('pnpm', deploy, stage)
   const leaks = await commercialBytes(stage, image)
-  if (leaks.length > 0) throw new Error(`commercial bytes in the image:\n  ${leaks.join('\n  ')}`)
-  say('deployed without optional packages; no commercial byte in it')
+  if (leaks.length > 0) throw new Error(`commercial files in the image:\n  ${leaks.join('\n  ')}`)
+  say('deployed without optional packages; no commercial file in the image')
   const asked = await probeCommunity(image)
   say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
 }

@@ -105,7 +105,8 @@ async function stop(child: ChildProcess): Promise<void> {
 async function checkItIsAlive(base: string, key: string): Promise<string[]> {
   const findings: string[] = []
   const health = (await (await fetch(`${base}/health`)).json()) as { edition?: unknown }
-  if (health.edition !== 'community') findings.push(`GET /health says ${JSON.stringify(health)}`)
+  if (health.edition !== 'community')
+    findings.push(`GET /health returned ${JSON.stringify(health)}`)
   const withoutKey = await fetch(`${base}/v1/scorers`)
   if (withoutKey.status !== 401)
     findings.push(`GET /v1/scorers without a key: ${withoutKey.status}, not 401`)
@@ -145,7 +146,7 @@ async function checkNothingElseAnswers(
   }
   const document = await (await fetch(`${base}/openapi.json`)).text()
   for (const { path } of closed)
-    if (document.includes(`"${path}"`)) findings.push(`/openapi.json describes ${path}`)
+    if (document.includes(`"${path}"`)) findings.push(`/openapi.json contains ${path}`)
   return findings
 }
 

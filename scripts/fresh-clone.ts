@@ -55,11 +55,11 @@ async function firstKey(output: AsyncIterable<Buffer>): Promise<{ url: string; k
     const key = /\b(rmk_[0-9A-Za-z]{65})\b/.exec(said)?.[1]
     if (url !== undefined && key !== undefined) return { url, key }
   }
-  throw new Error(`the server ended before it showed a key:\n${said}`)
+  throw new Error(`the server exited before it printed a key:\n${said}`)
 }
 
 async function ask(line: string, key: string, expected: string): Promise<void> {
   const answer = await run('bash', ['-c', `export REMIT_KEY=${key}; ${line}`], folder)
   if (!answer.includes(expected))
-    throw new Error(`${line}\nanswered ${answer}\nwithout ${expected}`)
+    throw new Error(`${line}\nreturned ${answer}\nwithout ${expected}`)
 }

@@ -28,7 +28,7 @@ for (const [path, text] of [
 ] as const) {
   if (!values.check) await writeFile(path, text)
   else if ((await readFile(path, 'utf8').catch(() => '')) !== text) {
-    console.error(`${path} is not what the contract says; \`pnpm openapi\` writes it anew.`)
+    console.error(`${path} does not match the contract; run \`pnpm openapi\` to rewrite it.`)
     process.exitCode = 1
   }
 }
@@ -46,7 +46,7 @@ function clientRoutes(): string {
 type Row<N extends EndpointName> = \`\${Contract[N]['method']} \${Contract[N]['path']}\`
 
 /**
- * Method, path and, where the answer is not JSON alone, its media type (\`*\`: several). Written by
+ * Method, path and, where the answer is not only JSON, its media type (\`*\`: several). Written by
  * \`pnpm openapi\`.
  */
 export const routes: { readonly [N in EndpointName]: Row<N> | \`\${Row<N>} \${string}\` } = {

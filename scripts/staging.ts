@@ -116,7 +116,7 @@ export async function run(command: string, args: readonly string[], cwd: string)
     child.once('close', done)
   })
   if (code !== 0)
-    throw new Error(`${[command, ...args].join(' ')} in ${cwd} ended with ${code}:\n${output}`)
+    throw new Error(`${[command, ...args].join(' ')} in ${cwd} exited with ${code}:\n${output}`)
   return output
 }
 

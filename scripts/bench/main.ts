@@ -57,7 +57,7 @@ const wanted =
 const unknown = wanted.filter((name) => !(name in suites))
 if (unknown.length > 0) {
   console.error(
-    `There is no suite ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}`,
+    `Unknown suite ${unknown.join(', ')}; the suites are ${Object.keys(suites).join(', ')}`,
   )
   process.exit(2)
 }

@@ -74,7 +74,7 @@ describe('remit guard', () => {
 
     expect(code).toBe(2)
     expect(stderr).toBe(
-      `remit: warning: ${path('none.txt')} cannot be read: there is no such file or folder\n` +
+      `remit: warning: ${path('none.txt')} cannot be read: no such file or folder\n` +
         `remit: warning: ${folder} cannot be read: it is a folder\n`,
     )
     expect(stdout).toMatch(/attack\.md +block +yes/)
@@ -83,7 +83,7 @@ describe('remit guard', () => {
     ) as object[]
     expect(missing).toEqual({
       file: path('none.txt'),
-      error: `${path('none.txt')} cannot be read: there is no such file or folder`,
+      error: `${path('none.txt')} cannot be read: no such file or folder`,
     })
     expect(attack).toMatchObject({ file: path('attack.md'), action: 'block' })
   })

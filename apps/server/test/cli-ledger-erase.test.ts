@@ -67,8 +67,8 @@ describe.each(DIALECTS)('ledger erase on %s', (dialect) => {
 
   test.each([
     [['--seq', '900', '--reason', 'x'], 1, 'Nothing was erased: entry 900 is not in the ledger'],
-    [['--seq', '5', '--reason', 'x'], 1, 'Nothing was erased: entry 5 was erased before'],
-    [['--seq', '0', '7', '--reason', 'x'], 1, 'entry 0 is ledger.genesis'],
+    [['--seq', '5', '--reason', 'x'], 1, 'Nothing was erased: entry 5 is already erased'],
+    [['--seq', '0', '7', '--reason', 'x'], 1, 'entry 0 has the kind ledger.genesis'],
     [['--seq', '-1', '--reason', 'x'], 2, '--seq must be a whole number; given: -1'],
     [['--seq', 'all', '--reason', 'x'], 2, '--seq must be a whole number; given: all'],
     [['--seq', '7', '--reason', ''], 2, '--reason must be one line of 1 to 500 characters'],

@@ -30,7 +30,7 @@ describe('ledger keygen', () => {
     expect(again).toEqual({
       code: 2,
       stdout: '',
-      stderr: `remit: ${path} exists; it is not replaced\n`,
+      stderr: `remit: ${path} already exists and is not replaced\n`,
     })
     expect(readFileSync(path, 'utf8')).toBe(pem)
     await installation.remove()
@@ -76,7 +76,7 @@ describe.each(DIALECTS)('ledger rotate-key on %s', (dialect) => {
     expect(await cli(create, env)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('another key'),
+      stderr: expect.stringContaining('a different key'),
     })
     expect(await cli(create, rotated)).toMatchObject({ code: 0 })
   })
@@ -130,7 +130,7 @@ describe.each(DIALECTS)('ledger rotate-key on %s', (dialect) => {
     expect(await cli(again, rotated)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('that key already'),
+      stderr: expect.stringContaining('already signed with this key'),
     })
     expect(
       await cli(['ledger', 'rotate-key', '--org', 'acme', '--new-key', third], other),

@@ -48,8 +48,8 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
     const json = await pruneJson(orgId, 'unwritten', '--keep-days', '400')
 
     expect(text).toMatchObject({ code: 0, stderr: '' })
-    expect(text.stdout).toMatch(/^entries to go: +13, seq 0 to 12$/m)
-    expect(text.stdout).toContain('Nothing was removed: --yes does it.')
+    expect(text.stdout).toMatch(/^entries to remove: +13, seq 0 to 12$/m)
+    expect(text.stdout).toContain('Nothing was removed; add --yes to prune.')
     expect(json).toMatchObject({ planned: { from_seq: 0, cut: 13, short: false }, pruned: null })
     expect(existsSync(file('unwritten'))).toBe(false)
     expect(await firstSeq(orgId)).toBe(0)
@@ -111,7 +111,7 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
     const again = await prune(orgId, 'second.ndjson', '--keep-days', '400', '--yes')
 
     expect(again).toMatchObject({ code: 0, stderr: '' })
-    expect(again.stdout).toMatch(/^There is nothing to prune/)
+    expect(again.stdout).toMatch(/^Nothing to prune/)
     expect(existsSync(file('second.ndjson'))).toBe(false)
   })
 
@@ -145,7 +145,7 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
     )
 
     expect(kept).toMatchObject({ code: 1, stdout: '' })
-    expect(kept.stderr).toContain('Entries are kept for 400 days')
+    expect(kept.stderr).toContain('The setting retention_days keeps entries for 400 days')
     for (const { code, stderr } of [refused, unsaid]) {
       expect(code).toBe(1)
       expect(stderr).toMatch(/19\(1\) and 26\(6\)/)
@@ -160,8 +160,8 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
   })
 
   test.each([
-    [['--yes'], 'one of --before and --keep-days is needed'],
-    [['--before', '2025-01-01', '--keep-days', '500'], 'one of --before and --keep-days is needed'],
+    [['--yes'], '--before or --keep-days is required'],
+    [['--before', '2025-01-01', '--keep-days', '500'], '--before or --keep-days is required'],
     [['--before', 'yesterday'], '--before must be a date, or a time in RFC 3339; given: yesterday'],
     [['--before', '2025-01-01T00:00:00'], '--before must be a date, or a time in RFC 3339'],
     [['--keep-days', '1.5'], '--keep-days must be a whole number; given: 1.5'],
@@ -183,7 +183,7 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
     const nowhere = await prune(orgId, 'no/such/folder', '--keep-days', '400', '--yes')
 
     expect(existing.code).toBe(1)
-    expect(existing.stderr).toContain('exists; it is not replaced')
+    expect(existing.stderr).toContain('already exists and is not replaced')
     expect(readFileSync(file('gone.ndjson'), 'utf8')).toBe(text)
     expect(nowhere.code).toBe(2)
     expect(await firstSeq(orgId)).toBe(0)

@@ -61,7 +61,7 @@ describe('ledger recover, after a backup was restored', () => {
     expect(await recover('old.note')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('Nothing is lost'),
+      stderr: expect.stringContaining('No entries are lost'),
     })
   })
 
@@ -141,7 +141,7 @@ describe('ledger recover, after a backup was restored', () => {
     expect(await recover('newest.note')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('it was changed, not cut short'),
+      stderr: expect.stringContaining('entries were changed, not only lost'),
     })
     const { stdout } = await cli(
       ['ledger', 'verify', '--json', '--checkpoint', file('newest.note')],

@@ -136,7 +136,7 @@ describe.each(DIALECTS)('ledger verify on %s', (dialect) => {
     expect(words.stderr).toContain(file('words.note'))
     const origins = note.split('\n')[0]!
     for (const { stderr } of foreign) {
-      expect(stderr).toContain(`${file('yours.note')} is a checkpoint of ${origins}, not of `)
+      expect(stderr).toContain(`${file('yours.note')} has the origin ${origins} instead of `)
       expect(stderr.match(/remit\.test\/ledger\//g)).toHaveLength(2)
     }
   })

@@ -164,7 +164,7 @@ describe.skipIf(!hasModules())('ledger watch on a real ledger', () => {
     const url = await start()
     const onText = (text: string) => {
       if (text.includes(' ok: ')) void stop()
-      if (text.includes('cannot be reached')) ended.abort()
+      if (text.includes('is unavailable')) ended.abort()
     }
     const args = ['--key', key, '--state', file('loop.json'), '--interval', '1']
     const watched = await cli(
@@ -174,8 +174,8 @@ describe.skipIf(!hasModules())('ledger watch on a real ledger', () => {
     )
 
     expect(watched.code).toBe(0)
-    expect(watched.stdout).toMatch(/^\S+ ok: \d+ entries \(first look\)\n$/)
-    expect(watched.stderr).toMatch(/remit: the log cannot be reached: ECONNREFUSED\n$/)
+    expect(watched.stdout).toMatch(/^\S+ ok: \d+ entries \(first check\)\n$/)
+    expect(watched.stderr).toMatch(/remit: the log is unavailable: ECONNREFUSED\n$/)
   })
 })
 
@@ -250,7 +250,7 @@ describe('ledger watch on a log that cheats', () => {
 
       expect(await look(url, 'elsewhere.json')).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('The checkpoint is of elsewhere.test/ledger'),
+        stderr: expect.stringContaining('The checkpoint has the origin elsewhere.test/ledger'),
       })
     })
   })

@@ -58,7 +58,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     ])
 
     expect(code).toBe(0)
-    expect(stdout).toContain('shown this once')
+    expect(stdout).toContain('shown only once')
     expect(lists[0]?.stdout).toMatch(/^ID +NAME +PLAN +CREATED\n/)
     expect(lists[0]?.stdout).toMatch(/^org_\w+ +for people +enterprise +\d{4}-/m)
     for (const list of lists)
@@ -71,7 +71,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     expect(await cli(['org', 'create', 'taken'], env)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'remit: There is an organization named taken\n',
+      stderr: 'remit: An organization named taken already exists\n',
     })
     expect(await cli(['org', 'create', 'org_taken'], env)).toMatchObject({ code: 1, stdout: '' })
     expect(await cli(['org', 'create', ' taken'], env)).toMatchObject({ code: 1, stdout: '' })
@@ -140,7 +140,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions, retention_days'
 
   test.each([
-    ['default_efect=deny', `default_efect: is not a setting; there are ${NAMES}`],
+    ['default_efect=deny', `default_efect: is not a setting; the settings are ${NAMES}`],
     ['four_eyes=yes', 'four_eyes: must be true or false'],
     ['require_separate_keys=1', 'require_separate_keys: must be true or false'],
     [
@@ -151,8 +151,8 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     ['credentials_per_agent=0', 'credentials_per_agent: must be a whole number from 1 to 100'],
     ['default_effect=perhaps', 'default_effect: must be allow or deny'],
     ['default_effect=true', 'default_effect: must be allow or deny'],
-    ['__proto__=deny', `__proto__: is not a setting; there are ${NAMES}`],
-    ['deny', 'deny: write a setting as name=value'],
+    ['__proto__=deny', `__proto__: is not a setting; the settings are ${NAMES}`],
+    ['deny', 'deny is not a setting in the form name=value'],
   ])('org set refuses %s and says what is accepted', async (assignment, message) => {
     const name = `refusing ${assignment}`
     const { organization } = await createOrg(env, name)
@@ -242,16 +242,16 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
     expect(await cli(['key', 'revoke', 'key_nobody'], env)).toMatchObject({ code: 1, stdout: '' })
   })
 
-  test('where there are several organizations, --org is needed and must name one', async () => {
+  test('where there are several organizations, --org is required and must name one', async () => {
     await createOrg(env, 'one of several')
 
     expect(await cli(['key', 'list'], env)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--org is needed'),
+      stderr: expect.stringContaining('--org is required'),
     })
     expect(await cli(['key', 'list', '--org', 'nobody'], env)).toMatchObject({
       code: 1,
-      stderr: 'remit: There is no organization nobody\n',
+      stderr: 'remit: The organization nobody does not exist\n',
     })
   })
 

@@ -142,6 +142,6 @@ describe('without commercial modules', () => {
     await installation.remove()
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/^remit: Nothing decides about agents here\. .+\n$/)
+    expect(refused.stderr).toMatch(/^remit: Agents cannot be suspended in this edition\. .+\n$/)
   })
 })

@@ -47,13 +47,13 @@ describe('remit score', () => {
 
     expect(stdout).toBe(
       [
-        'scorer:              levenshtein, version 1',
-        'results:             3, of which 1 could not be scored',
-        'mean:                0.5 (95 %: 0 to 1)',
-        'median, least, most: 0.5, 0, 1',
-        'passed, from 0.9:    0.5 (95 %: 0.0945 to 0.9055)',
+        'scorer:                levenshtein, version 1',
+        'results:               3, 1 of them without a score',
+        'mean:                  0.5 (95 %: 0 to 1)',
+        'median, least, most:   0.5, 0, 1',
+        'passed, threshold 0.9: 0.5 (95 %: 0.0945 to 0.9055)',
         '',
-        'Did not pass:',
+        'Not passed:',
         '#  ID     SCORE  REASON',
         '2  -      0      similarity 0 < 0.9',
         '3  x [2J  -      output is missing',
@@ -134,13 +134,13 @@ describe('remit score', () => {
       'an unknown scorer',
       ['--scorer', 'blue'],
       two,
-      'There is no open scorer blue; there are bleu,',
+      'The open scorer blue does not exist; the open scorers are bleu,',
     ],
     [
       'the scorer that asks a model',
       ['--scorer', 'llm_as_judge'],
       two,
-      'llm_as_judge asks a model and needs a server of the enterprise edition',
+      'llm_as_judge requires a server of the enterprise edition',
     ],
     [
       'a count of errors that is none',
@@ -183,7 +183,7 @@ describe('remit score', () => {
       'a file that is not there',
       ['none.jsonl', '--scorer', 'bleu'],
       '',
-      'none.jsonl cannot be read: there is no such file or folder',
+      'none.jsonl cannot be read: no such file or folder',
     ],
     ['a line that is no JSON', ['--scorer', 'bleu'], `${two}{\n`, 'standard input, line 3: '],
     ['a line that is no result', ['--scorer', 'bleu'], '{"outputs":1}', 'standard input, line 1: '],
@@ -193,8 +193,8 @@ describe('remit score', () => {
       '{"output":1,"output":2}',
       'line 1: The name "output" appears twice',
     ],
-    ['no results', ['--scorer', 'bleu'], '\n \n', 'standard input holds no results'],
-    ['no scorer', [], two, '--scorer is needed; `remit score --list` lists the scorers'],
+    ['no results', ['--scorer', 'bleu'], '\n \n', 'standard input contains no results'],
+    ['no scorer', [], two, '--scorer is required; `remit score --list` lists the scorers'],
   ])('ends with 2 for %s, and says why in one line', async (_, args, input, message) => {
     const { code, stdout, stderr } = await run(args, input)
 

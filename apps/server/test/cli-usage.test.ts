@@ -81,7 +81,7 @@ describe('the command line', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(JSON.parse(stderr)).toEqual({
-      error: { message: 'There is no live key key_none', exit_code: 1 },
+      error: { message: 'The key key_none does not exist or is revoked', exit_code: 1 },
     })
   })
 })
@@ -94,7 +94,7 @@ describe('what cannot run', () => {
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: `remit: There is no database in ${path}\n`,
+      stderr: `remit: The database ${path} does not exist\n`,
     })
     expect(readdirSync(installation.folder)).not.toContain('none.db')
   })
@@ -141,7 +141,7 @@ describe('what cannot run', () => {
     const { stdout } = await cli(['key', 'list', '--org', 'signed', '--json'], env)
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toContain('another key')
+    expect(refused.stderr).toContain('a different key')
     expect((JSON.parse(stdout) as { keys: unknown[] }).keys).toHaveLength(1)
   })
 

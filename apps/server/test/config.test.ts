@@ -154,7 +154,7 @@ describe('readConfig', () => {
     ['REMIT_ALLOW_LOOPBACK_TARGET', 'REMIT_ALLOW_LOOPBACK_TARGETS'],
   ])('refuses %s, which is nearly %s, whatever its value', (name, setting) => {
     expect(messageOf({ [name]: 'swordfish' })).toBe(
-      `${name}: there is no such setting; did you mean ${setting}?`,
+      `${name} is not a setting; did you mean ${setting}?`,
     )
   })
 
@@ -189,7 +189,7 @@ describe('readConfig', () => {
 
     expect(readConfig(env)).toMatchObject({ REMIT_PORT: 0 })
     expect(ignoredNames(env)).toEqual([
-      'REMIT_FLAVOUR is ignored: there is no such setting; see docs/configuration.md',
+      'REMIT_FLAVOUR is ignored: unknown setting; see docs/configuration.md',
     ])
   })
 

@@ -267,7 +267,7 @@ describe.skipIf(!hasModules())('a licensed start', () => {
     })
 
     await expect(refused).rejects.toThrow(
-      /^REMIT_LEDGER_KEY_FILE: there is no key in .+none\.pem; make one with `remit ledger keygen/,
+      /^REMIT_LEDGER_KEY_FILE: .+none\.pem does not exist; create it with `remit ledger keygen/,
     )
   })
 })

@@ -111,22 +111,22 @@ describe('a licence', () => {
           .setProtectedHeader({ alg: 'EdDSA' })
           .setIssuer('remit-license')
           .sign(privateKey),
-      'the licence lacks a valid customer, plan or exp',
+      'the licence has no valid customer, plan or exp',
     ],
     [
       'with an end beyond all time',
       () => token(claims, 'remit-license', 1e15).sign(privateKey),
-      'the licence lacks a valid customer, plan or exp',
+      'the licence has no valid customer, plan or exp',
     ],
     [
       'of an unknown plan',
       () => token({ ...claims, plan: 'free' }).sign(privateKey),
-      'the licence lacks a valid customer, plan or exp',
+      'the licence has no valid customer, plan or exp',
     ],
     [
       'for nobody',
       () => token({ plan: 'team' }).sign(privateKey),
-      'the licence lacks a valid customer, plan or exp',
+      'the licence has no valid customer, plan or exp',
     ],
   ])('%s is refused with its reason', async (_what, make, refused) => {
     expect(await checkLicense(await make(), publicKey, NOW)).toEqual({ refused })

@@ -9,7 +9,7 @@ import { cli } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 
-const POOLED = /leads through a pooler in transaction mode/
+const POOLED = /connects through a pooler in transaction mode/
 
 describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode', () => {
   let installation: Installation
@@ -39,9 +39,9 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
     const { code, stderr } = await cli(['migrate'], pooled)
 
     expect(code).toBe(78)
-    expect(stderr).toMatch(/REMIT_DATABASE_DIRECT_URL must be set to migrate/)
+    expect(stderr).toMatch(/REMIT_DATABASE_DIRECT_URL must be set for migrations/)
     await expect(boot(readConfig(pooled), { log: pino({ level: 'silent' }) })).rejects.toThrow(
-      /REMIT_DATABASE_DIRECT_URL must be set to migrate/,
+      /REMIT_DATABASE_DIRECT_URL must be set for migrations/,
     )
     const tables = installation.database((db) =>
       db.selectFrom('organization').selectAll().execute(),
@@ -57,7 +57,7 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
     await second.remit.close()
 
     expect(first.about).toHaveLength(1)
-    expect(first.about[0]).toMatch(/other processes are polled once a second/)
+    expect(first.about[0]).toMatch(/the database is polled once a second/)
     expect(second.about).toHaveLength(1)
     expect(second.about[0]).toMatch(/LISTEN and migrations use REMIT_DATABASE_DIRECT_URL/)
     // Up to date or not, the command would need a session.
@@ -71,7 +71,7 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
     expect([code, stderr]).toEqual([0, ''])
     const created = await cli(['migrate'], env)
     expect(created.code).toBe(78)
-    expect(created.stderr).toMatch(/REMIT_DATABASE_DIRECT_URL must lead to PostgreSQL itself/)
+    expect(created.stderr).toMatch(/REMIT_DATABASE_DIRECT_URL must connect to PostgreSQL directly/)
     expect(created.stderr).not.toContain(pooler.url)
   })
 })

@@ -51,7 +51,7 @@ const endIdleConnections = () =>
 
 test('nothing secret is in the log, whatever happens', async () => {
   const server = new RunningProcess('main.ts', [], env)
-  const [, url = ''] = await server.says(/Remit is on (\S+)\n[^]*\n\n$/)
+  const [, url = ''] = await server.says(/Remit listens on (\S+)\n[^]*\n\n$/)
   const [key = ''] = /rmk_[0-9A-Za-z]{65}/.exec(server.stdout) ?? []
   const ask = (path: string, used = key, body?: unknown) =>
     request(url + path, used, body === undefined ? 'GET' : 'POST', body)
@@ -62,7 +62,7 @@ test('nothing secret is in the log, whatever happens', async () => {
   await ask('/v1/scorers', almost)
   await ask(`/v1/ledger?${key}=1`)
   await endIdleConnections()
-  await server.logs(/an idle database connection broke/)
+  await server.logs(/idle database connection failed/)
   await ask('/v1/scorers')
   const { code, stderr } = await server.stop()
 

@@ -32,7 +32,7 @@ const logOf = (stderr: string) =>
 /** The program that `pnpm start` runs, once it has said where it is. */
 async function start(settings = env): Promise<{ url: string; server: RunningProcess }> {
   const server = new RunningProcess('main.ts', [], settings)
-  const [, url = ''] = await server.says(/Remit is on (\S+)\n[^]*\n\n$/)
+  const [, url = ''] = await server.says(/Remit listens on (\S+)\n[^]*\n\n$/)
   return { url, server }
 }
 
@@ -134,7 +134,7 @@ describe('output', () => {
     const { stdout, stderr } = await server.stop()
 
     expect(stderr).toBe('')
-    expect(stdout).toMatch(/^\nRemit is on http/)
+    expect(stdout).toMatch(/^\nRemit listens on http/)
   })
 })
 
@@ -169,7 +169,7 @@ test('a bootstrap key of another organization ends the start with 78, and makes 
   expect(ended).toEqual({
     code: 78,
     stdout: '',
-    stderr: 'remit: REMIT_BOOTSTRAP_KEY is a key of another organization already\n',
+    stderr: 'remit: REMIT_BOOTSTRAP_KEY already belongs to another organization\n',
   })
   expect(organizations).toHaveLength(1)
 })
@@ -189,7 +189,7 @@ describe('a start beside Services of Kubernetes whose names begin with remit', (
 
     expect(code).toBe(0)
     expect(logOf(stderr).map(({ msg }) => msg)).toEqual([
-      'REMIT_FLAVOUR is ignored: there is no such setting; see docs/configuration.md',
+      'REMIT_FLAVOUR is ignored: unknown setting; see docs/configuration.md',
     ])
   })
 })
@@ -224,7 +224,7 @@ describe('a start that cannot be', () => {
     [
       'REMIT_PROT',
       'swordfish',
-      /^remit: REMIT_PROT: there is no such setting; did you mean REMIT_PORT\?\n$/,
+      /^remit: REMIT_PROT is not a setting; did you mean REMIT_PORT\?\n$/,
     ],
   ])(
     'for a bad %s (%s) ends with 78, naming it and showing no secret',
@@ -247,7 +247,7 @@ describe('a start that cannot be', () => {
     expect(ended).toEqual({
       code: 2,
       stdout: '',
-      stderr: `remit: Port ${port} on 127.0.0.1 is taken by another process\n`,
+      stderr: `remit: Port ${port} on 127.0.0.1 is already in use\n`,
     })
   })
 })

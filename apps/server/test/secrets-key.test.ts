@@ -54,13 +54,13 @@ describe('REMIT_SECRETS_KEY_FILE', () => {
       const licensed = config({ REMIT_LICENSE_KEY: license, REMIT_EVALUATION: '0' })
 
       expect(await refusal(boot(licensed, { licenseKey: publicKey }))).toBe(
-        `REMIT_SECRETS_KEY_FILE: there is no key in ${file}; make one with \`remit secrets keygen ${file}\``,
+        `REMIT_SECRETS_KEY_FILE: ${file} does not exist; create it with \`remit secrets keygen ${file}\``,
       )
       expect(existsSync(file)).toBe(false)
     })
 
     test.each([
-      ['an empty file', '\n', 'there is no key in it'],
+      ['an empty file', '\n', 'it contains no key'],
       ['text', 'correct horse battery staple!!!!', 'line 1 is not base64'],
       ['a short key', randomBytes(31).toString('base64'), 'line 1 has fewer than 32 bytes'],
       [
@@ -90,7 +90,7 @@ describe('REMIT_SECRETS_KEY_FILE', () => {
       })
       await booted.remit.close()
 
-      expect((await cli(['secrets', 'keygen', file], env)).stderr).toContain('it is not replaced')
+      expect((await cli(['secrets', 'keygen', file], env)).stderr).toContain('is not replaced')
       const added = await cli(['secrets', 'keygen', file, '--add', '--json'], env)
       const { key_id: next } = JSON.parse(added.stdout) as { key_id: string }
       const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)

@@ -76,7 +76,7 @@ export class Chain {
   entry(entry: Entry): void {
     const { seq } = entry
     if (seq < this.size) {
-      this.#faults.add(this.size, 'out_of_order', `entry ${seq} again`)
+      this.#faults.add(this.size, 'out_of_order', `entry ${seq} is repeated`)
       return
     }
     if (seq > this.size) this.#jump(seq)
@@ -102,7 +102,7 @@ export class Chain {
     // A tail that only these reach is not signed by what is here.
     if (open || continues) checkpoints.leaveBeyond(size)
     if (!open) {
-      if (size === 0) this.#faults.add(0, 'bad_genesis', 'there is no entry')
+      if (size === 0) this.#faults.add(0, 'bad_genesis', 'the entry is missing')
       if (this.currentKey !== null && this.currentKey !== this.#header.vkey)
         this.#faults.add(last, 'head_mismatch', 'vkey')
       if (checkpoints.given && checkpoints.largest < size)

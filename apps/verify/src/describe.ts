@@ -5,8 +5,8 @@ import type { Verdict } from './run.ts'
 const LEDGER: Readonly<Record<ExportVerdict['status'], string>> = {
   ok: 'OK',
   tampered: 'TAMPERED',
-  behind_checkpoint: 'BEHIND A CHECKPOINT: entries that were signed are missing',
-  incomplete: 'INCOMPLETE: the export ends before its end',
+  behind_checkpoint: 'BEHIND A CHECKPOINT: signed entries are missing',
+  incomplete: 'INCOMPLETE: the export does not reach its signed end',
 }
 
 const SHOWN = 10
@@ -18,10 +18,10 @@ export const describe = ({ ledger, reports }: Verdict): string =>
 function describeLedger(ledger: ExportVerdict): string {
   const { checked, head, root, anchored_by, truncation_checked, checkpoints } = ledger
   return section(`LEDGER ${LEDGER[ledger.status]}`, ledger, {
-    organization: `${ledger.org_id ?? 'not known'}, ledger ${ledger.ledger_id ?? 'not known'}`,
+    organization: `${ledger.org_id ?? 'unknown'}, ledger ${ledger.ledger_id ?? 'unknown'}`,
     entries: `${checked.entries}, seq ${checked.from_seq} to ${checked.to_seq}`,
-    head: head.hash ?? 'not known',
-    root: root ?? 'not known',
+    head: head.hash ?? 'unknown',
+    root: root ?? 'unknown',
     'anchored by': anchored_by,
     'end confirmed': truncation_checked ? 'yes' : 'no',
     checkpoints: `${checkpoints.checked} compared, ${checkpoints.mismatched} wrong`,
@@ -65,7 +65,9 @@ function section(title: string, told: Told, facts: Readonly<Record<string, strin
         detail === undefined ? '' : `, ${detail}`,
       ].join(''),
     ),
-    ...(told.error_count > shown.length ? [`    and ${told.error_count - shown.length} more`] : []),
+    ...(told.error_count > shown.length
+      ? [`    and ${told.error_count - shown.length} more errors`]
+      : []),
     '  not checked:',
     ...told.not_checked.map((sentence) => `  - ${sentence}`),
     '',

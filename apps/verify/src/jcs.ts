@@ -22,7 +22,7 @@ export function canonical(value: unknown, depth = 0): string {
     const names = Object.keys(members).toSorted()
     return `{${names.map((name) => `${canonical(name)}:${canonical(members[name], depth + 1)}`).join()}}`
   }
-  if (typeof value === 'string' && !value.isWellFormed()) throw new JsonError('half a surrogate')
+  if (typeof value === 'string' && !value.isWellFormed()) throw new JsonError('unpaired surrogate')
   if (typeof value === 'number' && !Number.isFinite(value)) throw new JsonError('number too large')
   return JSON.stringify(value)
 }
@@ -55,8 +55,7 @@ function parse(text: string): unknown {
 }
 
 function note(names: Set<string> | null | undefined, name: string): void {
-  if (names?.has(name) === true)
-    throw new JsonError(`the name ${JSON.stringify(name)} stands twice`)
+  if (names?.has(name) === true) throw new JsonError(`the name ${JSON.stringify(name)} is repeated`)
   names?.add(name)
 }
 

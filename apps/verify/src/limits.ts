@@ -13,11 +13,11 @@ export function limitsOf(
   const sentences: readonly (readonly [boolean, string])[] = [
     [
       true,
-      'Whether what was recorded is true and complete, times included: only that it was not changed.',
+      'The truth and completeness of the recorded data, including times: verification shows only that it was not changed.',
     ],
     [
       from > 0 && record === null,
-      `The entries before seq ${from}: the state there was taken as given.`,
+      `The entries before seq ${from}: the state at that point was assumed to be correct.`,
     ],
     [
       record !== null,
@@ -30,31 +30,31 @@ export function limitsOf(
           `The entries ${lost.from_seq} to ${lost.to_seq} of an earlier history: lost in a restore from a backup, as entry ${seq} records.`,
         ] as const,
     ),
-    [isOpen, `What follows seq ${size - 1}: the export does not lead to its signed end.`],
-    [partial, `What follows seq ${size - 1}: the export says that it is a part.`],
+    [isOpen, `Entries after seq ${size - 1}: the export does not reach its signed end.`],
+    [partial, `Entries after seq ${size - 1}: the export is a partial export.`],
     [
       !hasKey,
-      'Who signed: no key was given with --vkey, and a rewritten ledger would name a key of its own.',
+      'The signer: no key was given with --vkey, and a rewritten ledger would name its own key.',
     ],
     [
       outside < 0,
-      'A return to an older signed state, or a rewrite by a holder of the signing key: only a checkpoint that was kept elsewhere shows it (--checkpoint).',
+      'A rollback to an older signed state, or a rewrite by a holder of the signing key: only an external checkpoint can detect it (--checkpoint).',
     ],
     [
       !isOpen && !partial && outside < 0,
-      'Whether entries are missing at the end: no checkpoint that was kept elsewhere agreed.',
+      'Missing entries at the end: no external checkpoint matched.',
     ],
     [
       !isOpen && !partial && outside >= 0,
-      `Whether entries after the first ${outside} are missing at the end: the newest checkpoint from elsewhere that agreed has that size.`,
+      `Missing entries after the first ${outside}: the newest external checkpoint that matched has that size.`,
     ],
     [
       outside >= 0 && outside < size,
-      `The entries from seq ${outside} on against a holder of the signing key: the newest checkpoint from elsewhere ends there.`,
+      `A rewrite of the entries from seq ${outside} on by a holder of the signing key: the newest external checkpoint ends there.`,
     ],
     [
       checkpoints.passed > 0,
-      `The roots of ${checkpoints.passed} checkpoints: the tree at their size is not known.`,
+      `The roots of ${checkpoints.passed} checkpoints: the tree at their size is unknown.`,
     ],
     [
       checkpoints.beyond > 0,
@@ -63,7 +63,7 @@ export function limitsOf(
     [erased > 0, `The content of ${erased} erased payloads: only their commitments remain.`],
     [
       (isOpen || partial) && unexplained.size > 0,
-      `Why ${unexplained.size} payloads are missing: an entry that explains it may follow.`,
+      `The reason why ${unexplained.size} payloads are missing: a later entry may explain it.`,
     ],
   ]
   return sentences.filter(([applies]) => applies).map(([, sentence]) => sentence)

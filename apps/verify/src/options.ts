@@ -5,18 +5,18 @@ import type { Checkpoint, Key } from './note.ts'
 
 export const USAGE = `usage: remit-verify EXPORT [options]
 
-Checks an exported ledger, and the reports that were made from it, without the server that made them.
+Verifies an exported ledger, and the reports generated from it, without the server.
 EXPORT is a file of \`remit ledger export\` or GET /v1/ledger/export; - reads standard input.
 
-  --report FILE       a report as JSON to hold against the export; may be repeated
-  --vkey KEY          the ledger's verifier key, obtained elsewhere than from the export
-  --checkpoint FILE   a checkpoint that was kept elsewhere; may be repeated
-  --require-anchor    end with 3 when neither a key nor a checkpoint confirms the ledger
-  --json              the verdict as one line of JSON
+  --report FILE       a report as JSON to compare with the export; repeatable
+  --vkey KEY          the verifier key of the ledger from a trusted source
+  --checkpoint FILE   an external checkpoint; repeatable
+  --require-anchor    exit with 3 if neither a key nor a checkpoint confirms the ledger
+  --json              print the result as one line of JSON
   --help
 
-ends with 0: all that was looked at is as it was signed; 1: something is not, or is missing;
-2: could not look; 3: see --require-anchor
+exit codes: 0 everything is as signed; 1 something was changed or is missing;
+2 the verification could not run; 3 see --require-anchor
 `
 
 /** Something that keeps the program from looking at all; told in one line. */
@@ -55,7 +55,7 @@ export function readArguments(args: readonly string[]): Options | null {
   if (values.help) return null
   const [file, ...more] = positionals
   if (file === undefined || more.length > 0)
-    throw new CannotRun('give one export to verify; --help says how')
+    throw new CannotRun('expected one export file; see --help')
   const kept = values.checkpoint.map(keptIn)
   return {
     file,
@@ -70,7 +70,7 @@ export function readArguments(args: readonly string[]): Options | null {
 
 function keyOf(vkey: string): Key {
   const key = readKey(vkey.trim())
-  if (key === null) throw new CannotRun('--vkey: this is no verifier key')
+  if (key === null) throw new CannotRun('--vkey is not a verifier key')
   return key
 }
 
@@ -93,8 +93,7 @@ function keptIn(path: string): Kept {
     return kept === null ? [] : [{ ...kept, path }]
   })
   // The ledger must not look changed because of a file that says nothing about it.
-  if (notes.length === 0)
-    throw new CannotRun(`--checkpoint: there is no signed checkpoint in ${path}`)
+  if (notes.length === 0) throw new CannotRun(`--checkpoint: ${path} contains no signed checkpoint`)
   const isDamaged = notes.length < found.length || rest.trim() !== ''
   return { notes, damaged: isDamaged ? [path] : [] }
 }

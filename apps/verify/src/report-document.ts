@@ -46,7 +46,7 @@ type Form = (value: unknown, path: string) => void
 const is =
   (what: string, good: (value: unknown) => boolean): Form =>
   (value, path) => {
-    if (!good(value)) throw new JsonError(`no report: ${path} is not ${what}`)
+    if (!good(value)) throw new JsonError(`not a report: ${path} is not ${what}`)
   }
 
 const text = is('a text', (value) => typeof value === 'string')
@@ -65,19 +65,19 @@ const time = is(
 const object =
   (members: Readonly<Record<string, Form>>): Form =>
   (value, path) => {
-    if (!isObject(value)) throw new JsonError(`no report: ${path} is not an object`)
+    if (!isObject(value)) throw new JsonError(`not a report: ${path} is not an object`)
     for (const [name, form] of Object.entries(members)) form(value[name], `${path}.${name}`)
   }
 
 const list =
   (form: Form): Form =>
   (value, path) => {
-    if (!Array.isArray(value)) throw new JsonError(`no report: ${path} is not a list`)
+    if (!Array.isArray(value)) throw new JsonError(`not a report: ${path} is not a list`)
     for (const [at, one] of value.entries()) form(one, `${path}[${at}]`)
   }
 
 const counts: Form = (value, path) => {
-  if (!isObject(value)) throw new JsonError(`no report: ${path} is not an object`)
+  if (!isObject(value)) throw new JsonError(`not a report: ${path} is not an object`)
   for (const [name, one] of Object.entries(value)) count(one, `${path}.${name}`)
 }
 

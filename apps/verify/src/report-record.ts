@@ -10,7 +10,7 @@ const LATER: ReadonlySet<string> = new Set(['evaluation', 'ledger_head', 'verifi
 export function recordDifferences(report: Report, entry: Entry): string[] {
   const { recorded_at } = entry
   const read = payloadOf(entry)
-  if (read === null) return ['its payload, which was erased or cannot be read']
+  if (read === null) return ['the payload, which is erased or invalid']
   const { content, ledger_head } = report
   const { from, to } = content.period
   const stated = {
@@ -39,7 +39,7 @@ export function recordDifferences(report: Report, entry: Entry): string[] {
     'framework of the content': content.framework.id === report.framework,
     'period of the content': from === report.period.from && to === report.period.to,
     // What is reported on was over when the report was made.
-    'its time': recorded_at >= to,
+    'the recording time': recorded_at >= to,
   }
   return [
     ...Object.entries(stated)

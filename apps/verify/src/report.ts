@@ -107,17 +107,17 @@ export class ReportCheck {
     if (content.organization.id !== orgId)
       this.#wrong({
         code: 'other_ledger',
-        detail: `the report is about ${content.organization.id}`,
+        detail: `the report is for the organization ${content.organization.id}`,
       })
     if (!this.#hasRecord)
       this.#wrong({
         code: 'record_missing',
-        detail: `the export has no entry report.generated at seq ${record_seq}`,
+        detail: `the export has no report.generated entry at seq ${record_seq}`,
       })
     const differences = this.#differences()
     if (differences.length > 0 && from > 0 && !this.#isBeforeSeen) {
       notChecked.push(
-        `The counts of the period: the export begins inside it, at seq ${from} (${differences.join('; ')}).`,
+        `The counts of the period: the export starts within the period, at seq ${from} (${differences.join('; ')}).`,
       )
     } else {
       for (const detail of differences) this.#wrong({ code: 'period_differs', detail })
@@ -126,12 +126,14 @@ export class ReportCheck {
     const kinds = content.controls.flatMap(({ evidence }) => evidence.map(({ kind }) => kind))
     const unknown = [...new Set(kinds.filter((kind) => !isKnown(kind)))]
     if (unknown.length > 0)
-      notChecked.push(`What is evidence of ${unknown.join(', ')}: it is not known here.`)
+      notChecked.push(
+        `The evidence of ${unknown.join(', ')}: this version does not know the checks.`,
+      )
     if (this.#unrecorded.length > 0) {
       notChecked.push(`${this.#unrecorded.join(', ')}: no hash and no entry covers them.`)
     }
     notChecked.push(
-      'Whether the report says what follows from the entries: statuses, values and findings come from the program that made it.',
+      'The conclusions of the report: statuses, values and findings come from the program that generated it.',
     )
     return {
       status: this.#errorCount === 0 ? 'ok' : 'wrong',
@@ -176,7 +178,7 @@ export class ReportCheck {
   #evidence(control: string, evidence: string, entry: Entry): ReportError | null {
     if (isEvidence(evidence, entry, this.#report.content.period)) return null
     const { seq, kind, recorded_at } = entry
-    const detail = `${control}: seq ${seq}, ${kind} of ${recorded_at}, is no evidence of ${evidence}`
+    const detail = `${control}: seq ${seq}, ${kind} of ${recorded_at}, is not evidence of ${evidence}`
     return { code: 'evidence_differs', detail }
   }
 
@@ -206,12 +208,12 @@ export class ReportCheck {
     const left = [...this.#questions.keys()].filter((seq) => seq !== this.#report.record_seq)
     const earlier = left.filter((seq) => seq < from).length
     if (earlier > 0) {
-      notChecked.push(`${earlier} sequence numbers of the report: they are before the export.`)
+      notChecked.push(`${earlier} sequence numbers of the report: they precede the export.`)
     }
     for (const seq of left.filter((one) => one >= from))
       this.#wrong({
         code: 'entry_missing',
-        detail: `the report names seq ${seq}, and the export has none`,
+        detail: `the report refers to seq ${seq}, which the export does not have`,
       })
   }
 }

@@ -56,14 +56,14 @@ async function verify(
       for (const kept of checkpoints)
         if (kept.origin !== origin)
           throw new CannotRun(
-            `--checkpoint ${kept.path}: a checkpoint of ${kept.origin}, and the export is of ${origin}`,
+            `--checkpoint ${kept.path} has the origin ${kept.origin}, the export has ${origin}`,
           )
     },
     onEntry: (entry) => {
       for (const check of checks) check.entry(entry)
     },
   })
-  const unread = damaged.map((path) => `A part of ${path}: it is no checkpoint.`)
+  const unread = damaged.map((path) => `A part of ${path}: it is not a checkpoint.`)
   const ledger = { ...verdict, not_checked: [...verdict.not_checked, ...unread] }
   const { from_seq } = ledger.checked
   const verdicts = checks.map((check) => check.end(ledger.org_id, from_seq))

@@ -123,8 +123,10 @@ describe('an export that ends on purpose before the ledger did', () => {
     const verdict = await judged(part({ partial: true }))
 
     expect(verdict).toMatchObject({ status: 'ok', truncation_checked: false })
-    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/^Why 1 payloads are missing/))
-    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/says that it is a part/))
+    expect(verdict.not_checked).toContainEqual(
+      expect.stringMatching(/^The reason why 1 payloads are missing/),
+    )
+    expect(verdict.not_checked).toContainEqual(expect.stringMatching(/is a partial export/))
   })
 
   test('is not missed by a newer checkpoint, and the verdict says that it was not compared', async () => {

@@ -53,7 +53,7 @@ describe('reading JSON', () => {
     '{"a":"\\"","a":":{"}',
     '{"":1,"":2}',
     '{"__proto__":1,"__proto__":2}',
-  ])('refuses a name that stands twice: %s', (text) => {
+  ])('refuses a repeated name: %s', (text) => {
     expect(() => parseJson(text)).toThrow(JsonError)
   })
 

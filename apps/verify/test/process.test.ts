@@ -145,7 +145,7 @@ describe('remit-verify', () => {
 
     expect(code).toBe(0)
     expect(ledger).toMatchObject({ anchored_by: 'external', checkpoints: { checked: 3 } })
-    expect(ledger.not_checked).toContain('A part of cut.txt: it is no checkpoint.')
+    expect(ledger.not_checked).toContain('A part of cut.txt: it is not a checkpoint.')
   })
 
   test('says the same to a person and to a program, and what was not checked', async () => {

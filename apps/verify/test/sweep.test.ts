@@ -112,7 +112,7 @@ describe('a ledger that was rewritten with fresh hashes', () => {
     for (const { own, core } of [alone, pinned, outside])
       expect(comparable(own)).toEqual(comparable(core))
     expect(alone.own).toMatchObject({ status: 'ok', anchored_by: 'none' })
-    expect(alone.own.not_checked).toContainEqual(expect.stringMatching(/^Who signed/))
+    expect(alone.own.not_checked).toContainEqual(expect.stringMatching(/^The signer/))
     expect(pinned.own.status).toBe('tampered')
     expect(outside.own.status).toBe('tampered')
   })

@@ -292,7 +292,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       for (const query of [{}, { control: 'CC6.2', check: 'DEC-1' }]) {
         const params = { id: first().id }
         const { detail } = await api.refusal('listReportEvidence', { params, query })
-        expect(detail).toBe('control: give either control or check')
+        expect(detail).toBe('control: requires either control or check')
       }
     })
   })

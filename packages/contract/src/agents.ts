@@ -4,7 +4,9 @@ import { Receipt } from './ledger.ts'
 import { AgentId, integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 import { hasVisibleCharacter, isLine } from './values.ts'
 
-/** Scopes of a new agent that names none: to act, wait for its approvals, record and use the open checks. */
+/**
+ * Default scopes of a new agent: to act, wait for its approvals, record, and use the open checks.
+ */
 export const DEFAULT_SCOPES: readonly Scope[] = [
   'approvals:read',
   'authorize',
@@ -15,14 +17,14 @@ export const DEFAULT_SCOPES: readonly Scope[] = [
 
 const LINE_RULE = 'without control or format characters or outer blanks'
 
-/** A line of text for people. */
+/** A line of free text. */
 const line = (max: number) =>
   z
     .string()
     .min(1)
     .max(max)
     .refine(isLine, `must be text ${LINE_RULE}`)
-    .refine(hasVisibleCharacter, 'must hold a visible character')
+    .refine(hasVisibleCharacter, 'must have a visible character')
 
 const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/
 
@@ -35,7 +37,7 @@ const Labels = z
   )
   .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels')
 
-/** Who answers for an agent. */
+/** A person or team that is accountable for an agent. */
 export const Owner = z
   .strictObject({
     type: z.enum(['user', 'team']),
@@ -45,7 +47,7 @@ export const Owner = z
   .meta({ id: 'AgentOwner' })
 export type Owner = z.infer<typeof Owner>
 
-/** Each scope once; kept in the order of the alphabet, since the order means nothing. */
+/** Each scope once; stored in alphabetical order, since the order has no meaning. */
 export const Scopes = z
   .array(Scope)
   .min(1, 'must have at least one scope')
@@ -53,12 +55,16 @@ export const Scopes = z
   .transform((scopes) => scopes.toSorted())
 
 const Federation = z.strictObject({
-  issuers: z.array(PathId).max(20).default([]).describe('Trusted issuers that may speak for it'),
+  issuers: z
+    .array(PathId)
+    .max(20)
+    .default([])
+    .describe('Trusted issuers whose tokens identify the agent'),
   subjects: z
     .array(z.strictObject({ idp_id: PathId, subject: z.string().min(1).max(255) }))
     .max(20)
     .default([])
-    .describe('Subjects of issuers that are this agent, compared byte by byte'),
+    .describe('Subjects of issuers that identify this agent, compared byte by byte'),
 })
 
 const shape = {
@@ -67,7 +73,9 @@ const shape = {
   owners: z.array(Owner).min(1, 'must have at least one owner').max(20),
   environment: line(64).nullable(),
   labels: Labels,
-  allowed_scopes: Scopes.describe('What its credentials may have; narrowing it narrows them too'),
+  allowed_scopes: Scopes.describe(
+    'Scopes that its credentials may have; removing one also removes it from existing credentials',
+  ),
   max_credential_ttl_seconds: integer(60, 31_536_000).nullable(),
   federation: Federation,
   spiffe_id: z
@@ -82,12 +90,12 @@ const shape = {
     .url({ protocol: /^https$/, error: 'must be an https URL' })
     .max(2048)
     .nullable()
-    .describe('Kept as text and never fetched'),
+    .describe('Stored as text and never fetched'),
 }
 
 export const AgentInput = z
   .strictObject({
-    agent_id: PathId.optional().describe('Left out: one is made'),
+    agent_id: PathId.optional().describe('Default: a generated id'),
     name: shape.name.default(null),
     description: shape.description.default(null),
     owners: shape.owners,
@@ -105,20 +113,20 @@ export type AgentInput = z.infer<typeof AgentInput>
 export const AgentStatus = z.enum(['active', 'suspended']).meta({ id: 'AgentStatus' })
 export type AgentStatus = z.infer<typeof AgentStatus>
 
-/** What is left out stays as it is. */
+/** Omitted members do not change. */
 export const AgentChange = z
   .strictObject({
     ...shape,
-    status: AgentStatus.describe('suspended: every decision about it is a denial'),
-    suspended_reason: line(500).describe('Shown in refusals; only with status suspended'),
+    status: AgentStatus.describe('suspended: every decision about the agent is deny'),
+    suspended_reason: line(500).describe('Shown in denials; only with status suspended'),
   })
   .partial()
-  .refine((change) => Object.keys(change).length > 0, 'must change something')
+  .refine((change) => Object.keys(change).length > 0, 'must have at least one member')
   .refine(
     ({ status, suspended_reason: reason }) => reason === undefined || status === 'suspended',
     {
       path: ['suspended_reason'],
-      message: 'is only taken with status suspended',
+      message: 'is only allowed with status suspended',
     },
   )
   .meta({ id: 'AgentChange' })
@@ -135,7 +143,7 @@ export const Agent = z
     created_at: Timestamp,
     created_by: z.string(),
     updated_at: Timestamp,
-    version: z.int().describe('Counts changes; the same as the ETag'),
+    version: z.int().describe('Number of changes; the same as the ETag'),
     ledger: Receipt.optional(),
   })
   .meta({ id: 'Agent' })
@@ -150,7 +158,7 @@ export const agents = {
     method: 'GET',
     path: '/v1/identity/agents',
     ...reading,
-    summary: 'The agents that are registered',
+    summary: 'List agents',
     query: z.strictObject(Paging),
     ok: page(Agent),
     status: 200,
@@ -159,7 +167,7 @@ export const agents = {
     method: 'POST',
     path: '/v1/identity/agents',
     ...changing,
-    summary: 'Register an agent; an id is given once and never again',
+    summary: 'Register an agent; an id is never reused',
     body: AgentInput,
     ok: Agent,
     status: 201,
@@ -169,7 +177,7 @@ export const agents = {
     method: 'GET',
     path: '/v1/identity/agents/{agentID}',
     ...reading,
-    summary: 'One agent',
+    summary: 'Get an agent',
     params: AgentParam,
     ok: Agent,
     status: 200,
@@ -179,7 +187,7 @@ export const agents = {
     method: 'PATCH',
     path: '/v1/identity/agents/{agentID}',
     ...changing,
-    summary: 'Change an agent, suspend it or let it act again',
+    summary: 'Update, suspend or reactivate an agent',
     params: AgentParam,
     body: AgentChange,
     ok: Agent,
@@ -191,7 +199,7 @@ export const agents = {
     method: 'DELETE',
     path: '/v1/identity/agents/{agentID}',
     ...changing,
-    summary: 'Remove an agent for good, and revoke all its credentials',
+    summary: 'Remove an agent permanently and revoke its credentials',
     params: AgentParam,
     ok: z.void(),
     status: 204,

@@ -17,14 +17,14 @@ import {
 import { ConditionText, Description, Patterns } from './rules.ts'
 import { foldName } from './values.ts'
 
-/** Who may vote: people by name, and everybody whose key has one of the roles. */
+/** Eligible approvers: people by name, and every key with one of the roles. */
 const Approvers = z
   .strictObject({
     users: z.array(AgentId).max(100).default([]),
     roles: z.array(AgentId).max(20).default([]),
   })
   .refine(({ users, roles }) => users.length + roles.length > 0, {
-    message: 'must name a user or a role; leave it out for everybody who may decide',
+    message: 'must have a user or a role; omit it for all eligible approvers',
   })
 
 const seconds = (min: number, preset: number) => integer(min, 31_536_000).default(preset)
@@ -52,7 +52,7 @@ const Rule = z.strictObject(rule)
 
 type Quorum = 'required_approvals' | 'required_rejections'
 
-/** A quorum that the people named can never reach would be a deny that looks like a question. */
+/** A quorum that the named people can never reach would always deny. */
 const isReachable = (field: Quorum) => (input: z.infer<typeof Rule>) => {
   const { approvers } = input
   if (approvers === null || approvers.roles.length > 0) return true
@@ -60,7 +60,7 @@ const isReachable = (field: Quorum) => (input: z.infer<typeof Rule>) => {
 }
 const fault = (field: Quorum) => ({
   path: [field],
-  message: 'is more than there are users who may decide',
+  message: 'is greater than the number of users who may decide',
 })
 
 export const ApprovalRuleInput = Rule.refine(
@@ -78,7 +78,7 @@ export const ApprovalRule = z
     created_at: Timestamp,
     created_by: z.string(),
     updated_at: Timestamp,
-    warnings: z.array(z.string()).optional().describe('What is allowed and probably not meant'),
+    warnings: z.array(z.string()).optional().describe('Valid settings that are probably mistakes'),
     ledger: Receipt.optional(),
   })
   .meta({ id: 'ApprovalRule' })
@@ -103,7 +103,9 @@ const ApprovalVote = z.object({
   approver: z.object({
     type: z.enum(['person', 'key']),
     id: z.string(),
-    named: z.boolean().describe('The key itself names the person; else the request only said so'),
+    named: z
+      .boolean()
+      .describe('True: the key names the person. False: the request named the person'),
   }),
   role: z.string().describe('Role of the key'),
   key_id: z.string(),
@@ -122,9 +124,9 @@ export const Approval = z
     context: FreeForm,
     shown: z
       .string()
-      .describe('Exactly what is bound: canonical JSON, with invisible characters as \\u{…}'),
+      .describe('The bound request as canonical JSON, with invisible characters as \\u{…}'),
     binding_hash: z.string().describe('base64url SHA-256 of the canonical JSON'),
-    binding_context: z.array(z.string()).nullable().describe('Bound members; null is all'),
+    binding_context: z.array(z.string()).nullable().describe('Bound members; null: all'),
     requirements: z.array(Requirement),
     votes: z.array(ApprovalVote),
     requested_by: z.object({ type: z.string(), id: z.string(), person: z.string().nullable() }),
@@ -157,7 +159,7 @@ export const ApprovalDecision = z
       .enum(['approve', 'reject', 'approved', 'rejected', 'deny', 'denied'])
       .transform((word) => SPELLINGS[word]),
     comment: z.string().min(1).max(2000).optional(),
-    approver: AgentId.optional().describe('Who decides, where the key names no person'),
+    approver: AgentId.optional().describe('Person who decides, if the key names no person'),
   })
   .meta({ id: 'ApprovalDecision' })
 export type ApprovalDecision = z.infer<typeof ApprovalDecision>
@@ -176,7 +178,7 @@ export const approvals = {
     path: '/v1/approval-rules',
     ...rules,
     roles: ['read', 'approver'],
-    summary: 'The approval rules of the organization',
+    summary: 'List approval rules',
     query: z.strictObject(Paging),
     ok: page(ApprovalRule),
     status: 200,
@@ -186,7 +188,7 @@ export const approvals = {
     path: '/v1/approval-rules/{id}',
     ...rules,
     roles: ['read', 'approver'],
-    summary: 'One approval rule',
+    summary: 'Get an approval rule',
     params: Id,
     ok: ApprovalRule,
     status: 200,
@@ -211,7 +213,7 @@ export const approvals = {
     ...rules,
     roles: [],
     viaWriter: true,
-    summary: 'Remove an approval rule; requests that it opened stay',
+    summary: 'Remove an approval rule; its open requests remain',
     params: Id,
     ok: z.void(),
     status: 204,
@@ -220,7 +222,7 @@ export const approvals = {
     method: 'GET',
     path: '/v1/approvals',
     ...reading,
-    summary: 'Requests for approval, newest first',
+    summary: 'List approval requests, newest first',
     query: z.strictObject({
       ...Paging,
       status: ApprovalStatus.optional(),
@@ -234,7 +236,7 @@ export const approvals = {
     path: '/v1/approvals/events',
     ...reading,
     scope: null,
-    summary: 'What happens to approvals, as server-sent events; resumes after Last-Event-ID',
+    summary: 'Stream approval events as server-sent events; resumes after Last-Event-ID',
     query: z.strictObject({ after_seq: Seq.optional() }),
     ok: z.string(),
     status: 200,
@@ -245,7 +247,7 @@ export const approvals = {
     method: 'GET',
     path: '/v1/approvals/{id}',
     ...reading,
-    summary: 'One request in any state; `wait` holds the answer while it is pending',
+    summary: 'Get an approval request; `wait` delays the response while it is pending',
     params: Id,
     query: z.strictObject({ wait: wholeNumber(0, 55).default(0) }),
     ok: Approval,
@@ -272,7 +274,7 @@ export const approvals = {
     roles: ['ingest'],
     scope: 'authorize',
     viaWriter: true,
-    summary: 'Withdraw a pending request, by the side that asked',
+    summary: 'Withdraw a pending request as its requester',
     params: Id,
     ok: Approval,
     status: 200,
@@ -284,7 +286,7 @@ export const approvals = {
     roles: ['approver'],
     scope: null,
     viaWriter: true,
-    summary: 'Take back an approval that was not used yet',
+    summary: 'Revoke an unused approval',
     params: Id,
     ok: Approval,
     status: 200,

@@ -42,10 +42,10 @@ export const AuthorizeRequest = z
   .meta({ id: 'AuthorizeRequest' })
 export type AuthorizeRequest = z.infer<typeof AuthorizeRequest>
 
-/** As it is sent: a credential need not name its own agent. */
+/** The request body: a credential may omit its own agent. */
 export const AuthorizeBody = AuthorizeRequest.extend({
   agent_id: AgentId.optional().describe(
-    'The agent that is to act; a credential may leave out its own, an ingest key may not',
+    'The agent that acts; required with an ingest key, optional with a credential',
   ),
 }).meta({ id: 'AuthorizeBody' })
 export type AuthorizeBody = z.infer<typeof AuthorizeBody>
@@ -56,7 +56,7 @@ export type Match = z.infer<typeof Match>
 
 const SpendWindow = z.object({
   limit_usd: z.number(),
-  spent_usd: z.number().describe('spent and held, before this request'),
+  spent_usd: z.number().describe('spent and held before this request'),
   remaining_usd: z.number(),
   resets_at: Timestamp,
 })
@@ -98,7 +98,7 @@ export const authorize = {
     roles: ['ingest'],
     scope: 'authorize',
     viaWriter: true,
-    summary: 'May this agent do this? The answer is in the ledger before it leaves',
+    summary: 'Decide whether an agent may act, and record the decision',
     body: AuthorizeBody,
     ok: AuthorizeAnswer,
     status: 200,

@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, FreeForm, Name, Timestamp } from './primitives.ts'
 
-/** Evaluations in one request at most. */
+/** Maximum evaluations per request. */
 export const MAX_EVALUATIONS = 1_000
 
 /** A subject or resource. */
@@ -43,9 +43,9 @@ export const EvaluationsSemantic = z
 export type EvaluationsSemantic = z.infer<typeof EvaluationsSemantic>
 
 /**
- * The request of the Access Evaluations API. What stands at the top is the default for what an
- * evaluation lacks; without evaluations, it is a single request. A fault in one evaluation is that
- * evaluation's alone, so their parts are checked when they are evaluated.
+ * The request of the Access Evaluations API. Top-level members are the defaults of each evaluation;
+ * without evaluations, it is a single request. An error in one evaluation affects only that one, so
+ * their parts are validated when they are evaluated.
  */
 export const AccessEvaluations = z
   .looseObject({
@@ -54,7 +54,7 @@ export const AccessEvaluations = z
       .array(
         z.union([
           z.looseObject(parts),
-          z.unknown().describe('Anything else is answered with an error of its own.'),
+          z.unknown().describe('Any other value gets an error in its own element.'),
         ]),
       )
       .max(MAX_EVALUATIONS, `must be at most ${MAX_EVALUATIONS} evaluations`)
@@ -70,7 +70,10 @@ export const AccessEvaluations = z
   .meta({ id: 'AccessEvaluations' })
 export type AccessEvaluations = z.infer<typeof AccessEvaluations>
 
-/** `decision` is true for `allow` alone; the context says why, and what can be done about a denial. */
+/**
+ * `decision` is true only for `allow`; the context has the reason, and the next step after a
+ * denial.
+ */
 export const AccessDecision = z
   .object({
     decision: z.boolean(),
@@ -86,13 +89,13 @@ export const AccessDecision = z
             expires_at: Timestamp,
             template: z.string().describe('id of an approval rule'),
           })
-          .describe('the denial ends when somebody approves'),
+          .describe('the denial ends with an approval'),
         approval: z.object({
           id: z.string(),
           status: z.string(),
           expires_at: Timestamp.nullable(),
         }),
-        next_action: z.enum(['request', 'none']).describe('what helps after an approval failed'),
+        next_action: z.enum(['request', 'none']).describe('how to proceed after a failed approval'),
         spend: SpendState,
         warnings: z.array(z.string()),
         ledger: Receipt,
@@ -125,14 +128,14 @@ export const authzen = {
     ...asAuthorize,
     path: '/access/v1/evaluation',
     viaWriter: true,
-    summary: 'May the subject do this? AuthZEN 1.0, Access Evaluation',
+    summary: 'Evaluate one request (AuthZEN 1.0, Access Evaluation)',
     body: AccessEvaluation,
     ok: AccessDecision,
   }),
   accessEvaluations: endpoint({
     ...asAuthorize,
     path: '/access/v1/evaluations',
-    summary: 'Several questions at once. AuthZEN 1.0, Access Evaluations',
+    summary: 'Evaluate several requests (AuthZEN 1.0, Access Evaluations)',
     body: AccessEvaluations,
     ok: z.union([AccessDecision, z.object({ evaluations: z.array(AccessDecision) })]),
   }),
@@ -144,7 +147,7 @@ export const authzen = {
     scope: null,
     public: true,
     lenient: true,
-    summary: 'Where the AuthZEN endpoints are: policy decision point metadata',
+    summary: 'Get the policy decision point metadata (AuthZEN 1.0)',
     ok: PdpMetadata,
     status: 200,
   }),

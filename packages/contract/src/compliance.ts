@@ -6,7 +6,7 @@ import { Framework, FrameworkRole, Report, ReportPeriod, ReportSummary } from '.
 const MOMENT_RULE =
   'must be a date, such as 2026-01-31, or an RFC 3339 time with its offset and at most milliseconds'
 
-/** A moment with its offset, or a UTC day. */
+/** A time with its offset, or a UTC day. */
 const Moment = z.union(
   [z.iso.date(), z.iso.datetime({ offset: true }).regex(/^[^.]*(\.\d{1,3}(?!\d).*)?$/)],
   MOMENT_RULE,
@@ -15,17 +15,17 @@ const Moment = z.union(
 export const ReportRequest = z
   .strictObject({
     framework: Framework,
-    from: Moment.optional().describe('The beginning; 90 days before `to` unless given'),
+    from: Moment.optional().describe('Start of the period. Default: 90 days before `to`'),
     to: Moment.optional().describe(
-      'The end, which is not in the period; as a date, that whole UTC day is. Midnight UTC of today unless given. Later than the beginning of the ledger, and not later than now',
+      'End of the period, exclusive; a date includes that whole UTC day. Default: midnight UTC of today. Must be after the start of the ledger and not in the future',
     ),
     categories: z
       .array(z.string().max(64))
-      .min(1, 'must name a category or be left out')
+      .min(1, 'must have at least one category; omit it for the default')
       .max(32)
       .optional()
-      .describe('soc2: security unless given; nist_ai_rmf: all unless given'),
-    role: FrameworkRole.optional().describe('eu_ai_act: leaves out what concerns others'),
+      .describe('Default for soc2: security; for nist_ai_rmf: all'),
+    role: FrameworkRole.optional().describe('eu_ai_act: excludes duties of other roles'),
   })
   .meta({ id: 'ReportRequest' })
 export type ReportRequest = z.infer<typeof ReportRequest>
@@ -41,15 +41,15 @@ export const ReportQuery = z.strictObject({
   part: z
     .enum(CSV_PARTS, 'must be controls, findings, metrics or evidence')
     .optional()
-    .describe('The table of `format=csv`; controls unless given'),
+    .describe('The table of `format=csv`. Default: controls'),
   bom: z
     .enum(['true', 'false'], 'must be true or false')
     .optional()
-    .describe('`format=csv` begins with a byte order mark, as Excel wants it'),
+    .describe('`format=csv` starts with a byte order mark, as Excel requires'),
 })
 export type ReportQuery = z.infer<typeof ReportQuery>
 
-/** A report in the list: without its content. */
+/** A report in a list, without its content. */
 export const ReportListItem = z
   .object({
     id: z.string(),
@@ -60,12 +60,15 @@ export const ReportListItem = z
     generated_at: Timestamp.nullable(),
     summary: ReportSummary.nullable(),
     content_sha256: z.string().nullable(),
-    verified: z.boolean().nullable().describe('Whether the ledger verified up to the period’s end'),
+    verified: z
+      .boolean()
+      .nullable()
+      .describe('True if the ledger verified up to the end of the period'),
   })
   .meta({ id: 'ReportListItem' })
 export type ReportListItem = z.infer<typeof ReportListItem>
 
-const ONE_OF_TWO = (other: string) => `Exactly one is given: this, or \`${other}\``
+const ONE_OF_TWO = (other: string) => `Exactly one of this and \`${other}\` is required`
 
 export const EvidenceQuery = z
   .strictObject({
@@ -75,11 +78,11 @@ export const EvidenceQuery = z
   })
   .refine(({ control, check }) => (control === undefined) !== (check === undefined), {
     path: ['control'],
-    message: 'give either control or check',
+    message: 'requires either control or check',
   })
 export type EvidenceQuery = z.infer<typeof EvidenceQuery>
 
-/** An entry behind a control or a check; the ledger has the rest of it. */
+/** An entry behind a control or a check, as a reference into the ledger. */
 export const EvidenceEntry = z
   .object({ seq: z.int(), kind: z.string(), recorded_at: Timestamp })
   .meta({ id: 'EvidenceEntry' })
@@ -95,7 +98,7 @@ export const compliance = {
     plan: 'team',
     roles: [],
     scope: null,
-    summary: 'Report on a period; 202 where it takes longer than five seconds',
+    summary: 'Generate a report on a period; 202 if it takes longer than five seconds',
     body: ReportRequest,
     ok: Report,
     status: 201,
@@ -106,7 +109,7 @@ export const compliance = {
     method: 'GET',
     path: '/v1/compliance/reports',
     ...reading,
-    summary: 'Reports, newest first',
+    summary: 'List reports, newest first',
     query: z.strictObject(Paging),
     ok: page(ReportListItem),
     status: 200,
@@ -115,21 +118,20 @@ export const compliance = {
     method: 'GET',
     path: '/v1/compliance/reports/{id}',
     ...reading,
-    summary: 'One report, as JSON, CSV, a page to print, or OSCAL',
+    summary: 'Get a report as JSON, CSV, printable HTML, or OSCAL',
     params: Id,
     query: ReportQuery,
     ok: Report,
     status: 200,
     alsoProduces: ['text/csv', 'text/html'],
-    alsoJson: 'With `format=oscal`: assessment results of OSCAL',
+    alsoJson: 'With `format=oscal`: OSCAL assessment results',
     sends: ['ETag', 'Content-Digest'],
   }),
   listReportEvidence: endpoint({
     method: 'GET',
     path: '/v1/compliance/reports/{id}/evidence',
     ...reading,
-    summary:
-      'All entries behind a control or a check of a report; 410 once some that it was made from are pruned',
+    summary: 'List the entries behind a control or check of a report; 410 if some were pruned',
     params: Id,
     query: EvidenceQuery,
     ok: page(EvidenceEntry),

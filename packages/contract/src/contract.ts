@@ -47,5 +47,5 @@ export const contract = {
 export type Contract = typeof contract
 export type EndpointName = keyof Contract
 
-/** The same table for code that walks over it. */
+/** The same table for iteration. */
 export const endpoints: Readonly<Record<string, Endpoint>> = contract

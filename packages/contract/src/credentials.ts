@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { integer, page, Paging, PathId, Scope, Timestamp } from './primitives.ts'
 
-/** Seconds that a credential lives at most, and unless stated. */
+/** Maximum and default lifetime of a credential in seconds. */
 export const MAX_CREDENTIAL_TTL_SECONDS = 365 * 86_400
 export const DEFAULT_CREDENTIAL_TTL_SECONDS = 90 * 86_400
 
@@ -15,23 +15,23 @@ export const CredentialInput = z
       .regex(/^[^\p{C}]{1,64}$/u, 'must be 1 to 64 printable characters')
       .nullable()
       .default(null),
-    scopes: Scopes.optional().describe('Left out where one is rotated: the same'),
+    scopes: Scopes.optional().describe('Default with rotate: the name of the old credential'),
     ttl_seconds: integer(60, MAX_CREDENTIAL_TTL_SECONDS)
       .optional()
-      .describe('Left out: 90 days, or what the agent allows at most'),
+      .describe('Default: 90 days, or the maximum of the agent'),
     rotate: z
       .strictObject({
         credential_id: PathId,
         overlap_seconds: integer(0, 7 * 86_400)
           .default(0)
-          .describe('How long the old one still works; never longer than it would have'),
+          .describe('Seconds for which the old credential stays valid, at most until its expiry'),
       })
       .optional()
-      .describe('The credential that this one takes the place of'),
+      .describe('The credential to replace'),
   })
   .refine(({ scopes, rotate }) => scopes !== undefined || rotate !== undefined, {
     path: ['scopes'],
-    message: 'is required: what the credential may do',
+    message: 'is required: the scopes of the credential',
   })
   .meta({ id: 'CredentialInput' })
 export type CredentialInput = z.infer<typeof CredentialInput>
@@ -41,16 +41,18 @@ export const CredentialStatus = z
   .meta({ id: 'CredentialStatus' })
 export type CredentialStatus = z.infer<typeof CredentialStatus>
 
-/** A credential as it is shown: neither its secret nor its hash. */
+/** A credential without its secret and hash. */
 export const Credential = z
   .object({
     id: z.string(),
     agent_id: z.string(),
     name: z.string().nullable(),
-    display: z.string().describe('How its text begins; holds no part of the secret'),
+    display: z.string().describe('Start of its text; contains no part of the secret'),
     scopes: z.array(Scope),
     status: CredentialStatus,
-    source: z.enum(['issued', 'exchange']).describe('By an administrator, or by token exchange'),
+    source: z
+      .enum(['issued', 'exchange'])
+      .describe('Issued by an administrator, or by token exchange'),
     idp_id: z.string().nullable(),
     issued_by: z.string(),
     created_at: Timestamp,
@@ -58,12 +60,14 @@ export const Credential = z
     rotated_from: z.string().nullable(),
     revoked_at: Timestamp.nullable(),
     revoked_by: z.string().nullable(),
-    last_used_at: Timestamp.nullable().describe('To the minute, and up to some seconds late'),
+    last_used_at: Timestamp.nullable().describe(
+      'Precise to the minute, delayed by up to some seconds',
+    ),
   })
   .meta({ id: 'Credential' })
 export type Credential = z.infer<typeof Credential>
 
-/** A whole credential as a tool received it. What else OAuth lets a client send is ignored. */
+/** A whole credential as a tool received it. Other OAuth parameters are ignored. */
 const TokenQuestion = z
   .looseObject({
     token: z.string().min(1).max(16_384),
@@ -87,7 +91,7 @@ export const Introspection = z
     z.object({
       active: z.literal(true),
       token_type: z.literal('Bearer'),
-      scope: z.string().describe('What it may do now, separated by blanks'),
+      scope: z.string().describe('Current scopes, separated by blanks'),
       sub: z.string().describe('The agent'),
       client_id: z.string().describe('The agent'),
       iat: z.int(),
@@ -107,7 +111,7 @@ export const credentials = {
     plan: 'enterprise',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'The credentials of an agent, newest first',
+    summary: 'List the credentials of an agent, newest first',
     params: AgentParam,
     query: z.strictObject({ ...Paging, status: CredentialStatus.optional() }),
     ok: page(Credential),
@@ -139,7 +143,7 @@ export const credentials = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Revoke a credential; the next call with it is refused',
+    summary: 'Revoke a credential with immediate effect',
     params: z.strictObject({ credID: PathId }),
     ok: z.object({ id: z.string(), revoked_at: Timestamp, ledger: Receipt.optional() }),
     status: 200,
@@ -147,13 +151,13 @@ export const credentials = {
   introspectCredential: endpoint({
     ...forTools,
     path: '/v1/identity/introspect',
-    summary: 'Whether a credential that somebody presented is good, and whose (RFC 7662)',
+    summary: 'Introspect a presented credential (RFC 7662)',
     ok: Introspection,
   }),
   revokeByText: endpoint({
     ...forTools,
     path: '/v1/identity/revoke',
-    summary: 'Revoke a credential by its text; 200 whatever it was (RFC 7009)',
+    summary: 'Revoke a credential by its text; always 200 (RFC 7009)',
     ok: z.object({}),
   }),
 }

@@ -14,35 +14,37 @@ import {
 } from './rules.ts'
 import { SpendLimit } from './spend-limits.ts'
 
-/** Links that a chain of permissions can have after its root. */
+/** Maximum number of links in a chain of permissions after its root. */
 export const MAX_DELEGATION_DEPTH = 8
 
 const Granter = z.strictObject({ type: z.enum(['user', 'key', 'agent']), id: AgentId })
 
 const terms = {
-  agent_id: Pattern.describe('The agent; of a deny it may be a pattern'),
+  agent_id: Pattern.describe('The agent; a deny may have a pattern'),
   effect: z.enum(['allow', 'deny']).default('allow'),
   actions: Patterns,
   resources: Patterns,
   condition: ConditionText.nullable().default(null),
-  parent_id: PathId.nullable().default(null).describe('The permission that this one is cut from'),
-  can_delegate: z.boolean().default(false).describe('Whether the agent may pass it on'),
+  parent_id: PathId.nullable()
+    .default(null)
+    .describe('The permission that this one is derived from'),
+  can_delegate: z.boolean().default(false).describe('True if the agent may delegate it'),
   ...windowFields,
   description: Description,
 }
 
 const Depth = integer(0, MAX_DELEGATION_DEPTH)
 
-const NOT_FOR_A_DENY = 'is for permissions that allow'
+const NOT_FOR_A_DENY = 'is only allowed for permissions with the effect allow'
 
 export const PermissionInput = z
   .strictObject({
     ...terms,
     max_depth: Depth.optional().describe(
-      'Links that may follow in the chain. Left out: of a root 0, else what its parent leaves',
+      'Links that may follow in the chain. Default: 0 for a root, else one less than the parent',
     ),
     granted_by: Granter.optional().describe(
-      'Left out: of a root the person or key that asks, else the agent that holds the parent',
+      'Default: the person or key of the request for a root, else the agent of the parent',
     ),
   })
   .refine(windowIsOpen, WINDOW_FAULT)
@@ -64,20 +66,20 @@ export const PermissionInput = z
   })
   .refine(({ granted_by, parent_id }) => granted_by?.type !== 'agent' || parent_id !== null, {
     path: ['parent_id'],
-    message: 'is needed where an agent grants: the permission that it passes on',
+    message: 'is required if an agent grants: the permission to delegate',
   })
   .refine(
     ({ granted_by, parent_id }) =>
       parent_id === null || granted_by === undefined || granted_by.type === 'agent',
     {
       path: ['granted_by', 'type'],
-      message: 'must be agent: the holder of parent_id passes it on',
+      message: 'must be agent: the holder of parent_id is the grantor',
     },
   )
   .meta({ id: 'PermissionInput' })
 export type PermissionInput = z.infer<typeof PermissionInput>
 
-/** Why a permission gives nothing now, and the link of its chain at which it breaks. */
+/** The reason why a permission has no effect now, and the invalid link of its chain. */
 const Dead = z.object({
   dead: z.enum([
     'revoked',
@@ -111,9 +113,9 @@ export const Permission = z
     id: z.string(),
     ...facts,
     depth: z.int().describe('Links before it in its chain'),
-    chain: z.array(z.string()).describe('Ids from the root to this one'),
+    chain: z.array(z.string()).describe('Ids from the root to this permission'),
     effective: z.union([z.literal(true), Dead]),
-    warnings: z.array(z.string()).optional().describe('What is allowed and probably not meant'),
+    warnings: z.array(z.string()).optional().describe('Valid settings that are probably mistakes'),
     ledger: Receipt.optional(),
   })
   .meta({ id: 'Permission' })
@@ -121,15 +123,15 @@ export type Permission = z.infer<typeof Permission>
 
 export const AgentMode = z
   .enum(['open', 'granted'])
-  .describe('`granted`: the agent acts on permissions only')
+  .describe('`granted`: the agent needs a permission to act')
   .meta({ id: 'AgentMode' })
 export type AgentMode = z.infer<typeof AgentMode>
 
 const AgentPermissions = z.object({
   agent_id: z.string(),
   mode: AgentMode,
-  denied: z.boolean().describe('It may not act at all, or a deny about it is in force'),
-  live_permissions: z.int().describe('Grants that it holds and whose chain lives'),
+  denied: z.boolean().describe('The agent may not act at all, or a deny for it is in force'),
+  live_permissions: z.int().describe('Grants of the agent with a valid chain'),
 })
 
 const EffectiveDeny = z.object({
@@ -145,13 +147,13 @@ const EffectiveDeny = z.object({
 
 const EffectiveGrant = z.object({
   id: z.string(),
-  actions: z.array(z.string()).describe('What every link of the chain allows'),
+  actions: z.array(z.string()).describe('The intersection of all links of the chain'),
   resources: z.array(z.string()),
-  conditions: z.array(z.string()).describe('All must hold'),
-  expires_at: Timestamp.nullable().describe('When the first link of the chain ends'),
+  conditions: z.array(z.string()).describe('All conditions must be true'),
+  expires_at: Timestamp.nullable().describe('Time at which the first link of the chain ends'),
   partial: z
     .boolean()
-    .describe('Patterns of the chain overlap in more than can be listed; see its links'),
+    .describe('The intersection of the patterns is too large to list; see the links'),
   chain: z.array(
     z.object({
       id: z.string(),
@@ -164,7 +166,9 @@ const EffectiveGrant = z.object({
       expires_at: Timestamp.nullable(),
     }),
   ),
-  denies: z.array(EffectiveDeny).describe('Denies of agents earlier in the chain; they flow down'),
+  denies: z
+    .array(EffectiveDeny)
+    .describe('Denies of agents earlier in the chain, which are inherited'),
 })
 
 export const EffectivePermissions = z
@@ -173,13 +177,15 @@ export const EffectivePermissions = z
     at: Timestamp,
     state: z
       .enum(['active', 'suspended', 'removed', 'not_registered'])
-      .describe('`not_registered` where only registered agents may act'),
+      .describe('`not_registered` if only registered agents may act'),
     suspended: z.object({ reason: z.string() }).nullable(),
     mode: AgentMode,
     grants: z.array(EffectiveGrant),
-    denies: z.array(EffectiveDeny).describe('Each beats every grant'),
+    denies: z.array(EffectiveDeny).describe('Each overrides every grant'),
     spend_limit: SpendLimit.nullable(),
-    changes_at: Timestamp.nullable().describe('When the passing of time next changes this answer'),
+    changes_at: Timestamp.nullable().describe(
+      'Time at which this response changes next without a request',
+    ),
   })
   .meta({ id: 'EffectivePermissions' })
 export type EffectivePermissions = z.infer<typeof EffectivePermissions>
@@ -193,7 +199,7 @@ export const delegation = {
     method: 'GET',
     path: '/v1/delegation',
     ...reading,
-    summary: 'Permissions, the agents that they are about, and approvals that are waited for',
+    summary: 'List permissions, their agents, and pending approvals',
     query: z.strictObject({ ...Paging, agent_id: AgentId.optional() }),
     ok: z.object({
       permissions: z.array(Permission),
@@ -209,7 +215,7 @@ export const delegation = {
     method: 'GET',
     path: '/v1/delegation/effective',
     ...reading,
-    summary: 'What an agent may do now, why, and until when',
+    summary: 'Get the effective permissions of an agent',
     query: z.strictObject({ agent_id: AgentId }),
     ok: EffectivePermissions,
     status: 200,
@@ -218,7 +224,7 @@ export const delegation = {
     method: 'GET',
     path: '/v1/delegation/permissions/{id}',
     ...reading,
-    summary: 'One permission, in force or not',
+    summary: 'Get a permission, in force or not',
     params: Id,
     ok: Permission,
     status: 200,
@@ -227,7 +233,7 @@ export const delegation = {
     method: 'POST',
     path: '/v1/delegation/permissions/{id}',
     ...changing,
-    summary: 'Grant a permission (or deny), or replace it',
+    summary: 'Create or replace a permission (grant or deny)',
     params: Id,
     body: PermissionInput,
     ok: Permission,
@@ -239,7 +245,7 @@ export const delegation = {
     method: 'DELETE',
     path: '/v1/delegation/permissions/{id}',
     ...changing,
-    summary: 'Revoke a permission and everything that was cut from it',
+    summary: 'Revoke a permission and all its descendants',
     params: Id,
     ok: z.object({ revoked: z.array(z.string()), ledger: Receipt }),
     status: 200,
@@ -248,7 +254,7 @@ export const delegation = {
     method: 'POST',
     path: '/v1/delegation/agents/{agent_id}/mode',
     ...changing,
-    summary: 'Let an agent act without permissions again, or on permissions only',
+    summary: 'Set whether an agent needs permissions to act',
     params: z.strictObject({ agent_id: AgentId }),
     body: z.strictObject({ mode: AgentMode }).meta({ id: 'AgentModeInput' }),
     ok: z.object({ agent_id: z.string(), mode: AgentMode, ledger: Receipt }),

@@ -5,12 +5,12 @@ import { Receipt } from './ledger.ts'
 import { PolicyInput } from './policies.ts'
 import { Action, AgentId, FreeForm, integer, PathId, Resource, Timestamp } from './primitives.ts'
 
-/** Requests in one dry-run at most. */
+/** Maximum requests per dry-run. */
 export const MAX_DRY_RUNS = 1_000
-/** Decisions that one replay looks at, at most. */
+/** Maximum decisions per replay. */
 export const MAX_REPLAYED = 100_000
 
-/** Rules to try: what would be created, and which ones would be deleted. */
+/** Rules to try: those to create, and those to delete. */
 export const PolicyOverlay = z
   .strictObject({
     add: z.array(PolicyInput).max(1_000).default([]).describe('policy rules to be created'),
@@ -18,7 +18,7 @@ export const PolicyOverlay = z
     default_effect: z
       .enum(['allow', 'deny'], 'must be allow or deny')
       .optional()
-      .describe('the decision when no policy matches; the organization’s own unless given'),
+      .describe('the decision when no policy matches. Default: the setting of the organization'),
   })
   .meta({ id: 'PolicyOverlay' })
 export type PolicyOverlay = z.infer<typeof PolicyOverlay>
@@ -36,14 +36,20 @@ export const DryRunRequest = z
       .min(1, 'must have at least one request')
       .max(MAX_DRY_RUNS)
       .optional()
-      .describe('many requests in place of one; each is decided as if it were alone'),
-    at: Timestamp.optional().describe('decide as of then, at most a year away; now unless given'),
+      .describe('several requests instead of one; each is decided independently'),
+    at: Timestamp.optional().describe(
+      'time of the decision, at most a year from now. Default: now',
+    ),
     overlay: PolicyOverlay.optional(),
   })
   .superRefine(({ requests, ...one }, check) => {
     for (const name of ['action', 'agent_id', 'context', 'resource'] as const) {
       if (requests !== undefined && one[name] !== undefined)
-        check.addIssue({ code: 'custom', path: [name], message: 'stands in requests' })
+        check.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'must not be combined with requests',
+        })
       const isNeeded = name === 'action' || name === 'agent_id'
       if (requests === undefined && isNeeded && one[name] === undefined)
         check.addIssue({ code: 'custom', path: [name], message: 'is required' })
@@ -66,13 +72,13 @@ export const DryRunResult = z
     reason: Reason,
     message: z.string(),
     matched: z.array(Match),
-    trace: z.array(Step).describe('what each stage said; the last one answered'),
+    trace: z.array(Step).describe('the verdict of each stage; the last one decided'),
     warnings: z.array(z.string()),
   })
   .meta({ id: 'DryRunResult' })
 export type DryRunResult = z.infer<typeof DryRunResult>
 
-/** A rule of an overlay, under the name that it has in the answer. */
+/** A rule of an overlay, with its name in the response. */
 export const TriedRule = z
   .object({
     id: z.string().describe('`overlay.0` for the first rule of `overlay.add`'),
@@ -83,7 +89,7 @@ export type TriedRule = z.infer<typeof TriedRule>
 
 const tried = { overlay: z.array(TriedRule), ledger: Receipt }
 
-/** The answer to one request, and to many. */
+/** The response to one request, and to many. */
 export const DryRunAnswer = z.union([
   DryRunResult.extend({ at: Timestamp, ...tried }).meta({ id: 'DryRun' }),
   z.object({ results: z.array(DryRunResult), at: Timestamp, ...tried }).meta({ id: 'DryRuns' }),
@@ -92,13 +98,15 @@ export type DryRunAnswer = z.infer<typeof DryRunAnswer>
 
 export const ReplayRequest = z
   .strictObject({
-    from: Timestamp.describe('the beginning of the period'),
-    to: Timestamp.describe('its end, which is not in it'),
+    from: Timestamp.describe('the start of the period'),
+    to: Timestamp.describe('the end of the period, exclusive'),
     overlay: PolicyOverlay.optional(),
     max_decisions: integer(1, MAX_REPLAYED)
       .default(MAX_REPLAYED)
-      .describe('decisions to look at; `next_cursor` goes on after them'),
-    limit: integer(0, 1_000).default(100).describe('flips to list; all are counted'),
+      .describe('decisions to replay; `next_cursor` continues after them'),
+    limit: integer(0, 1_000)
+      .default(100)
+      .describe('maximum number of listed flips; all are counted'),
     cursor: z.string().max(512).optional(),
   })
   .refine(({ from, to }) => Date.parse(from) < Date.parse(to), {
@@ -108,7 +116,7 @@ export const ReplayRequest = z
   .meta({ id: 'ReplayRequest' })
 export type ReplayRequest = z.infer<typeof ReplayRequest>
 
-/** Every way in which policies alone can turn a decision. */
+/** Every change of a decision that policies alone can cause. */
 export const FLIPS = [
   'allow_to_deny',
   'needs_approval_to_deny',
@@ -132,7 +140,7 @@ export type FlipCounts = z.infer<typeof FlipCounts>
 const Side = z.object({
   decision: Decision,
   reason: Reason,
-  policy: z.string().nullable().describe('the policy rule that decided; null where none did'),
+  policy: z.string().nullable().describe('the policy rule that decided; null if none did'),
 })
 
 export const Flip = z
@@ -155,20 +163,20 @@ export const Replay = z
   .object({
     from: Timestamp,
     to: Timestamp,
-    first_seq: z.int().nullable().describe('the first decision that was looked at'),
+    first_seq: z.int().nullable().describe('the first decision of the replay'),
     last_seq: z.int().nullable(),
-    decisions: Count.describe('looked at: unchanged, flipped and not replayable ones together'),
+    decisions: Count.describe('total of unchanged, flipped and not replayable decisions'),
     unchanged: z.object({
-      judged: Count.describe('the policies say the same as they did'),
-      denied_elsewhere: Count.describe('denied by another stage, whatever the policies say'),
+      judged: Count.describe('the policies give the same result'),
+      denied_elsewhere: Count.describe('denied by another stage, regardless of the policies'),
       not_in_plan: Count.describe('made on a plan without policies'),
     }),
     flipped: FlipCounts,
     not_replayable: z.object({
       erased: Count.describe('the payload was erased'),
-      policies_failed: Count.describe('denied because the policies could not be evaluated in time'),
-      agent_unknown: Count.describe('a rule reads `agent`, and the ledger no longer says it'),
-      malformed: Count.describe('not as the server writes it: verify the ledger'),
+      policies_failed: Count.describe('denied because the evaluation of the policies timed out'),
+      agent_unknown: Count.describe('a rule reads `agent`, which is no longer in the ledger'),
+      malformed: Count.describe('not in the format of the server: verify the ledger'),
     }),
     rules: z.array(
       z.object({
@@ -176,16 +184,16 @@ export const Replay = z
         ...FlipCounts.shape,
       }),
     ),
-    rules_omitted: Count.describe('further rules with flips; those listed have most'),
+    rules_omitted: Count.describe('further rules with flips; the listed ones have the most'),
     flips: z.array(Flip),
     flips_omitted: Count,
     judged_by: z.object({
-      policies: Count.describe('rules that count, with the overlay'),
+      policies: Count.describe('rules in force, including the overlay'),
       approval_rules: Count,
       default_effect: z.enum(['allow', 'deny']),
-      digest: z.string().describe('the same for the same rules'),
+      digest: z.string().describe('identical for identical rules'),
     }),
-    notes: z.array(z.string()).describe('how to read the numbers'),
+    notes: z.array(z.string()).describe('notes on the interpretation of the numbers'),
     overlay: z.array(TriedRule),
     next_cursor: z.string().nullable(),
     ledger: Receipt,
@@ -200,7 +208,7 @@ export const dryRun = {
     method: 'POST',
     path: '/v1/compliance/policies/dry-run',
     ...trying,
-    summary: 'What authorize would answer, now or under other policy rules, without any effect',
+    summary: 'Preview decisions under current or other policy rules, without effects',
     body: DryRunRequest,
     ok: DryRunAnswer,
     status: 200,
@@ -209,7 +217,7 @@ export const dryRun = {
     method: 'POST',
     path: '/v1/compliance/policies/replay',
     ...trying,
-    summary: 'Which decisions of a period would turn out otherwise under other policy rules',
+    summary: 'Replay recorded decisions under other policy rules',
     body: ReplayRequest,
     ok: Replay,
     status: 200,

@@ -3,8 +3,8 @@ import type { AnswerHeader, RequestHeader } from './headers.ts'
 import type { Role, Scope, Tier } from './primitives.ts'
 
 /**
- * One row of the API: everything about an endpoint that is not its behaviour. Routing, validation,
- * the plan gate, roles, OpenAPI and the typed client are derived from it.
+ * One row of the API: the description of an endpoint without its handler. Routing, validation, the
+ * plan gate, roles, OpenAPI and the typed client are derived from it.
  */
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
@@ -13,12 +13,12 @@ export interface Endpoint<
   Ok extends z.ZodType = z.ZodType,
 > {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With `{name}` for parameters, as OpenAPI writes them. */
+  /** With `{name}` for parameters, as in OpenAPI. */
   readonly path: `/${string}`
   readonly plan: Tier
-  /** Roles of ingest keys that may call it; `admin` always may. */
+  /** Roles of ingest keys that may call it; `admin` may call every endpoint. */
   readonly roles: readonly Role[]
-  /** Scope that an agent credential needs; `null` = credentials may never call it. */
+  /** Required scope of an agent credential; `null`: credentials may never call it. */
   readonly scope: Scope | null
   readonly summary: string
   readonly params?: Params
@@ -26,47 +26,53 @@ export interface Endpoint<
   readonly body?: Body
   readonly ok: Ok
   readonly status: 200 | 201 | 204
-  /** A second success status: an upsert answers 201 or 200, what takes long 201 or 202. */
+  /** A second success status: 201 or 200 for an upsert, 201 or 202 for long work. */
   readonly alsoStatus?: 200 | 202
-  /** Bytes; 1 MiB unless stated. */
+  /** Maximum bytes. Default: 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Media type of the answer where it is not JSON. */
+  /** Media type of a response that is not JSON. */
   readonly produces?: 'text/plain' | 'application/x-ndjson' | 'text/event-stream'
-  /** Further media types of an answer in JSON; a reply names the one it has. */
+  /** Further media types of a JSON response; the reply names its own. */
   readonly alsoProduces?: readonly string[]
-  /** What else an answer in JSON can be, where somebody else's standard says its shape. */
+  /** Further shapes of a JSON response that an external standard defines. */
   readonly alsoJson?: string
-  /** Request headers that it reads, beside those that its method and its answer imply. */
+  /** Request headers that it reads, in addition to those that its method and response imply. */
   readonly takes?: readonly RequestHeader[]
-  /** Headers of a success, beside those that every answer has. */
+  /** Response headers of a success, in addition to the common ones. */
   readonly sends?: readonly AnswerHeader[]
-  /** Seconds until the answer must begin, where an endpoint holds it; 30 unless stated. */
+  /** Maximum seconds until the response starts. Default: 30. */
   readonly maxSeconds?: number
   /**
-   * The handler hands its work to the organization's writer, which checks the caller's key again
-   * inside the transaction; so the key may come from memory before it.
+   * The handler submits its work to the organization's writer, which checks the caller's key again
+   * inside the transaction; so the key may come from the cache.
    */
   readonly viaWriter?: true
-  /** Answered without a key, and so without anything of an organization. */
+  /** Needs no key, and returns no data of an organization. */
   readonly public?: true
   /**
-   * Speaks a protocol that wants what this API refuses elsewhere: fields that nobody knows are ignored,
-   * and a wrong media type is 400, like every other fault of a request (AuthZEN 1.0, OAuth 2.0).
+   * Implements a protocol that is less strict than this API: unknown fields are ignored, and a
+   * wrong media type is 400, like every other invalid request (AuthZEN 1.0, OAuth 2.0).
    */
   readonly lenient?: true
-  /** Takes `application/x-www-form-urlencoded` too, as OAuth clients send it; each field once, each a string. */
+  /**
+   * Also accepts `application/x-www-form-urlencoded`, as sent by OAuth clients; each field once, as
+   * a string.
+   */
   readonly form?: true
-  /** A request without a key is let through, from nobody; one with a bad key is refused all the same. */
+  /** A request without a key is accepted without a caller; an invalid key is still rejected. */
   readonly keyless?: true
-  /** Refusals are `application/json` with the members of RFC 6749 §5.2 beside those of a problem. */
+  /**
+   * Errors are `application/json` with the members of RFC 6749 §5.2 in addition to those of a
+   * problem.
+   */
   readonly oauth?: true
-  /** Field of the answer that is shown once and left out of an idempotent repeat. */
+  /** Field of the response that is shown once and omitted from a repeat. */
   readonly secretField?: string
-  /** Field of the answer that an idempotent repeat has too, and that is encrypted until then. */
+  /** Field of the response that a repeat also has; stored encrypted. */
   readonly sealedField?: string
 }
 
-/** Keeps the literal and zod types of one endpoint. */
+/** Returns an endpoint with its literal and zod types. */
 export const endpoint = <
   const Params extends z.ZodType,
   const Query extends z.ZodType,
@@ -80,19 +86,19 @@ export const endpoint = <
 type Parsed<T, Fallback> = T extends z.ZodType ? z.output<T> : Fallback
 type Sent<T, Fallback> = T extends z.ZodType ? z.input<T> : Fallback
 
-/** What a handler receives for an endpoint, after validation. */
+/** The input of a handler, after validation. */
 export interface Input<E extends Endpoint> {
   readonly params: Parsed<E['params'], Record<never, never>>
   readonly query: Parsed<E['query'], Record<never, never>>
   readonly body: Parsed<E['body'], undefined>
 }
 
-/** What a client passes to call an endpoint. */
+/** The arguments of a client call. */
 export interface Call<E extends Endpoint> {
   readonly params: Sent<E['params'], Record<never, never>>
   readonly query: Sent<E['query'], Record<never, never>>
   readonly body: Sent<E['body'], undefined>
 }
 
-/** The body of a successful answer. */
+/** The body of a successful response. */
 export type Answer<E extends Endpoint> = z.input<E['ok']>

@@ -27,7 +27,9 @@ export const GuardRequest = z
     direction: z.enum(['input', 'output']).default('input'),
     source: GuardSource.default('user'),
     sensitivity: z.enum(['low', 'balanced', 'high']).default('balanced'),
-    threshold: Share.optional().describe('Flag from this score on, whatever the sensitivity'),
+    threshold: Share.optional().describe(
+      'Score from which a text is flagged, regardless of the sensitivity',
+    ),
     checks: z.array(GuardCheck).min(1).optional(),
     canaries: z.array(z.string().min(4).max(256)).max(100).optional(),
     allow: z
@@ -37,14 +39,16 @@ export const GuardRequest = z
       .describe('Literal texts or ids of detectors that are never findings'),
     agent_id: AgentId.optional(),
     session_id: AgentId.optional().describe(
-      'What the text belongs to; the same text as `context.session_id` of decisions leads from one to the other',
+      'Session of the text; use the value of `context.session_id` of decisions to correlate both',
     ),
-    request_id: AgentId.optional().describe('The same for `context.request_id`'),
+    request_id: AgentId.optional().describe(
+      'Request of the text; use the value of `context.request_id` of decisions',
+    ),
     explain: z.boolean().default(false),
   })
   .refine(({ content, messages }) => (content === undefined) !== (messages === undefined), {
     path: ['content'],
-    message: 'give either content or messages',
+    message: 'requires either content or messages',
   })
   .meta({ id: 'GuardRequest' })
 export type GuardRequest = z.infer<typeof GuardRequest>
@@ -59,7 +63,7 @@ export const GuardFinding = z
     severity: z.enum(['low', 'medium', 'high', 'critical']),
     start: z.int().describe('UTF-16 index into the original text'),
     end: z.int(),
-    excerpt: z.string().describe('The original text from start on, at most 2,000 UTF-16 units'),
+    excerpt: z.string().describe('The original text from start, at most 2,000 UTF-16 units'),
     view: z.string().describe('The form of the text that the detector read'),
     decoded: z.string().optional(),
     message: z.int().optional().describe('Index into `messages`, in that form'),
@@ -69,7 +73,10 @@ export type GuardFinding = z.infer<typeof GuardFinding>
 
 const Verdict = { action: GuardAction, flagged: z.boolean(), score: Share }
 const Repaired = {
-  redacted: z.string().optional().describe('The text without secrets, personal data, hidden text'),
+  redacted: z
+    .string()
+    .optional()
+    .describe('The text without secrets, personal data and hidden text'),
   sanitized: z.string().optional().describe('The text without invisible characters'),
 }
 
@@ -105,8 +112,7 @@ export const guard = {
     plan: 'open',
     roles: ['ingest'],
     scope: 'guard',
-    summary:
-      'Does this text try to take over the agent, or carry secrets? A filter, not a boundary',
+    summary: 'Check texts for prompt injection, secrets and personal data',
     body: GuardRequest,
     ok: GuardAnswer,
     status: 200,

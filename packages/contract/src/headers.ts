@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of a header. */
+/** The description of a header in the OpenAPI document. */
 interface HeaderText {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
@@ -7,18 +7,18 @@ interface HeaderText {
 const TEXT = { type: 'string' } as const
 const SECONDS = { type: 'integer', minimum: 0 } as const
 
-/** Headers of requests; `Authorization` is the security scheme. */
+/** Request headers; `Authorization` is the security scheme. */
 export const REQUEST_HEADERS = {
   'Idempotency-Key': {
-    description: 'For 24 hours the same key and bytes give the same answer, and nothing twice',
+    description: 'For 24 hours, a repeat with the same key and body returns the stored response',
     schema: { ...TEXT, minLength: 1, maxLength: 255 },
   },
   'If-Match': {
-    description: 'The `ETag` of what is to be changed; `*` and nothing are any',
+    description: 'The `ETag` of the object to change; `*` or no header: any version',
     schema: TEXT,
   },
   'Last-Event-ID': {
-    description: 'Goes on after that event',
+    description: 'Resumes after this event',
     schema: TEXT,
   },
   Prefer: {
@@ -28,47 +28,46 @@ export const REQUEST_HEADERS = {
 } as const satisfies Record<string, HeaderText>
 export type RequestHeader = keyof typeof REQUEST_HEADERS
 
-/** Headers of answers. */
+/** Response headers. */
 export const ANSWER_HEADERS = {
   'Content-Digest': {
     description: 'SHA-256 of the body (RFC 9530)',
     schema: TEXT,
   },
   ETag: {
-    description: 'Which version this is',
+    description: 'Version of the object',
     schema: TEXT,
   },
   'Idempotency-First-Request-Id': {
-    description:
-      'With `Idempotency-Replayed`: the `X-Request-Id` of the request that was carried out',
+    description: 'With `Idempotency-Replayed`: the `X-Request-Id` of the original request',
     schema: TEXT,
   },
   'Idempotency-Replayed': {
-    description: '`true` where an earlier request with the same `Idempotency-Key` was carried out',
+    description: '`true` if the response is of an earlier request with the same `Idempotency-Key`',
     schema: { ...TEXT, enum: ['true'] },
   },
   Location: {
-    description: 'Path of what came to be',
+    description: 'Path of the created object',
     schema: TEXT,
   },
   RateLimit: {
-    description: 'Requests that the key has left, and the seconds until it has all again',
+    description: 'Remaining requests of the key, and seconds until the limit resets',
     schema: TEXT,
   },
   'RateLimit-Policy': {
-    description: 'Requests that a key has, and the seconds that they are for',
+    description: 'Request limit of a key, and the seconds of its window',
     schema: TEXT,
   },
   'Retry-After': {
-    description: 'Seconds after which to ask again, with 202, 429 and 503',
+    description: 'Seconds to wait before a retry, with 202, 429 and 503',
     schema: SECONDS,
   },
   'WWW-Authenticate': {
-    description: 'What a credential lacks, with 401 and where a scope is missing',
+    description: 'Authentication challenge, with 401 and with missing scopes',
     schema: TEXT,
   },
   'X-Request-Id': {
-    description: 'Which request this was; that of the request where it sends one',
+    description: 'Id of the request; a sent id is returned',
     schema: TEXT,
   },
 } as const satisfies Record<string, HeaderText>

@@ -4,7 +4,7 @@ import { Receipt } from './ledger.ts'
 import { integer, page, Paging, PathId, Timestamp } from './primitives.ts'
 import type { Scope } from './primitives.ts'
 
-/** Signatures that can be trusted: asymmetric ones only, so that whoever checks cannot sign. */
+/** Asymmetric signature algorithms only, so that a verifier cannot sign. */
 export const SIGNATURE_ALGS = [
   'RS256',
   'RS384',
@@ -27,14 +27,14 @@ const TEXT = /^[^\p{C}]+$/u
 const text = (max: number) =>
   z.string().min(1).max(max).regex(TEXT, 'must be printable, without control characters')
 
-/** Claims that every token has for its own sake; they tell nothing about who is meant. */
+/** Technical claims of every token; they do not identify the subject. */
 const NOT_ABOUT_ANYONE = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti'])
 const ClaimName = text(128).refine(
   (name) => !NOT_ABOUT_ANYONE.has(name),
-  'must be a claim about who is meant; this one is checked anyway',
+  'must be a claim that identifies the subject; this one is always checked',
 )
 const Address = (max: number) =>
-  text(max).refine((address) => address.trim() === address, 'must not begin or end with a blank')
+  text(max).refine((address) => address.trim() === address, 'must not start or end with a blank')
 const Value = z.union([text(1024), z.number(), z.boolean()])
 
 /** A test of one claim of the token; a claim that is a list or an object never passes. */
@@ -46,7 +46,7 @@ export const ClaimCondition = z
       claim: ClaimName,
       prefix: text(1024).regex(
         /[:/@#]$/,
-        'must end in one of : / @ #, or it also matches names that begin alike',
+        'must end with one of : / @ #, or it also matches longer names',
       ),
     }),
   ])
@@ -55,11 +55,11 @@ export type ClaimCondition = z.infer<typeof ClaimCondition>
 
 const Conditions = z.array(ClaimCondition).max(16)
 
-/** Which registered agent a token is about. */
+/** Mapping of a token to a registered agent. */
 export const AgentMapping = z
   .discriminatedUnion('type', [
     z.strictObject({
-      type: z.literal('claim').describe('The claim holds the id of the agent'),
+      type: z.literal('claim').describe('The claim contains the id of the agent'),
       claim: ClaimName,
     }),
     z.strictObject({
@@ -76,7 +76,7 @@ export const AgentMapping = z
   .meta({ id: 'AgentMapping' })
 export type AgentMapping = z.infer<typeof AgentMapping>
 
-/** Where the issuer's keys come from. */
+/** Source of the issuer's keys. */
 export const KeySource = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('discovery') }),
@@ -111,7 +111,7 @@ const shape = {
   allow_foreign_audiences: z
     .boolean()
     .default(false)
-    .describe('Whether a token may be for others too'),
+    .describe('True if a token may have further audiences'),
   jwks: KeySource.default({ type: 'discovery' }),
   allowed_algs: z
     .array(SignatureAlg)
@@ -124,7 +124,7 @@ const shape = {
     .min(1)
     .max(8)
     .default(['JWT', 'at+jwt', null])
-    .describe('Header typ of the token, in any case; null: it may be left out'),
+    .describe('Header typ of the token, case-insensitive; null: it may be missing'),
   conditions: Conditions.default([]),
   agent: AgentMapping,
   max_token_age_seconds: integer(60, 86_400).default(3600),
@@ -132,7 +132,7 @@ const shape = {
   replay: z
     .enum(['single_use', 'until_exp'])
     .default('single_use')
-    .describe('until_exp: a token may be exchanged again, once a minute for each subject'),
+    .describe('until_exp: a token may be exchanged repeatedly, once a minute per subject'),
   require_jti: z.boolean().default(true),
   scopes: z
     .array(z.enum(EXCHANGEABLE))
@@ -149,7 +149,7 @@ export const IssuerInput = z
     ...shape,
     audiences: shape.audiences
       .optional()
-      .describe("Left out: the address of this server's token endpoint"),
+      .describe("Default: the URL of this server's token endpoint"),
     replay: shape.replay.unwrap().optional(),
     require_jti: shape.require_jti.unwrap().optional(),
     allowed_typ: shape.allowed_typ.unwrap().optional(),
@@ -157,7 +157,7 @@ export const IssuerInput = z
   .meta({ id: 'IssuerInput' })
 export type IssuerInput = z.infer<typeof IssuerInput>
 
-/** What an issuer is trusted with; it never changes, since it can only be removed. */
+/** The terms of an issuer. Immutable: an issuer can only be removed. */
 export const IssuerTerms = z.object(shape)
 export type IssuerTerms = z.infer<typeof IssuerTerms>
 
@@ -169,9 +169,9 @@ export const Issuer = z
       .object({
         count: z.int(),
         fetched_at: Timestamp.nullable(),
-        error: z.string().nullable().describe('Why the last look for keys failed'),
+        error: z.string().nullable().describe('Error of the last fetch of the keys'),
       })
-      .describe('The keys as they were last looked up'),
+      .describe('The keys of the last fetch'),
     created_at: Timestamp,
     created_by: z.string(),
     ledger: Receipt.optional(),
@@ -186,7 +186,7 @@ export const issuers = {
     plan: 'enterprise',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'The issuers whose tokens can be exchanged',
+    summary: 'List trusted issuers',
     query: z.strictObject(Paging),
     ok: page(Issuer),
     status: 200,
@@ -198,7 +198,7 @@ export const issuers = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Trust an issuer of tokens, under conditions',
+    summary: 'Add a trusted issuer',
     body: IssuerInput,
     ok: Issuer,
     status: 201,
@@ -210,8 +210,7 @@ export const issuers = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary:
-      'Trust an issuer no more, and revoke the credentials that its tokens were exchanged for',
+    summary: 'Remove a trusted issuer and revoke the credentials from its tokens',
     params: z.strictObject({ idpID: PathId }),
     ok: z.void(),
     status: 204,

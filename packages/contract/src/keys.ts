@@ -11,18 +11,18 @@ export const KeyInput = z
       .max(254)
       .nullable()
       .default(null)
-      .describe('The person that the key stands for'),
+      .describe('Person that the key represents'),
     name: z
       .string()
       .regex(/^[^\p{C}]{1,128}$/u, 'must be 1 to 128 printable characters')
       .nullable()
       .default(null)
-      .describe('What the key is for'),
+      .describe('Purpose of the key'),
   })
   .meta({ id: 'KeyInput' })
 export type KeyInput = z.infer<typeof KeyInput>
 
-/** An ingest key as it is shown: neither its secret nor its hash. */
+/** An ingest key without its secret and hash. */
 export const Key = z
   .object({
     id: z.string(),
@@ -50,7 +50,7 @@ export const keys = {
     method: 'GET',
     path: '/v1/keys',
     ...byAdmins,
-    summary: 'The keys of the organization, revoked ones too',
+    summary: 'List the keys of the organization, including revoked ones',
     query: z.strictObject(Paging),
     ok: page(Key),
     status: 200,
@@ -61,7 +61,7 @@ export const keys = {
     ...byAdmins,
     viaWriter: true,
     secretField: 'secret',
-    summary: 'Make a key; its secret is shown once',
+    summary: 'Create a key; its secret is shown once',
     body: KeyInput,
     ok: NewKey,
     status: 201,
@@ -72,7 +72,7 @@ export const keys = {
     ...byAdmins,
     viaWriter: true,
     secretField: 'secret',
-    summary: 'Put a new key in the place of one, which ends at once',
+    summary: 'Replace a key; the old one is revoked immediately',
     params: Id,
     ok: NewKey,
     status: 201,
@@ -82,7 +82,7 @@ export const keys = {
     path: '/v1/keys/{id}',
     ...byAdmins,
     viaWriter: true,
-    summary: 'Revoke a key; the next call with it is refused',
+    summary: 'Revoke a key with immediate effect',
     params: Id,
     ok: z.object({ id: z.string(), revoked_at: Timestamp, ledger: Receipt.optional() }),
     status: 200,

@@ -15,14 +15,14 @@ import {
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** Where an answer's entry stands, and the signed state of the ledger that holds it. */
+/** The position of the entry of a response, and the signed state of the ledger. */
 export const Receipt = z
   .object({
     seq: z.int(),
     hash: Hash,
     checkpoint: z
       .union([z.string(), z.object({ size: z.int(), root: Hash })])
-      .describe('The signed note with `Prefer: receipt`, else its size and root'),
+      .describe('The signed note with `Prefer: receipt`, else size and root'),
   })
   .meta({ id: 'Receipt' })
 export type Receipt = z.infer<typeof Receipt>
@@ -30,7 +30,7 @@ export type Receipt = z.infer<typeof Receipt>
 export const Actor = z.object({ type: z.string(), id: z.string() }).meta({ id: 'Actor' })
 export type Actor = z.infer<typeof Actor>
 
-/** One entry as it is served: the hashed header and the payload inside its commitment. */
+/** One entry in the API: the hashed header and the payload of its commitment. */
 export const Entry = z
   .object({
     seq: z.int(),
@@ -42,7 +42,7 @@ export const Entry = z
     resource: z.string().nullable(),
     decision: z.string().nullable(),
     reason: z.string().nullable(),
-    data: z.record(z.string(), z.unknown()).nullable().describe('null once erased'),
+    data: z.record(z.string(), z.unknown()).nullable().describe('null if erased'),
     commitment: Hash,
     salt: z.string().nullable(),
     prev_hash: Hash,
@@ -57,8 +57,8 @@ const TraceId = z
   .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'must be printable, without control or format characters')
 
 /**
- * What callers can name as the actor of an entry. Nothing that only the server says of itself and of
- * callers it has checked: `system`, `key`, `credential`, `person`, `issuer`.
+ * Actor types that callers may use for an entry. The types that the server verifies are reserved:
+ * `system`, `key`, `credential`, `person`, `issuer`.
  */
 export const CLAIMED_ACTOR_TYPES = [
   'agent',
@@ -93,7 +93,7 @@ export const AppendRequest = z
   })
   .refine(({ settle, cost_usd: cost }) => settle === undefined || cost === undefined, {
     path: ['settle'],
-    message: 'must not stand beside cost_usd',
+    message: 'must not be combined with cost_usd',
   })
   .meta({ id: 'AppendRequest' })
 export type AppendRequest = z.infer<typeof AppendRequest>
@@ -127,7 +127,7 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger',
     ...reading,
-    summary: 'Entries of the ledger, newest first unless asked otherwise',
+    summary: 'List ledger entries, newest first by default',
     query: Filters,
     ok: page(Entry).extend({ head: z.object({ seq: z.int(), hash: Hash }) }),
     status: 200,
@@ -139,7 +139,7 @@ export const ledger = {
     roles: ['ingest'],
     scope: 'ledger:append',
     viaWriter: true,
-    summary: 'Append an entry; with cost_usd it counts as spend',
+    summary: 'Append a ledger entry; cost_usd counts as spend',
     body: AppendRequest,
     ok: Entry.extend({ ledger: Receipt }),
     status: 201,
@@ -148,7 +148,7 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger/checkpoint',
     ...reading,
-    summary: 'The newest signed checkpoint, a C2SP note',
+    summary: 'Get the newest signed checkpoint, a C2SP note',
     ok: z.string(),
     status: 200,
     produces: 'text/plain',
@@ -157,7 +157,7 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger/consistency',
     ...reading,
-    summary: 'Proof that the tree of size `to` extends the tree of size `from`',
+    summary: 'Get a consistency proof between two tree sizes',
     query: z.strictObject({ from: Seq, to: Seq }),
     ok: z.object({
       from: z.int(),
@@ -173,7 +173,7 @@ export const ledger = {
     path: '/v1/ledger/export',
     ...reading,
     scope: null,
-    summary: 'The ledger as NDJSON, from genesis or after a sequence number',
+    summary: 'Export the ledger as NDJSON',
     query: z.strictObject({ after_seq: Seq.optional() }),
     ok: z.string(),
     status: 200,
@@ -183,7 +183,7 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger/{seq}',
     ...reading,
-    summary: 'One entry',
+    summary: 'Get a ledger entry',
     params: SeqParam,
     ok: Entry,
     status: 200,
@@ -192,7 +192,7 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger/{seq}/proof',
     ...reading,
-    summary: 'Inclusion proof of an entry, a C2SP tlog-proof',
+    summary: 'Get the inclusion proof of an entry, a C2SP tlog-proof',
     params: SeqParam,
     query: z.strictObject({ size: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional() }),
     ok: z.string(),

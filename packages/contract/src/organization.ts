@@ -7,22 +7,22 @@ import { Pattern } from './rules.ts'
 const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')
 const Flag = z.boolean('must be true or false')
 
-/** Every setting that an organization can have, with its default. The one place that knows them. */
+/** Every setting of an organization, with its default. */
 export const SETTINGS = {
   default_effect: Effect.default('allow').describe('the decision when no policy matches'),
-  unknown_agents: Effect.default('allow').describe('whether agents outside the registry may act'),
-  four_eyes: Flag.default(false).describe('a key that asked for an approval may not decide it'),
+  unknown_agents: Effect.default('allow').describe('true if unregistered agents may act'),
+  four_eyes: Flag.default(false).describe('a key that requested an approval cannot decide it'),
   require_separate_keys: Flag.default(false).describe(
     'only keys with the role `approver`, which cannot authorize, may decide approvals',
   ),
   require_agent_credentials: Flag.default(false).describe(
-    'agents act with credentials of their own only, never through an ingest key',
+    'agents can act only with their own credentials, not with an ingest key',
   ),
   credentials_per_agent: integer(1, 100)
     .default(10)
     .describe('live credentials that an agent may have, from 1 to 100'),
   keyless_exchange: Flag.default(false).describe(
-    'whether tokens of trusted issuers are exchanged without an ingest key',
+    'true if tokens of trusted issuers can be exchanged without an ingest key',
   ),
   consequential_actions: z
     .array(Pattern, 'must be a list of patterns')
@@ -31,10 +31,10 @@ export const SETTINGS = {
     .describe('patterns of actions that reports count as consequential'),
   retention_days: integer(1, 36_500)
     .default(400)
-    .describe('days for which entries of the ledger may not be pruned'),
+    .describe('days for which ledger entries cannot be pruned'),
 } as const
 
-/** Six months of 30.5 days: what Articles 19(1) and 26(6) of the EU AI Act ask for at the least. */
+/** Six months of 30.5 days: the minimum of Articles 19(1) and 26(6) of the EU AI Act. */
 export const LEAST_RETENTION_DAYS = 183
 
 export const OrganizationSettings = z.object(SETTINGS).meta({ id: 'OrganizationSettings' })
@@ -42,7 +42,7 @@ export type OrganizationSettings = z.infer<typeof OrganizationSettings>
 
 const { shape: S } = OrganizationSettings
 
-/** Settings to change; null puts one back to its default, and what is left out stays. */
+/** Settings to change; null restores a default, and omitted ones do not change. */
 const SettingsChange = z.strictObject({
   default_effect: S.default_effect.unwrap().nullable().optional(),
   unknown_agents: S.unknown_agents.unwrap().nullable().optional(),
@@ -59,7 +59,7 @@ export const OrganizationChange = z
   .strictObject({
     settings: SettingsChange,
     acknowledge_short_retention: Flag.optional().describe(
-      `needed for retention_days below ${LEAST_RETENTION_DAYS}`,
+      `required for retention_days below ${LEAST_RETENTION_DAYS}`,
     ),
   })
   .meta({ id: 'OrganizationChange' })
@@ -72,7 +72,7 @@ export const Organization = z
     plan: Plan,
     settings: OrganizationSettings,
     created_at: Timestamp,
-    warnings: z.array(z.string()).optional().describe('Settings that may break a law'),
+    warnings: z.array(z.string()).optional().describe('Settings that may violate a law'),
     ledger: Receipt.optional(),
   })
   .meta({ id: 'Organization' })
@@ -85,7 +85,7 @@ export const organization = {
     plan: 'team',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'The organization of the key, with its settings',
+    summary: 'Get the organization of the key',
     ok: Organization,
     status: 200,
   }),
@@ -96,7 +96,7 @@ export const organization = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Change settings of the organization',
+    summary: 'Update the settings of the organization',
     body: OrganizationChange,
     ok: Organization,
     status: 200,

@@ -40,7 +40,7 @@ export const Policy = z
 export type Policy = z.infer<typeof Policy>
 
 const CreatedPolicy = Policy.extend({
-  warnings: z.array(z.string()).describe('what the author may not have meant; the rule counts'),
+  warnings: z.array(z.string()).describe('probable mistakes; the rule is in force'),
   ledger: Receipt.optional(),
 }).meta({ id: 'CreatedPolicy' })
 
@@ -51,7 +51,7 @@ export const policies = {
     plan: 'enterprise',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'The policy rules of the organization',
+    summary: 'List policy rules',
     query: z.strictObject(Paging),
     ok: page(Policy),
     status: 200,
@@ -63,7 +63,7 @@ export const policies = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Add a policy rule',
+    summary: 'Create a policy rule',
     body: PolicyInput,
     ok: CreatedPolicy,
     status: 201,

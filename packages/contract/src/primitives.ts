@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { fitsFreeForm, isName, isUsd } from './values.ts'
 
 export const PLANS = ['open', 'team', 'enterprise'] as const
-/** The smallest plan that opens an endpoint; `open` ones exist in every edition. */
+/** The lowest plan that includes an endpoint; `open` ones exist in every edition. */
 export type Tier = (typeof PLANS)[number]
 
-/** What an organization has. `free` reaches the open endpoints only. */
+/** The plan of an organization. `free` includes only the open endpoints. */
 export const Plan = z.enum(['free', 'team', 'enterprise']).meta({ id: 'Plan' })
 export type Plan = z.infer<typeof Plan>
 
 export const Role = z.enum(['admin', 'ingest', 'approver', 'read']).meta({ id: 'Role' })
 export type Role = z.infer<typeof Role>
 
-/** The closed list of what agent credentials can be for; matched exactly, no wildcards. */
+/** The scopes of agent credentials; matched exactly, no wildcards. */
 export const SCOPES = [
   'approvals:read',
   'authorize',
@@ -30,12 +30,12 @@ export type Scope = z.infer<typeof Scope>
 const NAME_RULE =
   '1 to 256 characters in NFC, without invisible characters, blanks other than U+0020, outer blanks or *'
 
-/** What agents, actions and the parts of a resource may be called. */
+/** The names of agents, actions and the parts of a resource. */
 export const Name = z.string().refine(isName, `must be ${NAME_RULE}`)
 export const AgentId = Name.meta({ id: 'AgentId' })
 export const Action = Name.meta({ id: 'Action' })
 
-/** Identifier of an object that the caller names in the path. */
+/** Identifier of an object in the path, chosen by the caller. */
 export const PathId = z
   .string()
   .regex(
@@ -51,8 +51,8 @@ const isRecord = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Free JSON facts: depth at most 32, at most 2,000 names, at most 64 KiB. Zod's own record would drop a
- * member `__proto__`, and another context would be judged and recorded than the tool receives.
+ * Free JSON facts: depth at most 32, at most 2,000 names, at most 64 KiB. Zod's own record would
+ * drop a member `__proto__`, so the recorded context would differ from the one of the tool.
  */
 export const FreeForm = z
   .unknown()
@@ -64,7 +64,7 @@ export const FreeForm = z
     additionalProperties: {},
   }) as unknown as z.ZodType<Record<string, unknown>, Record<string, unknown>>
 
-/** US dollars: 0 to 1e9 with at most 6 decimals; kept as integer micro-USD. */
+/** US dollars: 0 to 1e9 with at most 6 decimals; stored as integer micro-USD. */
 export const Usd = z
   .number()
   .refine(isUsd, 'must be an amount in USD from 0 to 1000000000 with at most 6 decimals')
@@ -90,7 +90,7 @@ export type Resource = z.infer<typeof Resource>
 
 const wholeRule = (min: number, max: number) => `must be a whole number from ${min} to ${max}`
 
-/** A whole number from `min` to `max` in a body; whatever is wrong with it, the range is named. */
+/** An integer from `min` to `max` in a body; every error names the range. */
 export function integer(min: number, max: number) {
   const rule = wholeRule(min, max)
   return z.int(rule).min(min, rule).max(max, rule)
@@ -98,7 +98,10 @@ export function integer(min: number, max: number) {
 
 const DIGITS = /^(0|[1-9][0-9]{0,15})$/
 
-/** Parameters arrive as text: a whole number from `min` to `max`, and documented as that number. */
+/**
+ * An integer from `min` to `max` as a parameter, which arrives as text and is documented as a
+ * number.
+ */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()

@@ -1,6 +1,6 @@
 /**
- * Every error code the API can answer, with its HTTP status and title (RFC 9457).
- * `docs/errors.md` is compared with this table in both directions by a test.
+ * All error codes of the API, with HTTP status and title (RFC 9457). A test compares
+ * `docs/errors.md` with this table in both directions.
  */
 export const PROBLEMS = {
   invalid_request: [400, 'The request is not valid'],
@@ -8,88 +8,94 @@ export const PROBLEMS = {
   invalid_idempotency_key: [400, 'The Idempotency-Key is not valid'],
   invalid_params: [400, 'The parameters of the scorer are not valid'],
   invalid_grant: [400, 'The subject token was not accepted'],
-  invalid_scope: [400, 'The scope cannot be had'],
-  invalid_target: [400, 'The credential would be for another server'],
-  unsupported_grant_type: [400, 'Only token exchange is offered'],
+  invalid_scope: [400, 'The requested scope cannot be granted'],
+  invalid_target: [400, 'The requested target is not this server'],
+  unsupported_grant_type: [400, 'The grant type is not supported'],
   unauthorized: [401, 'A valid key is required'],
-  plan_required: [403, 'The plan of the organization does not include this'],
-  role_required: [403, 'The key may not do this'],
+  plan_required: [403, 'The plan of the organization does not include this endpoint'],
+  role_required: [403, 'The role of the key does not allow this request'],
   approver_not_eligible: [403, 'The approver may not decide this request'],
   agent_mismatch: [403, 'A credential acts only as its own agent'],
-  insufficient_scope: [403, 'The credential is not for this'],
-  scope_required: [403, 'The request needs a further scope'],
-  principal_not_allowed: [403, 'Credentials of agents may never do this'],
-  not_found: [404, 'There is nothing here'],
-  scorer_not_found: [404, 'There is no scorer of that name'],
-  ledger_entry_not_found: [404, 'The ledger has no such entry'],
+  insufficient_scope: [403, 'The credential lacks the required scope'],
+  scope_required: [403, 'The request requires an additional scope'],
+  principal_not_allowed: [403, 'Agent credentials cannot call this endpoint'],
+  not_found: [404, 'The path does not exist'],
+  scorer_not_found: [404, 'The scorer does not exist'],
+  ledger_entry_not_found: [404, 'The ledger entry does not exist'],
   spend_limit_not_found: [404, 'The agent has no spend limit'],
-  permission_not_found: [404, 'There is no such permission'],
-  webhook_not_found: [404, 'There is no such webhook'],
-  policy_not_found: [404, 'There is no such policy'],
-  approval_rule_not_found: [404, 'There is no such approval rule'],
-  approval_not_found: [404, 'There is no such request for approval'],
-  report_not_found: [404, 'There is no such report'],
-  decision_not_found: [404, 'There is no such decision'],
-  key_not_found: [404, 'There is no such live key'],
-  agent_not_found: [404, 'There is no such agent'],
-  credential_not_found: [404, 'There is no such live credential'],
-  trust_policy_not_found: [404, 'There is no such trust policy'],
-  issuer_not_found: [404, 'There is no such trusted issuer'],
-  method_not_allowed: [405, 'The path does not take this method'],
-  request_timeout: [408, 'The request took too long to arrive'],
+  permission_not_found: [404, 'The permission does not exist'],
+  webhook_not_found: [404, 'The webhook does not exist'],
+  policy_not_found: [404, 'The policy does not exist'],
+  approval_rule_not_found: [404, 'The approval rule does not exist'],
+  approval_not_found: [404, 'The approval request does not exist'],
+  report_not_found: [404, 'The report does not exist'],
+  decision_not_found: [404, 'The decision does not exist'],
+  key_not_found: [404, 'The key does not exist or is revoked'],
+  agent_not_found: [404, 'The agent does not exist'],
+  credential_not_found: [404, 'The credential does not exist or is no longer valid'],
+  trust_policy_not_found: [404, 'The trust policy does not exist'],
+  issuer_not_found: [404, 'The trusted issuer does not exist'],
+  method_not_allowed: [405, 'The path does not support this method'],
+  request_timeout: [408, 'The request was not received in time'],
   idempotency_mismatch: [409, 'The Idempotency-Key was used for another request'],
-  idempotency_in_progress: [409, 'The first request with this Idempotency-Key still runs'],
-  approval_closed: [409, 'The request for approval is closed'],
-  already_voted: [409, 'The approver has voted otherwise'],
-  approval_not_usable: [409, 'There is no unused approval to take back'],
-  decision_settled: [409, 'The decision is settled already'],
-  too_many_webhooks: [409, 'There are as many webhooks as an organization can have'],
-  permission_revoked: [409, 'The permission was revoked, and its id is not given again'],
-  permission_parent_fixed: [409, 'A permission keeps its parent'],
-  agent_in_chain: [409, 'The agent is in the chain already'],
-  too_many_pattern_denies: [409, 'There are too many denies with a pattern of agents'],
-  too_many_broad_rules: [409, 'There are too many rules that concern every request'],
-  rules_changed: [409, 'The rules have changed meanwhile'],
-  last_admin_key: [409, 'It is the only key that can administer the organization'],
-  agent_exists: [409, 'The id of an agent is given once'],
-  too_many_agents: [409, 'There are as many agents as an organization can have'],
+  idempotency_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
+  approval_closed: [409, 'The approval request is closed'],
+  already_voted: [409, 'The approver has already cast a different vote'],
+  approval_not_usable: [409, 'The request has no unused approval to revoke'],
+  decision_settled: [409, 'The decision is already settled'],
+  too_many_webhooks: [409, 'The organization has reached its limit of webhooks'],
+  permission_revoked: [409, 'The permission was revoked, and its id cannot be reused'],
+  permission_parent_fixed: [409, 'The parent of a permission cannot be changed'],
+  agent_in_chain: [409, 'The agent is already in the delegation chain'],
+  too_many_pattern_denies: [
+    409,
+    'The organization has reached its limit of denials with an agent pattern',
+  ],
+  too_many_broad_rules: [
+    409,
+    'The organization has reached its limit of rules that apply to every request',
+  ],
+  rules_changed: [409, 'The rules changed during the request'],
+  last_admin_key: [409, 'The last key that can administer the organization cannot be revoked'],
+  agent_exists: [409, 'The agent id is or was in use and cannot be reused'],
+  too_many_agents: [409, 'The organization has reached its limit of agents'],
   agent_suspended: [409, 'The agent is suspended'],
-  subject_taken: [409, 'The subject is another agent already'],
-  credential_ended: [409, 'The credential has ended'],
-  too_many_credentials: [409, 'There are as many live credentials as there can be'],
-  issuer_exists: [409, 'The issuer is trusted for that audience already'],
-  too_many_issuers: [409, 'There are as many trusted issuers as an organization can have'],
-  too_many_trust_policies: [409, 'There are as many trust policies as an organization can have'],
+  subject_taken: [409, 'The subject already belongs to another agent'],
+  credential_ended: [409, 'The credential is revoked or expired'],
+  too_many_credentials: [409, 'The agent has reached its limit of valid credentials'],
+  issuer_exists: [409, 'The issuer is already trusted for this audience'],
+  too_many_issuers: [409, 'The organization has reached its limit of trusted issuers'],
+  too_many_trust_policies: [409, 'The organization has reached its limit of trust policies'],
   report_not_ready: [409, 'The report is not generated yet'],
-  report_changed: [409, 'What is stored of the report was changed'],
-  answer_erased: [410, 'The answer was erased, and the request is not carried out again'],
-  ledger_pruned: [410, 'That part of the ledger was pruned'],
-  version_mismatch: [412, 'It was changed meanwhile'],
+  report_changed: [409, 'The stored report was modified'],
+  answer_erased: [410, 'The stored response was erased, and the request is not repeated'],
+  ledger_pruned: [410, 'The requested part of the ledger was pruned'],
+  version_mismatch: [412, 'The object has changed since it was read'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be application/json'],
-  size_not_signed: [422, 'The ledger has no tree of that size'],
-  permission_parent_unusable: [422, 'The parent carries no such permission'],
-  permission_too_wide: [422, 'The permission is wider than what it is cut from'],
+  size_not_signed: [422, 'The ledger has no tree of this size'],
+  permission_parent_unusable: [422, 'The parent permission cannot be delegated further'],
+  permission_too_wide: [422, 'The permission is broader than its parent'],
   rate_limited: [429, 'Too many requests'],
-  jobs_busy: [429, 'Too much heavy work of the organization is waiting'],
+  jobs_busy: [429, 'Too many expensive requests of the organization are waiting'],
   header_too_large: [431, 'The header is too large'],
-  internal_error: [500, 'The server failed'],
-  ledger_unavailable: [503, 'The record could not be written, so nothing was done'],
-  outcome_unknown: [503, 'The connection broke while committing; ask again'],
+  internal_error: [500, 'Internal server error'],
+  ledger_unavailable: [503, 'The ledger could not be written, so nothing was changed'],
+  outcome_unknown: [503, 'The database connection was lost during the commit; retry the request'],
   overloaded: [503, 'Too many requests are waiting'],
-  database_unavailable: [503, 'The database cannot be reached'],
-  deadline_exceeded: [503, 'The request passed its deadline'],
+  database_unavailable: [503, 'The database is unavailable'],
+  deadline_exceeded: [503, 'The request exceeded its deadline'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** One fault of the input: `path` is a dotted path into the body or a parameter's name. */
+/** One error of the input: `path` is a dotted path into the body or the name of a parameter. */
 export interface FieldError {
   readonly path: string
   readonly message: string
 }
 
-/** The body of every error answer, `application/problem+json` (RFC 9457 §3). */
+/** The body of every error response, `application/problem+json` (RFC 9457 §3). */
 export interface Problem {
   readonly type: string
   readonly title: string
@@ -99,7 +105,7 @@ export interface Problem {
   readonly request_id: string
   /** The first fifty. */
   readonly errors?: readonly FieldError[]
-  /** How many more there are. */
+  /** Number of further errors. */
   readonly errors_omitted?: number
   readonly [extension: string]: unknown
 }

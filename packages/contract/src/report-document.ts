@@ -14,10 +14,13 @@ export type FrameworkRole = z.infer<typeof FrameworkRole>
 
 const Seq = z.int()
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-/** As it stands in the ledger: of one that somebody changed it may be anything. */
+/** The hash in the ledger; a manipulated one may have any form. */
 const FoundHash = z.string()
 
-/** A measured value: whole numbers, decimal text, a ratio with its text of four decimals; null over nothing. */
+/**
+ * A measured value: integers, decimal text, a ratio with its text of four decimals; null without
+ * data.
+ */
 export type Figure =
   | number
   | string
@@ -28,7 +31,7 @@ export type Figure =
 
 const FigureShape = z.unknown().meta({
   id: 'Figure',
-  description: 'Whole numbers, text, null, or lists and objects of these',
+  description: 'Integers, text, null, or lists and objects of these',
 }) as unknown as z.ZodType<Figure, Figure>
 
 export const ControlStatus = z
@@ -60,41 +63,38 @@ export const ReportCheck = z
     severity: Severity,
     result: z
       .enum(['pass', 'fail', 'too_small', 'too_young', 'not_applicable'])
-      .describe('`too_small`, `too_young`: nothing failed, and too little was there to pass'),
+      .describe('`too_small`, `too_young`: nothing failed, but the sample is too small to pass'),
     value: FigureShape,
-    threshold: z.string().describe('What it takes to pass'),
-    relaxed: z.boolean().describe('The threshold is looser than that of the rules'),
-    population: z.int().describe('What was looked at; 0 = the check does not apply'),
-    basis: z.int().optional().describe('How many there were of what `least` counts'),
-    days: z
-      .int()
-      .optional()
-      .describe('Whole days that there is a record of, as `least` counts them'),
+    threshold: z.string().describe('Condition for a pass'),
+    relaxed: z.boolean().describe('The threshold is less strict than the default'),
+    population: z.int().describe('Number of checked items; 0: the check does not apply'),
+    basis: z.int().optional().describe('Number of the items that `least` counts'),
+    days: z.int().optional().describe('Whole days with records, as `least` counts them'),
     least: z
       .object({
         population: z.int(),
-        of: z.string().describe('What is counted'),
-        days: z.int().describe('Whole days of it'),
+        of: z.string().describe('The counted item'),
+        days: z.int().describe('Minimum number of whole days'),
         over: z
           .enum(['period', 'record', 'organization'])
           .describe(
-            'Days of record in the period, of record altogether, or since the organization was made',
+            'Days with records in the period, in total, or since the organization was created',
           ),
       })
       .optional()
-      .describe('From how many, over how many days, the check may pass'),
+      .describe('Minimum sample for a pass'),
   })
   .meta({ id: 'ReportCheck' })
 export type ReportCheck = z.infer<typeof ReportCheck>
 
 const Dates = z
   .array(Timestamp.nullable())
-  .describe('When these entries were recorded; null for one that is no longer kept')
+  .describe('Times of these entries; null for a pruned one')
 
 export const ReportEvidence = z
   .object({
     kind: z.string(),
-    operated: z.boolean().describe('Whether it was at work in the period'),
+    operated: z.boolean().describe('True if it operated in the period'),
     reason: z.enum(['not_configured', 'not_exercised', 'too_young']).nullable(),
     count: z.int(),
     first_seq: Seq.nullable(),
@@ -115,8 +115,8 @@ export const ReportControl = z
     checks: z.array(ReportCheck),
     findings: z.array(z.string()),
     evidence: z.array(ReportEvidence),
-    record_shows: z.array(z.string()).optional().describe('What the record shows about it'),
-    organization_must_supply: z.string().describe('What lies outside of what Remit records'),
+    record_shows: z.array(z.string()).optional().describe('Evidence in the ledger'),
+    organization_must_supply: z.string().describe('Aspects that Remit does not record'),
   })
   .meta({ id: 'ReportControl' })
 export type ReportControl = z.infer<typeof ReportControl>
@@ -128,18 +128,18 @@ export const ReportFinding = z
     severity: Severity,
     text: z.string(),
     count: z.int(),
-    seqs: z.array(Seq).max(50).describe('The lowest of them'),
+    seqs: z.array(Seq).max(50).describe('The lowest status'),
     title: z.string().optional().describe('The title of the check'),
     dates: Dates.optional(),
-    agents: z.array(z.string()).optional().describe('Agents in these entries, at most ten'),
+    agents: z.array(z.string()).optional().describe('Agents of these entries, at most ten'),
     keys: z
       .array(z.string())
       .optional()
-      .describe('Keys that these entries came with, at most ten; with the person, if one is named'),
+      .describe('Keys of these entries, at most ten, with the person if the key names one'),
     fixed_seq: Seq.nullable()
       .optional()
-      .describe('The entry that put it right in the period; null while it is open'),
-    fixed_at: Timestamp.nullable().optional().describe('When that entry was recorded'),
+      .describe('The entry that corrected it in the period; null while it is open'),
+    fixed_at: Timestamp.nullable().optional().describe('Time of that entry'),
     controls: z.array(z.string()),
   })
   .meta({ id: 'ReportFinding' })
@@ -158,7 +158,7 @@ export type ReportMetric = z.infer<typeof ReportMetric>
 
 export const ReportPeriod = z
   .object({ from: Timestamp, to: Timestamp })
-  .describe('Half-open: `to` is not in it')
+  .describe('Half-open: `to` is exclusive')
   .meta({ id: 'ReportPeriod' })
 export type ReportPeriod = z.infer<typeof ReportPeriod>
 
@@ -169,17 +169,17 @@ export const ReportSummary = z
     attention: z.int(),
     not_evidenced: z.int(),
     manual: z.int(),
-    open_critical: z.int().optional().describe('Findings of the severity that were not put right'),
-    open_high: z.int().optional().describe('Findings of severity high that were not put right'),
-    open_medium: z.int().optional().describe('Findings of severity medium that were not put right'),
-    open_low: z.int().optional().describe('Findings of severity low that were not put right'),
+    open_critical: z.int().optional().describe('Open findings by severity'),
+    open_high: z.int().optional().describe('Open findings of severity high'),
+    open_medium: z.int().optional().describe('Open findings of severity medium'),
+    open_low: z.int().optional().describe('Open findings of severity low'),
   })
   .meta({ id: 'ReportSummary' })
 export type ReportSummary = z.infer<typeof ReportSummary>
 
 /**
- * What is hashed: a function of the entries before `period.to` and of what was asked, of nothing else.
- * Reports that are stored must go on to fit: what is added is optional, or makes another `schema`.
+ * The hashed content: a pure function of the entries before `period.to` and the request. Stored
+ * reports must remain valid: additions are optional, or get another `schema`.
  */
 export const ReportContent = z
   .object({
@@ -192,7 +192,7 @@ export const ReportContent = z
       statement: z.string(),
       categories: z.array(z.string()),
       role: FrameworkRole.nullable(),
-      plan: z.string().nullable().describe('null where there was no organization yet'),
+      plan: z.string().nullable().describe('null before the creation of the organization'),
     }),
     period: ReportPeriod,
     ledger: z.object({
@@ -204,7 +204,7 @@ export const ReportContent = z
       verified: z.boolean(),
       verified_from_seq: Seq.nullable(),
       first_bad_seq: Seq.nullable(),
-      anchor_mismatches: z.array(Seq).describe('Where an earlier checkpoint disagrees'),
+      anchor_mismatches: z.array(Seq).describe('Size at which an earlier checkpoint disagrees'),
     }),
     summary: ReportSummary,
     controls: z.array(ReportControl),
@@ -217,7 +217,7 @@ export type ReportContent = z.infer<typeof ReportContent>
 
 const asked = { id: z.string(), framework: Framework, period: ReportPeriod }
 
-/** A report with what is not hashed: when and by whom, and how the whole ledger stood then. */
+/** A report with the parts that are not hashed: time, requester and the state of the ledger. */
 export const ReadyReport = z
   .object({
     ...asked,
@@ -228,10 +228,10 @@ export const ReadyReport = z
       .string()
       .nullable()
       .optional()
-      .describe('The person whom the key names; null for none'),
+      .describe('The person of the key; null for none'),
     evaluation: z
       .boolean()
-      .describe('It was asked of a server that runs without a licence, to be tried'),
+      .describe('True: generated by a server in evaluation mode, without a licence'),
     content_sha256: Hash.describe('SHA-256 of `content` as canonical JSON (RFC 8785)'),
     csv_sha256: Hash.describe('SHA-256 of the answer to `format=csv`'),
     record_seq: Seq.describe('The entry `report.generated`'),

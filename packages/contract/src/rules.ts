@@ -15,29 +15,31 @@ export const Pattern = z
   )
   .meta({ id: 'Pattern' })
 
-/** Whom or what a rule is about. Left out it is everything; an empty list would be nobody or everybody. */
+/**
+ * The agents, actions or resources of a rule. Omitted means all; an empty list would be ambiguous.
+ */
 export const Patterns = z
   .array(Pattern)
-  .min(1, 'must have at least one pattern; leave it out for everything')
+  .min(1, 'must have at least one pattern; omit it to match everything')
   .max(MAX_PATTERNS)
   .default(['*'])
 
-/** A CEL condition; what docs/conditions.md says of it is checked when it is compiled. */
+/** A CEL condition; the rules of docs/conditions.md are checked at compilation. */
 export const ConditionText = z
   .string()
-  .min(1, 'must be a CEL condition; leave it out for none')
+  .min(1, 'must be a CEL condition; omit it for none')
   .max(2048)
-  .describe('CEL: a condition that gives true or false')
+  .describe('A CEL condition that evaluates to true or false')
 
 export const Description = z.string().max(1000).nullable().default(null)
 
-/** The window `[not_before, expires_at)` in which a rule counts; null is open. */
+/** The validity window `[not_before, expires_at)` of a rule; null is open. */
 export const windowFields = {
   not_before: Timestamp.nullable().default(null),
   expires_at: Timestamp.nullable().default(null),
 }
 
-/** For `.refine`: a window that opens after it has closed is a mistake. */
+/** For `.refine`: the start of a window must be before its end. */
 export const windowIsOpen = ({
   not_before,
   expires_at,
@@ -47,5 +49,5 @@ export const windowIsOpen = ({
 }): boolean =>
   not_before === null || expires_at === null || Date.parse(not_before) < Date.parse(expires_at)
 
-/** The second argument of `.refine` beside `windowIsOpen`. */
+/** The second argument of `.refine` for `windowIsOpen`. */
 export const WINDOW_FAULT = { path: ['expires_at'], message: 'must be after not_before' }

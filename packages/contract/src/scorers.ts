@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { FreeForm, Paging, page, Share } from './primitives.ts'
 
-const Json = z.unknown().describe('Any JSON value; absent and null are the same')
+const Json = z.unknown().describe('Any JSON value; a missing value is null')
 const JsonList = z.array(z.unknown()).nullable()
 const Vector = z.array(z.number()).nullable()
 
 /**
- * One result to score. Shapes stay loose on purpose: what the system under test produced may be
- * faulty, and a fault in one result must not refuse the other 999.
+ * One result to score. The shapes are loose on purpose: the output of the system under test may be
+ * invalid, and an error in one result must not reject the others.
  */
 export const ResultToScore = z
   .strictObject({
     id: z.string().max(256).optional(),
     input: Json.optional(),
-    output: Json.optional().describe('What the system under test answered; any JSON value'),
-    expected: Json.optional().describe('The right answer; a list holds alternatives'),
+    output: Json.optional().describe('Output of the system under test; any JSON value'),
+    expected: Json.optional().describe('The expected output; a list contains alternatives'),
     context: JsonList.optional(),
     tool_calls: JsonList.optional(),
     expected_tool_calls: JsonList.optional(),
@@ -35,7 +35,7 @@ export const ScorersRequest = z
     scorer: z.string().min(1).max(128),
     params: z.record(z.string(), z.unknown()).optional(),
     threshold: Share.optional().describe(
-      "A result passes from here on; the scorer's own if absent",
+      'Lowest score that passes. Default: the threshold of the scorer',
     ),
     results: z.array(ResultToScore).min(1).max(1000),
   })
@@ -46,7 +46,7 @@ export const Score = z
   .object({
     id: z.string().nullable(),
     index: z.int(),
-    score: Share.nullable().describe('null when the result cannot be scored; never counted as 0'),
+    score: Share.nullable().describe('null if the result cannot be scored; not counted as 0'),
     passed: z.boolean().nullable(),
     reason: z.string(),
     metadata: z.record(z.string(), z.unknown()),
@@ -60,7 +60,7 @@ const Interval = z
   .nullable()
 const Statistic = z.number().nullable()
 
-/** Numbers over the results that got a score; null where there are too few of them. */
+/** Statistics over the scored results; null if there are too few of them. */
 export const ScoreAggregate = z
   .object({
     count: z.int(),
@@ -79,7 +79,7 @@ export const ScoreAggregate = z
     corpus_score: Statistic,
     metadata: z
       .record(z.string(), z.unknown())
-      .describe('What the scorer knows of the whole batch, such as what it cost'),
+      .describe('Facts about the whole batch, such as its cost'),
   })
   .meta({ id: 'ScoreAggregate' })
 export type ScoreAggregate = z.infer<typeof ScoreAggregate>
@@ -129,7 +129,7 @@ export const scorers = {
     plan: 'open',
     roles: ['ingest', 'read', 'approver'],
     scope: 'scorers',
-    summary: 'The scorers of this installation',
+    summary: 'List the scorers of this installation',
     query: z.strictObject(Paging),
     ok: page(ScorerInfo),
     status: 200,

@@ -12,7 +12,7 @@ const caps = {
     .enum(['at_least_held', 'any'])
     .default('at_least_held')
     .describe(
-      'The least that a credential without the scope ledger:settle may settle its own holds at',
+      'Minimum fraction of a hold at which a credential without the scope ledger:settle may settle it',
     ),
 }
 
@@ -20,7 +20,7 @@ export const SpendLimitInput = z
   .strictObject(caps)
   .refine((limit) => limit.daily_usd !== null || limit.monthly_usd !== null, {
     path: ['daily_usd'],
-    message: 'or monthly_usd is needed: a limit has at least one cap',
+    message: 'or monthly_usd is required: a limit has at least one cap',
   })
   .meta({ id: 'SpendLimitInput' })
 export type SpendLimitInput = z.infer<typeof SpendLimitInput>
@@ -28,7 +28,7 @@ export type SpendLimitInput = z.infer<typeof SpendLimitInput>
 const Usage = z.object({
   from: Timestamp,
   usd: z.number().describe('settled and appended spend'),
-  held_usd: z.number().describe('held by allows that are not settled'),
+  held_usd: z.number().describe('held by unsettled allows'),
   resets_at: Timestamp,
 })
 
@@ -54,7 +54,7 @@ export const spendLimits = {
     plan: 'team',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'The spend limits of the organization',
+    summary: 'List spend limits',
     query: z.strictObject(Paging),
     ok: page(SpendLimit),
     status: 200,
@@ -65,7 +65,7 @@ export const spendLimits = {
     plan: 'team',
     roles: ['read', 'approver'],
     scope: 'spend:read',
-    summary: 'The limit of an agent and what it has spent',
+    summary: 'Get the spend limit of an agent and its spend',
     params: Id,
     ok: SpendLimit,
     status: 200,
@@ -77,7 +77,7 @@ export const spendLimits = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Set or replace the limit of an agent',
+    summary: 'Create or replace the spend limit of an agent',
     params: Id,
     body: SpendLimitInput,
     ok: SpendLimit,
@@ -92,7 +92,7 @@ export const spendLimits = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Remove the limit of an agent',
+    summary: 'Remove the spend limit of an agent',
     params: Id,
     ok: z.void(),
     status: 204,

@@ -13,22 +13,22 @@ export const SUBJECT_TOKEN_TYPES = [
 
 const Text = z.string().max(2048)
 
-/** A request of RFC 8693 §2.1. What nobody knows is ignored (RFC 6749 §3.2). */
+/** A request of RFC 8693 §2.1. Unknown parameters are ignored (RFC 6749 §3.2). */
 export const TokenRequest = z
   .looseObject({
     grant_type: Text,
     subject_token: z.string(),
     subject_token_type: Text,
     requested_token_type: Text.optional(),
-    scope: Text.optional().describe('Separated by one blank each; left out: all that can be had'),
+    scope: Text.optional().describe('Separated by single blanks. Default: all available scopes'),
     audience: Text.optional(),
     resource: Text.optional(),
-    agent_id: Text.optional().describe('Must be the agent that the token is about'),
+    agent_id: Text.optional().describe('Must be the agent of the subject token'),
     actor_token: z.string().optional().describe('Not supported'),
     client_id: Text.optional().describe('With `client_secret`: the id of an ingest key'),
-    client_secret: Text.optional().describe('That key, where no header has one'),
+    client_secret: Text.optional().describe('The key, if no header has one'),
   })
-  // Of another grant nobody can say which fields are missing, so it is refused first.
+  // The required fields of another grant type are unknown, so it is rejected first.
   .refine(({ grant_type: type }) => typeof type !== 'string' || type === TOKEN_EXCHANGE, {
     path: ['grant_type'],
     error: `must be ${TOKEN_EXCHANGE}`,
@@ -43,7 +43,7 @@ export const TokenAnswer = z
     access_token: z.string(),
     issued_token_type: z.literal(ACCESS_TOKEN_TYPE),
     token_type: z.literal('Bearer'),
-    expires_in: z.int().describe('Seconds; never longer than the subject token'),
+    expires_in: z.int().describe('Lifetime in seconds, at most that of the subject token'),
     scope: z.string(),
     credential_id: z.string(),
     agent_id: z.string(),
@@ -58,22 +58,22 @@ const AuthMethods = z.array(z.enum(CLIENT_AUTHENTICATION))
 export const AuthorizationServer = z
   .object({
     issuer: z.url().describe("The server's base URL"),
-    token_endpoint: z.url().describe('Exchanges tokens of trusted issuers (RFC 8693)'),
+    token_endpoint: z.url().describe('Endpoint for token exchange (RFC 8693)'),
     token_endpoint_auth_methods_supported: AuthMethods.describe(
-      '`none` only where an organization takes tokens without an ingest key',
+      '`none` only if an organization accepts tokens without an ingest key',
     ),
     grant_types_supported: z.array(z.literal(TOKEN_EXCHANGE)).describe('Token exchange only'),
     response_types_supported: z
       .array(z.string())
       .describe('Empty: there is no authorization endpoint'),
     scopes_supported: z.array(Scope).describe('Scopes that a token can be exchanged for'),
-    introspection_endpoint: z.url().describe('Tells whether a credential is active (RFC 7662)'),
+    introspection_endpoint: z.url().describe('Endpoint for introspection (RFC 7662)'),
     introspection_endpoint_auth_methods_supported: AuthMethods.describe(
-      'How a client authenticates there',
+      'Client authentication methods of that endpoint',
     ),
-    revocation_endpoint: z.url().describe('Revokes a credential (RFC 7009)'),
+    revocation_endpoint: z.url().describe('Endpoint for revocation (RFC 7009)'),
     revocation_endpoint_auth_methods_supported: AuthMethods.describe(
-      'How a client authenticates there',
+      'Client authentication methods of that endpoint',
     ),
   })
   .meta({ id: 'AuthorizationServer' })
@@ -88,7 +88,7 @@ export const token = {
     scope: null,
     public: true,
     lenient: true,
-    summary: 'Where the OAuth endpoints are: authorization server metadata (RFC 8414)',
+    summary: 'Get the authorization server metadata (RFC 8414)',
     ok: AuthorizationServer,
     status: 200,
   }),
@@ -104,7 +104,7 @@ export const token = {
     oauth: true,
     viaWriter: true,
     maxBodyBytes: 32 * 1024,
-    summary: 'Exchange the token of a trusted issuer for a credential of an agent (RFC 8693)',
+    summary: 'Exchange a token of a trusted issuer for an agent credential (RFC 8693)',
     body: TokenRequest,
     ok: TokenAnswer,
     status: 200,

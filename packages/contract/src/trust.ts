@@ -11,7 +11,7 @@ const LabelSelector = z.strictObject({
     .record(z.string().min(1).max(63), z.string().max(255))
     .refine(
       (labels) => Object.keys(labels).length >= 1 && Object.keys(labels).length <= 32,
-      'must be 1 to 32 labels; leave the selector out for everyone',
+      'must be 1 to 32 labels; omit the selector to match all agents',
     ),
 })
 
@@ -21,15 +21,15 @@ export type AgentSelector = z.infer<typeof AgentSelector>
 
 const Selectors = z
   .array(AgentSelector)
-  .min(1, 'must have at least one selector; leave it out for every registered agent')
+  .min(1, 'must have at least one selector; omit it to match all registered agents')
   .max(50)
   .default(['*'])
 
 const shape = {
   description: Description,
   effect: z.enum(['allow', 'deny']),
-  source_agents: Selectors.describe('Who acts'),
-  target_agents: Selectors.describe('Towards whom'),
+  source_agents: Selectors.describe('The acting agent'),
+  target_agents: Selectors.describe('The target agent'),
   actions: Patterns,
   condition: ConditionText.nullable().default(null),
   enabled: z.boolean().default(true),
@@ -54,7 +54,7 @@ export const TrustQuestion = z
   .meta({ id: 'TrustQuestion' })
 export type TrustQuestion = z.infer<typeof TrustQuestion>
 
-/** The same names as the reasons of `/v1/authorize`; `agent_denied`: not registered. */
+/** The same names as the reasons of `/v1/authorize`; `agent_denied` means not registered. */
 export const TrustReason = z
   .enum([
     'policy_allow',
@@ -87,7 +87,7 @@ export const trust = {
     plan: 'enterprise',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'Which agents trust which',
+    summary: 'List trust policies',
     query: z.strictObject(Paging),
     ok: page(TrustPolicy),
     status: 200,
@@ -96,10 +96,10 @@ export const trust = {
     method: 'POST',
     path: '/v1/identity/trust',
     ...changing,
-    summary: 'Allow or deny agents to act towards others',
+    summary: 'Create a trust policy',
     body: TrustPolicyInput,
     ok: TrustPolicy.extend({
-      warnings: z.array(z.string()).describe('What the author may not have meant'),
+      warnings: z.array(z.string()).describe('Probable mistakes'),
       ledger: Receipt.optional(),
     }).meta({ id: 'CreatedTrustPolicy' }),
     status: 201,
@@ -120,7 +120,7 @@ export const trust = {
     roles: ['ingest'],
     scope: 'trust:check',
     viaWriter: true,
-    summary: 'Whether one agent may act towards another',
+    summary: 'Decide whether one agent may act towards another',
     body: TrustQuestion,
     ok: TrustAnswer,
     status: 200,

@@ -10,16 +10,18 @@ const MAX_NOTE = 10_000
 export const VerifyLedgerRequest = z
   .strictObject({
     from_seq: SeqBound.optional().describe(
-      'The first entry to look at; the beginning unless given',
+      'First entry to verify. Default: the first entry of the ledger',
     ),
-    to_seq: SeqBound.optional().describe('The last one; the end unless given'),
+    to_seq: SeqBound.optional().describe(
+      'Last entry to verify. Default: the last entry of the ledger',
+    ),
     checkpoint: z
       .string()
       .min(1)
       .max(MAX_NOTE)
       .optional()
       .describe(
-        'A signed note of this ledger that was kept elsewhere, to hold it against; its last newline may be missing, and CRLF is taken',
+        'External checkpoint of this ledger (a signed note) to compare with; the last newline may be missing, and CRLF is accepted',
       ),
   })
   .meta({ id: 'VerifyLedgerRequest' })
@@ -30,39 +32,37 @@ const Compared = z.object({ checked: z.int(), mismatched: z.int() })
 
 export const LedgerVerification = z
   .object({
-    valid: z.boolean().describe('No error in what was checked; `not_checked` says what was not'),
+    valid: z
+      .boolean()
+      .describe('True if the checked parts have no errors; see `not_checked` for the limits'),
     status: z.enum(['ok', 'tampered', 'incomplete', 'behind_checkpoint']),
     checked: z.object({ from_seq: z.int(), to_seq: z.int(), entries: z.int() }),
-    head: z.object({ seq: z.int(), hash: Hash }).describe('The last entry that was seen'),
+    head: z.object({ seq: z.int(), hash: Hash }).describe('The last verified entry'),
     root: Hash.nullable().describe('Merkle root over all entries up to it'),
     anchored_by: z
       .enum(['none', 'signature', 'external'])
-      .describe(
-        'What holds the ledger: nothing but itself, the server’s key, a checkpoint outside',
-      ),
+      .describe('Source of trust: none, the key of the server, or an external checkpoint'),
     truncation_checked: z
       .boolean()
       .describe(
-        'A checkpoint from outside covers the last entry, and none is ahead of it. An older checkpoint or the server’s own signature does not show that the end is there; `not_checked` says after which size entries may be missing',
+        'True if an external checkpoint covers the last entry and none is ahead of it. An older checkpoint or the signature of the server does not prove that the last entries are present; `not_checked` has the size after which entries may be missing',
       ),
     redacted: z.int().describe('Erased payloads'),
     pruned: z
       .array(z.object({ seq: z.int(), cut: z.int() }))
-      .describe('Entries that record pruning, and where each let the ledger begin'),
+      .describe('Entries that record a pruning, with the new start of the ledger'),
     first_invalid: z.object({ seq: z.int(), code: z.string() }).nullable(),
     errors: z.array(LedgerFault).describe('The first hundred, by sequence number'),
     error_count: z.int(),
-    gaps: z.int().describe('Runs of missing sequence numbers'),
+    gaps: z.int().describe('Ranges of missing sequence numbers'),
     checkpoints: Compared.extend({
-      outside: z
-        .int()
-        .describe('Notes of the ledger in the folder of checkpoints, compared or not'),
+      outside: z.int().describe('Notes of the ledger in the checkpoint folder, compared or not'),
     }),
     reports: Compared.describe('Stored reports against the entries that recorded them'),
-    not_checked: z.array(z.string()).describe('What this says nothing about; never empty'),
+    not_checked: z.array(z.string()).describe('Limits of the verification; never empty'),
     duration_ms: z.int(),
-    recorded: z.boolean().describe('Whether an entry `ledger.verified` tells of this'),
-    not_recorded: z.string().nullable().describe('Why it does not'),
+    recorded: z.boolean().describe('True if an entry `ledger.verified` records this result'),
+    not_recorded: z.string().nullable().describe('Reason why it is not recorded'),
     ledger: Receipt.nullable(),
   })
   .meta({ id: 'LedgerVerification' })
@@ -75,7 +75,7 @@ export const verifyLedger = {
     plan: 'team',
     roles: ['read', 'approver'],
     scope: null,
-    summary: 'Verify the ledger and the stored reports; 200 also when they are broken',
+    summary: 'Verify the ledger and the stored reports; 200 even with errors',
     body: VerifyLedgerRequest,
     ok: LedgerVerification,
     status: 200,

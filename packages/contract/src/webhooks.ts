@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { page, Paging, PathId, Timestamp } from './primitives.ts'
 
-/** What webhooks can be told of. Each is an entry of the ledger, told after its commit. */
+/** The events of webhooks. Each is an entry of the ledger and is sent after its commit. */
 export const WebhookEvent = z
   .enum([
     'approval.requested',
@@ -58,7 +58,7 @@ export const WebhookDelivery = z
     at: Timestamp,
     attempts: z.int(),
     http_status: z.int().nullable(),
-    error: z.string().nullable().describe('A stable code; nothing of what the receiver sent'),
+    error: z.string().nullable().describe('A stable code; contains no data of the receiver'),
   })
   .meta({ id: 'WebhookDelivery' })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
@@ -72,7 +72,7 @@ export const webhooks = {
     plan: 'team',
     roles: [],
     scope: null,
-    summary: 'The webhooks of the organization',
+    summary: 'List webhooks',
     query: z.strictObject(Paging),
     ok: page(Webhook),
     status: 200,
@@ -87,7 +87,7 @@ export const webhooks = {
     secretField: 'secret',
     // Receivers put their tokens into the query.
     sealedField: 'url',
-    summary: 'Have events sent to a URL; the secret that signs them is shown once',
+    summary: 'Create a webhook; its signing secret is shown once',
     body: WebhookInput,
     ok: z.object({
       ...webhook,
@@ -104,11 +104,11 @@ export const webhooks = {
     plan: 'team',
     roles: [],
     scope: null,
-    summary: 'One webhook, and how its deliveries go',
+    summary: 'Get a webhook and the state of its deliveries',
     params: Id,
     ok: z.object({
       ...webhook,
-      pending: z.int().describe('Messages that wait for their next attempt'),
+      pending: z.int().describe('Messages waiting for their next attempt'),
       last_delivery: WebhookDelivery.nullable().describe('The latest attempt of the last 7 days'),
     }),
     status: 200,
@@ -120,7 +120,7 @@ export const webhooks = {
     roles: [],
     scope: null,
     viaWriter: true,
-    summary: 'Remove a webhook; what was not delivered is dropped',
+    summary: 'Delete a webhook and its undelivered messages',
     params: Id,
     ok: z.void(),
     status: 204,

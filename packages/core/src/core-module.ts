@@ -2,7 +2,10 @@ import { coreMigrations } from './db/core-migrations.ts'
 import { defineModule } from './module/module.ts'
 import { builtInScorers } from './scorers/catalogue.ts'
 
-/** What every edition has: tables and scorers. The guard's route comes when all modules are known. */
+/**
+ * The parts of every edition: tables and scorers. The route of the guard is added when all modules
+ * are known.
+ */
 export const coreModule = defineModule({
   name: 'core',
   migrations: coreMigrations,

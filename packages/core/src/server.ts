@@ -184,18 +184,18 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   })
   const cleaning = setInterval(() => {
     forgetAnswers(db, clock.now()).catch((error: unknown) =>
-      log.warn({ err: error }, 'old idempotency keys stay'),
+      log.warn({ err: error }, 'deleting expired idempotency keys failed'),
     )
   }, HOUR_MS).unref()
   const reseal = async () => {
     const done = await overwriting(db, () => assembled.reseal())
     if (done.resealed > 0 && !(await emptyLog(db)))
-      log.warn('the write-ahead log still holds stored secrets as they were')
+      log.warn('write-ahead log still contains secrets under their old encryption')
     return done
   }
   if (options.background !== false) {
     const { resealed } = await reseal()
-    if (resealed > 0) log.info({ resealed }, 'stored secrets are encrypted under the current key')
+    if (resealed > 0) log.info({ resealed }, 'stored secrets encrypted under the current key')
     assembled.start()
   }
 
@@ -230,13 +230,12 @@ const sharedUrl = (url: string | undefined): string | null =>
 
 function secondModelOf({ guardModel }: Settings, log: Logger): SecondModel | null {
   if (!guardModel) return null
-  const onFailure = (error: unknown) =>
-    log.warn({ err: error }, "the guard's second model did not answer")
+  const onFailure = (error: unknown) => log.warn({ err: error }, 'external guard model failed')
   return { ...guardModel, onFailure }
 }
 
 function offered<K extends keyof Ports>(ports: Partial<Ports>, name: K): Ports[K] {
   const port = ports[name]
-  if (port === undefined) throw new Error(`no module offers ${name}`)
+  if (port === undefined) throw new Error(`no module provides ${name}`)
   return port
 }

@@ -1,4 +1,4 @@
-/* Does jobs in a thread of its own, which can be ended whatever it is doing. */
+/** Runs jobs in a worker thread, which can be terminated at any time. */
 import { checkJob } from './guard/check-job.ts'
 import { bodyJob } from './http/body-job.ts'
 import { documentJob } from './http/document-job.ts'

@@ -192,7 +192,7 @@ describe.each(DIALECTS)('GET /v1/ledger on %s', (dialect) => {
 
       expect(response.status).toBe(400)
       expect(await response.json()).toMatchObject({
-        errors: [{ path: 'limit', message: 'is given twice' }],
+        errors: [{ path: 'limit', message: 'is given more than once' }],
       })
     })
   })

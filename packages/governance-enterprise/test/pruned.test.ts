@@ -33,7 +33,7 @@ describe.each(DIALECTS)('a pruned ledger over the API, on %s', (dialect) => {
 
     for (const problem of [entry, proof, consistency]) {
       expect(problem).toMatchObject({ code: 'ledger_pruned', status: 410 })
-      expect(problem.detail).toContain(`begins at ${cut}`)
+      expect(problem.detail).toContain(`starts at ${cut}`)
     }
     expect(unknown.code).toBe('ledger_entry_not_found')
     expect(await api.ok('getEntry', { params: { seq: cut } })).toMatchObject({ seq: cut })

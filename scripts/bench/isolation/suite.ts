@@ -28,7 +28,7 @@ export async function* isolationSuite(
   const known = [...Object.keys(ATTACKS), ALL]
   const unknown = only.filter((name) => !known.includes(name))
   if (unknown.length > 0)
-    throw new Error(`There is no attack ${unknown.join(', ')}; there are ${known.join(', ')}`)
+    throw new Error(`Unknown attack ${unknown.join(', ')}; the attacks are ${known.join(', ')}`)
   const rounds: [string, readonly string[]][] = [
     ['no attack', []],
     ...(only.length > 0 ? only : known).map((name): [string, string[]] =>
@@ -100,7 +100,7 @@ async function said<M extends { readonly kind: string }, K extends M['kind']>(
   kind: K,
 ): Promise<Extract<M, { kind: K }>> {
   const ended = new AbortController()
-  const exit = () => ended.abort(new Error(`the process ended before it was ${kind}`))
+  const exit = () => ended.abort(new Error(`the process exited before it was ${kind}`))
   child.once('exit', exit)
   try {
     const [message] = (await once(child, 'message', { signal: ended.signal })) as [M]

@@ -9,7 +9,7 @@ export interface BannerFacts {
 
 /** What a start prints for a person: where it is, what it is, and the first key with lines to try. */
 export function banner({ url, notice, edition, first }: BannerFacts): string {
-  const lines = ['', `Remit is on ${url}`, notice, `API: ${url}/docs`]
+  const lines = ['', `Remit listens on ${url}`, notice, `API: ${url}/docs`]
   if (first && !first.given) {
     lines.push(
       '',

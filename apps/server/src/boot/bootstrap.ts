@@ -25,7 +25,7 @@ export async function bootstrap({ config, db, newOrganization }: Booted): Promis
     // Another process that started at the same time may have been the first.
     if (await findOrganization(db, organization)) return null
     if (key && (await findKeyOrganization(db, key.id))) {
-      throw new ConfigError('REMIT_BOOTSTRAP_KEY is a key of another organization already')
+      throw new ConfigError('REMIT_BOOTSTRAP_KEY already belongs to another organization')
     }
     throw error
   }

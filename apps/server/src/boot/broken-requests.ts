@@ -61,7 +61,7 @@ function rawAnswer(failure: Failure): string {
 
 function failureOf(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return fail('header_too_large', 'The header may have at most 16 KiB')
+    return fail('header_too_large', 'The header must not exceed 16 KiB')
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return fail('request_timeout')
   return fail('invalid_request', 'The request is not valid HTTP/1.1')

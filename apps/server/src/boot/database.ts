@@ -40,17 +40,17 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
   const isPooled = !(await keepsSessions(url))
   const open = (to: string) =>
     openDatabase<CoreTables>(to, {
-      onConnectionError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+      onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),
     })
   const db = open(url)
   if (direct === undefined && isPooled) {
     log.warn(POOLED)
-    const onError = (error: Error) => log.warn({ err: error }, 'signals cannot be polled')
+    const onError = (error: Error) => log.warn({ err: error }, 'polling for signals failed')
     return { db, signals: pollingSignals(db, { onError }), migrate: refuser(db), mayMigrate: false }
   }
   if (isPooled) log.info(POOLED_WITH_DIRECT)
   const signals = postgresSignals(direct ?? url, {
-    onError: (error) => log.warn({ err: error }, 'the connection for signals broke'),
+    onError: (error) => log.warn({ err: error }, 'LISTEN connection failed'),
   })
   return {
     db,
@@ -87,13 +87,13 @@ const refuser =
 
 /** Why a process that reaches the database only through such a pooler does not migrate. */
 export const NEEDS_DIRECT =
-  'REMIT_DATABASE_DIRECT_URL must be set to migrate: REMIT_DATABASE_URL leads through a pooler in transaction mode, which cannot hold the lock of a migration'
+  'REMIT_DATABASE_DIRECT_URL must be set for migrations: REMIT_DATABASE_URL connects through a pooler in transaction mode, which does not support the migration lock'
 
 const NOT_DIRECT =
-  'REMIT_DATABASE_DIRECT_URL must lead to PostgreSQL itself: it leads through a pooler in transaction mode'
+  'REMIT_DATABASE_DIRECT_URL must connect to PostgreSQL directly: it connects through a pooler in transaction mode'
 
 const POOLED =
-  'REMIT_DATABASE_URL leads through a pooler in transaction mode: LISTEN does not work, so other processes are polled once a second, and migrations are refused; set REMIT_DATABASE_DIRECT_URL'
+  'REMIT_DATABASE_URL connects through a pooler in transaction mode: LISTEN does not work, so the database is polled once a second for changes, and migrations are refused; set REMIT_DATABASE_DIRECT_URL'
 
 const POOLED_WITH_DIRECT =
-  'REMIT_DATABASE_URL leads through a pooler in transaction mode: LISTEN and migrations use REMIT_DATABASE_DIRECT_URL'
+  'REMIT_DATABASE_URL connects through a pooler in transaction mode: LISTEN and migrations use REMIT_DATABASE_DIRECT_URL'

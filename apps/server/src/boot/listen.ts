@@ -68,7 +68,9 @@ export async function listen(
 function refuseUnusable(error: unknown): Response {
   const unusable = error instanceof RequestError
   return problemResponse(
-    unusable ? fail('invalid_request', 'The request needs a usable Host header and path') : error,
+    unusable
+      ? fail('invalid_request', 'The request must have a valid Host header and path')
+      : error,
     randomUUID(),
   )
 }
@@ -84,7 +86,7 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
 }
 
 /** Only `Expect: 100-continue` is understood (RFC 9110 §10.1.1). */
-const refuseExpectation = refusing('Only Expect: 100-continue is understood')
+const refuseExpectation = refusing('The only supported expectation is Expect: 100-continue')
 const refuseHosts = refusing('The request has more than one Host header')
 
 /** Answers 400 before the request reaches the application, and closes the connection. */
@@ -112,7 +114,7 @@ function urlOf(host: string, { port }: AddressInfo): string {
 }
 
 function reason({ code, message }: NodeJS.ErrnoException, { host, port }: ListenOptions): string {
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken by another process`
-  if (code === 'EACCES') return `Port ${port} on ${host} needs rights that this process lacks`
-  return `Port ${port} on ${host} cannot be listened on: ${message}`
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is already in use`
+  if (code === 'EACCES') return `Permission to listen on port ${port} on ${host} was denied`
+  return `Listening on port ${port} on ${host} failed: ${message}`
 }

@@ -68,7 +68,7 @@ export async function createServer(
     if (foreign.length > 0) {
       log.error(
         { organizations: foreign },
-        'ledgers are signed with another key than that of REMIT_LEDGER_KEY_FILE: nothing can be decided for these organizations',
+        'ledgers are signed with a different key than REMIT_LEDGER_KEY_FILE; requests of these organizations fail',
       )
     }
     let stopping: Promise<void> | null = null

@@ -17,14 +17,14 @@ interface SuspendOptions extends ResumeOptions {
   readonly reason?: string | null
 }
 
-const PERSON = ['--person <e-mail>', 'By whose word, for the ledger'] as const
+const PERSON = ['--person <e-mail>', 'Person who ordered it, for the ledger'] as const
 
 export function agentCommands(program: Command, session: Session): void {
-  const agent = program.command('agent').description('The emergency stop of single agents')
+  const agent = program.command('agent').description('Suspend and resume single agents')
 
-  subcommand(agent, 'suspend <agent>', 'Deny everything to an agent from its next request on')
+  subcommand(agent, 'suspend <agent>', 'Deny every request of an agent from now on')
     .addOption(orgOption())
-    .option('--reason <text>', 'Why, for the ledger and for refusals')
+    .option('--reason <text>', 'Reason, for the ledger and for denials')
     .option(...PERSON)
     .action((text: string, { org, reason = null, person }: SuspendOptions) =>
       session.product(async (booted) => {
@@ -40,7 +40,7 @@ export function agentCommands(program: Command, session: Session): void {
       }),
     )
 
-  subcommand(agent, 'resume <agent>', 'Let a suspended agent act again')
+  subcommand(agent, 'resume <agent>', 'Reactivate a suspended agent')
     .addOption(orgOption())
     .option(...PERSON)
     .action((text: string, { org, person }: ResumeOptions) =>
@@ -49,7 +49,7 @@ export function agentCommands(program: Command, session: Session): void {
         const by = readPerson(person)
         const { id: org_id } = await organizationOf(booted.db, org)
         await agentSwitch(booted).resume(org_id, agent_id, by)
-        session.print({ org_id, agent_id, status: 'active' }, `${agent_id} may act again.\n`)
+        session.print({ org_id, agent_id, status: 'active' }, `${agent_id} is active.\n`)
       }),
     )
 }
@@ -65,6 +65,7 @@ function readAgent(text: string): string {
 
 function agentSwitch({ remit, entitlement }: Booted): AgentSwitch {
   const { agentSwitch: offered } = remit.ports
-  if (!offered) throw new CliError(`Nothing decides about agents here. ${entitlement.notice}`)
+  if (!offered)
+    throw new CliError(`Agents cannot be suspended in this edition. ${entitlement.notice}`)
   return offered
 }

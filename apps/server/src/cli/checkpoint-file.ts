@@ -15,9 +15,7 @@ export interface CheckpointFile extends GivenCheckpoint {
 export function readCheckpointFile(path: string): CheckpointFile {
   const given = readGivenCheckpoint(noteIn(readText(path)))
   if (given === null)
-    throw new CliError(
-      `${path} is not a signed checkpoint, as \`remit ledger checkpoint\` prints it`,
-    )
+    throw new CliError(`${path} is not a signed checkpoint from \`remit ledger checkpoint\``)
   return { ...given, path }
 }
 
@@ -28,8 +26,7 @@ export function readCheckpointFile(path: string): CheckpointFile {
 export function requireOrigin(files: readonly CheckpointFile[], origin: string | null): void {
   if (origin === null) return
   const other = files.find((file) => file.origin !== origin)
-  if (other)
-    throw new CliError(`${other.path} is a checkpoint of ${other.origin}, not of ${origin}`)
+  if (other) throw new CliError(`${other.path} has the origin ${other.origin} instead of ${origin}`)
 }
 
 function noteIn(text: string): string {

@@ -7,7 +7,7 @@ export const subcommand = (parent: Command, signature: string, description: stri
 
 /** `--org`, as every command has it that works on one organization. */
 export const orgOption = (): Option =>
-  new Option('--org <org>', 'Organization, by id or name; not needed where there is only one')
+  new Option('--org <org>', 'Organization, by id or name; optional if there is only one')
 
 /** One of a closed list of values. */
 export const choice = (flags: string, description: string, values: readonly string[]): Option =>

@@ -26,17 +26,23 @@ export function complianceReportCommand(
   session: Session,
   offered: (booted: Booted) => Compliance,
 ): void {
-  subcommand(compliance, 'report', 'Make a report on a period, and record it')
+  subcommand(compliance, 'report', 'Generate a report on a period and record it')
     .addOption(orgOption())
     .addOption(
-      choice('--framework <id>', 'What to report on', Framework.options).makeOptionMandatory(),
+      choice(
+        '--framework <id>',
+        'Framework of the report',
+        Framework.options,
+      ).makeOptionMandatory(),
     )
-    .option('--from <date>', 'Beginning, a UTC day or an RFC 3339 time')
-    .option('--to <date>', 'End; as a day, that whole day is in it')
+    .option('--from <date>', 'Start, a UTC day or an RFC 3339 time')
+    .option('--to <date>', 'End; a day is included completely')
     .option('--category <name...>', 'Categories of the framework')
     .addOption(choice('--role <role>', 'Role under the EU AI Act', FrameworkRole.options))
-    .addOption(choice('--format <format>', 'Form of the document', REPORT_FORMATS).default('json'))
-    .option('--out <file>', 'File to write, in one step; standard output unless given')
+    .addOption(
+      choice('--format <format>', 'Format of the document', REPORT_FORMATS).default('json'),
+    )
+    .option('--out <file>', 'File to write atomically; default: standard output')
     .action((options: ReportOptions) =>
       session.reading(options.org, async (booted, { id }) => {
         const request = readRequest(options)

@@ -22,11 +22,11 @@ export function complianceVerifyCommand(
   session: Session,
   offered: (booted: Booted) => Compliance,
 ): void {
-  subcommand(compliance, 'verify', 'Verify the ledger and the reports about it, and record that')
+  subcommand(compliance, 'verify', 'Verify the ledger and its reports, and record the result')
     .addOption(orgOption())
-    .option('--from-seq <seq>', 'The first entry to look at')
-    .option('--to-seq <seq>', 'The last entry to look at')
-    .option('--checkpoint <file...>', 'Checkpoints that were kept elsewhere')
+    .option('--from-seq <seq>', 'First entry to verify')
+    .option('--to-seq <seq>', 'Last entry to verify')
+    .option('--checkpoint <file...>', 'File of external checkpoints')
     .action((options: VerifyOptions) =>
       refusingAsCouldNotRun(() => verify(session, options, offered)),
     )

@@ -7,7 +7,7 @@ import { CliError } from './errors.ts'
 import type { Session } from './session.ts'
 
 export function complianceCommands(program: Command, session: Session): void {
-  const compliance = program.command('compliance').description('Evidence from the ledger')
+  const compliance = program.command('compliance').description('Compliance reports from the ledger')
   complianceReportCommand(compliance, session, offered)
   complianceVerifyCommand(compliance, session, offered)
 }
@@ -15,6 +15,9 @@ export function complianceCommands(program: Command, session: Session): void {
 /** What a module offers for this; the community edition has none. */
 function offered({ remit, entitlement }: Booted): Compliance {
   const { compliance } = remit.ports
-  if (!compliance) throw new CliError(`Nothing reports on ledgers here. ${entitlement.notice}`)
+  if (!compliance)
+    throw new CliError(
+      `Compliance reports are not available in this edition. ${entitlement.notice}`,
+    )
   return compliance
 }

@@ -61,7 +61,7 @@ function judgeUsage({ code, exitCode, message }: CommanderError) {
 function foreign(error: unknown): string {
   const reason = reasonOf(error)
   if (/no such table|relation "\w+" does not exist/.test(reason)) {
-    return 'The database has no tables of Remit yet; `remit migrate` makes them'
+    return 'The database has no tables of Remit; `remit migrate` creates them'
   }
   return isUnavailable(error) ? `The database cannot be used: ${reason}` : reason
 }

@@ -26,7 +26,7 @@ export function writeSecret(path: string, text: string): void {
   } catch (error) {
     throw new CliError(
       (error as { code?: string }).code === 'EEXIST'
-        ? `${path} exists; it is not replaced`
+        ? `${path} already exists and is not replaced`
         : `${path} cannot be written: ${fileFault(error)}`,
     )
   }
@@ -69,11 +69,11 @@ function readKey(path: string, half: string, parse: (text: string) => KeyObject)
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder',
+  ENOENT: 'no such file or folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EMFILE: 'too many files are open',

@@ -33,17 +33,17 @@ const HEADER = ['file', 'action', 'flagged', 'score', 'reasons', 'first at']
 export function guardCommand(program: Command, session: Session): void {
   subcommand(program, 'guard [files...]', 'Check files, or standard input, for attacks and secrets')
     .addOption(
-      choice('--source <source>', 'Who wrote the text', GuardSource.options).default('document'),
+      choice('--source <source>', 'Author of the text', GuardSource.options).default('document'),
     )
     .addOption(
-      choice('--sensitivity <level>', 'How sure the guard must be', [
+      choice('--sensitivity <level>', 'Sensitivity of the guard', [
         'low',
         'balanced',
         'high',
       ]).default('balanced'),
     )
     .addOption(
-      choice('--fail-on <verdict>', 'Which verdict ends with exit code 1', [
+      choice('--fail-on <verdict>', 'Lowest verdict that causes exit code 1', [
         'block',
         'flag',
       ]).default('block'),

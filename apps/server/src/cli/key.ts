@@ -24,13 +24,13 @@ interface CreateOptions {
 }
 
 export function keyCommands(program: Command, session: Session): void {
-  const key = program.command('key').description('Keys of organizations')
+  const key = program.command('key').description('Manage the keys of organizations')
 
-  subcommand(key, 'create', 'Make a key; its secret is shown once')
+  subcommand(key, 'create', 'Create a key; its secret is shown once')
     .addOption(orgOption())
-    .addOption(choice('--role <role>', 'What the key may do', Role.options).makeOptionMandatory())
-    .option('--person <e-mail>', 'The person that the key stands for')
-    .option('--name <name>', 'What the key is for')
+    .addOption(choice('--role <role>', 'Role of the key', Role.options).makeOptionMandatory())
+    .option('--person <e-mail>', 'Person that the key represents')
+    .option('--name <name>', 'Purpose of the key')
     .action(({ org, role, person, name }: CreateOptions) =>
       session.product(async ({ db, remit }) => {
         const { id: orgId } = await organizationOf(db, org)
@@ -66,7 +66,7 @@ export function keyCommands(program: Command, session: Session): void {
       }),
     )
 
-  subcommand(key, 'revoke <id>', 'End a key').action((id: string) =>
+  subcommand(key, 'revoke <id>', 'Revoke a key').action((id: string) =>
     session.product(async ({ db, remit }) => {
       const ended = await endKey(remit.writer, await holderOf(db, id), id)
       session.print({ key: ended }, `${id} is revoked.\n`)
@@ -76,7 +76,7 @@ export function keyCommands(program: Command, session: Session): void {
   subcommand(
     key,
     'rotate <id>',
-    'End a key and make its successor with the same role and person',
+    'Replace a key with a new one that has the same role and person',
   ).action((id: string) =>
     session.product(async ({ db, remit }) => {
       const next = await rotateKey(remit.writer, await holderOf(db, id), id)
@@ -102,7 +102,8 @@ const shown = (id: string, secret: string): string =>
 
 async function holderOf(db: Database<CoreTables>, id: string): Promise<string> {
   const orgId = await findKeyOrganization(db, id)
-  if (orgId === undefined) throw new CliError(`There is no live key ${id}`, EXIT.failed)
+  if (orgId === undefined)
+    throw new CliError(`The key ${id} does not exist or is revoked`, EXIT.failed)
   return orgId
 }
 

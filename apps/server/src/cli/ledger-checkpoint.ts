@@ -5,7 +5,7 @@ import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 
 export function checkpointCommand(ledger: Command, session: Session): void {
-  subcommand(ledger, 'checkpoint', 'Print the newest signed checkpoint, to be kept elsewhere')
+  subcommand(ledger, 'checkpoint', 'Print the newest signed checkpoint, for external storage')
     .addOption(orgOption())
     .action(({ org }: { org?: string }) =>
       session.database(async (db) => {

@@ -14,11 +14,15 @@ interface EraseOptions {
 }
 
 export function eraseCommand(ledger: Command, session: Session): void {
-  subcommand(ledger, 'erase', 'Erase what entries say for good; that there were such entries stays')
+  subcommand(
+    ledger,
+    'erase',
+    'Erase the payloads of entries permanently; the entries themselves remain',
+  )
     .addOption(orgOption())
     .requiredOption('--seq <seq...>', 'Sequence numbers of the entries')
-    .requiredOption('--reason <text>', 'Why, for the ledger')
-    .option('--person <e-mail>', 'By whose word, for the ledger')
+    .requiredOption('--reason <text>', 'Reason, for the ledger')
+    .option('--person <e-mail>', 'Person who ordered it, for the ledger')
     .action(({ org, seq, reason, person }: EraseOptions) =>
       session.product(async ({ db, remit }) => {
         const { id } = await organizationOf(db, org)
@@ -35,7 +39,7 @@ export function eraseCommand(ledger: Command, session: Session): void {
 
 /** Told too after a pruning. */
 export const FULL_LOG =
-  'another process reads the database all the time, so its write-ahead log still holds the pages as they were: restart the server to empty it'
+  'another process keeps reading the database, so the write-ahead log still contains the erased data: restart the server to truncate it'
 
 const described = ({ seq, seqs }: Erasure): string =>
-  `Erased: ${seqs.join(', ')}. Recorded as entry ${seq}. Backups hold them until these expire.\n`
+  `Erased: ${seqs.join(', ')}. Recorded as entry ${seq}. Backups contain the data until they expire.\n`

@@ -19,8 +19,8 @@ interface ExportOptions {
 export function exportCommand(ledger: Command, session: Session): void {
   subcommand(ledger, 'export', 'Write the ledger as NDJSON, for `ledger verify --file`')
     .addOption(orgOption())
-    .option('--out <file>', 'File to write, in one step at the end; standard output unless given')
-    .option('--after-seq <seq>', 'Begin after this sequence number')
+    .option('--out <file>', 'File to write atomically; default: standard output')
+    .option('--after-seq <seq>', 'Start after this sequence number')
     .action(({ org, out, afterSeq: after }: ExportOptions) =>
       session.database(async (db) => {
         const { id } = await organizationOf(db, org)
@@ -31,7 +31,10 @@ export function exportCommand(ledger: Command, session: Session): void {
         // All but the header and the checkpoint are entries.
         const entries = count.lines - 2
         if (out !== undefined) {
-          session.print({ org_id: id, file: out, entries }, `${entries} entries are in ${out}.\n`)
+          session.print(
+            { org_id: id, file: out, entries },
+            `${entries} entries written to ${out}.\n`,
+          )
         }
       }),
     )

@@ -18,7 +18,7 @@ export function ledgerKeyCommands(ledger: Command, session: Session): void {
   subcommand(
     ledger,
     'keygen <file>',
-    'Make an Ed25519 key that signs ledgers; an existing file stays',
+    'Create an Ed25519 key that signs ledgers; an existing file is not replaced',
   ).action((file: string) => {
     const pem = generateLedgerKey()
     writeSecret(file, pem)
@@ -30,10 +30,10 @@ export function ledgerKeyCommands(ledger: Command, session: Session): void {
   subcommand(
     ledger,
     'rotate-key',
-    'Hand a ledger over to a new signing key, signed with the old one',
+    'Rotate the signing key of a ledger; the old key signs the change',
   )
     .addOption(orgOption())
-    .requiredOption('--new-key <file>', 'The new key, as `ledger keygen` wrote it')
+    .requiredOption('--new-key <file>', 'New key file from `ledger keygen`')
     .action(({ org, newKey: file }: RotateOptions) =>
       session.product(async ({ db, clock, ledgerKey: oldKey, config }) => {
         const newKey = readPrivateKey(file)
@@ -43,9 +43,9 @@ export function ledgerKeyCommands(ledger: Command, session: Session): void {
         session.print(
           { org_id: id, ...rotation, others_on_old_key: others.map((other) => other.id) },
           facts({ 'new verifier key': rotation.new_vkey, 'recorded as entry': rotation.seq }) +
-            `Servers write this ledger again once ${ledgerKeyFile(config)} is the new key.\n` +
+            `Servers can write this ledger again after ${ledgerKeyFile(config)} contains the new key.\n` +
             (others.length > 0
-              ? `Rotate these too, a server has one key: ${others.map(({ name }) => name).join(', ')}\n`
+              ? `A server has one key: rotate these organizations too: ${others.map(({ name }) => name).join(', ')}\n`
               : '') +
             `\n${rotation.checkpoint}`,
         )

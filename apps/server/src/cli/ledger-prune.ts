@@ -31,15 +31,15 @@ interface PruneOptions {
 }
 
 export function pruneCommand(ledger: Command, session: Session): void {
-  subcommand(ledger, 'prune', 'Remove the oldest entries, once an export of them is safe')
+  subcommand(ledger, 'prune', 'Remove the oldest entries after exporting them to a file')
     .addOption(orgOption())
-    .option('--before <time>', 'Entries that were recorded before; a date, or a time in RFC 3339')
-    .option('--keep-days <days>', 'Entries that are older than so many days')
-    .requiredOption('--export <file>', 'File for what is removed; it must not exist')
-    .option('--reason <text>', 'Why, for the ledger', 'the retention of the organization')
-    .option('--person <e-mail>', 'By whose word, for the ledger')
-    .option('--acknowledge-short-retention', 'Take it upon yourself to keep less than 183 days')
-    .option('--yes', 'Do it; without, only what would be done is said')
+    .option('--before <time>', 'Remove entries recorded before this date or RFC 3339 time')
+    .option('--keep-days <days>', 'Remove entries older than this number of days')
+    .requiredOption('--export <file>', 'File for the removed entries; it must not exist')
+    .option('--reason <text>', 'Reason, for the ledger', 'the retention of the organization')
+    .option('--person <e-mail>', 'Person who ordered it, for the ledger')
+    .option('--acknowledge-short-retention', 'Confirm that a retention below 183 days is intended')
+    .option('--yes', 'Prune; without it, only print the plan')
     .action((options: PruneOptions) =>
       session.product(async (booted) => {
         const { id } = await organizationOf(booted.db, options.org)
@@ -56,7 +56,7 @@ export function pruneCommand(ledger: Command, session: Session): void {
 
 function upToOf({ before, keepDays }: PruneOptions): PruneUpTo {
   if ((before === undefined) === (keepDays === undefined)) {
-    throw new CliError('one of --before and --keep-days is needed')
+    throw new CliError('--before or --keep-days is required')
   }
   return before === undefined
     ? { keepDays: readCount('--keep-days', keepDays ?? '') }
@@ -73,11 +73,11 @@ async function preview(
   for (const warning of plan?.warnings ?? []) session.warn(warning)
   session.print(
     { org_id: id, planned: plan && factsOf(plan), pruned: null },
-    plan === null ? NOTHING : `${shown(plan)}Nothing was removed: --yes does it.\n`,
+    plan === null ? NOTHING : `${shown(plan)}Nothing was removed; add --yes to prune.\n`,
   )
 }
 
-const NOTHING = 'There is nothing to prune: no checkpoint is kept below the entries that stay.\n'
+const NOTHING = 'Nothing to prune: no stored checkpoint precedes the entries to keep.\n'
 
 async function prune(
   session: Session,
@@ -106,7 +106,7 @@ async function prune(
       left_over: left.removed,
       pruned: pruned && resultOf(pruned, file),
     },
-    (left.removed > 0 ? `${left.removed} entries of an earlier pruning are removed now.\n` : '') +
+    (left.removed > 0 ? `Removed ${left.removed} entries left by an interrupted pruning.\n` : '') +
       (pruned === null ? NOTHING : `${shown(pruned.plan)}${done(pruned, file)}`),
   )
 }
@@ -132,7 +132,7 @@ const resultOf = ({ plan, seq, export_sha256, carried, removed }: Pruned, file: 
 
 const shown = ({ from_seq, cut, cutoff, retention_days }: PrunePlan): string =>
   facts({
-    'entries to go': `${cut - from_seq}, seq ${from_seq} to ${cut - 1}`,
+    'entries to remove': `${cut - from_seq}, seq ${from_seq} to ${cut - 1}`,
     'recorded before': cutoff,
     'retention in days': retention_days,
   })

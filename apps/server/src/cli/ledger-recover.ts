@@ -14,11 +14,11 @@ interface RecoverOptions {
 }
 
 export function recoverCommand(ledger: Command, session: Session): void {
-  subcommand(ledger, 'recover', 'Record that the ledger came back from a backup and lost entries')
+  subcommand(ledger, 'recover', 'Record that a restore from a backup lost entries')
     .addOption(orgOption())
-    .requiredOption('--checkpoint <file>', 'The newest checkpoint that was kept elsewhere')
-    .requiredOption('--reason <text>', 'What happened, for the ledger')
-    .option('--vkey <vkey>', 'Key of that checkpoint, if it is not the ledger’s own')
+    .requiredOption('--checkpoint <file>', 'File with the newest external checkpoint')
+    .requiredOption('--reason <text>', 'Description of the incident, for the ledger')
+    .option('--vkey <vkey>', 'Verifier key of the checkpoint, if it differs from the ledger’s')
     .action(({ org, checkpoint: file, reason, vkey }: RecoverOptions) =>
       session.product(async ({ db, remit }) => {
         readReason(reason)
@@ -31,7 +31,7 @@ export function recoverCommand(ledger: Command, session: Session): void {
         const { seq, lost } = recovery
         session.print(
           { org_id: id, ...recovery },
-          `Recorded as entry ${seq}: the entries ${lost.from_seq} to ${lost.to_seq} were signed and are lost.\n`,
+          `Recorded as entry ${seq}: the signed entries ${lost.from_seq} to ${lost.to_seq} are lost.\n`,
         )
       }),
     )

@@ -35,15 +35,15 @@ interface VerifyOptions {
 }
 
 export function verifyCommand(ledger: Command, session: Session): void {
-  subcommand(ledger, 'verify', 'Verify a ledger in the database, or an export without any database')
+  subcommand(ledger, 'verify', 'Verify a ledger in the database, or an export file')
     .addOption(orgOption().conflicts('file'))
-    .option('--file <file>', 'Export to verify in place of the database')
-    .option('--vkey <vkey>', 'The ledger’s verifier key, obtained from elsewhere')
-    .option('--checkpoint <file...>', 'Checkpoints that were kept elsewhere')
-    .option('--require-anchor', 'End with 3 when nothing from outside confirms the ledger')
-    .option('--deep', 'Parse every payload too, which takes about three times as long')
-    .addOption(new Option('--from-seq <seq>', 'Only entries from this one on').conflicts('file'))
-    .addOption(new Option('--to-seq <seq>', 'Only entries up to this one').conflicts('file'))
+    .option('--file <file>', 'Export to verify instead of the database')
+    .option('--vkey <vkey>', 'Verifier key of the ledger from a trusted source')
+    .option('--checkpoint <file...>', 'File of external checkpoints')
+    .option('--require-anchor', 'Exit with 3 if neither a key nor a checkpoint confirms the ledger')
+    .option('--deep', 'Also parse every payload; takes about three times as long')
+    .addOption(new Option('--from-seq <seq>', 'First entry to verify').conflicts('file'))
+    .addOption(new Option('--to-seq <seq>', 'Last entry to verify').conflicts('file'))
     .action(async (options: VerifyOptions) => {
       const progress = createProgress(session.io.stderr, (done) => `verified ${done} entries`)
       const report = await refusingAsCouldNotRun(() => verify(session, options, progress)).finally(
@@ -119,8 +119,8 @@ const SHOWN_ERRORS = 10
 const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
   ok: 'OK',
   tampered: 'TAMPERED',
-  incomplete: 'INCOMPLETE: the source ends before its end',
-  behind_checkpoint: 'BEHIND A CHECKPOINT: entries that were signed are missing',
+  incomplete: 'INCOMPLETE: the source does not reach its signed end',
+  behind_checkpoint: 'BEHIND A CHECKPOINT: signed entries are missing',
 }
 
 /** The report for a person; it never ends without saying what was not checked. */
@@ -133,7 +133,7 @@ function describeReport(report: AnyReport): string {
     facts({
       entries: `${checked.entries}, seq ${checked.from_seq} to ${checked.to_seq}`,
       head: head.hash,
-      root: root ?? 'not known',
+      root: root ?? 'unknown',
       'anchored by': anchored_by,
       'end confirmed': truncation_checked ? 'yes' : 'no',
       checkpoints: `${checkpoints.checked} compared, ${checkpoints.mismatched} wrong`,

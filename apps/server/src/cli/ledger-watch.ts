@@ -21,21 +21,21 @@ interface WatchOptions {
 }
 
 export function watchCommand(ledger: Command, session: Session): void {
-  subcommand(ledger, 'watch <url>', 'Watch a ledger from outside: it must only ever grow')
-    .option('--key <key>', 'Key of the ledger’s organization, role read; REMIT_KEY unless given')
-    .requiredOption('--state <file>', 'File with the pinned key and the last checkpoint')
-    .option('--interval <seconds>', 'Seconds between two looks', '60')
-    .option('--once', 'Look once, for a scheduler')
+  subcommand(ledger, 'watch <url>', 'Monitor a ledger: check that it is append-only')
+    .option('--key <key>', 'Key of the organization with the role read; default: REMIT_KEY')
+    .requiredOption('--state <file>', 'State file with the pinned key and the last checkpoint')
+    .option('--interval <seconds>', 'Seconds between checks', '60')
+    .option('--once', 'Check once and exit')
     .option(
       '--vkey <vkey>',
-      'The ledger’s verifier key, obtained from elsewhere; else the first one seen is pinned',
+      'Verifier key of the ledger from a trusted source; default: pin the first key seen',
     )
     .action((url: string, options: WatchOptions) => watch(session, url, options))
 }
 
 async function watch(session: Session, url: string, options: WatchOptions): Promise<void> {
   const key = options.key ?? session.io.env['REMIT_KEY']
-  if (!key) throw new CliError('--key or REMIT_KEY is needed')
+  if (!key) throw new CliError('--key or REMIT_KEY is required')
   if (!/^https?:/.test(url) || !URL.canParse(url))
     throw new CliError(`${url} is not an http or https URL`)
   const seconds = Number(options.interval)
@@ -79,11 +79,11 @@ function report(session: Session, { state, pinned, grown }: Look): void {
   const { name: origin } = parseVerifierKey(vkey)
   if (pinned) {
     session.io.stderr.write(
-      `remit: pinned the key that the log itself names; compare it with one from elsewhere: ${vkey}\n`,
+      `remit: pinned the key that the log returned; compare it with a trusted copy: ${vkey}\n`,
     )
   }
   const growth =
-    grown === null ? 'first look' : grown === 0 ? 'as before' : `${grown} more, all appended`
+    grown === null ? 'first check' : grown === 0 ? 'unchanged' : `${grown} new entries, append-only`
   session.print(
     { status: 'ok', origin, size, root, grown, pinned, vkey, checked_at },
     `${checked_at} ok: ${size} entries (${growth})\n`,

@@ -10,7 +10,9 @@ import { watchCommand } from './ledger-watch.ts'
 import type { Session } from './session.ts'
 
 export function ledgerCommands(program: Command, session: Session): void {
-  const ledger = program.command('ledger').description('The ledger of an organization')
+  const ledger = program
+    .command('ledger')
+    .description('Verify, export and maintain the ledger of an organization')
   for (const add of [
     verifyCommand,
     exportCommand,

@@ -26,7 +26,7 @@ export function licenseCommands(program: Command, session: Session): void {
   subcommand(
     license,
     'keygen <file>',
-    'Make a key pair for licences: the private key into the file, the public one is printed',
+    'Create a key pair for licences: write the private key to the file, print the public key',
   ).action((file: string) => {
     const { privateKey, publicKey } = generateLicenseKeys()
     writeSecret(file, privateKey)
@@ -34,13 +34,13 @@ export function licenseCommands(program: Command, session: Session): void {
   })
 
   subcommand(license, 'issue', 'Sign a licence')
-    .requiredOption('--key <file>', 'Private key, as `license keygen` wrote it')
-    .requiredOption('--customer <name>', 'Whom the licence is for')
+    .requiredOption('--key <file>', 'Private key file from `license keygen`')
+    .requiredOption('--customer <name>', 'Customer of the licence')
     .addOption(
-      choice('--plan <plan>', 'What it opens', ['team', 'enterprise']).makeOptionMandatory(),
+      choice('--plan <plan>', 'Plan of the licence', ['team', 'enterprise']).makeOptionMandatory(),
     )
-    .requiredOption('--expires <time>', 'Last moment of the licence: a date, or a time in RFC 3339')
-    .option('--hosted', 'Plans are those of each organization')
+    .requiredOption('--expires <time>', 'Expiry of the licence, a date or an RFC 3339 time')
+    .option('--hosted', 'Each organization has its own plan')
     .action(async ({ key, customer, plan, expires, hosted = false }: IssueOptions) => {
       if (customer.length < 1 || customer.length > 256)
         throw new CliError('--customer must be 1 to 256 characters')
@@ -49,13 +49,12 @@ export function licenseCommands(program: Command, session: Session): void {
       session.print({ license: wire(issued), token }, `${token}\n`)
     })
 
-  subcommand(license, 'show', 'Say what a licence is worth: REMIT_LICENSE_KEY, or one in a file')
+  subcommand(license, 'show', 'Check a licence: REMIT_LICENSE_KEY or a file')
     .option('--file <file>', 'File with the licence')
-    .option('--public-key <file>', 'Public key to check it against in place of the built-in one')
+    .option('--public-key <file>', 'Public key to check it with instead of the built-in one')
     .action(async ({ file, publicKey }: ShowOptions) => {
       const token = file === undefined ? session.io.env['REMIT_LICENSE_KEY'] : readText(file).trim()
-      if (!token)
-        throw new CliError('REMIT_LICENSE_KEY is not set; --file names a licence', EXIT.failed)
+      if (!token) throw new CliError('REMIT_LICENSE_KEY is not set; use --file', EXIT.failed)
       const key = publicKey === undefined ? vendorKey() : readPublicKey(publicKey)
       const check = await checkLicense(token, key, Date.now())
       if ('refused' in check) throw new CliError(check.refused, EXIT.failed)

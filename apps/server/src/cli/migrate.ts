@@ -8,11 +8,11 @@ export function migrateCommand(program: Command, session: Session): void {
   subcommand(
     program,
     'migrate',
-    'Bring the tables up to date, as every start of the server does',
+    'Run pending migrations, as every start of the server does',
   ).action(() =>
     session.product(({ remit: { migrated }, mayMigrate }) => {
       if (!mayMigrate) throw new ConfigError(NEEDS_DIRECT)
-      const lines = migrated.length > 0 ? migrated : ['The tables are up to date.']
+      const lines = migrated.length > 0 ? migrated : ['The database schema is up to date.']
       session.print({ migrated }, `${lines.join('\n')}\n`)
       return Promise.resolve()
     }),

@@ -20,11 +20,11 @@ import { facts, table } from './table.ts'
 export function orgCommands(program: Command, session: Session): void {
   const org = program.command('org').description('Organizations')
 
-  subcommand(org, 'create <name>', 'Make an organization with its ledger and first admin key')
+  subcommand(org, 'create <name>', 'Create an organization with its ledger and first admin key')
     .addOption(
       choice(
         '--plan <plan>',
-        'Plan; free under a hosted licence unless given, else enterprise',
+        'Plan; default: free under a hosted licence, else enterprise',
         Plan.options,
       ),
     )
@@ -38,7 +38,7 @@ export function orgCommands(program: Command, session: Session): void {
             key: { id: key.id, role: key.role, secret: key.secret },
           },
           facts({ organization: id, name, plan: organization.plan, 'admin key': key.secret }) +
-            'The key is shown this once.\n',
+            'The key is shown only once.\n',
         )
       }),
     )
@@ -59,9 +59,9 @@ export function orgCommands(program: Command, session: Session): void {
   subcommand(
     org,
     'set <org> <setting=value...>',
-    'Change settings; an empty value puts a setting back to its default',
+    'Change settings; an empty value restores the default',
   )
-    .option('--acknowledge-short-retention', 'Take a retention_days below 183 upon yourself')
+    .option('--acknowledge-short-retention', 'Confirm that a retention_days below 183 is intended')
     .addHelpText('after', `\nSettings: ${SETTING_NAMES.join(', ')}`)
     .action((idOrName: string, assignments: readonly string[], options: SettingsOptions) =>
       session.product(async ({ db, remit }) => {
@@ -74,7 +74,7 @@ export function orgCommands(program: Command, session: Session): void {
       }),
     )
 
-  subcommand(org, 'set-plan <org>', 'Move an organization to another plan')
+  subcommand(org, 'set-plan <org>', 'Change the plan of an organization')
     .addArgument(new Argument('<plan>').choices(Plan.options))
     .action((idOrName: string, plan: Plan) =>
       session.product(async ({ db, remit }) => {
@@ -100,7 +100,7 @@ export function readAssignments(assignments: readonly string[]): Record<string, 
   return Object.fromEntries(
     assignments.map((assignment) => {
       const at = assignment.indexOf('=')
-      if (at < 1) throw new CliError(`${assignment}: write a setting as name=value`)
+      if (at < 1) throw new CliError(`${assignment} is not a setting in the form name=value`)
       const name = assignment.slice(0, at)
       return [name, settingFromText(name, assignment.slice(at + 1))]
     }),

@@ -20,7 +20,7 @@ import { Session } from './session.ts'
 export function createProgram(session: Session): Command {
   const { stdout, stderr } = session.io
   const program = new Command('remit')
-    .description('What an agent is allowed to do, and the account it gives of it')
+    .description('Authorization API and tamper-evident audit ledger for AI agents')
     .version(VERSION)
     .exitOverride()
     .configureOutput({

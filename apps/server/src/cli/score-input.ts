@@ -22,7 +22,7 @@ export async function readResults(source: Readable, file: string): Promise<Resul
     const { code } = error as { code?: string }
     throw code === undefined ? error : new CliError(`${name} cannot be read: ${fileFault(error)}`)
   }
-  if (results.length === 0) throw new CliError(`${name} holds no results`)
+  if (results.length === 0) throw new CliError(`${name} contains no results`)
   return results
 }
 
@@ -34,7 +34,9 @@ function readResult(line: Buffer): ResultToScore {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
-  throw new Fault(path === '' ? (issue?.message ?? 'is no result') : `${path}: ${issue?.message}`)
+  throw new Fault(
+    path === '' ? (issue?.message ?? 'is not a result') : `${path}: ${issue?.message}`,
+  )
 }
 
 function readJson(line: Uint8Array): unknown {

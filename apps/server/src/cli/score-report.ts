@@ -18,17 +18,15 @@ export function describeScores({
   return [
     facts({
       scorer: `${scorer}, version ${scorer_version}`,
-      results: errors === 0 ? count : `${count}, of which ${errors} could not be scored`,
+      results: errors === 0 ? count : `${count}, ${errors} of them without a score`,
       ...(scored > 0 && {
         mean: `${number(mean)}${interval(mean_ci)}`,
         'median, least, most': [median, min, max].map(number).join(', '),
-        [`passed, from ${threshold}`]: `${number(pass_rate)}${interval(pass_rate_ci)}`,
+        [`passed, threshold ${threshold}`]: `${number(pass_rate)}${interval(pass_rate_ci)}`,
       }),
       ...(corpus_score !== null && { 'corpus score': number(corpus_score) }),
     }),
-    wanting.length === 0
-      ? ''
-      : `\nDid not pass:\n${table(HEADER, wanting.slice(0, SHOWN).map(row))}`,
+    wanting.length === 0 ? '' : `\nNot passed:\n${table(HEADER, wanting.slice(0, SHOWN).map(row))}`,
     wanting.length > SHOWN ? `and ${wanting.length - SHOWN} more\n` : '',
   ].join('')
 }

@@ -23,12 +23,12 @@ interface ScoreOptions {
 
 export function scoreCommand(program: Command, session: Session): void {
   subcommand(program, 'score [file]', 'Score results, without a server or a database')
-    .option('--scorer <name>', 'One of the open scorers')
-    .option('--list', 'List the open scorers and score nothing')
-    .option('--params <json>', 'Its parameters as JSON; @file reads them from a file')
-    .option('--threshold <share>', 'A result passes from here on, 0 to 1')
-    .option('--fail-under <share>', 'End with 1 when the mean is below, 0 to 1')
-    .option('--max-errors <count>', 'End with 1 when more results could not be scored')
+    .option('--scorer <name>', 'Name of the scorer')
+    .option('--list', 'List the open scorers')
+    .option('--params <json>', 'Parameters of the scorer as JSON; @file reads them from a file')
+    .option('--threshold <share>', 'Lowest score that passes, 0 to 1')
+    .option('--fail-under <share>', 'Exit with 1 if the mean is below this value, 0 to 1')
+    .option('--max-errors <count>', 'Exit with 1 if more results than this have no score')
     .action(async (file: string | undefined, options: ScoreOptions) => {
       if (options.list) {
         session.print(SCORERS, table(['scorer', 'measures'], SCORERS.map(toRow)))
@@ -89,11 +89,11 @@ const SCORERS = builtInScorers.map(({ name, description }) => ({ name, descripti
 const toRow = ({ name, description }: (typeof SCORERS)[number]): string[] => [name, description]
 
 function unknownScorer(name: string | undefined): string {
-  if (name === undefined) return '--scorer is needed; `remit score --list` lists the scorers'
+  if (name === undefined) return '--scorer is required; `remit score --list` lists the scorers'
   if (name === 'llm_as_judge')
-    return 'llm_as_judge asks a model and needs a server of the enterprise edition with REMIT_JUDGES_FILE: POST /v1/scorers'
+    return 'llm_as_judge requires a server of the enterprise edition with REMIT_JUDGES_FILE; use POST /v1/scorers'
   const names = SCORERS.map((one) => one.name).join(', ')
-  return `There is no open scorer ${name}; there are ${names}`
+  return `The open scorer ${name} does not exist; the open scorers are ${names}`
 }
 
 /** A whole number of results; without the option, any number. */

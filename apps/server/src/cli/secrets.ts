@@ -11,14 +11,14 @@ import { facts } from './table.ts'
 import { userPath } from './user-path.ts'
 
 export function secretsCommands(program: Command, session: Session): void {
-  const secrets = program.command('secrets').description('Encryption of stored secrets')
+  const secrets = program.command('secrets').description('Manage the encryption of stored secrets')
 
   subcommand(
     secrets,
     'keygen <file>',
-    'Make a key that encrypts stored secrets; an existing file stays',
+    'Create a key that encrypts stored secrets; an existing file is not replaced',
   )
-    .option('--add', 'Add a key as the last line of an existing file')
+    .option('--add', 'Append a key to an existing file')
     .action((file: string, { add = false }: { add?: boolean }) => {
       const key = generateSecretsKey()
       if (add) {
@@ -33,7 +33,7 @@ export function secretsCommands(program: Command, session: Session): void {
   subcommand(
     secrets,
     'reseal',
-    'Encrypt all stored secrets under the first key of REMIT_SECRETS_KEY_FILE',
+    'Re-encrypt all stored secrets with the first key of REMIT_SECRETS_KEY_FILE',
   ).action(() =>
     session.product(async ({ remit, config }) => {
       const { resealed, unreadable } = await remit.reseal()
@@ -45,7 +45,7 @@ export function secretsCommands(program: Command, session: Session): void {
         facts({
           file,
           'key id': current ?? '',
-          'encrypted now': resealed,
+          're-encrypted': resealed,
           unreadable,
           'no longer needed': unreadable === 0 && others.length > 0 ? others.join(', ') : 'none',
         }),

@@ -7,7 +7,7 @@ import { subcommand } from './command.ts'
 import type { Session } from './session.ts'
 
 export function serveCommand(program: Command, session: Session): void {
-  subcommand(program, 'serve', 'Serve until SIGTERM or SIGINT').action(async () => {
+  subcommand(program, 'serve', 'Run the server until SIGTERM or SIGINT').action(async () => {
     const ended = session.io.endSignal()
     const server = await createServer(readConfig(session.io.env), { env: session.io.env })
     const { url, metricsUrl: metrics_url, edition, notice, first } = server

@@ -73,7 +73,7 @@ export class Session {
   async database<T>(work: (db: Database<CoreTables>) => Promise<T>): Promise<T> {
     const url = this.config.REMIT_DATABASE_URL
     if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) {
-      throw new CliError(`There is no database in ${url.slice('sqlite:'.length)}`)
+      throw new CliError(`The database ${url.slice('sqlite:'.length)} does not exist`)
     }
     const db = openDatabase<CoreTables>(url, { readonly: true })
     try {
@@ -92,12 +92,12 @@ export async function organizationOf(
   if (idOrName !== undefined) {
     const found = await findOrganization(db, idOrName)
     if (found) return found
-    throw new CliError(`There is no organization ${idOrName}`, EXIT.failed)
+    throw new CliError(`The organization ${idOrName} does not exist`, EXIT.failed)
   }
   const [only, ...others] = await listOrganizations(db)
   if (!only)
-    throw new CliError('There is no organization yet; `remit org create` makes one', EXIT.failed)
+    throw new CliError('No organization exists; `remit org create` creates one', EXIT.failed)
   if (others.length > 0)
-    throw new CliError(`--org is needed: there are ${others.length + 1} organizations`)
+    throw new CliError(`--org is required: there are ${others.length + 1} organizations`)
   return only
 }

@@ -11,7 +11,9 @@ export function readEmail(text: string): string {
 /** What `--reason` takes: it goes into the ledger. Throws `CliError`. */
 export function readReason(text: string): string {
   if (/^[^\p{Cc}]{1,500}$/u.test(text) && hasVisibleCharacter(text)) return text
-  throw new CliError('--reason must be one line of 1 to 500 characters, one of them visible')
+  throw new CliError(
+    '--reason must be one line of 1 to 500 characters with at least one visible character',
+  )
 }
 
 /** A whole number, as of entries and days. Throws `CliError`. */

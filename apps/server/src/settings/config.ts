@@ -31,28 +31,26 @@ export const ENVIRONMENT = z.object({
     .string()
     .refine(isDatabaseUrl, 'must be sqlite:<path> or postgres://…')
     .default('sqlite:./data/remit.db')
-    .describe(
-      'Where everything is kept: `sqlite:<path>` or `postgres://user:password@host/database`',
-    ),
+    .describe('Database URL: `sqlite:<path>` or `postgres://user:password@host/database`'),
   REMIT_DATABASE_DIRECT_URL: z
     .string()
     .refine(
       (value) => isPostgres(value) && isDatabaseUrl(value),
-      'must be postgres://…, the same database without a pooler',
+      'must be postgres://…, a direct connection to the same database',
     )
     .optional()
     .describe(
-      'The same PostgreSQL without the pooler that `REMIT_DATABASE_URL` leads through; for migrations and `LISTEN`',
+      'Direct connection to the same PostgreSQL if `REMIT_DATABASE_URL` uses a pooler; for migrations and `LISTEN`',
     ),
   REMIT_HOST: z
     .string()
     .min(1)
     .default('127.0.0.1')
-    .describe('Address to listen on; `0.0.0.0` for all'),
-  REMIT_PORT: whole(0, 65535).default(8080).describe('Port to listen on; 0 takes a free one'),
+    .describe('Address to listen on; `0.0.0.0` for all interfaces'),
+  REMIT_PORT: whole(0, 65535).default(8080).describe('Port to listen on; 0 selects a free port'),
   REMIT_METRICS_PORT: whole(0, 65535)
     .optional()
-    .describe('Serves `/metrics` on this port and not on the other'),
+    .describe('Serves `/metrics` on this port instead of `REMIT_PORT`'),
   REMIT_LICENSE_KEY: z
     .string()
     .min(1)
@@ -65,27 +63,27 @@ export const ENVIRONMENT = z.object({
     .string()
     .refine(isOrganizationName, `must be ${ORGANIZATION_NAME_RULE}`)
     .optional()
-    .describe('Name of an organization to make on the first start'),
+    .describe('Name of an organization to create on the first start'),
   REMIT_BOOTSTRAP_KEY: z
     .string()
-    .refine((text) => parseKey(text) !== null, 'must be a key as `remit key generate` prints it')
+    .refine((text) => parseKey(text) !== null, 'must be a key from `remit key generate`')
     .optional()
-    .describe('Admin key of that organization; without it one is made and printed once'),
+    .describe('Admin key of that organization; default: a generated key, printed once'),
   REMIT_BASE_URL: HTTP_URL.optional().describe(
-    'Address under which clients reach the server; names the ledger’s origin and AuthZEN’s decision point',
+    'Public base URL of the server; part of the ledger’s origin and of the AuthZEN metadata',
   ),
   REMIT_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
     })
     .default('info')
-    .describe('Least level that is logged'),
+    .describe('Minimum log level'),
   REMIT_RATE_LIMIT: whole(0, 1_000_000)
     .default(1000)
-    .describe('Requests a second per key; 0 for no limit'),
+    .describe('Requests per second per key; 0 for no limit'),
   REMIT_FAILED_KEY_LIMIT: whole(0, 1_000_000)
     .default(60)
-    .describe('Wrong keys a minute from one address before they are answered 429; 0 for no limit'),
+    .describe('Invalid keys per minute from one address before responses are 429; 0 for no limit'),
   REMIT_CORS_ORIGINS: z
     .string()
     .transform((text) => text.split(',').map((origin) => origin.trim()))
@@ -94,7 +92,7 @@ export const ENVIRONMENT = z.object({
       'must be origins such as https://app.example.org, separated by commas, without a path or *',
     )
     .optional()
-    .describe('Origins whose pages may call the API from a browser, separated by commas'),
+    .describe('Allowed CORS origins, separated by commas'),
   REMIT_LEDGER_KEY_FILE: z
     .string()
     .min(1)
@@ -105,45 +103,45 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe(
-      'Keys that encrypt stored secrets, 32 bytes each in base64, one a line; beside the ledger’s key unless set',
+      'File with keys that encrypt stored secrets, 32 bytes in base64 per line; default: in the folder of the ledger key',
     ),
   REMIT_CHECKPOINT_DIR: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Folder outside the database where the signed checkpoints of every ledger are kept; see ledger-verification.md',
+      'Folder for copies of the signed checkpoints of every ledger; see ledger-verification.md',
     ),
   REMIT_SPEND_URL: HTTP_URL.optional().describe(
-    'Source of measured spend in place of the ledger’s totals: `GET ?org_id=&agent_id=&window=` answers `{"usd": n}`',
+    'Source of measured spend instead of the ledger’s totals: `GET ?org_id=&agent_id=&window=` returns `{"usd": n}`',
   ),
   REMIT_SPEND_DEADLINE_MS: whole(1, 10_000)
     .default(250)
-    .describe('Milliseconds that the spend source has to answer before it counts as down'),
+    .describe('Timeout of the spend source in milliseconds'),
   REMIT_JUDGES_FILE: z
     .string()
     .min(1)
     .optional()
-    .describe('JSON file that names the models which `llm_as_judge` may ask; see judge.md'),
+    .describe('JSON file with the models for `llm_as_judge`; see judge.md'),
   REMIT_CREDENTIAL_PEPPER_FILE: z
     .string()
     .min(1)
     .optional()
-    .describe('Secret that goes into the hashes of agent credentials, 32 bytes or more in base64'),
+    .describe('File with the pepper of agent credential hashes, 32 bytes or more in base64'),
   REMIT_GUARD_MODEL_URL: HTTP_URL.optional().describe(
-    'A bigger model that the guard asks too: `POST {"texts": […]}` answers `{"scores": […]}`; see guard.md',
+    'URL of an external guard model: `POST {"texts": […]}` returns `{"scores": […]}`; see guard.md',
   ),
   REMIT_GUARD_MODEL_DEADLINE_MS: whole(1, 10_000)
     .default(500)
-    .describe('Milliseconds that the guard’s model has to answer before it counts as down'),
+    .describe('Timeout of the external guard model in milliseconds'),
   REMIT_GUARD_MODEL_FAIL_CLOSED: z
     .enum(FAIL_CLOSED, { error: 'must be none, documents or all' })
     .default('documents')
     .describe(
-      'What is blocked while that model is down: `none`, `documents` (and what tools say) or `all`',
+      'Texts to block while that model is unavailable: `none`, `documents` (and tool output) or `all`',
     ),
   REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe(
-    '`1` lets issuers and webhooks be on loopback; development and tests only',
+    '`1` allows issuers and webhooks on loopback addresses; development and tests only',
   ),
 })
 
@@ -163,9 +161,7 @@ const names = (env: Env) => sortNames(env, Object.keys(ENVIRONMENT.shape))
 
 /** One sentence for each `REMIT_` name that is ignored because it is no setting. */
 export const ignoredNames = (env: Env): string[] =>
-  names(env).unknown.map(
-    (name) => `${name} is ignored: there is no such setting; see docs/configuration.md`,
-  )
+  names(env).unknown.map((name) => `${name} is ignored: unknown setting; see docs/configuration.md`)
 
 /**
  * The settings of an environment; an empty value counts as none. Throws `ConfigError` for every bad
@@ -175,7 +171,7 @@ export function readConfig(env: Env): Config {
   const { given, nearMisses } = names(env)
   if (nearMisses.length > 0) {
     const lines = nearMisses.map(
-      ([name, setting]) => `${name}: there is no such setting; did you mean ${setting}?`,
+      ([name, setting]) => `${name} is not a setting; did you mean ${setting}?`,
     )
     throw new ConfigError(lines.join('\n'))
   }
@@ -183,12 +179,12 @@ export function readConfig(env: Env): Config {
   if (error) throw new ConfigError(error.issues.map((issue) => complaint(issue, given)).join('\n'))
   if (data.REMIT_DATABASE_DIRECT_URL !== undefined && !isPostgres(data.REMIT_DATABASE_URL)) {
     throw new ConfigError(
-      'REMIT_DATABASE_DIRECT_URL must be left out with SQLite: REMIT_DATABASE_URL is not postgres://…',
+      'REMIT_DATABASE_DIRECT_URL must not be set with SQLite: REMIT_DATABASE_URL is not postgres://…',
     )
   }
   if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
     throw new ConfigError(
-      `REMIT_METRICS_PORT must be another port than REMIT_PORT; given: ${data.REMIT_PORT}`,
+      `REMIT_METRICS_PORT must differ from REMIT_PORT; given: ${data.REMIT_PORT}`,
     )
   }
   return data

@@ -38,6 +38,6 @@ export function readKeyLines(
     if (bytes.length > mostBytes) throw refuse(`line ${i + 1} has more than ${mostBytes} bytes`)
     return [createSecretKey(bytes)]
   })
-  if (keys.length === 0) throw refuse(`there is no ${noun} in it`)
+  if (keys.length === 0) throw refuse(`it contains no ${noun}`)
   return keys
 }

@@ -14,7 +14,7 @@ export function openLedgerKey(config: Config, mayCreate: boolean): KeyObject {
   const path = ledgerKeyFile(config)
   if (!mayCreate && !existsSync(path)) {
     throw new ConfigError(
-      `REMIT_LEDGER_KEY_FILE: there is no key in ${path}; make one with \`remit ledger keygen ${path}\``,
+      `REMIT_LEDGER_KEY_FILE: ${path} does not exist; create it with \`remit ledger keygen ${path}\``,
     )
   }
   try {

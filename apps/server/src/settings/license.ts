@@ -48,7 +48,7 @@ export async function checkLicense(
       currentDate: new Date(nowMs),
     })
     const claims = Claims.safeParse(payload)
-    if (!claims.success) return { refused: 'the licence lacks a valid customer, plan or exp' }
+    if (!claims.success) return { refused: 'the licence has no valid customer, plan or exp' }
     const { customer, plan, hosted = false, exp } = claims.data
     return { license: { customer, plan, hosted, expiresAt: new Date(exp * 1000).toISOString() } }
   } catch (error) {

@@ -22,7 +22,7 @@ export function openSecretsKeys(config: Config, mayCreate: boolean): readonly Ke
   if (!existsSync(path)) {
     if (!mayCreate)
       throw new ConfigError(
-        `${SETTING}: there is no key in ${path}; make one with \`remit secrets keygen ${path}\``,
+        `${SETTING}: ${path} does not exist; create it with \`remit secrets keygen ${path}\``,
       )
     create(path)
   }
@@ -43,6 +43,6 @@ function create(path: string): void {
     createSecretFile(path, generateSecretsKey())
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new ConfigError(`${SETTING}: ${path} cannot be made: ${why}`)
+    throw new ConfigError(`${SETTING}: ${path} cannot be created: ${why}`)
   }
 }

@@ -60,7 +60,7 @@ function open(note: string, vkey: string): Checkpoint {
     if (!(error instanceof NoteError) && !(error instanceof CheckpointError)) throw error
     throw new LogAlarm(
       'signature',
-      `the checkpoint is not one of the pinned key ${vkey}: ${error.message}`,
+      `the checkpoint is not signed by the pinned key ${vkey}: ${error.message}`,
     )
   }
 }
@@ -73,7 +73,7 @@ async function demandGrowth(
   if (size < last.size) {
     throw new LogAlarm(
       'shrank',
-      `the log has ${size} entries and had ${last.size} on ${last.checked_at}`,
+      `the log shrank to ${size} entries from ${last.size} on ${last.checked_at}`,
     )
   }
   // Equal sizes need no proof, only the same root: there is nothing to ask the log for.
@@ -81,7 +81,7 @@ async function demandGrowth(
   if (!verifyConsistency({ from: last.size, to: size, fromRoot: last.root, toRoot: root, proof })) {
     throw new LogAlarm(
       'forked',
-      `the log of ${size} entries is not a continuation of the ${last.size} seen on ${last.checked_at}`,
+      `the log of ${size} entries is not an extension of the ${last.size} entries of ${last.checked_at}`,
     )
   }
 }

@@ -32,7 +32,7 @@ export function createLogClient(baseUrl: string, key: string): LogClient {
     })
     if (!response.ok) throw refusal(response.status, text)
     const { data, success } = shape.safeParse(parse(text))
-    if (!success) throw new NoAnswer(`the answer to ${path} is not that of a ledger`, true)
+    if (!success) throw new NoAnswer(`the response of ${path} is not a response of a ledger`, true)
     return data
   }
   return {
@@ -61,14 +61,14 @@ async function request(url: URL, key: string): Promise<Response> {
 function reasonOf(error: unknown): string {
   const { cause, message } = error as Error
   const { code } = (cause ?? {}) as { code?: string }
-  return `the log cannot be reached: ${code ?? message}`
+  return `the log is unavailable: ${code ?? message}`
 }
 
 function refusal(status: number, text: string): NoAnswer {
   const { code, detail } = (parse(text) ?? {}) as { code?: unknown; detail?: unknown }
   const said = typeof code === 'string' ? ` ${code}: ${String(detail)}` : ''
   return new NoAnswer(
-    `the log answers ${status}${said}`,
+    `the log responded with status ${status}${said}`,
     status >= 500 || status === 429 || status === 408,
   )
 }

@@ -35,7 +35,8 @@ export function readState(path: string): WatchState | null {
   }
   const state = State.safeParse(parse(text))
   // Starting over would forgive whatever the log did meanwhile.
-  if (!state.success) throw new WatchStateError(`${path} is not the state of a watch`)
+  if (!state.success)
+    throw new WatchStateError(`${path} is not a state file of \`remit ledger watch\``)
   return state.data
 }
 

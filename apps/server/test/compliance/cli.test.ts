@@ -78,7 +78,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('remit compliance on %s', (dialect
       expect(words.stderr).toContain(file('words.note'))
       expect(other.stderr).toMatch(
         new RegExp(
-          `foreign\\.note is a checkpoint of \\S+${organization.id}\\S+, not of \\S+${orgId}`,
+          `foreign\\.note has the origin \\S+${organization.id}\\S+ instead of \\S+${orgId}`,
         ),
       )
     })
@@ -209,7 +209,7 @@ describe.skipIf(!hasModules())('remit compliance on a database that is not there
     await installation.remove()
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/^remit: There is no database in .+mistyped.+\n$/)
+    expect(refused.stderr).toMatch(/^remit: The database .+mistyped.+ does not exist\n$/)
     expect(isMade).toBe(false)
   })
 
@@ -243,7 +243,9 @@ describe('without commercial modules', () => {
 
     for (const one of refused) {
       expect(one).toMatchObject({ code: 2, stdout: '' })
-      expect(one.stderr).toMatch(/^remit: Nothing reports on ledgers here\. .+\n$/)
+      expect(one.stderr).toMatch(
+        /^remit: Compliance reports are not available in this edition\. .+\n$/,
+      )
     }
   })
 })

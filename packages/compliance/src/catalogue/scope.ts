@@ -43,7 +43,7 @@ function checkedCategories(framework: FrameworkDefinition, asked: readonly strin
   for (const [i, category] of asked.entries()) {
     if (!known.includes(category))
       throw invalid(`categories.${i}`, `must be one of ${known.join(', ')}`)
-    if (asked.indexOf(category) !== i) throw invalid(`categories.${i}`, 'is listed twice')
+    if (asked.indexOf(category) !== i) throw invalid(`categories.${i}`, 'is given more than once')
   }
   return known.filter((category) => asked.includes(category))
 }

@@ -135,7 +135,7 @@ describe('createClient', () => {
   it('throws a refusal with its problem document', async () => {
     const problem: Problem = {
       type: 'urn:remit:problem:role_required',
-      title: 'The key may not do this',
+      title: 'The role of the key does not allow this request',
       status: 403,
       detail: 'This needs a key with another role',
       code: 'role_required',

@@ -3,7 +3,7 @@ import type { Contract, EndpointName } from '../contract.ts'
 type Row<N extends EndpointName> = `${Contract[N]['method']} ${Contract[N]['path']}`
 
 /**
- * Method, path and, where the answer is not JSON alone, its media type (`*`: several). Written by
+ * Method, path and, where the answer is not only JSON, its media type (`*`: several). Written by
  * `pnpm openapi`.
  */
 export const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${string}` } = {

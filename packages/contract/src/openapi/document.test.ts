@@ -141,11 +141,11 @@ describe('openApi', () => {
       expect.arrayContaining([
         expect.objectContaining({
           name: 'control',
-          description: 'Exactly one is given: this, or `check`',
+          description: 'Exactly one of this and `check` is required',
         }),
         expect.objectContaining({
           name: 'check',
-          description: 'Exactly one is given: this, or `control`',
+          description: 'Exactly one of this and `control` is required',
         }),
       ]),
     )

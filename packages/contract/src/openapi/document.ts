@@ -9,12 +9,12 @@ import { PROBLEM_SCHEMA, problemComponents, problemResponses } from './problems.
 import { describe, jsonSchema } from './schema.ts'
 import type { Components, Json } from './schema.ts'
 
-/** The ways to send a key; one of them is enough. */
+/** The alternatives for sending a key. */
 const KEYS: readonly Json[] = [{ key: [] }, { apiKey: [] }]
 
 /**
- * The OpenAPI 3.1 document of some endpoints, as a plain object. Schemas with a zod `id` become
- * components; two runs over the same endpoints give the same document.
+ * Returns the OpenAPI 3.1 document of some endpoints, as a plain object. Schemas with a zod `id`
+ * become components. Deterministic.
  */
 export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: string): Json {
   const components: Components = new Map()
@@ -36,7 +36,7 @@ export function openApi(endpoints: Readonly<Record<string, Endpoint>>, version: 
       contact: { name: 'The maintainers of Remit' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The server that this document comes from' }],
+    servers: [{ url: '/', description: 'The server of this document' }],
     tags: Object.entries(TAGS)
       .filter(([name]) => tags.has(name))
       .map(([name, description]) => ({ name, description })),
@@ -105,7 +105,7 @@ function operation(name: string, endpoint: Endpoint, components: Components): Js
   }
 }
 
-/** The fields of an object that are sent in the path or the query. */
+/** Returns the parameters for fields in the path or the query. */
 function fieldParameters(
   name: string,
   schema: z.ZodType | undefined,
@@ -139,7 +139,10 @@ function bodyContent(
   return { 'application/json': content, ...form }
 }
 
-/** The part of the API that an endpoint belongs to; what is not under /v1 has a standard's own paths. */
+/**
+ * Returns the part of the API that an endpoint belongs to; paths outside /v1 belong to external
+ * standards.
+ */
 const tagOf = ({ path }: Endpoint): string =>
   /^\/v1\/([^/]+)/.exec(path)?.[1] ?? (path.includes('/oauth-') ? 'identity' : 'authzen')
 

@@ -11,8 +11,8 @@ type WithBody = {
 }[EndpointName]
 
 /**
- * A request for every endpoint that has a body, and the identifiers that a caller chooses. A test sends
- * each of them, in this order, to a real server. An endpoint without its example does not compile.
+ * A request for every endpoint with a body, with caller-chosen identifiers. A test sends each of
+ * them, in this order, to a real server. An endpoint without an example does not compile.
  */
 const ALL = {
   authorize: {
@@ -169,5 +169,5 @@ interface AnyExample {
   readonly body?: unknown
 }
 
-/** The example of an endpoint, by its name. */
+/** Examples by name of the endpoint. */
 export const EXAMPLES: Readonly<Record<string, AnyExample>> = ALL

@@ -4,13 +4,13 @@ import { ANSWER_HEADERS, REQUEST_HEADERS } from '../headers.ts'
 import type { AnswerHeader, RequestHeader } from '../headers.ts'
 import type { Json } from './schema.ts'
 
-/** The statuses that a header of a success comes with; the others come with 200 and 201. */
+/** The statuses with a certain success header; the other headers come with 200 and 201. */
 const ONLY_WITH: Partial<Record<AnswerHeader, readonly number[]>> = {
   Location: [201, 202],
   'Retry-After': [202],
 }
 
-/** The headers that a request to an endpoint may have, as parameters of the operation. */
+/** Returns the headers that a request to an endpoint may have, as parameters of the operation. */
 export const headerParameters = (endpoint: Endpoint) =>
   headersTaken(endpoint).map((name) => ({
     name,
@@ -28,11 +28,11 @@ function headersTaken(endpoint: Endpoint): RequestHeader[] {
   ]
 }
 
-/** Whether the answer says where its entry stands; then it can have the signed note too. */
+/** Returns true if the response has a receipt; then it can include the signed note. */
 const hasReceipt = ({ ok }: Endpoint): boolean =>
   JSON.stringify(z.toJSONSchema(ok, { unrepresentable: 'any' })).includes('"#/$defs/Receipt"')
 
-/** The headers of a success of one status. */
+/** Returns the headers of a success with one status. */
 export function successHeaders({ sends = [], ...endpoint }: Endpoint, status: number): Json {
   const own = sends.filter((name) => (ONLY_WITH[name] ?? [200, 201]).includes(status))
   const limits = ['RateLimit', 'RateLimit-Policy'] as const
@@ -43,11 +43,11 @@ export function successHeaders({ sends = [], ...endpoint }: Endpoint, status: nu
   return linked([...own, ...replays, ...(endpoint.public ? [] : limits), 'X-Request-Id'])
 }
 
-/** The headers of a problem. */
+/** Returns the headers of a problem. */
 export const problemHeaders = (open: boolean): Json =>
   linked(['Retry-After', ...(open ? [] : (['WWW-Authenticate'] as const)), 'X-Request-Id'])
 
-/** What the links of a document lead to. */
+/** Returns the components that the document refers to. */
 export const headerComponents = (): Json => ({ ...ANSWER_HEADERS })
 
 const linked = (names: readonly AnswerHeader[]): Json =>

@@ -5,7 +5,7 @@ import type { Json } from './schema.ts'
 import { PROBLEMS } from '../problem.ts'
 import type { ProblemCode } from '../problem.ts'
 
-/** Refusals that follow from the shape of an endpoint, by status; `serve` in core gives them. */
+/** Errors that follow from the shape of an endpoint, by status, as `serve` in core throws them. */
 const COMMON = {
   400: ['invalid_request', 'invalid_json', 'invalid_idempotency_key'],
   401: ['unauthorized'],
@@ -43,7 +43,7 @@ function commonStatuses({ method, query, params, body, ...rest }: Endpoint): Com
   ]
 }
 
-/** The responses of an operation that are no success, by status. */
+/** Returns the error responses of an operation, by status. */
 export function problemResponses(name: string, endpoint: Endpoint): Json {
   const own = Object.groupBy(OPERATIONS[name]?.problems ?? [], (code) => PROBLEMS[code][0])
   const common = commonStatuses(endpoint)
@@ -75,7 +75,7 @@ function problem(codes: Iterable<ProblemCode>, { oauth, public: open }: Partial<
   }
 }
 
-/** The responses that `problemResponses` refers to from `paths`. */
+/** Returns the responses that `problemResponses` refers to from `paths`. */
 export function problemComponents(paths: Json): Json {
   const used = JSON.stringify(paths)
   return Object.fromEntries(

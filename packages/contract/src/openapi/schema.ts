@@ -8,8 +8,8 @@ const DEFS = '#/$defs/'
 const SCHEMAS = '#/components/schemas/'
 
 /**
- * JSON Schema 2020-12 of a zod type; what it shares is moved to `components`. `parent` is the name of
- * the operation, for descriptions of fields that are its own.
+ * Returns the JSON Schema 2020-12 of a zod type; shared schemas are moved to `components`. `parent`
+ * is the name of the operation, for its own field descriptions.
  */
 export function jsonSchema(
   schema: z.ZodType,
@@ -36,19 +36,20 @@ const made = (schema: z.ZodType, io: 'input' | 'output'): Json =>
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema: json }) => {
-      // A default says what a request may leave out; an answer leaves nothing out.
+      // A default makes a member optional in requests; responses always have it.
       if (io === 'output') delete json.default
-      // Zod omits the default of what is transformed, such as a number that arrives as text.
+      // Zod omits the default of a transformed value, such as a number in text form.
       else if (zodSchema instanceof z.ZodDefault)
         json.default ??= zodSchema.def.defaultValue as typeof json.default
-      // A pattern has no flags in JSON Schema, and without `u` a property escape means other text.
+      // A pattern has no flags in JSON Schema, and without `u` a property escape has another
+      // meaning.
       if (json.pattern?.includes('\\p{')) delete json.pattern
     },
   }) as Json
 
 /**
- * Which shared schemas lead to a property with a default. Generators of types take such a property for
- * required, as it is in an answer, unless its schema stands in the request itself.
+ * Returns the shared schemas that lead to a property with a default. Type generators treat such a
+ * property as required, as in a response, unless its schema is inline in the request.
  */
 function havingDefaults(defs: ReadonlyMap<string, unknown>): (id: string) => boolean {
   const leads = (id: string): boolean => {
@@ -61,7 +62,7 @@ function havingDefaults(defs: ReadonlyMap<string, unknown>): (id: string) => boo
 
 const isObject = (node: unknown): node is Json => typeof node === 'object' && node !== null
 
-/** The schemas right below a schema, with the names of those that are properties. */
+/** Yields the direct sub-schemas of a schema, with the names of properties. */
 function* below(node: unknown): Generator<[schema: unknown, property: string | null]> {
   if (!isObject(node)) return
   for (const [key, value] of Object.entries(node)) {
@@ -83,7 +84,7 @@ const refsOf = (node: unknown): string[] =>
       ]
     : []
 
-/** Leads references to the components, and puts what is inline in the place of its reference. */
+/** Points references to the components, and replaces references to inline schemas. */
 function link(
   node: unknown,
   defs: ReadonlyMap<string, unknown>,
@@ -101,7 +102,7 @@ function link(
   return { title: id, ...shared, ...rest }
 }
 
-/** Gives every property a description: its own, else the one of the vocabulary. */
+/** Adds a description to every property: its own, else the default one. */
 export function describe(node: unknown, parent: string): unknown {
   if (Array.isArray(node)) return node.map((one) => describe(one, parent))
   if (!isObject(node)) return node

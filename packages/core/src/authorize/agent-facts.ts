@@ -2,7 +2,10 @@ import type { Agent } from '@remit/contract'
 
 type Facts = Pick<Agent, 'agent_id' | 'name' | 'environment' | 'labels' | 'owners' | 'spiffe_id'>
 
-/** What conditions read as `agent` of a registered agent, as it is served and as its entries have it. */
+/**
+ * The attributes of a registered agent that conditions read as `agent`: the same as in the API and
+ * in entries.
+ */
 export const agentFacts = (agent: Facts): Readonly<Record<string, unknown>> => ({
   id: agent.agent_id,
   name: agent.name,

@@ -1,11 +1,11 @@
 import type { Slot } from './slots.ts'
 import type { Snapshot } from './snapshots.ts'
 
-/** What a batch learned: facts from outside, and stages that could not answer. */
+/** State that a batch keeps across its attempts: external facts and failed stages. */
 export class BatchMemory {
-  /** The rules of the last attempt; they may lack a stage that could not answer. */
+  /** The rules of the last attempt, without the stages that failed. */
   snapshot: Snapshot | null = null
-  /** Version of the rules for which the outside was asked. */
+  /** Version of the rules for which external facts were gathered. */
   version: number | null = null
   readonly outside = new Map<Slot, unknown>()
   readonly unavailable = new Set<Slot>()

@@ -5,16 +5,16 @@ import { SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Notes, Settled, Stage, Verdict } from './stage.ts'
 
-/** A stage with what it knows for the batch, or the mark that it cannot answer. */
+/** A stage with its state for the batch, or marked as unavailable. */
 export interface Prepared {
   readonly stage: Stage
   readonly state: unknown
   readonly available: boolean
-  /** What to say when the caller's plan leaves the stage out. */
+  /** Warning for a stage that the plan of the caller does not include. */
   readonly leftOut: string | null
 }
 
-/** One decision with everything the answer and the entry say about it. */
+/** One decision with everything that its response and its entry contain. */
 export interface Decided {
   readonly ask: Ask
   readonly decision: Decision
@@ -24,18 +24,18 @@ export interface Decided {
   readonly answer: Partial<AuthorizeAnswer>
   readonly data: Readonly<Record<string, unknown>>
   readonly warnings: readonly string[]
-  /** Effects that stand, with the slot of their stage. */
+  /** Effects of passed stages that apply to the decision. */
   readonly settled: readonly (Settled & { readonly slot: Slot })[]
-  /** What each stage said, in order: the trace of a dry-run. */
+  /** The verdict of each stage, in order: the trace of a dry-run. */
   readonly trace: readonly { readonly slot: Slot; readonly verdict: Verdict }[]
-  /** What the stage that broke has thrown; it denied. */
+  /** The error of the stage that failed and therefore denied. */
   readonly broken: { readonly slot: Slot; readonly error: unknown } | null
 }
 
 /**
- * Runs one request through the stages; the first that does not pass answers. Pure: the same function
- * decides for real and for a dry-run. A stage that throws denies, like one that is unavailable. What
- * the rules alone say is in `judged`; a stage that has said nothing there is asked.
+ * Runs one request through the stages. The first stage that does not pass decides. Pure: real
+ * decisions and dry-runs use the same function. A stage that throws denies, like an unavailable
+ * one. `judged` has the verdicts of the rules alone; a stage without one there is evaluated here.
  */
 export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: Judged): Decided {
   const trace: { slot: Slot; verdict: Verdict }[] = []
@@ -75,7 +75,7 @@ export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: J
   }
 }
 
-/** What the stages add to the answer and the entry, in their order. */
+/** Collects the parts that stages add to the response and the entry, in their order. */
 class Collected {
   readonly matched: Match[] = []
   readonly answer: Partial<AuthorizeAnswer> = {}
@@ -90,7 +90,10 @@ class Collected {
   }
 }
 
-/** The effect of a pass stands when all passed; the effect of a needs_approval stands by itself. */
+/**
+ * The effect of a pass applies if all stages pass; the effect of a needs_approval applies by
+ * itself.
+ */
 function settle(ask: Ask, decision: Decision, trace: Decided['trace']): Decided['settled'] {
   const settled: (Settled & { readonly slot: Slot })[] = []
   for (const { slot, verdict } of trace) {

@@ -51,12 +51,15 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     this.#slots = new FilledSlots(deps.log)
   }
 
-  /** Fills the slots; once, at boot. */
+  /** Fills the slots. Called once, at boot. */
   use(stages: ReadonlyMap<Slot, Stage>): void {
     this.#slots.use(stages)
   }
 
-  /** The durable answer to one request. Whatever keeps it from being recorded: 503, and nothing happened. */
+  /**
+   * Returns the durable response to one request. If recording fails, it is a 503 and nothing
+   * happened.
+   */
   async authorize(
     caller: Caller,
     body: AuthorizeBody,
@@ -79,7 +82,10 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     }
   }
 
-  /** What `authorize` would answer to each request alone, without any effect: see `preview.ts`. */
+  /**
+   * Returns the decisions that `authorize` would make for each request alone, without any effect;
+   * see `preview.ts`.
+   */
   preview(
     orgId: string,
     plan: Plan,
@@ -112,7 +118,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
       const one = decide(about.ask, prepared, about)
       if (one.broken) {
         const { slot, error } = one.broken
-        this.#deps.log.error({ err: error, slot }, 'a stage broke over a request; it denies')
+        this.#deps.log.error({ err: error, slot }, 'stage failed for a request; denying it')
       }
       for (const settled of one.settled) {
         const { stage, state } = prepared.get(settled.slot) ?? {}

@@ -12,7 +12,7 @@ import { Snapshots } from './snapshots.ts'
 import type { Snapshot } from './snapshots.ts'
 import type { Ask, Overlay, Stage } from './stage.ts'
 
-/** The transaction that stages are prepared in, and the version of the rules that it sees. */
+/** The transaction in which stages are prepared, and the version of the rules that it sees. */
 export interface View {
   readonly orgId: string
   readonly tx: Transaction<never>
@@ -20,14 +20,14 @@ export interface View {
   readonly time: BatchTime
 }
 
-/** Requests that are ready to be decided, and the stages' states for them. */
+/** Requests that are ready for a decision, with the states of the stages for them. */
 export interface Ready {
-  /** The first of the requests: the others are for the next batch. */
+  /** The first of the requests; the rest is left for the next batch. */
   readonly judged: readonly Judged[]
   readonly prepared: ReadonlyMap<Slot, Prepared>
 }
 
-/** The stages in their slots, and what they know of each organization: all I/O before a decision. */
+/** The stages in their slots and their cached rules: all I/O before a decision. */
 export class FilledSlots {
   readonly #snapshots = new Snapshots()
   readonly #log: Logger
@@ -37,12 +37,15 @@ export class FilledSlots {
     this.#log = log
   }
 
-  /** Fills the slots; once, at boot. */
+  /** Fills the slots. Called once, at boot. */
   use(stages: ReadonlyMap<Slot, Stage>): void {
     this.#stages = stages
   }
 
-  /** Lets stages ask outside before a transaction begins; the first batch of a version comes back for it. */
+  /**
+   * Lets stages gather external facts before a transaction begins; the first batch of a new version
+   * retries for it.
+   */
   async gather(
     orgId: string,
     asks: () => readonly Ask[],
@@ -67,8 +70,9 @@ export class FilledSlots {
   }
 
   /**
-   * Judges what there is time for, and every stage's state for that. A stage that fails is marked in `memory`, and `TryAgain` is thrown:
-   * its transaction must end. An error that says that the database is away is thrown as it is.
+   * Judges as many requests as the time allows and prepares the state of every stage for them. A
+   * stage that fails is marked in `memory`, and `TryAgain` is thrown because its transaction must
+   * end. An error that means that the database is unavailable is rethrown.
    */
   async prepare(
     asks: readonly Ask[],
@@ -123,18 +127,18 @@ export class FilledSlots {
     live: ReadonlyMap<Slot, Stage>,
     giveUp: (slot: Slot, error: unknown) => never,
   ): Promise<Snapshot> {
-    // A snapshot that lacks a stage serves this batch only.
+    // A snapshot without all stages is valid for this batch only.
     const snapshots = live.size === this.#stages.size ? this.#snapshots : new Snapshots()
     return snapshots.at(orgId, configVersion, live, tx, giveUp)
   }
 
   #giveUp(memory: BatchMemory, slot: Slot, error: unknown): void {
-    this.#log.error({ err: error, slot }, 'a stage cannot answer; it denies')
+    this.#log.error({ err: error, slot }, 'stage failed; denying the requests that need it')
     memory.unavailable.add(slot)
   }
 }
 
-/** What a stage found to match, by request. */
+/** Returns the matches of a stage, by request. */
 function matchedOf(judged: readonly Judged[], slot: Slot): ReadonlyMap<Ask, unknown> {
   const found = new Map<Ask, unknown>()
   for (const { ask, matched } of judged) {
@@ -147,8 +151,8 @@ function matchedOf(judged: readonly Judged[], slot: Slot): ReadonlyMap<Ask, unkn
 const laid = new WeakMap<Overlay, Map<unknown, unknown>>()
 
 /**
- * What a stage knows, with the rules of a preview laid over it. What cannot be laid over is refused.
- * Made once for all parts of a preview: indexing many rules takes its time.
+ * Returns the snapshot of a stage with the rules of a preview added. Throws for rules that a stage
+ * does not support. Built once per preview, because indexing many rules takes time.
  */
 function overlaid(stage: Stage, snapshot: unknown, overlay: Overlay | undefined): unknown {
   if (!overlay || !stage.overlay) return snapshot

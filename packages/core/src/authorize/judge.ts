@@ -2,39 +2,39 @@ import { SLOTS, TEAM_SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
 import type { Ask, Stage, Verdict } from './stage.ts'
 
-/** What a stage said by its rules alone, or the error that it broke with; it denies. */
+/** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
 export interface Said {
   readonly verdict: Verdict
   readonly error?: unknown
 }
 
-/** One request with what the rules say about it, before anything is read for it. */
+/** One request with the verdicts of its rules, before anything is read for it. */
 export interface Judged {
   readonly ask: Ask
   readonly said: ReadonlyMap<Slot, Said>
-  /** Null where no stage found anything. */
+  /** Null if no stage found a match. */
   readonly matched: ReadonlyMap<Slot, unknown> | null
 }
 
-/** A stage with its rules, or the mark that it cannot answer. */
+/** A stage with its rules, or marked as unavailable. */
 export interface Ruled {
   readonly stage: Stage
   readonly snapshot: unknown
   readonly available: boolean
 }
 
-/** Whether the caller's plan has the stage of a slot. */
+/** Returns true if the plan of the caller includes the stage of a slot. */
 export const isInPlan = (ask: Ask, slot: Slot): boolean =>
   ask.plan === 'enterprise' || TEAM_SLOTS.has(slot)
 
-/** The verdict of a stage. One that is unavailable or throws has not answered, and denies. */
+/** Returns the verdict of a stage. A stage that is unavailable or throws denies. */
 export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): Said {
   const denied: Verdict = { verdict: 'deny', ...stage.unavailable }
   if (!available) return { verdict: denied }
   try {
     return { verdict: stage.decide(ask, state) }
   } catch (error) {
-    return { verdict: denied, error: error ?? new Error('a stage threw nothing') }
+    return { verdict: denied, error: error ?? new Error('the stage threw no value') }
   }
 }
 

@@ -21,14 +21,14 @@ import type { Slot } from './slots.ts'
 import type { Ask, Overlay, Verdict } from './stage.ts'
 
 export interface PreviewOptions {
-  /** Milliseconds; decides as of then. Unless given, as a live decision would now. */
+  /** Time of the decision in milliseconds. Default: the current time, as for a live decision. */
   readonly at?: number
   /** Rules to try; a stage without `overlay` keeps its own. */
   readonly overlay?: Overlay
   readonly caller?: Caller | null
 }
 
-/** What a stage said, in the order of the slots; the last step is the one that answered. */
+/** The verdict of a stage, in the order of the slots; the last step is the one that decided. */
 export interface PreviewStep {
   readonly stage: Slot
   readonly verdict: Verdict['verdict']
@@ -50,7 +50,7 @@ interface PreviewDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
   readonly slots: FilledSlots
-  /** Where previews compute, a few milliseconds at a time. */
+  /** The share of the event loop that previews compute in, a few milliseconds at a time. */
   readonly share: Share
 }
 
@@ -63,25 +63,25 @@ interface Ready extends Part {
 
 const MAX_ATTEMPTS = 6
 
-// What one transaction prepares for: nobody waits long for its connection.
+// Number of requests that one transaction prepares, so that its connection is soon free again.
 const PART = 100
 
-/** Before a request passes its own deadline, and is carried out for nobody. */
+/** Below the deadline of a request, so that no work is done for an abandoned request. */
 const MAX_MS = 20_000
 
 /** SQLSTATE `read_only_sql_transaction`. */
 const isReadOnly = (error: unknown): boolean => (error as { code?: unknown }).code === '25006'
 
 /**
- * What `authorize` would answer, by the same stages and the same pure `decide`, without an effect: no
- * entry, no hold, no approval request, nothing consumed. Each request is decided as if it were alone,
- * all of them by the same rules and at the same time. Stages may write while they prepare, so their
- * transaction is rolled back, always.
+ * Returns the decisions that `authorize` would make, with the same stages and the same pure
+ * `decide`, but without effects: no entry, no hold, no approval request, no use of an approval.
+ * Each request is decided independently, with the same rules and at the same time. Stages may write
+ * while they prepare, so their transaction is always rolled back.
  *
- * On PostgreSQL it is a snapshot that is read and not locked, so that no decision waits for it. Only
- * if a stage has to write is it repeated under the ledger's lock, which keeps rows that are written
- * in the order in which everyone takes them; all deciding comes after the lock is gone, a few
- * milliseconds at a time, so that other requests and other previews have their turns.
+ * On PostgreSQL it reads a snapshot without locks, so that no decision waits for it. Only if a
+ * stage has to write, it is repeated under the ledger lock, which keeps the lock order of all
+ * writers. All deciding happens after the lock is released, a few milliseconds at a time, so that
+ * other requests and previews get their turns.
  */
 export async function preview(
   { db, clock, slots, share }: PreviewDeps,
@@ -141,7 +141,7 @@ export async function preview(
 
 const SLICE_MS = 5
 
-/** Works slice by slice, and ends what goes on for too long. */
+/** Works in slices, and aborts work that takes too long. */
 async function inSlices<T>(
   items: readonly T[],
   step: (item: T) => void,
@@ -153,13 +153,16 @@ async function inSlices<T>(
     await run(() => {
       const begun = performance.now()
       if (begun > until)
-        throw fail('deadline_exceeded', 'The requests take too long together; ask about fewer')
+        throw fail(
+          'deadline_exceeded',
+          'The requests take too long to evaluate together; send fewer',
+        )
       for (; at < items.length && performance.now() - begun < SLICE_MS; at++) step(items[at] as T)
     })
   }
 }
 
-/** The result of some work whose transaction is rolled back, whatever comes of it. */
+/** Returns the result of work whose transaction is always rolled back. */
 async function undone<T>(
   db: Database<CoreTables>,
   mayWrite: boolean,

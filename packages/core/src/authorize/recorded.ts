@@ -4,9 +4,9 @@ import { DecisionMeter } from '../computing/meter.ts'
 import { recordedResource } from './resource.ts'
 import type { Ask } from './stage.ts'
 
-/** A decision as its entry tells of it. */
+/** A decision, read back from its entry. */
 export interface RecordedDecision {
-  /** What the stages were asked, but for who asked. */
+  /** The request to the stages, without its caller. */
   readonly ask: Ask
   readonly decision: Decision
   readonly reason: Reason
@@ -20,8 +20,8 @@ const PLANS: ReadonlySet<unknown> = new Set(Plan.options)
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * Reads the payload text of an `authorization.decided` back: what `Decider` has written, for asking the
- * same again. `now` is the time of the entry in milliseconds. Null for a text that is none of his.
+ * Parses the payload of an `authorization.decided` entry, as `Decider` wrote it, to decide the same
+ * request again. `now` is the time of the entry in milliseconds. Returns null for any other text.
  */
 export function recordedDecision(
   orgId: string,

@@ -1,18 +1,18 @@
 import type { Resource } from '@remit/contract'
 
-/** A resource as rules match it and entries name it: `type:id`, or null for none. */
+/** Returns the resource as rules match it and entries store it: `type:id`, or null for none. */
 export function resourceText(resource: Resource | undefined): string | null {
   if (resource === undefined || resource === '') return null
   return typeof resource === 'string' ? resource : `${resource.type}:${resource.id}`
 }
 
-/** The type of a resource whose text does not tell it, since it has a colon of its own. */
+/** Returns the type of a resource whose text is ambiguous because the type contains a colon. */
 export const unclearType = (resource: Resource | undefined): string | undefined =>
   typeof resource === 'object' && resource.type.includes(':') ? resource.type : undefined
 
 /**
- * The resource whose text an entry has, with what the entry adds to it (`unclearType`, properties): to
- * conditions it is the one that was asked about. Undefined for none.
+ * Rebuilds the resource of an entry from its text and the additional members (`unclearType`,
+ * properties), as conditions read it. Undefined for none.
  */
 export function recordedResource(
   text: string | null,

@@ -1,6 +1,6 @@
-/** The fixed places of the decision path, in the order in which they answer. */
+/** The fixed positions of the decision path, in order of evaluation. */
 export const SLOTS = ['agent_deny', 'spend_limit', 'policy', 'approval_rule'] as const
 export type Slot = (typeof SLOTS)[number]
 
-/** Slots that an organization on the team plan passes through; the rest need enterprise. */
+/** Slots that the team plan includes; the rest require enterprise. */
 export const TEAM_SLOTS: ReadonlySet<Slot> = new Set(['agent_deny', 'spend_limit'])

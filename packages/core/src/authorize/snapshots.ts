@@ -3,13 +3,13 @@ import { Recent } from '../base/recent.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
 
-/** The compiled rules of an organization at one version of its configuration; never changed. */
+/** The compiled rules of an organization at one version of its configuration. Immutable. */
 export interface Snapshot {
   readonly version: number
   readonly slots: ReadonlyMap<Slot, unknown>
 }
 
-/** Snapshots by organization. They need no time limit: `config_version` says when one is old. */
+/** Snapshots by organization. They need no time limit: `config_version` invalidates them. */
 export class Snapshots {
   readonly #byOrg = new Recent<Snapshot>()
 
@@ -17,7 +17,10 @@ export class Snapshots {
     return this.#byOrg.get(orgId)
   }
 
-  /** The snapshot at `version`, loaded inside the transaction that holds the organization's lock. */
+  /**
+   * Returns the snapshot at `version`, loaded inside the transaction that holds the lock of the
+   * organization.
+   */
   async at(
     orgId: string,
     version: number,

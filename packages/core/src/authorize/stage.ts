@@ -12,9 +12,9 @@ import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 
-/** What another protocol says about a request beyond `/v1/authorize`; nobody vouches for it. */
+/** Facts of a request in another protocol beyond `/v1/authorize`. Unverified. */
 export interface Claims {
-  /** For whom the agent acts (AuthZEN `subject`). */
+  /** The principal that the agent acts for (AuthZEN `subject`). */
   readonly subject?: Readonly<Record<string, unknown>>
   /** AuthZEN `action.properties`. */
   readonly actionProperties?: Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export interface Ask {
   readonly orgId: string
   readonly plan: Plan
   readonly decisionId: string
-  /** Who asks, or null for a preview by the server itself. */
+  /** The caller, or null for a preview by the server itself. */
   readonly caller: Caller | null
   readonly request: AuthorizeRequest
   readonly claims: Claims
@@ -33,11 +33,11 @@ export interface Ask {
   readonly resource: string | null
   /** The time of the batch, milliseconds; the same for every request in it. */
   readonly now: number
-  /** What the conditions of all stages may compute for it. */
+  /** Limits the computing time of the conditions of all stages. */
   readonly meter: Meter
 }
 
-/** What a stage says about a request, with what it knows. */
+/** The result of a stage for one request. */
 export type Verdict =
   | Pass
   | {
@@ -56,14 +56,14 @@ export type Verdict =
 
 export interface Pass {
   readonly verdict: 'pass'
-  /** The allow's reason, should this stage be the last to give one (`policy_allow`, `approved`). */
+  /** The reason for an allow if no later stage gives one (`policy_allow`, `approved`). */
   readonly reason?: Reason
   readonly notes?: Notes
-  /** Handed to `apply` and `record` if the request is allowed in the end. */
+  /** Passed to `apply` and `record` if the request is allowed in the end. */
   readonly effect?: unknown
 }
 
-/** Parts that a stage adds to the answer and to the entry's data. */
+/** Members that a stage adds to the response and to the data of the entry. */
 export interface Notes {
   readonly matched?: readonly Match[]
   readonly answer?: Partial<
@@ -73,46 +73,52 @@ export interface Notes {
   readonly warnings?: readonly string[]
 }
 
-/** An effect that stands, since the request's decision is the one it was meant for. */
+/** An effect that applies, because the final decision is the one that it was meant for. */
 export interface Settled {
   readonly ask: Ask
   readonly decision: Decision
   readonly effect: unknown
 }
 
-/** Rules that a preview adds to those of the organization, and ids of rules that it leaves out. */
+/** Rules that a preview adds to those of the organization, and ids of rules that it removes. */
 export interface Overlay {
   readonly add: readonly unknown[]
   readonly remove: readonly string[]
-  /** In place of the organization's own. */
+  /** Replaces the setting of the organization. */
   readonly default_effect?: 'allow' | 'deny' | undefined
 }
 
 type Tx = Transaction<never>
 
 /**
- * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole batch;
- * `match`, `decide` and `apply` are pure and synchronous, so a dry-run uses the same.
+ * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole
+ * batch; `match`, `decide` and `apply` are pure and synchronous, so that a dry-run uses the same.
  *
  * Conditions are evaluated before the batch is prepared, in `match` or in the `decide` of a stage
- * without `prepare`: what there is no computing time for is neither prepared nor decided.
+ * without `prepare`. Requests without computing time left are neither prepared nor decided.
  *
- * A stage that throws in `load`, `prepare` or `gather` has no answer: the batch is decided again with
- * the stage marked unavailable, and it denies with `unavailable`.
+ * If a stage throws in `load`, `prepare` or `gather`, the batch is decided again with the stage
+ * marked as unavailable, and the stage denies with `unavailable`.
  */
 export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, Matched = unknown> {
-  /** Reason and sentence of the denial when the stage cannot answer. */
+  /** Reason and message of the denial when the stage is unavailable. */
   readonly unavailable: { readonly reason: Reason; readonly message: string }
-  /** Compiled, immutable rules of an organization; kept until its `config_version` moves. */
+  /**
+   * Loads the compiled, immutable rules of an organization; cached until its `config_version`
+   * changes.
+   */
   load(orgId: string, tx: Tx): Promise<Snapshot>
-  /** Facts from outside the database, asked before the transaction begins. */
+  /** Gathers external facts before the transaction begins. */
   readonly gather?: (asks: readonly Ask[], snapshot: Snapshot) => Promise<Outside>
-  /** Evaluates the conditions over one request, for a stage that prepares; undefined where it has no rules. */
+  /**
+   * Evaluates the conditions for one request, for a stage with `prepare`; undefined if it has no
+   * rules.
+   */
   match?(ask: Ask, snapshot: Snapshot): Matched | undefined
   /**
-   * What the whole batch needs from the database, under the ledger's lock; a preview undoes what it
-   * writes. `matched` lacks requests without rules, and those that an earlier stage denies. A stage without `prepare` decides
-   * by its snapshot.
+   * Reads the data of the whole batch from the database, under the ledger lock; a preview rolls its
+   * writes back. `matched` excludes requests without rules and those that an earlier stage denies.
+   * A stage without `prepare` decides from its snapshot.
    */
   prepare?(
     asks: readonly Ask[],
@@ -121,16 +127,21 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
     outside: Outside | undefined,
     matched: ReadonlyMap<Ask, Matched>,
   ): Promise<State>
-  /** The snapshot with a preview's rules laid over it; throws a `Failure` for rules that it cannot take. */
+  /**
+   * Returns the snapshot with the rules of a preview added; throws a `Failure` for rules that it
+   * does not support.
+   */
   readonly overlay?: (snapshot: Snapshot, overlay: Overlay) => Snapshot
-  /** A warning for an organization whose plan leaves this stage out although it has rules for it. */
+  /**
+   * Returns a warning if the plan of the organization excludes this stage although it has rules.
+   */
   readonly leftOut?: (snapshot: Snapshot) => string | null
   decide(ask: Ask, state: State): Verdict
-  /** Makes a settled effect visible to the later requests of the batch. */
+  /** Makes an effect visible to the later requests of the batch. */
   apply?(settled: Settled, state: State): void
   /**
-   * Writes what the batch settled; further entries for the ledger may be returned. Rows that are
-   * pushed to `writes` go to the database together with the entries.
+   * Writes the effects of the batch and may return further ledger entries. Rows pushed to `writes`
+   * go to the database together with the entries.
    */
   record?(
     settled: readonly Settled[],

@@ -5,5 +5,5 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** RFC 3339 in UTC with milliseconds, as everything in the ledger and on the wire. */
+/** Formats a time as RFC 3339 in UTC with milliseconds, as in the ledger and in the API. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,13 +1,15 @@
 import { PROBLEMS } from '@remit/contract/problem'
 import type { FieldError, ProblemCode } from '@remit/contract'
 
-/** What an error answer carries beside its code and detail. */
+/** Parts of an error response beside its code and detail. */
 export interface FailureExtras {
   readonly errors?: readonly FieldError[]
   readonly headers?: Readonly<Record<string, string>>
   /** Further members of the problem document, such as `required_plan`. */
   readonly extensions?: Readonly<Record<string, unknown>>
-  /** The agent that a credential asked as, for the record; not part of the answer. */
+  /**
+   * The agent that a credential named instead of its own, for the record; not part of the response.
+   */
   readonly asked?: string
 }
 

@@ -5,7 +5,10 @@ import { mustBe, plain, receivedOf, saysItself } from './plain.ts'
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** What a failed validation found, each fault once: in which field it is, and what the field takes. */
+/**
+ * Converts zod issues into field errors without duplicates: the path of each field and the accepted
+ * values.
+ */
 export function fieldErrors(
   issues: readonly Issue[],
   parents: Path = [],
@@ -15,7 +18,10 @@ export function fieldErrors(
   return [...new Map(errors.map((error) => [`${error.path} ${error.message}`, error])).values()]
 }
 
-/** Zod also measures what has the wrong type, and holds whole numbers against the safe ones too. */
+/**
+ * Removes secondary issues: zod also checks sizes of values of the wrong type, and integers against
+ * the safe range.
+ */
 function withoutEchoes(issues: readonly Issue[]): Issue[] {
   const placeOf = ({ path }: Issue) => JSON.stringify(path.map(String))
   const mistyped = new Set(issues.filter((issue) => issue.code === 'invalid_type').map(placeOf))
@@ -49,7 +55,7 @@ function errorsOf(issue: Issue, parents: Path, unknown: string): FieldError[] {
   return meant ? fieldErrors(meant, path, unknown) : [at(kindsTaken(issue.errors.flat()))]
 }
 
-/** The branch of a union that says most about what was sent, or none where the type fits none. */
+/** Returns the branch of a union that fits the input best, or none if no type fits. */
 function branchMeant(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const [best] = branches
     .filter((branch) => !branch.some(isAnotherKind))
@@ -66,7 +72,10 @@ const strangersOf = (branch: readonly Issue[]): number =>
 const depthOf = (branch: readonly Issue[]): number =>
   Math.max(0, ...branch.map(({ path }) => path.length))
 
-/** Every type that a union takes. A value that one takes beside all others of its type says nothing. */
+/**
+ * Lists every type that a union accepts. A literal is omitted if another branch accepts all values
+ * of its type.
+ */
 function kindsTaken(issues: readonly Issue[]): string {
   const types = issues.flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []))
   const values = issues

@@ -5,7 +5,7 @@ export interface Ids {
   next(prefix: string, nowMs: number): string
 }
 
-// Crockford's base 32: no letter that reads as a digit; sorts like its value.
+// Crockford's base 32: no letter that looks like a digit; sorts like its value.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const POOL_BYTES = 4096
 const RANDOM_LENGTH = 16
@@ -13,11 +13,11 @@ let pool = ''
 let used = 0
 let last = { ms: Number.NaN, text: '' }
 
-/** 80 random bits an id, drawn from a pooled text: one system call a few hundred ids. */
+/** 80 random bits per id, drawn from a pool: one system call per few hundred ids. */
 export const randomIds: Ids = {
   next(prefix, nowMs) {
     if (used === pool.length) {
-      // Five bits of each byte, which are as random as the whole.
+      // Five bits of each byte are as random as the whole byte.
       const units = randomBytes(POOL_BYTES)
       for (let at = 0; at < POOL_BYTES; at++) units[at] = ALPHABET.charCodeAt((units[at] ?? 0) & 31)
       pool = units.toString('latin1')
@@ -31,7 +31,7 @@ export const randomIds: Ids = {
 /** The last millisecond of the year 9999, beyond which times no longer sort as text. */
 const LATEST = 253_402_300_799_999
 
-/** The time in an id that `randomIds` made, in milliseconds; null for any other text. */
+/** Returns the time of an id from `randomIds`, in milliseconds; null for any other text. */
 export function timeOfId(id: string): number | null {
   const [, digits] = /^[a-z]+_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id) ?? []
   if (digits === undefined) return null
@@ -40,7 +40,7 @@ export function timeOfId(id: string): number | null {
   return ms <= LATEST ? ms : null
 }
 
-/** 50 bits of time, five a character; many ids are made within one millisecond. */
+/** 50 bits of time, five per character; several ids can share a millisecond. */
 function timeText(ms: number): string {
   if (ms === last.ms) return last.text
   let text = ''

@@ -39,4 +39,4 @@ export async function pageOf<Row, Item>(
 
 /** The refusal of a `cursor` that no page returned. */
 export const invalidCursor = (): Failure =>
-  invalid('cursor', 'must be the next_cursor of an earlier answer')
+  invalid('cursor', 'must be the next_cursor of an earlier response')

@@ -2,13 +2,16 @@ import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
 
-/** The sentences of zod itself; those that a schema sets begin with a small letter. */
+/** Messages of zod itself; messages of our schemas start with a lower-case letter. */
 const OF_ZOD = /^(?:Invalid|Too (?:big|small)|Unrecognized)\b/
 
-/** Whether the schema itself says what it wants. */
+/** Returns true if the schema has its own message. */
 export const saysItself = ({ message }: Issue): boolean => !OF_ZOD.test(message)
 
-/** What an issue says, in words of JSON: the schema's own sentence, or what it takes. */
+/**
+ * Returns the message for an issue in terms of JSON: the message of the schema, or the accepted
+ * values.
+ */
 export function plain(issue: Issue): string {
   if (saysItself(issue)) return issue.message
   switch (issue.code) {
@@ -34,18 +37,18 @@ export function plain(issue: Issue): string {
   }
 }
 
-/** The sentence for a value of another type than any of those that are taken. */
+/** Returns the message for a value of a type that is not accepted. */
 export function mustBe(types: readonly string[], received: string | null): string {
   const taken = anyOf([...new Set(types)].map(named))
   if (received === 'undefined') return `is required: ${taken}`
-  // A number that is not whole is a number all the same.
+  // A number with a fraction is still a number.
   const isTaken = received === 'number' && types.includes('int')
   return received === null || isTaken
     ? `must be ${taken}`
     : `must be ${taken}, not ${named(received)}`
 }
 
-/** The type that a value had, where zod says it: no issue keeps the value. */
+/** Returns the received type if zod reports it: issues do not contain the value. */
 export const receivedOf = ({ message }: Issue): string | null =>
   /^Invalid input: .*, received (\w+)$/.exec(message)?.[1] ?? null
 

@@ -1,4 +1,4 @@
-/** Values by key, of which the `most` that were kept last stay. */
+/** A cache that keeps the `most` values that were stored last. */
 export class Recent<T> {
   readonly #values = new Map<string, T>()
   readonly #most: number
@@ -12,7 +12,7 @@ export class Recent<T> {
   }
 
   keep(key: string, value: T): void {
-    // Anew, so that the order is that of the last keeping.
+    // Deleted first, so that the order is that of the last write.
     this.#values.delete(key)
     this.#values.set(key, value)
     for (const oldest of this.#values.keys()) {

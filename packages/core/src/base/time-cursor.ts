@@ -1,6 +1,6 @@
 import { invalidCursor } from './page.ts'
 
-/** A place in a list that is ordered by creation, then by id. */
+/** A position in a list that is ordered by creation time, then by id. */
 export interface TimePlace {
   readonly created_at: string
   readonly id: string
@@ -9,7 +9,7 @@ export interface TimePlace {
 /** The `next_cursor` after a row. */
 export const cursorAfter = ({ created_at, id }: TimePlace): string => `${created_at}~${id}`
 
-/** The place that a `cursor` stands for; throws `invalid_request` for what never was one. */
+/** Parses a `cursor`; throws `invalid_request` if it is not valid. */
 export function placeOf(cursor: string | undefined): TimePlace | null {
   if (cursor === undefined) return null
   const [, created_at, id] =

@@ -1,6 +1,7 @@
 /**
- * Whether `text` matches `pattern`, in which `*` is any run of characters, also an empty one, and all
- * else is literal and case-sensitive. Linear in the text for each `*`, never exponential.
+ * Returns true if `text` matches `pattern`, in which `*` is any run of characters, including an
+ * empty one. Everything else is literal and case-sensitive. Linear in the text for each `*`, never
+ * exponential.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   if (pattern === '*' || pattern === text) return true
@@ -10,7 +11,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return matchesRuns(pattern, text)
 }
 
-/** Two pointers: a mismatch goes back to the last `*` and lets it take one character more. */
+/** Two pointers: on a mismatch, the last `*` takes one more character. */
 function matchesRuns(pattern: string, text: string): boolean {
   let p = 0
   let t = 0
@@ -34,11 +35,11 @@ function matchesRuns(pattern: string, text: string): boolean {
 }
 
 /**
- * Whether `wider` matches everything that `narrower` can match. A `*` of the narrower pattern can only
- * be taken by a `*` of the wider one, so the narrower pattern is matched as if it were a text.
+ * Returns true if `wider` matches every text that `narrower` matches. Only a `*` of the wider
+ * pattern can match a `*` of the narrower one, so the narrower pattern is matched like a text.
  */
 export const covers = (wider: string, narrower: string): boolean => matchesRuns(wider, narrower)
 
-/** Whether a pattern is nothing but `*`: it matches also what is not there. */
+/** Returns true if a pattern consists only of `*`: it also matches a missing value. */
 export const matchesAll = (pattern: string): boolean =>
   pattern === '*' || (pattern !== '' && !/[^*]/.test(pattern))

@@ -1,16 +1,16 @@
 import type { Plan, Role, Scope } from '@remit/contract'
 
-/** The authenticated key or credential and the organization it speaks for. */
+/** The authenticated key or credential and its organization. */
 export interface Caller {
   readonly orgId: string
   /** The lower of the licence's plan and the organization's. */
   readonly plan: Plan
   readonly principal: Principal
-  /** State of the organization's configuration at which all this was read. */
+  /** Version of the configuration at which the caller was read. */
   readonly configVersion: number
 }
 
-/** Who calls: the organization itself, or one of its agents. */
+/** The authenticated identity: the organization itself, or one of its agents. */
 export type Principal = KeyPrincipal | CredentialPrincipal
 
 /** An ingest key. */
@@ -22,14 +22,14 @@ export interface KeyPrincipal {
   readonly person: string | null
 }
 
-/** An agent's credential: it acts as that agent alone, and only for what it is for. */
+/** A credential of an agent: it acts only as that agent and within its scopes. */
 export interface CredentialPrincipal {
   readonly type: 'credential'
   readonly id: string
   readonly agentId: string
-  /** In the order of the alphabet. */
+  /** In alphabetical order. */
   readonly scopes: readonly Scope[]
-  /** Milliseconds; at that time it has ended. */
+  /** Expiry in milliseconds. */
   readonly expiresAt: number
   readonly person: null
 }

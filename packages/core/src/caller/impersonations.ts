@@ -2,6 +2,6 @@ import type { Caller } from './caller.ts'
 
 /** Attempts of agents to act as others. */
 export interface Impersonations {
-  /** Records that a credential asked as another agent; the record is durable when it resolves. */
+  /** Records that a credential named another agent; durable when the promise resolves. */
   refused(caller: Caller, asked: string, requestId: string): Promise<void>
 }

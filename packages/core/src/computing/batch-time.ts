@@ -1,11 +1,11 @@
 import { computedMs } from './meter.ts'
 
-/** Milliseconds after which a transaction begins no further decision. */
+/** Milliseconds after which a transaction starts no further decision. */
 export const BATCH_MS = 10
 
 /**
- * The computing time of one transaction. A decision that has begun is finished, so that each
- * transaction gets on with at least one; the rest waits for the next.
+ * The computing time of one transaction. A started decision is finished, so every transaction makes
+ * progress; the remaining decisions wait for the next transaction.
  */
 export class BatchTime {
   readonly #clock: () => number
@@ -21,14 +21,17 @@ export class BatchTime {
     return this.#spentMs
   }
 
-  /** The results for the items at the beginning of the list that there is time for. Synchronous: nobody else computes meanwhile. */
+  /**
+   * Returns the results for as many leading items as the time allows. Synchronous: no other work
+   * runs in between.
+   */
   firstOf<Item, Result>(items: readonly Item[], compute: (item: Item) => Result): Result[] {
     const results: Result[] = []
     const before = this.#spentMs
     const cpu = this.#clock()
     const wall = performance.now()
     for (const item of items) {
-      // The time of the day costs a tenth of the CPU time, and is never behind it.
+      // The wall clock costs a tenth of reading the CPU time and never runs behind it.
       if (before + performance.now() - wall >= BATCH_MS) {
         this.#spentMs = before + this.#clock() - cpu
         if (this.#spentMs >= BATCH_MS) return results

@@ -1,6 +1,6 @@
-/** Tells when a decision has computed for too long. */
+/** Reports when a decision has computed for too long. */
 export interface Meter {
-  /** Starts the clock, unless it runs. Called before what may take long between two looks. */
+  /** Starts the clock unless it is running. Called before a step that may take long. */
   start?(): void
   isOver(): boolean
 }
@@ -8,13 +8,16 @@ export interface Meter {
 /** Milliseconds that the conditions of one decision may compute, all stages together. */
 export const DECISION_MS = 25
 
-/** CPU time of this thread in milliseconds: a busy machine must not deny a decision. */
+/** CPU time of this thread in milliseconds, so that a busy machine does not cause denials. */
 export function computedMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** The computing time of one decision. It runs from `start` or the first look: most decisions end before. */
+/**
+ * The computing time of one decision, from `start` or the first check: most decisions finish
+ * before.
+ */
 export class DecisionMeter implements Meter {
   readonly #computed: () => number
   readonly #passed: () => number

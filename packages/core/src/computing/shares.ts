@@ -4,19 +4,19 @@ import { BATCH_MS } from './batch-time.ts'
 const ACTIVE_MS = 1_000
 
 /**
- * Shares the event loop among organizations. One whose transaction used up its computing time waits
- * before the next as long as it computed, so that at least half of the time is left to the others.
- * Several such organizations take turns. Where no other organization is active, none waits.
+ * Shares the event loop among organizations. After a transaction that used up its computing time,
+ * the organization waits as long as it computed, so that at least half of the time is left for
+ * others. Several such organizations take turns. An organization that is alone does not wait.
  */
 export class Shares {
-  /** When each may go on, `performance.now()`. */
+  /** Time at which each organization may continue, `performance.now()`. */
   readonly #resumes = new Map<string, number>()
   readonly #active = new Map<string, number>()
   #freeFrom = 0
 
-  /** Notes a request of an organization. */
+  /** Records a request of an organization. */
   seen(orgId: string, now: number): void {
-    // The oldest stand first, so that what is over is removed and the map stays small.
+    // The oldest entries come first, so expired ones are removed and the map stays small.
     this.#active.delete(orgId)
     this.#active.set(orgId, now)
     for (const [id, at] of this.#active) {
@@ -25,7 +25,7 @@ export class Shares {
     }
   }
 
-  /** Notes what a transaction computed; only one that used up its time has to wait. */
+  /** Records the computing time of a transaction; only one that used up its time causes a wait. */
   charge(orgId: string, computedMs: number): void {
     if (computedMs < BATCH_MS) return
     const from = Math.max(performance.now(), this.#freeFrom) + computedMs

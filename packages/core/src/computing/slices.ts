@@ -1,4 +1,4 @@
-/** Time and the event loop, given from outside. Milliseconds. */
+/** Clock and event loop, as an argument. Milliseconds. */
 export interface Pacing {
   /** Monotonic. */
   now(): number
@@ -8,7 +8,7 @@ export interface Pacing {
 
 const SLICE_MS = 10
 
-/** A step to take between pieces of work: pauses when they have together taken 10 ms. */
+/** Returns a function to call between pieces of work: it pauses after every 10 ms of work. */
 export function sliced(pacing: Pacing): () => Promise<void> {
   let begun = pacing.now()
   return async () => {

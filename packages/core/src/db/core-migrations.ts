@@ -40,7 +40,10 @@ const foundation: Migration = {
 
 const HASHED = ['org_id', 'seq', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment']
 
-/** A guard rail against mistakes, not against an attacker: entries change only by losing their payload. */
+/**
+ * Protects against mistakes, not against attackers: entries can change only by losing their
+ * payload.
+ */
 async function guardSqlite(db: Kysely<never>): Promise<void> {
   const changed = [
     ...HASHED.map((name) => `new.${name} is not old.${name}`),
@@ -80,7 +83,10 @@ async function guardPostgres(db: Kysely<never>): Promise<void> {
   await sql.raw('alter table ledger_head set (fillfactor = 50)').execute(db)
 }
 
-/** Finds what an agent appended, or had appended for it; decisions do not pay for it. */
+/**
+ * An index for entries that an agent appended, or that were appended for it; decisions are not in
+ * it.
+ */
 const appendedActors: Migration = {
   async up(db: Kysely<never>) {
     await sql`create index ledger_entry_appended_by on ledger_entry (org_id, actor_id, seq)

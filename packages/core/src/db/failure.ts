@@ -1,7 +1,8 @@
 import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
 
-// SQLSTATE classes and codes that say "not now": connection, resources, operator, locks, read-only, timeouts.
+// SQLSTATE classes and codes of temporary failures: connection, resources, operator, locks,
+// read-only, timeouts.
 const PASSING = /^(08|53|57P|57014|55P03|40001|40P01|25006|25P0[34])/
 const BROKEN =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|Connection terminated|connection timeout|Query read timeout|timeout exceeded|not queryable|Client has encountered|discarded|SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN)/i
@@ -12,16 +13,16 @@ const codeOf = (error: unknown): string => {
 }
 
 /**
- * Whether PostgreSQL rolled a transaction back in favour of another one (serialization failure, deadlock):
- * run again, it may succeed.
+ * Returns true if PostgreSQL rolled a transaction back in favor of another one (serialization
+ * failure, deadlock); a retry may succeed.
  */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
-/** Whether the database refused or could not be reached: an SQLSTATE, a code of SQLite, a lost connection. */
+/** Returns true if the database failed: an SQLSTATE, a SQLite code, or a lost connection. */
 export const isDatabaseError = (error: unknown): boolean =>
   isUnavailable(error) || /^([0-9A-Z]{5}|SQLITE_\w+)$/.test(codeOf(error))
 
-/** Whether an error says that the database cannot be reached or has no room now. */
+/** Returns true if an error means that the database is unavailable or full. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
@@ -29,7 +30,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof AggregateError && error.errors.some(isUnavailable)
 }
 
-/** The 503 to answer for such an error. */
+/** Returns the 503 for such an error. */
 export const unavailable = (
   code: 'ledger_unavailable' | 'database_unavailable' | 'outcome_unknown' | 'overloaded',
 ): Failure => fail(code, undefined, { headers: { 'Retry-After': '1' } })

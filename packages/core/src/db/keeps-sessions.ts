@@ -5,10 +5,10 @@ const CONNECTIONS = 4
 const TIMEOUT_MS = 5_000
 
 /**
- * Whether a PostgreSQL session outlives a statement. False behind a pooler in transaction mode (PgBouncer
- * `pool_mode=transaction`, the pooled ports of Neon and Supabase), which gives every transaction another
- * session: settings of a session, `LISTEN` and session locks then count for nothing. Rejects when the
- * database cannot be reached.
+ * Checks that a PostgreSQL session outlives a statement. Returns false behind a pooler in
+ * transaction mode (PgBouncer `pool_mode=transaction`, the pooled ports of Neon and Supabase),
+ * which gives every transaction another session, so session settings, `LISTEN` and session locks do
+ * not work. Rejects if the database is unavailable.
  */
 export async function keepsSessions(url: string): Promise<boolean> {
   const clients = Array.from({ length: CONNECTIONS }, () => clientOf(url))
@@ -16,7 +16,8 @@ export async function keepsSessions(url: string): Promise<boolean> {
     await Promise.all(clients.map(({ client }) => client.connect()))
     for (const { client, mark } of clients)
       await client.query("select set_config('remit.session', $1, false)", [mark])
-    // Backwards: a pooler that gives out its sessions in turn would otherwise give each client its own.
+    // In reverse order: a pooler that hands out sessions in turn would otherwise give each client
+    // its own.
     for (const { client, mark } of clients.toReversed()) {
       const { rows } = await client.query<{ mark: string | null }>(
         "select current_setting('remit.session', true) as mark",
@@ -36,7 +37,7 @@ function clientOf(url: string) {
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   })
-  // Without a listener, a connection that breaks between two queries would end the process.
+  // Without a listener, a connection error between two queries would end the process.
   client.on('error', () => undefined)
   return { client, mark: randomUUID() }
 }

@@ -3,7 +3,10 @@ import type { Migration } from 'kysely/migration'
 import type { Database } from './open.ts'
 
 export interface MigrationSet {
-  /** Name of the module; each has its own migration table, so installing one later disturbs no other. */
+  /**
+   * Name of the module. Each has its own migration table, so a later installation does not affect
+   * other modules.
+   */
   readonly name: string
   readonly migrations: Readonly<Record<string, Migration>>
 }
@@ -25,24 +28,23 @@ const migratorFor = (db: Database<never>, set: MigrationSet) =>
     migrationLockTableName: `migration_${set.name}_lock`,
   })
 
-/** Brings every set up to date; returns the names of the migrations that ran. */
+/** Runs the pending migrations of every set; returns their names. */
 export async function migrate(
   db: Database<never>,
   sets: readonly MigrationSet[],
 ): Promise<string[]> {
   const ran: string[] = []
   for (const set of sets) {
-    // Looking needs no lock: a start beside a busy server must not wait for the right to write.
+    // The check needs no lock: a start next to a busy server must not wait for the write lock.
     if ((await pendingMigrations(db, [set])).length === 0) continue
     const { error, results = [] } = await migratorFor(db, set).migrateToLatest()
-    if (error !== undefined)
-      throw new Error(`${set.name} cannot be brought up to date`, { cause: error })
+    if (error !== undefined) throw new Error(`migrating ${set.name} failed`, { cause: error })
     ran.push(...results.map((result) => `${set.name}/${result.migrationName}`))
   }
   return ran
 }
 
-/** Names of migrations that have not run, for `/ready`. */
+/** Returns the names of pending migrations, for `/ready`. */
 export async function pendingMigrations(
   db: Database<never>,
   sets: readonly MigrationSet[],

@@ -14,19 +14,19 @@ import pg from 'pg'
 import { clientClass } from './postgres-client.ts'
 import { transactionSettings } from './transaction-settings.ts'
 
-/** A database, or the transaction that a caller was given. Stores take one as first argument. */
+/** A database, or an open transaction. Stores take one as their first argument. */
 export type Database<Tables> = Kysely<Tables>
 
 export interface OpenOptions {
-  /** Called when an idle PostgreSQL connection breaks. */
+  /** Called when an idle PostgreSQL connection fails. */
   readonly onConnectionError?: (error: Error) => void
-  /** Connections to PostgreSQL at most. */
+  /** Maximum number of PostgreSQL connections. */
   readonly poolSize?: number
-  /** Milliseconds to wait for a connection of the pool, or for a new one; 2,000 unless given. */
+  /** Milliseconds to wait for a connection of the pool, or for a new one. Default: 2,000. */
   readonly connectMs?: number
-  /** Milliseconds that PostgreSQL has to answer a query; then its connection is given up. */
+  /** Milliseconds to wait for the result of a query; then its connection is closed. */
   readonly answerMs?: number
-  /** Opens SQLite without the right to write. */
+  /** Opens SQLite read-only. */
   readonly readonly?: boolean
 }
 
@@ -44,13 +44,14 @@ function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables
   if (path !== ':memory:' && !options.readonly) makePrivate(path)
   const file = new SqliteDatabase(path, { readonly: options.readonly ?? false, timeout: 5000 })
   if (!options.readonly) file.pragma('journal_mode = WAL')
-  // better-sqlite3 is built to run WAL databases with NORMAL, which loses acknowledged commits on power loss.
+  // better-sqlite3 is compiled to run WAL databases with NORMAL, which loses acknowledged commits
+  // on power loss.
   file.pragma('synchronous = FULL')
   if (file.pragma('synchronous', { simple: true }) !== 2)
-    throw new Error('SQLite refuses synchronous=FULL')
+    throw new Error('SQLite did not accept synchronous=FULL')
   // On macOS only F_FULLFSYNC reaches the disk.
   file.pragma('fullfsync = 1')
-  // Pages that every commit touches are copied back once in 16 MiB instead of once in 4.
+  // Frequently written pages are checkpointed once in 16 MiB instead of once in 4.
   file.pragma('wal_autocheckpoint = 4000')
   file.pragma('foreign_keys = ON')
   return new Kysely<Tables>({
@@ -58,13 +59,16 @@ function openSqlite<Tables>(path: string, options: OpenOptions): Database<Tables
   })
 }
 
-/** Contexts of decisions are nobody's business but the server's; SQLite gives its log the same mode. */
+/** Contexts of decisions are confidential; SQLite gives its log the same mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   closeSync(openSync(path, 'a', 0o600))
 }
 
-/** Transactions take the write lock at once, so that a second process waits instead of failing half-way. */
+/**
+ * Transactions take the write lock immediately, so that a second process waits instead of failing
+ * later.
+ */
 class ImmediateSqliteDialect extends SqliteDialect {
   readonly #config: ConstructorParameters<typeof SqliteDialect>[0]
   constructor(config: ConstructorParameters<typeof SqliteDialect>[0]) {
@@ -79,7 +83,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
   }
 }
 
-/** SQLite rolls back `create table` too: a migration that fails or is cut off leaves nothing. */
+/** SQLite rolls back `create table` too: a failed migration leaves nothing behind. */
 class AtomicSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true
@@ -94,7 +98,9 @@ class ImmediateSqliteDriver extends SqliteDriver {
 
 const MAX_STATEMENTS = 500
 
-/** Keeps prepared statements by their text; preparing costs more than most of ours take to run. */
+/**
+ * Caches prepared statements by their text; preparing costs more than most statements take to run.
+ */
 function cachingStatements(file: SqliteDatabase.Database) {
   const statements = new Map<string, SqliteDatabase.Statement>()
   return {
@@ -110,11 +116,11 @@ function cachingStatements(file: SqliteDatabase.Database) {
   }
 }
 
-// Every bigint of ours is a count or micro-USD below 2^53.
+// Every bigint in our tables is a count or micro-USD below 2^53.
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Beyond PostgreSQL's own limits (`prepareSession`), which come first. */
+/** Above PostgreSQL's own limits (`prepareSession`), which apply first. */
 const ANSWER_MS = 10_000
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
@@ -128,8 +134,8 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     application_name: 'remit',
     types,
   })
-  // Without listeners a connection that breaks while nobody waits for it would end the process: the
-  // pool listens to idle ones only.
+  // Without listeners, an error of a connection in use would end the process: the pool listens to
+  // idle connections only.
   const onError = (error: Error) => options.onConnectionError?.(error)
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', onError))

@@ -4,8 +4,8 @@ import { dialectOf } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
- * The SQL condition of a pattern in which `*` is any run of characters and all else is literal and
- * case-sensitive. SQLite's LIKE folds case, so it gets GLOB.
+ * Returns the SQL condition for a pattern in which `*` is any run of characters and everything else
+ * is literal and case-sensitive. SQLite's LIKE ignores case, so it gets GLOB.
  */
 export function likePattern(db: AnyDatabase, pattern: string): RawBuilder<boolean> {
   if (dialectOf(db) === 'sqlite')

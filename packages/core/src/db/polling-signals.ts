@@ -5,18 +5,18 @@ import { localSignals } from './signals.ts'
 import type { Signals } from './signals.ts'
 
 export interface PollingSignalsOptions {
-  /** Called when the database cannot be read; once until it can be read again. */
+  /** Called when reading the database fails; once until it succeeds again. */
   readonly onError: (error: Error) => void
-  /** Milliseconds between two looks. */
+  /** Milliseconds between polls. */
   readonly everyMs?: number
 }
 
 const EVERY_MS = 1_000
 
 /**
- * Signals for a PostgreSQL on which `LISTEN` does not work: looks for ledgers that have grown. Every
- * signal comes with an entry (`Scope.announce`), so all topics are told of the organizations concerned.
- * The first subscription begins it.
+ * Signals for a PostgreSQL on which `LISTEN` does not work: polls for ledgers that have grown.
+ * Every signal comes with an entry, so all topics of those organizations are notified. The first
+ * subscription starts the polling.
  */
 export function pollingSignals(
   db: Database<CoreTables>,

@@ -8,13 +8,13 @@ export interface AnyDatabase extends QueryExecutorProvider {
   executeQuery<R>(query: CompiledQuery<R>): Promise<QueryResult<R>>
 }
 
-/** Which database a handle or transaction speaks to. */
+/** Returns the dialect of a handle or transaction. */
 export const dialectOf = (db: AnyDatabase): Dialect =>
   db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
 
 /**
- * What `create table` says differently: text in byte order, 64-bit whole numbers, and the ending that
- * keeps small rows inside their primary key.
+ * Column types that differ between the dialects: text in byte order, 64-bit integers, and the
+ * clause that stores small rows inside their primary key.
  */
 export const column = (db: AnyDatabase) =>
   dialectOf(db) === 'postgres'
@@ -24,7 +24,9 @@ export const column = (db: AnyDatabase) =>
 export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
 type Cell = string | number | null
 
-/** Rows for one table. `suffix` may hold an `on conflict`; no two rows may have one key. */
+/**
+ * Rows for one table. `suffix` may contain an `on conflict`; keys must be unique within the rows.
+ */
 export interface BulkInsert {
   readonly table: string
   readonly columns: ColumnTypes
@@ -33,8 +35,8 @@ export interface BulkInsert {
 }
 
 /**
- * Writes rows of several tables with as little back and forth as the database allows: PostgreSQL gets
- * one statement with a parameter a column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared.
+ * Writes rows of several tables with as few round trips as possible: PostgreSQL gets one statement
+ * with a parameter per column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared.
  */
 export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
   const waiting = inserts.filter(({ rows }) => rows.length > 0)
@@ -43,7 +45,7 @@ export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[])
     return
   }
   while (waiting.length > 0) {
-    // Parts of one statement do not see each other's rows, so a table has its turn once in each.
+    // Parts of one statement do not see each other's rows, so each statement has a table only once.
     const turn = [...new Map(waiting.map((insert) => [insert.table, insert])).values()]
     for (const insert of turn) waiting.splice(waiting.indexOf(insert), 1)
     await insertIntoPostgres(db, turn)
@@ -73,12 +75,12 @@ async function insertIntoPostgres(db: AnyDatabase, inserts: readonly BulkInsert[
   await db.executeQuery(CompiledQuery.raw(text, parameters))
 }
 
-/** Stands for null in a column of lines. */
+/** Represents null in a column of lines. */
 const NULL_LINE = '\u0001'
 
 /**
- * Rows as one parameter a column, a line a row: nothing is escaped, neither here nor there. Null
- * where a cell would not survive that (a line break, the mark of null, a lone empty text).
+ * Encodes rows as one parameter per column, one line per row, without escaping. Returns null if a
+ * cell contains a line break, the null marker, or is a single empty text.
  */
 function asLines({ columns, rows }: BulkInsert, parameters: string[]): string | null {
   const names = Object.keys(columns)
@@ -135,8 +137,8 @@ function valuesText(table: string, names: readonly string[], size: number, suffi
 }
 
 /**
- * A statement whose text is made once, for what runs on every request: building one costs several
- * times what it takes to run. `?` stands for a parameter.
+ * A statement with a constant text, for frequent queries: building one costs several times its
+ * execution. `?` is a parameter.
  */
 export function statement<Row>(
   text: string,
@@ -149,5 +151,5 @@ export function statement<Row>(
   }
 }
 
-/** `tx` typed for other tables: modules add theirs to one database. */
+/** Returns `tx`, typed for the tables of a module. */
 export const on = <Tables>(db: AnyDatabase): Kysely<Tables> => db as unknown as Kysely<Tables>

@@ -3,17 +3,17 @@ import pg from 'pg'
 type Result = pg.QueryResult<pg.QueryResultRow>
 
 /**
- * A client that ends its connection when PostgreSQL does not answer a query within `answerMs`: what it
- * would say later belongs to nobody any more. The query fails with `Query read timeout`, all later ones
- * at once.
+ * A client that closes its connection if PostgreSQL does not answer a query within `answerMs`,
+ * because a late answer could be mistaken for another one. The query fails with `Query read
+ * timeout`, all later ones immediately.
  *
- * The callback is given together with the query, and so not by `query_timeout` or a promise of the
- * library's own: these set it afterwards, and whole results were then seen to be kept until the next full
- * garbage collection.
+ * The callback is passed together with the query, not with `query_timeout` or a promise of the
+ * library: these attach it later and kept whole results in memory until the next full garbage
+ * collection.
  */
 export const clientClass = (answerMs: number): typeof pg.Client =>
   class extends pg.Client {
-    // One of many overloads: our queries and those of Kysely are a text, or what answers with events.
+    // One of many overloads: our queries and those of Kysely are a text or a submittable.
     override query(query: unknown, ...rest: unknown[]): never {
       const [values, callback] = rest
       if (typeof query !== 'string' || typeof values === 'function' || callback !== undefined)

@@ -3,7 +3,7 @@ import { CHANNEL, localSignals } from './signals.ts'
 import type { Signal, Signals } from './signals.ts'
 
 export interface PostgresSignalsOptions {
-  /** Called when the connection breaks or cannot be made; it is tried again. */
+  /** Called when the connection fails; it is retried. */
   readonly onError: (error: Error) => void
 }
 
@@ -11,8 +11,8 @@ const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 10_000
 
 /**
- * Signals of all processes on one PostgreSQL: a connection of its own listens on the channel. While
- * it is down, nothing is heard; so whoever waits must also look by himself from time to time.
+ * Signals of all processes on one PostgreSQL: a dedicated connection listens on the channel. While
+ * it is down, signals are lost, so waiting code must also poll.
  */
 export function postgresSignals(url: string, { onError }: PostgresSignalsOptions): Signals {
   const local = localSignals()
@@ -47,7 +47,7 @@ async function listen(
   }
 }
 
-/** Listens until the end or until the connection breaks: then it throws. */
+/** Listens until it is stopped; throws if the connection fails. */
 async function listenOnce(
   url: string,
   local: Signals,
@@ -61,9 +61,9 @@ async function listenOnce(
     keepAlive: true,
   })
   const broken = Promise.withResolvers<void>()
-  // Without a listener, an error between two queries would end the process.
+  // Without a listener, a connection error between two queries would end the process.
   client.on('error', broken.reject)
-  client.on('end', () => broken.reject(new Error('the connection for signals has ended')))
+  client.on('end', () => broken.reject(new Error('the LISTEN connection was closed')))
   client.on('notification', ({ payload }) => {
     const signal = parse(payload)
     if (signal) local.emit(signal)
@@ -79,13 +79,13 @@ async function listenOnce(
     await broken.promise
   } finally {
     over.removeEventListener('abort', stop)
-    // What breaks from here on is of no interest: the connection is given up.
+    // Further errors are irrelevant: the connection is being closed.
     broken.promise.catch(() => undefined)
     await client.end().catch(() => undefined)
   }
 }
 
-/** A signal as `notifyOthers` writes it; the channel is open to whoever uses the database. */
+/** Parses a signal of `notifyOthers`; every user of the database can write to the channel. */
 function parse(payload: string | undefined): Signal | null {
   try {
     const { topic, orgId } = JSON.parse(payload ?? '') as Partial<Record<string, unknown>>

@@ -3,14 +3,14 @@ import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { column, dialectOf } from './portable.ts'
 
-/** Where pruned ledgers begin; from then on the guard lets go of what is below. */
+/** The start of pruned ledgers; the trigger allows deletions below it. */
 export const pruning: Migration = {
   async up(db: Kysely<never>) {
     const { text, integer, clustered } = column(db)
     await sql`create table ledger_cut (
       org_id ${text} primary key, size ${integer} not null, hash ${text} not null, recorded_at ${text} not null,
       frontier ${text} not null, vkey ${text} not null) ${clustered}`.execute(db)
-    // The ledger's own entries are few among many, and looked for by kind. `/` follows `.` in byte order.
+    // Entries of kind `ledger.*` are rare and are looked up by kind. `/` follows `.` in byte order.
     await sql`create index ledger_entry_own on ledger_entry (org_id, seq)
       where kind >= 'ledger.' and kind < 'ledger/'`.execute(db)
     await sql`create index ledger_entry_carried on ledger_entry (org_id, seq)

@@ -1,4 +1,4 @@
-/** Rows of the tables that core owns. Times are RFC 3339 text, flags 0/1, JSON is text. */
+/** Rows of the core tables. Times are RFC 3339 text, flags 0/1, JSON is text. */
 export type CoreTables = {
   organization: OrganizationRow
   ingest_key: IngestKeyRow
@@ -42,7 +42,9 @@ export type IdempotencyRow = {
   created_at: string
 }
 
-/** One row an organization: its lock, the end of its chain and the version of its configuration. */
+/**
+ * One row per organization: its lock, the end of its chain and the version of its configuration.
+ */
 export type LedgerHeadRow = {
   org_id: string
   size: number
@@ -58,7 +60,9 @@ export type LedgerHeadRow = {
   config_version: number
 }
 
-/** The first nine columns are the entry; the rest are copies of payload fields, for filters only. */
+/**
+ * The first nine columns are the entry; the others are copies of payload fields, for filters only.
+ */
 export type LedgerEntryRow = {
   org_id: string
   seq: number
@@ -77,20 +81,23 @@ export type LedgerEntryRow = {
 
 export type LedgerCheckpointRow = { org_id: string; size: number; note: string }
 
-/** The root of a complete subtree of 256^level leaves, level 1 and up; leaves are the entries' own hashes. */
+/**
+ * The root of a complete subtree of 256^level leaves, from level 1; the leaves are the hashes of
+ * the entries.
+ */
 export type LedgerNodeRow = { org_id: string; level: number; idx: number; hash: string }
 
 /**
- * Where a ledger begins that was pruned; without a row, at genesis. The state after entry `size` - 1,
- * as the entry `ledger.pruned` that made the cut records it.
+ * The start of a pruned ledger: the state after entry `size` - 1, as the entry `ledger.pruned`
+ * records it. Unpruned ledgers have no row.
  */
 export type LedgerCutRow = {
   org_id: string
-  /** Entries that were removed, so the first one that is kept has this sequence number. */
+  /** Number of removed entries, which is the sequence number of the first stored one. */
   size: number
   hash: string
   recorded_at: string
   frontier: string
-  /** The key in force there. */
+  /** The key in force at the cut. */
   vkey: string
 }

@@ -4,16 +4,16 @@ import { dialectOf } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
- * From now on SQLite overwrites what this connection deletes, instead of only forgetting where it is.
- * PostgreSQL has nothing like it: dead rows are there until they are vacuumed.
+ * Makes SQLite overwrite deleted data on this connection. PostgreSQL has no equivalent: dead rows
+ * remain until a vacuum.
  */
 export async function overwriteDeleted(db: AnyDatabase): Promise<void> {
   if (dialectOf(db) === 'sqlite') await sql`pragma secure_delete = on`.execute(db)
 }
 
 /**
- * Runs work that replaces rows, and has SQLite overwrite what they were. `emptyLog` must follow.
- * PostgreSQL keeps dead rows until they are vacuumed.
+ * Runs work that replaces rows and makes SQLite overwrite the old ones. `emptyLog` must follow.
+ * PostgreSQL keeps dead rows until a vacuum.
  */
 export async function overwriting<T>(db: AnyDatabase, work: () => Promise<T>): Promise<T> {
   if (dialectOf(db) === 'postgres') return work()
@@ -22,7 +22,7 @@ export async function overwriting<T>(db: AnyDatabase, work: () => Promise<T>): P
   try {
     return await work()
   } finally {
-    // It makes every later deletion slower.
+    // Overwriting slows down every deletion.
     if (rows[0]?.secure_delete === 0) await sql`pragma secure_delete = off`.execute(db)
   }
 }
@@ -30,8 +30,8 @@ export async function overwriting<T>(db: AnyDatabase, work: () => Promise<T>): P
 const ATTEMPTS = 5
 
 /**
- * Empties SQLite's write-ahead log, which keeps pages as they were; false when another process reads
- * all the time and it stays. True on PostgreSQL, where there is nothing to empty from here.
+ * Truncates SQLite's write-ahead log, which contains old pages. Returns false if another process
+ * keeps reading the database. True on PostgreSQL, where nothing is to be done.
  */
 export async function emptyLog(db: AnyDatabase): Promise<boolean> {
   if (dialectOf(db) === 'postgres') return true

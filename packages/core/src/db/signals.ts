@@ -3,28 +3,28 @@ import { sql } from 'kysely'
 import { dialectOf } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
-/** The channel of PostgreSQL on which all processes of an installation listen. */
+/** The PostgreSQL channel of all processes of an installation. */
 export const CHANNEL = 'remit'
 
-/** Something happened in an organization that others may be waiting for; they read what it was. */
+/** A change in an organization; listeners read the change from the database. */
 export interface Signal {
   readonly topic: string
   readonly orgId: string
 }
 
 /**
- * Tells who waits, in this process and in the others of the installation, that it is worth looking
- * again. A signal may come twice and, while a connection is down, not at all: never decide by it.
+ * Notifies waiting code, in this process and in the others of the installation, that new data may
+ * exist. A signal can be repeated or lost: never base a decision on it.
  */
 export interface Signals {
   /** Calls `listener` for every signal of the topic, until the returned function is called. */
   subscribe(topic: string, listener: (orgId: string) => void): () => void
-  /** To this process only; a transaction has told the others when it commits. */
+  /** Notifies this process only; `notifyOthers` notifies the others when a transaction commits. */
   emit(signal: Signal): void
   close(): Promise<void>
 }
 
-/** Signals inside one process: all that SQLite needs. */
+/** Signals inside one process, which is sufficient for SQLite. */
 export function localSignals(): Signals {
   const emitter = new EventEmitter().setMaxListeners(0)
   return {
@@ -37,7 +37,7 @@ export function localSignals(): Signals {
   }
 }
 
-/** Lets the other processes hear of topics when the transaction commits; SQLite has none. */
+/** Notifies the other processes when the transaction commits; no-op on SQLite. */
 export async function notifyOthers(
   tx: AnyDatabase,
   orgId: string,

@@ -3,9 +3,9 @@ import { dialectOf } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
- * SQL for PostgreSQL, an expression that is never null: from its evaluation on, until the transaction or
- * the session ends, commits are durable and nothing waits for ever. A stricter `synchronous_commit` of
- * the server (`remote_apply`) stays.
+ * A PostgreSQL expression that is never null. From its evaluation until the end of the transaction
+ * or session, commits are durable and waits are limited. A stricter `synchronous_commit` of the
+ * server (`remote_apply`) is kept.
  */
 export function transactionSettings(until: 'transaction' | 'session'): string {
   const isLocal = until === 'transaction'
@@ -25,8 +25,8 @@ export function transactionSettings(until: 'transaction' | 'session'): string {
 const SETTINGS = `select ${transactionSettings('transaction')}`
 
 /**
- * Makes the commit of this very transaction durable, whatever became of the session's settings: a pooler
- * in transaction mode gives every transaction another session. `lockHead` does it too.
+ * Makes the commit of this transaction durable, regardless of the session: a pooler in transaction
+ * mode gives every transaction another session. `lockHead` does it too.
  */
 export async function makeDurable(tx: AnyDatabase): Promise<void> {
   if (dialectOf(tx) === 'postgres') await tx.executeQuery(CompiledQuery.raw(SETTINGS))

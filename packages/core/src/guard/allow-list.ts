@@ -1,8 +1,8 @@
 import type { Detection } from './detection.ts'
 
 /**
- * Leaves out what the caller allows: detectors by id, and whatever stands inside an allowed literal
- * text, compared exactly. Linear in the text for each of them.
+ * Removes detections that the caller allows: by detector id, and within an allowed literal text,
+ * compared exactly. Linear in the text for each of them.
  */
 export function withoutAllowed(
   text: string,
@@ -18,8 +18,8 @@ export function withoutAllowed(
 }
 
 /**
- * How far the literals reach that begin at or before each place. What begins there and ends by then
- * stands inside one of them.
+ * Returns, for each position, how far the literals that start at or before it extend. A span that
+ * starts there and ends by then is inside of one.
  */
 function reachOf(text: string, literals: Iterable<string>): Uint32Array {
   const reach = new Uint32Array(text.length)
@@ -33,8 +33,8 @@ function reachOf(text: string, literals: Iterable<string>): Uint32Array {
 }
 
 /**
- * Knuth, Morris and Pratt's search, which looks at each unit once or twice. `indexOf` begins anew at
- * every place, and a text that repeats itself has a literal in nearly all of its places.
+ * Knuth-Morris-Pratt search, which examines each unit once or twice. `indexOf` restarts at every
+ * position, and a repetitive text contains a literal nearly everywhere.
  */
 function markPlaces(reach: Uint32Array, text: string, literal: string): void {
   if (literal.length > text.length) return
@@ -51,7 +51,7 @@ function markPlaces(reach: Uint32Array, text: string, literal: string): void {
   }
 }
 
-/** Of each beginning of a text, how much of it is also its end, itself left out. */
+/** Returns, for each prefix of a text, the length of its longest proper border. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length)
   let matched = 0

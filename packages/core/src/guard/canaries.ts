@@ -3,37 +3,37 @@ import { normalize } from './normalize.ts'
 import { originalSpan } from './view.ts'
 import type { View, ViewName } from './view.ts'
 
-// One sighting of a canary is a leak; a flood of them need not be listed in full.
+// One occurrence of a canary is a leak; a list of all is not needed.
 const MAX_PER_CANARY = 100
 const MIN_NORMALIZED = 4
-/** Shorter ones stand by chance where one word ends a line and another begins the next: the/night. */
+/** Shorter ones occur by chance across a line break: the/night. */
 const MIN_BROKEN = 8
-// Places that hold all letters of a canary in order, and yet not the canary.
+// Spans with all letters of a canary in order that are not the canary.
 const MAX_TRIED = 100
 
-/** A planted text, as it is looked for. */
+/** A canary in its search forms. */
 export interface Canary {
   readonly given: string
-  /** As detectors read it, on one line. */
+  /** Normalized, on one line. */
   readonly line: string
   readonly letters: Letters
 }
 
-/** What a text shows, without white space. */
+/** The visible text, without white space. */
 interface Letters {
   readonly text: string
-  /** Where each of its units stands in the text with white space. */
+  /** Position of each unit in the text with white space. */
   readonly places: readonly number[]
-  /** What stands before each of them: one of the gaps below. */
+  /** The gap before each unit: one of those below. */
   readonly gaps: readonly number[]
 }
 
 const NO_GAP = 0
 const BLANK = 1
-/** It may stand for a space or for nothing. */
+/** A line break can stand for a space or for nothing. */
 const LINE_BREAK = 2
 
-/** Once for all texts of a request. */
+/** Prepared once for all texts of a request. */
 export const prepareCanaries = (canaries: readonly string[]): Canary[] =>
   canaries.map((given) => {
     const line = oneLine(normalize(given).view.text)
@@ -41,8 +41,8 @@ export const prepareCanaries = (canaries: readonly string[]): Canary[] =>
   })
 
 /**
- * Planted texts that came back. Compared as detectors read: case, accents, look-alikes, line breaks
- * and invisible characters do not hide one, and neither does an encoding that `decoded` holds.
+ * Finds canaries in a text. Compared in normalized form: case, accents, look-alikes, line breaks,
+ * invisible characters and encodings (`decoded`) do not hide one.
  */
 export function findCanaries(
   text: string,
@@ -61,7 +61,7 @@ function canariesIn(text: string, view: View, canaries: readonly Canary[]): Dete
     leak(...originalSpan(view, start, end), view.name)
   return canaries.flatMap((canary) => {
     const { given, line } = canary
-    // Without enough visible text left, only the very characters can be looked for.
+    // Without enough visible text, only exact characters can be searched for.
     if (line.trim().length < MIN_NORMALIZED) {
       if (view.name !== 'normalized') return []
       return placesOf(text, given).map((at) => leak(at, at + given.length, 'original'))
@@ -72,7 +72,7 @@ function canariesIn(text: string, view: View, canaries: readonly Canary[]): Dete
   })
 }
 
-/** A line break is as good as a space; both are one unit of a view. */
+/** A line break is equivalent to a space; both are one unit of a view. */
 const oneLine = (text: string): string => text.replaceAll('\n', ' ')
 
 function placesOf(text: string, wanted: string): number[] {
@@ -85,7 +85,7 @@ function placesOf(text: string, wanted: string): number[] {
   return places
 }
 
-/** Where line breaks stand inside the words of a canary. */
+/** Returns the line breaks inside the words of a canary. */
 function brokenPlaces(shown: Letters, { letters }: Canary): [number, number][] {
   const { length } = letters.text
   if (length < MIN_BROKEN) return []
@@ -99,7 +99,7 @@ function brokenPlaces(shown: Letters, { letters }: Canary): [number, number][] {
   return places
 }
 
-/** Whether there is a space wherever the canary has one, and nowhere else; a line break is either. */
+/** Returns true if the spaces match those of the canary; a line break matches both. */
 function isSpacedAlike(shown: Letters, at: number, { text, gaps }: Letters): boolean {
   for (let i = 1; i < text.length; i++) {
     const gap = shown.gaps[at + i]

@@ -1,4 +1,7 @@
-/** The longest card number at the start that ends where a group ends: a date may follow it. */
+/**
+ * Returns the length of the longest card number at the start that ends at a group boundary, as a
+ * date may follow.
+ */
 export function cardLength(text: string): number {
   for (let end = text.length; end >= 13; end--) {
     const atBorder = end === text.length || text[end] === ' ' || text[end] === '-'
@@ -7,7 +10,9 @@ export function cardLength(text: string): number {
   return 0
 }
 
-/** 13 to 19 digits in groups of one kind, of an issuer's range, with the Luhn check digit. */
+/**
+ * Checks 13 to 19 digits in groups of one kind: the range of an issuer and the Luhn check digit.
+ */
 function isCard(text: string): boolean {
   const digits = text.replace(/[ -]/g, '')
   if (digits.length < 13 || (text.includes(' ') && text.includes('-'))) return false

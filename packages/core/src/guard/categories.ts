@@ -1,4 +1,4 @@
-/** A kind of finding and where it stands in the two public taxonomies. */
+/** A kind of finding with its ids in the two public taxonomies. */
 interface Category {
   /** OWASP Top 10 for LLM Applications 2025 (LLM…) and for Agentic Applications 2026 (ASI…). */
   readonly owasp: readonly string[]
@@ -33,8 +33,8 @@ const CATEGORIES = {
 
 export type CategoryId = keyof typeof CATEGORIES
 
-/** The categories that signatures look for. */
+/** The categories of signatures. */
 export type InjectionCategory = Exclude<CategoryId, 'canary_leak' | 'secret' | 'pii'>
 
-/** The taxonomies' names of a category. */
+/** Returns the taxonomy ids of a category. */
 export const categoryOf = (id: CategoryId): Category => CATEGORIES[id]

@@ -1,4 +1,4 @@
-/** Why a character is not read as it stands. Counted for the answer's `normalizations`. */
+/** The reason why a character is normalized. Counted in `normalizations`. */
 export type CharacterKind =
   | 'bidi_control'
   | 'combining_mark'
@@ -11,13 +11,13 @@ export type CharacterKind =
   | 'variation_selector'
   | 'zero_width'
 
-/** The kind of a code point that shows nothing and that detectors read over; else undefined. */
+/** Returns the kind of an invisible code point that detectors skip; else undefined. */
 export function invisibleKind(code: number): CharacterKind | undefined {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 'control'
   if (code < 0xad) return undefined
   if (code === 0xad) return 'soft_hyphen'
   if (code < 0x34f) return undefined
-  // Most letters and all emoji lie in between; they are asked for once per character.
+  // Most letters and all emoji are in between; this runs once per character.
   if ((code > 0x3164 && code < 0xfe00) || (code > 0x1d17a && code < 0xe0000)) return undefined
   if (within(code, ZERO_WIDTH)) return 'zero_width'
   if (within(code, BIDI_CONTROLS)) return 'bidi_control'
@@ -59,13 +59,15 @@ const FILLERS: Ranges = [
 const within = (code: number, ranges: Ranges): boolean =>
   ranges.some(([first, last]) => code >= first && code <= last)
 
-// Letters that other alphabets draw as Latin ones. Read so only in words that mix alphabets, or
-// every Russian word would turn into nonsense.
+// Letters of other alphabets that look like Latin ones. Replaced only in words that mix alphabets,
+// so that Russian words stay intact.
 const LOOK_ALIKES =
   'аa вb еe һh іi јj кk мm нh оo рp сc ѕs тt уy хx ԁd ԛq ԝw ӏl ьb пn гr иu αa βb γy εe ηn ιi κk μu νv οo ρp σo τt υu χx ωw օo սu հh ոn ցg յj'
 
 const LATIN = new Uint16Array(0x600)
 for (const pair of LOOK_ALIKES.split(' ')) LATIN[pair.charCodeAt(0)] = pair.charCodeAt(1)
 
-/** The Latin letter (lower case, as a code) that this lower-case letter looks like, or 0. */
+/**
+ * Returns the Latin letter (lower case, as a code) that this lower-case letter looks like, or 0.
+ */
 export const latinLookAlike = (unit: number): number => LATIN[unit] ?? 0

@@ -5,9 +5,12 @@ import { fail } from '../base/errors.ts'
 import { checkContent } from './guard.ts'
 import type { Opinions } from './second-opinion.ts'
 
-/** Texts of so many UTF-16 units together are checked at once: some 5 ms, 30 where built to be slow. */
+/**
+ * Texts up to this total of UTF-16 units are checked on the event loop: about 5 ms, 30 for the
+ * slowest input.
+ */
 const INLINE_LENGTH = 16_384
-/** Many times what the largest body takes. */
+/** Many times the duration of the largest body. */
 const LIMIT_MS = 20_000
 
 interface CheckTask {
@@ -15,15 +18,15 @@ interface CheckTask {
   readonly opinions: Opinions | undefined
 }
 
-/** One answer. */
+/** Returns one part. */
 export const checkJob: Job<CheckTask, GuardAnswer> = {
   name: 'guard',
   run: ({ request, opinions }, tell) => tell(checkContent(request, opinions)),
 }
 
 /**
- * `checkContent`, by a worker where the texts are long, so that other requests need not wait. Throws
- * `deadline_exceeded` or `overloaded`: a text that was not checked to the end has no verdict.
+ * Runs `checkContent`, in a worker if the texts are long, so that other requests need not wait.
+ * Throws `deadline_exceeded` or `overloaded`: an incomplete check has no verdict.
  */
 export async function checkAnywhere(
   { request, opinions }: CheckTask,
@@ -37,8 +40,8 @@ export async function checkAnywhere(
   if (answer) return answer
   const later = { headers: { 'Retry-After': '1' } }
   throw ended === 'time'
-    ? fail('deadline_exceeded', 'The check took too long; there is no verdict', later)
-    : fail('overloaded', 'The check needs more memory than there is; there is no verdict', later)
+    ? fail('deadline_exceeded', 'The check exceeded its time limit and has no verdict', later)
+    : fail('overloaded', 'The check exceeded its memory limit and has no verdict', later)
 }
 
 const lengthOf = ({ content, messages = [] }: GuardRequest): number =>

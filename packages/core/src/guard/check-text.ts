@@ -16,7 +16,7 @@ import { viewsOf } from './views/views.ts'
 import { cutOut } from './redact.ts'
 import { findSecrets } from './secrets.ts'
 
-/** What a request gives beside the texts. */
+/** Inputs of a request other than the texts. */
 export interface Given {
   readonly thresholds: Thresholds
   readonly canaries: readonly Canary[]
@@ -24,11 +24,11 @@ export interface Given {
   readonly explain: boolean
 }
 
-/** What the guard says of one text. */
+/** The result for one text. */
 export interface TextVerdict {
   readonly action: GuardAction
   readonly flagged: boolean
-  /** 0 to 1: how sure it is that the text attacks or leaks. Secrets and personal data do not count. */
+  /** 0 to 1: probability of an attack or a leak. Excludes secrets and personal data. */
   readonly score: number
   readonly detections: readonly Detection[]
   readonly counts: ReadonlyMap<CharacterKind, number>

@@ -4,10 +4,10 @@ import type { Caller } from '../caller/caller.ts'
 import { ownAgent } from '../caller/own-agent.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
-/** What a check is remembered by: the verdict and a hash, never the text. */
+/** The record of a check: the verdict and a hash, never the text. */
 export interface GuardCheckMade {
   readonly agentId: string | null
-  /** What decisions have as `context.session_id` and `context.request_id`. */
+  /** `context.session_id` and `context.request_id` of decisions. */
   readonly sessionId?: string
   readonly requestId?: string
   readonly action: GuardAnswer['action']
@@ -26,20 +26,20 @@ export interface GuardCheckMade {
 }
 
 /**
- * Told of every check. `made` hears of a verdict that is not a plain allow before it is answered; one
- * that throws a `Failure` becomes the answer: what must be recorded and was not, has not happened.
- * `passed` hears of plain allows, which are only counted.
+ * Observes every check. `made` is called with a verdict other than a plain allow before the
+ * response; a `Failure` that it throws becomes the response, because an unrecorded check must not
+ * count. `passed` is called with plain allows, which are only counted.
  */
 export interface GuardChecks {
   made(caller: Caller, check: GuardCheckMade): Promise<void>
   passed?(orgId: string, agentId: string | null): void
 }
 
-/** Whose text it is: a credential checks for its own agent, whether it says so or not. */
+/** Returns the agent of a text: a credential always checks for its own agent. */
 export const checkedAgent = (caller: Caller, { agent_id }: GuardRequest): string | null =>
   ownAgent(caller) ?? agent_id ?? null
 
-/** What there is to remember of a check; null for a plain allow. */
+/** Returns the record of a check; null for a plain allow. */
 export function checkMade(
   agentId: string | null,
   request: GuardRequest,

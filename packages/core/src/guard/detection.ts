@@ -3,7 +3,7 @@ import type { CategoryId } from './categories.ts'
 import type { Term } from './model/model.ts'
 import type { ViewName } from './view.ts'
 
-/** Something a detector found. Positions are UTF-16 indices into the original text. */
+/** A match of a detector. Positions are UTF-16 indices into the original text. */
 export interface Detection {
   readonly detector: string
   readonly category: CategoryId
@@ -11,37 +11,37 @@ export interface Detection {
   readonly start: number
   readonly end: number
   readonly view: ViewName
-  /** What stands there as the detector read it, where the original shows something else. */
+  /** The text as the detector read it, if the original differs. */
   readonly decoded?: string
-  /** How the answer's `reasons` name it: `secret:jwt`. */
+  /** The code in `reasons`: `secret:jwt`. */
   readonly reason: string
-  /** How sure this is to be an attack, 0 to 1. Not for what is cured by taking it out. */
+  /** Probability of an attack, 0 to 1. Not for detections that redaction fixes. */
   readonly risk?: number
-  /** What weighed most in a judgement of the model, if asked for. */
+  /** The largest weights of a judgement of the model, on request. */
   readonly terms?: readonly Term[]
-  /** What redaction puts in its place; absent for what redaction leaves. */
+  /** The replacement for redaction; absent if redaction keeps the text. */
   readonly replacement?: string
 }
 
 const WINDOW = 2_000
-// Certainty would have no logarithm; rounding gives it back.
+// Certainty has no logarithm; rounding restores it.
 const ALMOST_SURE = 1 - 1e-9
 
 /**
- * The risk of a text: that of its signatures together, or that of the model where it is surer. The
- * model has seen the signatures, so its word is not one more hint beside theirs.
+ * Returns the risk of a text: that of its signatures together, or that of the model if it is
+ * higher. Not combined, because the model uses the signatures as features.
  */
 export function riskOf(detections: readonly Detection[]): number {
   const [judged = [], others = []] = [true, false].map((ofModel) =>
     detections.filter(({ detector }) => detector.startsWith('model.') === ofModel),
   )
-  // A long text is judged in thousands of stretches, too many for the arguments of a call.
+  // A long text has thousands of stretches, too many for the arguments of a call.
   return judged.reduce((most, { risk = 0 }) => Math.max(most, risk), pooledRisk(others))
 }
 
 /**
- * The risk of the riskiest stretch of 2,000 UTF-16 units: 1 − Π(1 − risk) over the detectors that
- * fire in it, each counted once. Over a whole book, harmless coincidences would add up.
+ * Returns the highest risk of a window of 2,000 UTF-16 units: 1 − Π(1 − risk) over the detectors in
+ * it, each counted once. Over a whole book, harmless coincidences would add up.
  */
 export function pooledRisk(detections: readonly Detection[]): number {
   const risky = detections.filter(({ risk = 0 }) => risk > 0).toSorted((a, b) => a.start - b.start)
@@ -60,7 +60,9 @@ export function pooledRisk(detections: readonly Detection[]): number {
   return round(1 - Math.exp(least))
 }
 
-/** The detectors inside the window, and the logarithm of the chance that all of them err. */
+/**
+ * The detectors inside the window, and the logarithm of the probability that all of them are wrong.
+ */
 class Window {
   log = 0
   readonly #inside = new Map<string, { count: number; log: number }>()
@@ -83,5 +85,5 @@ class Window {
   }
 }
 
-/** To four decimals; more would claim a precision that the weights do not have. */
+/** To four decimals; the weights are not more precise. */
 const round = (risk: number): number => Math.round(risk * 1e4) / 1e4

@@ -1,10 +1,13 @@
-// `logo@2x.png` and `git@host` have the form of an address and are none.
+// `logo@2x.png` and `git@host` look like addresses, but are not.
 const FILE_NAME = /\.(?:css|gif|ico|jpe?g|js|json|md|pdf|png|svg|ts|webp|zip)$/i
 const LOCAL_PART = /[\p{L}\p{N}._%+-]{1,65}$/u
 const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}.-]{0,252}\.\p{L}{2,24}(?![\p{L}\p{N}_-])/uy
 const MAX_LOCAL = 64
 
-/** The e-mail addresses of a text, [start, end). From every @ both ways, which is linear. */
+/**
+ * Yields the e-mail addresses of a text, [start, end). Searches from every @ in both directions,
+ * which is linear.
+ */
 export function* findEmails(text: string): Generator<readonly [start: number, end: number]> {
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     DOMAIN.lastIndex = at + 1
@@ -19,7 +22,7 @@ export function* findEmails(text: string): Generator<readonly [start: number, en
 const USERINFO = /:\/\/[^\s/?#]*$/
 const MAX_USERINFO = 256
 
-/** What stands before the @ of a URL is a name and a password, and what follows is its host. */
+/** Returns true if the text before the @ is the user information of a URL. */
 const isUserinfo = (text: string, at: number): boolean =>
   USERINFO.test(text.slice(Math.max(0, at - MAX_USERINFO), at))
 

@@ -1,6 +1,6 @@
 type Ranges = readonly (readonly [first: number, last: number])[]
 
-// Shapes that Unicode gives no plain letter for, though people use them as letters.
+// Letter-like shapes for which Unicode defines no plain letter.
 const STYLED: Ranges = [
   [0x1f150, 0x1f169],
   [0x1f170, 0x1f189],
@@ -18,7 +18,8 @@ const PUNCTUATION = new Map(
 )
 const ALPHABETIC = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
 const MARKS = /\p{M}/gu
-// Accents that go on any letter; those of one script, such as Indic vowels, are part of its words.
+// Combining accents of any script; those of one script, such as Indic vowels, are part of its
+// words.
 const GENERIC_MARKS: Ranges = [
   [0x300, 0x36f],
   [0x1ab0, 0x1aff],
@@ -27,18 +28,17 @@ const GENERIC_MARKS: Ranges = [
   [0xfe20, 0xfe2f],
 ]
 
-/** How a visible character is read. */
+/** The normalized form of a visible character. */
 export interface Folded {
-  /** Empty for a mark, which is read over. */
+  /** Empty for a mark, which is skipped. */
   readonly text: string
-  /** A plain letter or digit in disguise: full-width, circled, mathematical, small capitals. */
+  /** True for a styled letter or digit: full-width, circled, mathematical, small capitals. */
   readonly styled: boolean
 }
 
 /**
- * What detectors read for one visible character: its compatibility form (Unicode's NFKC) in lower
- * case, Latin, Greek and Cyrillic letters without accents, one kind of quotes and dashes, and a
- * space for `_`.
+ * Normalizes one visible character: its compatibility form (NFKC) in lower case, Latin, Greek and
+ * Cyrillic letters without accents, one kind of quotes and dashes, and a space for `_`.
  */
 export function foldCharacter(character: string): Folded {
   if (isGenericMark(character)) return { text: '', styled: false }
@@ -53,7 +53,7 @@ export function foldCharacter(character: string): Folded {
   return { text, styled: changed && /^[a-z0-9]/.test(text) }
 }
 
-/** The letter or sign that a character has the shape of, by no rule of Unicode's. */
+/** Returns the letter or sign that a character looks like, beyond the rules of Unicode. */
 const plainShape = (character: string): string =>
   PUNCTUATION.get(character) ??
   SMALL_CAPITALS.get(character) ??

@@ -9,7 +9,7 @@ import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
 import type { Opinions } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
-/** A text of the request with its verdict; `index` and `role` in the messages form. */
+/** A text of the request with its verdict; `index` and `role` for messages. */
 interface Checked {
   readonly text: string
   readonly verdict: TextVerdict
@@ -24,8 +24,8 @@ const MAX_EXCERPT = 2_000
 const MAX_TERMS = 10
 
 /**
- * The guard's answer to a request. Pure: no clock, no store, no network. `opinions` are what another
- * model found in each text.
+ * Returns the result of the guard for a request. Pure: no clock, no store, no network. `opinions`
+ * are the detections of the external model for each text.
  */
 export function checkContent(request: GuardRequest, opinions: Opinions = []): GuardAnswer {
   const thresholds = thresholdsOf(request)
@@ -74,7 +74,7 @@ export function checkContent(request: GuardRequest, opinions: Opinions = []): Gu
 const strongest = (actions: readonly GuardAction[]): GuardAction =>
   actions.reduce((best, action) => (STRENGTH[action] > STRENGTH[best] ? action : best), 'allow')
 
-/** Why the answer is not a plain allow: what redaction takes out, and what made a text flagged. */
+/** Returns the reasons of a result: redacted findings, and the causes of a flag. */
 function reasonsOf(verdicts: readonly TextVerdict[], flagAt: number): string[] {
   const reasons = verdicts.flatMap(({ score, detections }) =>
     detections
@@ -88,7 +88,7 @@ function categoriesOf(verdicts: readonly TextVerdict[]): GuardAnswer['categories
   const scores = new Map<Detection['category'], number>()
   for (const { detections } of verdicts) {
     for (const [id, members] of Map.groupBy(detections, ({ category }) => category)) {
-      // What is found by its form and check digits is certain.
+      // Findings with a fixed form and check digits are certain.
       const score = members.some(({ risk }) => risk === undefined) ? 1 : riskOf(members)
       scores.set(id, Math.max(score, scores.get(id) ?? 0))
     }
@@ -101,7 +101,7 @@ function categoriesOf(verdicts: readonly TextVerdict[]): GuardAnswer['categories
     })
 }
 
-/** In order of the text; of a flood of findings the severest 1,000. */
+/** In text order; at most the 1,000 most severe findings. */
 function findingsOf(checked: readonly Checked[]): GuardFinding[] {
   const findings = checked.flatMap(({ text, verdict, index }) =>
     verdict.detections.map((detection): GuardFinding => ({

@@ -7,8 +7,8 @@ const LENGTH_OF = new Map(
 )
 
 /**
- * How many units from the start are an international bank account number (ISO 13616), blanks
- * between its groups included; 0 when the country, the length or the check digits are wrong.
+ * Returns the length of an international bank account number (ISO 13616) at the start, including
+ * blanks between its groups; 0 for a wrong country, length or check digits.
  */
 export function ibanLength(text: string): number {
   const length = LENGTH_OF.get(text.slice(0, 2))

@@ -18,20 +18,20 @@ const onOutput = indexSignatures(
   signatures.filter(({ category }) => category === 'data_exfiltration'),
 )
 
-// Hidden text is bad enough; hidden text that gives orders is beyond doubt.
+// Hidden text is suspicious; hidden text with instructions is certain.
 const HIDDEN_ORDER = 0.95
 const FLAGGED = 0.5
 const MAX_DECODED = 500
-// Units of these views stand in the order of the original.
+// Units of these views are in the order of the original.
 const IN_ORDER: ReadonlySet<View['name']> = new Set(['original', 'normalized', 'separators'])
 const PLAIN: ReadonlySet<View['name']> = new Set(['original', 'normalized'])
 
-/** A text as it was sent, as it is read, and what it hides. */
+/** A text in its original and normalized form, with its hidden text. */
 export interface Forms {
   readonly text: string
   readonly normalized: View
   readonly hidden: View | null
-  /** Where the text holds secrets alone, which the model does not read. */
+  /** Spans with secrets only, which the model does not read. */
   readonly opaque?: readonly Span[]
 }
 
@@ -41,21 +41,21 @@ export interface HowToRead {
   readonly explain: boolean
 }
 
-/** A form of the text with what was found in it. */
+/** A view of the text with its detections. */
 export interface ReadView {
   readonly view: View
   readonly hits: readonly Hit[]
   readonly judgements: readonly Judgement[]
 }
 
-/** What the signatures and the model find in a text and in what it may say besides. */
+/** Returns the detections of signatures and model in a text and in its decoded views. */
 export function findInjections(forms: Forms, how: HowToRead, model: Model): Detection[] {
   const seen = new Set<string>()
   return readViews(forms, how, model).flatMap(({ view, hits, judgements }) => [
     ...hits
       .map((hit) => ofHit(hit, view))
       .filter(({ detector, start }) => {
-        // The same words are often read in several forms.
+        // Several views often contain the same words.
         const key = `${detector} ${start}`
         return !seen.has(key) && seen.add(key)
       }),
@@ -63,7 +63,7 @@ export function findInjections(forms: Forms, how: HowToRead, model: Model): Dete
   ])
 }
 
-/** Every form of the text, read. */
+/** Returns every view of the text with its detections. */
 export function readViews(forms: Forms, how: HowToRead, model: Model): ReadView[] {
   const { text, normalized, hidden, opaque = [] } = forms
   const read = (view: View, index = signatureIndex, source = how.source): ReadView => {
@@ -79,7 +79,7 @@ export function readViews(forms: Forms, how: HowToRead, model: Model): ReadView[
   return [
     read(plain),
     ...viewsOf(text, plain, model.vocabulary).map((view) => read(view)),
-    // Nobody hides a text for the user to read: it is read as strictly as a document.
+    // Hidden text is not meant for the user: it is judged as strictly as a document.
     ...(hidden
       ? hiddenViews(hidden, model).map((view) => read(view, signatureIndex, 'document'))
       : []),

@@ -1,6 +1,6 @@
 /**
- * The parts of the guard that training and measuring share with it (`tools/guard-training`), so that
- * texts are read in exactly one way. No stable interface: it changes with the guard.
+ * The parts of the guard that training and measuring share with it (`tools/guard-training`), so
+ * that texts are read in exactly one way. Not a stable interface.
  * @module
  */
 export { checkContent } from './guard.ts'

@@ -4,23 +4,24 @@ import type { View } from './view.ts'
 
 /** Invisible text of one text. */
 export interface Invisible {
-  /** Runs that hide something. */
+  /** Runs that hide text. */
   readonly detections: readonly Detection[]
-  /** What to take out: [start, end) in the original. */
+  /** Spans to remove: [start, end) in the original. */
   readonly removals: readonly (readonly [start: number, end: number])[]
-  /** What tag characters spell, if there are any. */
+  /** The text of tag characters, if any. */
   readonly hidden: View | null
 }
 
 const NOTHING: Invisible = { detections: [], removals: [], hidden: null }
 const BEYOND_ASCII = /[^\t\n\r -~]/
-// A flag of a region: black flag, its letters as tags, and the closing tag. The one use tags have.
+// A flag of a region: black flag, its letters as tags, and the closing tag. The only regular use of
+// tags.
 const FLAG = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/uy
-// One of these alone, or two, shapes Persian, Indic, emoji and two-way text.
+// One or two of these shape Persian, Indic, emoji and bidirectional text.
 const SHAPING = new Set([0xad, 0x34f, 0x61c, 0x200c, 0x200d, 0x200e, 0x200f])
 const MAX_SHAPING = 3
 
-/** Finds text that a reader does not see and a model may. Linear. */
+/** Finds text that a reader does not see but a model may read. Linear. */
 export function findInvisible(text: string): Invisible {
   if (!BEYOND_ASCII.test(text)) return NOTHING
   const detections: Detection[] = []
@@ -44,7 +45,7 @@ export function findInvisible(text: string): Invisible {
   return { detections, removals, hidden: tags.view() }
 }
 
-/** White space and ordinary control characters are no hiding place. */
+/** White space and ordinary control characters do not count as hidden. */
 function isInvisible(code: number): boolean {
   const kind = invisibleKind(code)
   return kind !== undefined && kind !== 'control'
@@ -105,7 +106,7 @@ function judge(run: Run, decoded: string): Detection | undefined {
   return undefined
 }
 
-/** Collects what tag characters spell: U+E0020 to U+E007E mirror ASCII. */
+/** Collects the text of tag characters: U+E0020 to U+E007E mirror ASCII. */
 class TagReader {
   #text = ''
   readonly #starts: number[] = []

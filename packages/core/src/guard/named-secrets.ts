@@ -1,16 +1,16 @@
 import { entropyOf, isRandom, restlessness } from './random.ts'
 
-/** A secret without a form of its own, told by the name before it. Group 1 is the secret. */
+/** A secret without its own format, recognized by the name before it. Group 1 is the secret. */
 export interface NamedSecret {
   readonly kind: string
   readonly pattern: RegExp
-  /** Whether the value can be a secret: names, placeholders and code are none. */
+  /** Returns false for values that cannot be secrets: names, placeholders and code. */
   readonly accepts: (value: string) => boolean
 }
 
 const SEPARATOR = '["\'\\]]{0,2}[ \\t]{0,3}(?::=|=>|[:=])[ \\t]{0,3}["\'`]?'
 
-/** Every one of them begins with one of these; few texts have any. */
+/** Common prefixes of the names; few texts contain any. */
 export const NAMES_OF_SECRETS =
   /pass(?:w|phrase)|pwd|secret|bearer|[_. -]?(?:key|token)["'\]]{0,2}[ \t]{0,3}[:=]/i
 
@@ -36,9 +36,9 @@ export const GENERIC_SECRETS: readonly NamedSecret[] = [
   },
 ]
 
-/** Bits in all; eight random letters and digits have 24 at most. */
+/** Minimum entropy in bits; eight random letters and digits have at most 24. */
 const MIN_BITS = 22
-/** Above `camelCaseNames`. */
+/** Above that of `camelCaseNames`. */
 const MIN_RESTLESSNESS = 0.25
 const CODE = /^[\w.[\]-]*[({[]|^[$%{]|^[A-Za-z_]+(?:[._-][A-Za-z_]+)*$|^(.)\1+$/
 

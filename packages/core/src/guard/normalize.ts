@@ -4,7 +4,7 @@ import { foldCharacter } from './fold.ts'
 import type { Folded } from './fold.ts'
 import type { View } from './view.ts'
 
-/** A text as detectors read it, and what was changed on the way, by kind. */
+/** A normalized text, and the number of changes by kind. */
 export interface Normalized {
   readonly view: View
   readonly counts: ReadonlyMap<CharacterKind, number>
@@ -13,15 +13,15 @@ export interface Normalized {
 const SPACE = 0x20
 const NEWLINE = 0x0a
 const UNDERSCORE = 0x5f
-// No character may grow to more than this per UTF-16 unit: a ligature of 18 letters must not
-// multiply the work of every detector.
+// Maximum expansion per UTF-16 unit: a ligature of 18 letters must not multiply the work of every
+// detector.
 const GROWTH = 3
 const BEYOND_ASCII = /[^\0-\x7f]/
 
 /**
- * The form that the signatures read, in one pass: lower case without accents, styled letters and
- * look-alikes as plain ones, invisible characters left out, every run of white space one space, or
- * one newline if it holds one. Time and memory are linear in the text.
+ * Normalizes a text for the signatures in one pass: lower case without accents, styled letters and
+ * look-alikes as plain ones, no invisible characters, every run of white space as one space, or one
+ * newline if it contains one. Time and memory are linear in the text.
  */
 export function normalize(text: string): Normalized {
   const writer = new Writer(BEYOND_ASCII.test(text) ? text.length * GROWTH : text.length)
@@ -46,7 +46,7 @@ class Writer {
   readonly #starts: Uint32Array
   readonly #ends: Uint32Array
   #length = 0
-  /** Whether any letter could be read as a Latin one. */
+  /** True if a letter may be a look-alike of a Latin one. */
   #foreign = false
 
   constructor(most: number) {
@@ -63,9 +63,9 @@ class Writer {
     else this.#push(unit, at, at + 1)
   }
 
-  /** One code point beyond ASCII that stands at `start` up to `end`. */
+  /** Handles one code point beyond ASCII at `start` to `end`. */
   other(code: number, start: number, end: number): void {
-    // The bulk of Chinese, Japanese and Korean text stays as it is.
+    // Most Chinese, Japanese and Korean text is unchanged.
     if ((code >= 0x3041 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3)) {
       if (code !== 0x3164) return this.#push(code, start, end)
     }
@@ -86,7 +86,7 @@ class Writer {
     }
   }
 
-  /** Reads foreign look-alikes as Latin letters in words that also hold Latin letters. */
+  /** Replaces foreign look-alikes in words that also contain Latin letters. */
   readLookAlikes(): void {
     if (!this.#foreign) return
     for (let at = 0; at < this.#length; at++) {
@@ -138,7 +138,7 @@ class Writer {
   }
 }
 
-// Folding asks Unicode's tables a few times per character, and texts repeat theirs.
+// Folding uses several Unicode lookups per character, and characters repeat.
 const known = new Map<string, Folded>()
 const MAX_KNOWN = 10_000
 

@@ -6,19 +6,19 @@ const PEM =
   /^-----BEGIN [A-Z0-9 ]{0,60}-----(?:[\r\n]|\\[rn]){0,4}(?:[A-Za-z-]{1,20}: [\w,-]{1,80}(?:[\r\n]|\\[rn]){1,4}){0,3}([A-Za-z0-9+/=\r\n\\]+)-----END [A-Z0-9 ]{1,60}-----$/
 const MIN_PEM_ENTROPY = 4
 const MIN_RESTLESSNESS = 0.2
-/** The scheme and the name of the user before the password of a URL. */
+/** The scheme and user name before the password of a URL. */
 const URL_BEGINNING = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:$/i
 const MAX_BEGINNING = 100
 const WORD = /\p{L}{4,}/gu
 const MAX_WORDS = 2
 
-/** Where a text holds a secret and nothing that could be said with it: [start, end). */
+/** A span with a secret and no other text: [start, end). */
 export type Span = readonly [start: number, end: number]
 
 /**
- * Stretches that are a secret alone: a model that was taught with language mistakes key blocks and
- * credentials in URLs for orders. What could hide words stays: a block whose body is not random, and
- * a user and password of more than two words.
+ * Returns spans that contain only a secret: the language model mistakes key blocks and credentials
+ * in URLs for instructions. Spans that could hide words are excluded: a block whose body is not
+ * random, and a user and password of more than two words.
  */
 export const opaqueSpans = (text: string, secrets: readonly Detection[]): Span[] =>
   secrets.flatMap(({ detector, start, end }): Span[] => {
@@ -37,7 +37,7 @@ function isKeyBlock(block: string): boolean {
   return entropyOf(body) >= MIN_PEM_ENTROPY && restlessness(body) >= MIN_RESTLESSNESS
 }
 
-/** The view with blanks where these stretches of the original stand. Spans come in any order. */
+/** Returns the view with blanks in place of spans of the original. Spans can be in any order. */
 export function blanked(view: View, spans: readonly Span[]): View {
   if (spans.length === 0) return view
   const sorted = spans.toSorted(([a], [b]) => a - b)
@@ -52,7 +52,7 @@ export function blanked(view: View, spans: readonly Span[]): View {
   return { ...view, text: text + view.text.slice(done) }
 }
 
-/** The first unit of a view that stands at or after this place of the original; places ascend. */
+/** Returns the first unit of a view at or after this position of the original; positions ascend. */
 function firstFrom(starts: Uint32Array, place: number): number {
   let low = 0
   let high = starts.length

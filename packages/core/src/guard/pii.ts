@@ -3,7 +3,7 @@ import type { Detection } from './detection.ts'
 import { findEmails } from './email.ts'
 import { ibanLength } from './iban.ts'
 
-// Both begin at a border, so that a long run is read once.
+// Both start at a boundary, so that a long run is scanned once.
 const CARD = /(?<![\p{L}\p{N}_.-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\p{L}_\d])/gu
 const IBAN = /(?<![\p{L}\p{N}_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gu
 
@@ -11,7 +11,10 @@ const IBAN = /(?<![\p{L}\p{N}_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gu
 const INTERNATIONAL = /(?<![\p{L}\p{N}_+])\+[1-9](?:[ .()/-]{0,2}\d){7,14}(?!\d)/gu
 const NORTH_AMERICAN = /(?<![\p{L}\p{N}_]|\+1[ .-]?)\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}(?![\p{N}])/gu
 
-/** E-mail addresses, telephone numbers, payment cards and bank accounts that pass their checks. Linear. */
+/**
+ * Finds e-mail addresses, telephone numbers, payment cards and bank accounts with valid check
+ * digits. Linear.
+ */
 export function findPersonalData(text: string): Detection[] {
   return [
     ...Array.from(findEmails(text), ([start, end]) => detection('email', start, end)),
@@ -22,7 +25,7 @@ export function findPersonalData(text: string): Detection[] {
   ]
 }
 
-/** `lengthOf` says how many units of a match are the thing; 0 for none. */
+/** `lengthOf` returns the length of the number in a match; 0 for none. */
 function findNumbers(
   text: string,
   kind: string,
@@ -34,7 +37,7 @@ function findNumbers(
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const length = lengthOf(match[0])
     if (length > 0) found.push(detection(kind, match.index, match.index + length))
-    // A match may reach into the next number: go on after what was this one.
+    // A match may extend into the next number: continue after this one.
     pattern.lastIndex = match.index + Math.max(1, length)
   }
   return found

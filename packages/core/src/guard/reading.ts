@@ -1,6 +1,6 @@
 import type { GuardCheck, GuardMessage, GuardRequest, GuardSource } from '@remit/contract'
 
-/** How one text is to be read. */
+/** The options for the check of one text. */
 export interface Reading {
   readonly source: GuardSource
   readonly direction: 'input' | 'output'
@@ -8,19 +8,19 @@ export interface Reading {
 }
 
 const EVERYTHING: readonly GuardCheck[] = ['injection', 'secrets', 'pii', 'invisible', 'canary']
-// Seven in ten real system prompts look like attacks, so they are not read for them.
+// Seven in ten real system prompts look like attacks, so they are not checked for them.
 const OF_SYSTEM: readonly GuardCheck[] = ['secrets', 'invisible', 'canary']
-// A system message is where a canary is planted.
+// System messages contain the canaries themselves.
 const OF_SYSTEM_MESSAGE: readonly GuardCheck[] = ['secrets', 'invisible']
 const OF_ASSISTANT_MESSAGE: readonly GuardCheck[] = ['secrets', 'canary']
 
-/** How the `content` of a request is read. */
+/** Returns the options for the `content` of a request. */
 export function readingOfContent({ source, direction, checks }: GuardRequest): Reading {
   const byDefault = source === 'system' ? OF_SYSTEM : EVERYTHING
   return { source, direction, checks: new Set(checks ?? byDefault) }
 }
 
-/** How one of a request's `messages` is read: its role says where it comes from. */
+/** Returns the options for one of the `messages`: its role determines its source. */
 export function readingOfMessage(request: GuardRequest, { role }: GuardMessage): Reading {
   const { source, direction, byDefault } = byRole(request)[role]
   return { source, direction, checks: new Set(request.checks ?? byDefault) }
@@ -31,7 +31,7 @@ interface RoleReading extends Pick<Reading, 'source' | 'direction'> {
 }
 
 function byRole(request: GuardRequest): Record<GuardMessage['role'], RoleReading> {
-  // Under `output` the answers are what is checked; otherwise they are history.
+  // With `output`, the answers of the model are checked; otherwise they are history.
   const ofAssistant = request.direction === 'output' ? EVERYTHING : OF_ASSISTANT_MESSAGE
   const system: RoleReading = { source: 'system', direction: 'input', byDefault: OF_SYSTEM_MESSAGE }
   return {
@@ -43,7 +43,7 @@ function byRole(request: GuardRequest): Record<GuardMessage['role'], RoleReading
   }
 }
 
-/** From which score on a text is flagged, and blocked. */
+/** The scores from which a text is flagged, and blocked. */
 export interface Thresholds {
   readonly flag: number
   readonly block: number
@@ -55,7 +55,7 @@ const BY_SENSITIVITY: Readonly<Record<GuardRequest['sensitivity'], Thresholds>> 
   high: { flag: 0.35, block: 0.65 },
 }
 
-/** A given threshold flags; nothing is blocked below it. */
+/** A threshold of the request sets the flag score; scores below it are never blocked. */
 export function thresholdsOf({ sensitivity, threshold }: GuardRequest): Thresholds {
   const { flag, block } = BY_SENSITIVITY[sensitivity]
   return { flag: threshold ?? flag, block: Math.max(block, threshold ?? 0) }

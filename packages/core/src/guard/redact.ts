@@ -1,11 +1,11 @@
-/** Something to take out of a text, and what to put in its place. */
+/** A span to remove from a text, with its replacement. */
 export interface Cut {
   readonly start: number
   readonly end: number
   readonly replacement: string
 }
 
-/** The text with every cut made. Of cuts that overlap, the first names what stood there. */
+/** Returns the text with all cuts applied. Of overlapping cuts, the first has precedence. */
 export function cutOut(text: string, cuts: readonly Cut[]): string {
   const sorted = cuts.toSorted((a, b) => a.start - b.start || b.end - a.end)
   let result = ''

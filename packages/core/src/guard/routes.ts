@@ -11,17 +11,17 @@ import type { SecondModel } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
 interface GuardDeps {
-  /** Told of checks. */
+  /** Observers of checks. */
   readonly observers: readonly GuardChecks[]
-  /** Asked for its own verdict. */
+  /** The external model. */
   readonly second: SecondModel | null
   /** Checks long texts. */
   readonly computer: Computer
 }
 
-/** The guard's one route. */
+/** The route of the guard. */
 export function guardRoutes({ observers, second, computer }: GuardDeps): Route[] {
-  // Read now, so that the first request does not wait for it, and a damaged file stops the start.
+  // Loaded now, so that the first request does not wait, and a damaged file prevents the start.
   shippedModel()
   return implement(
     { checkContent: guard.checkContent },

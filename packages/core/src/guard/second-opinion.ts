@@ -5,20 +5,20 @@ import type { Detection } from './detection.ts'
 import { readingOfContent, readingOfMessage } from './reading.ts'
 import type { Reading } from './reading.ts'
 
-/** Which texts count as attacks when the other model does not answer. */
+/** Texts that count as attacks while the external model is unavailable. */
 export const FAIL_CLOSED = ['none', 'documents', 'all'] as const
 export type FailClosed = (typeof FAIL_CLOSED)[number]
 
-/** A bigger model that scores texts over HTTP. */
+/** An external model that scores texts over HTTP. */
 export interface SecondModel {
   readonly url: string
   readonly deadlineMs: number
   readonly failClosed: FailClosed
-  /** Told why it did not answer. */
+  /** Called with the error when it fails. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** For each text of a request what another model found, in order. */
+/** The detections of the external model for each text of a request, in order. */
 export type Opinions = readonly (readonly Detection[])[]
 
 const Answer = z.object({ scores: z.array(z.number().min(0).max(1)) })
@@ -29,7 +29,7 @@ interface Asked {
   readonly reading: Reading
 }
 
-/** Asks the model about all texts of the request that are read for injections, in one request. */
+/** Scores all texts of the request that are checked for injections, in one call. */
 export async function secondOpinions(
   request: GuardRequest,
   model: SecondModel,
@@ -59,7 +59,7 @@ const isScored = ({ text, reading }: Asked): boolean =>
   reading.direction === 'input' &&
   reading.checks.has('injection')
 
-/** Null where there is no answer in time, or none that can be used. */
+/** Returns null without a valid response in time. */
 async function scoresOf(
   wanted: readonly Asked[],
   { url, deadlineMs, onFailure }: SecondModel,
@@ -75,11 +75,14 @@ async function scoresOf(
         texts: wanted.map(({ text, reading }) => ({ content: text, source: reading.source })),
       }),
     })
-    if (response.status !== 200) throw new Error(`the guard's model answered ${response.status}`)
+    if (response.status !== 200)
+      throw new Error(`the external guard model responded with status ${response.status}`)
     const body = await boundedText(response, MAX_ANSWER)
     const { scores } = Answer.parse(JSON.parse(body))
     if (scores.length !== wanted.length)
-      throw new Error(`the guard's model gave ${scores.length} scores for ${wanted.length} texts`)
+      throw new Error(
+        `the external guard model returned ${scores.length} scores for ${wanted.length} texts`,
+      )
     return scores
   } catch (error) {
     onFailure(error)
@@ -103,7 +106,7 @@ function opinion({ text, reading }: Asked, score: number): Detection {
   }
 }
 
-/** Fails closed for the texts that the operator chose: nobody has looked at them who should have. */
+/** Fails closed for the texts that the operator selected. */
 function unanswered(asked: Asked, failClosed: FailClosed): Detection[] {
   const closed =
     failClosed === 'all' || (failClosed === 'documents' && isFromOutside(asked.reading.source))

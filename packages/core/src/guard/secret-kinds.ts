@@ -1,12 +1,12 @@
-/** A key format of one vendor: its name and the whole key, as a regular expression. */
+/** A key format of one vendor: its name and the whole key as a regular expression. */
 export interface KeyFormat {
   readonly kind: string
   readonly form: string
 }
 
 /**
- * Keys whose form leaves little doubt, as their vendors or the rules of secret scanners describe them.
- * Each begins with letters of its own, and every length is bounded.
+ * Keys with a distinctive format, as documented by vendors or secret scanners. Each has a
+ * distinctive prefix and a bounded length.
  */
 export const KEY_FORMATS: readonly KeyFormat[] = [
   { kind: 'aws_access_key_id', form: '(?:AKIA|ASIA)[A-Z0-9]{16}' },
@@ -43,7 +43,7 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   { kind: 'remit_key', form: 'rm[cfk]_[A-Za-z0-9]{65}' },
 ]
 
-/** Secrets without a form of their own, by the name that stands before them; group 1 is the secret. */
+/** Secrets without their own format, by the name before them; group 1 is the secret. */
 export const NAMED_SECRETS: readonly KeyFormat[] = [
   {
     kind: 'aws_secret_access_key',
@@ -55,12 +55,12 @@ export const NAMED_SECRETS: readonly KeyFormat[] = [
   },
   {
     kind: 'password_in_url',
-    // The last @ before the host ends the password (RFC 3986 section 3.2), whatever it has inside.
+    // The last @ before the host ends the password (RFC 3986 section 3.2).
     form: '[a-z][a-z0-9+.-]{1,20}://[^\\s:/?#@"\'<>]{0,64}:([^\\s/?#"\'<>]{3,128})@(?=[A-Za-z0-9.[\\]-])',
   },
 ]
 
-/** How the keys with a form begin: a text with none of these holds none of them. */
+/** Prefixes of the key formats: a text without any of these contains none of the keys. */
 export const KEY_BEGINNINGS = [
   'AKIA|ASIA|gh[oprsu]_|github_pat_|gl[a-z]{2,5}-|sk-|AIza|ya29|GOCSPX|hf_|gsk_|xai-|r8_',
   'xox|xapp-|[sr]k_|whsec_|npm_|pypi-|SG\\.|do[opr]_|shp[acs]|dapi|hv[sbr]\\.|lin_api|ntn_',

@@ -5,9 +5,9 @@ import { KEY_BEGINNINGS, KEY_FORMATS, NAMED_SECRETS } from './secret-kinds.ts'
 interface SecretKind {
   readonly kind: string
   readonly severity: Detection['severity']
-  /** Global; begins at a border, so that a long run of letters is read once. */
+  /** Global; starts at a boundary, so that a long run of letters is scanned once. */
   readonly pattern: RegExp
-  /** Where the secret that begins here ends; 0 for none. The match's end if absent. */
+  /** Returns the end of the secret; 0 for none. Default: the end of the match. */
   readonly endOf?: (text: string, start: number, end: number) => number
 }
 
@@ -51,15 +51,18 @@ const BY_GENERIC_NAME: readonly SecretKind[] = GENERIC_SECRETS.map(
 
 const KINDS = [...BY_FORM, ...WITHOUT_FORM]
 const IN_ADDRESSES = BY_NAME.filter(({ kind }) => kind === 'password_in_url')
-// What every kind above has in it, so that most texts need not be read in full.
+// Parts that every kind above contains, so that most texts need no full scan.
 const LONG_RUN = 16
 const BEGINNING = new RegExp(KEY_BEGINNINGS.join('|'))
 
-/** Keys and tokens whose form leaves little doubt, and random values behind names such as `api_key`. Linear. */
+/**
+ * Finds keys and tokens with a distinctive format, and random values after names such as `api_key`.
+ * Linear.
+ */
 export function findSecrets(text: string): Detection[] {
   const found = findKnown(text)
   if (!NAMES_OF_SECRETS.test(text)) return found
-  // What has a form of its own is called by it, also behind a name.
+  // Secrets with their own format are reported as such, even after a name.
   return [...found, ...withoutOverlaps(findAll(text, BY_GENERIC_NAME), found)]
 }
 
@@ -79,7 +82,10 @@ function findKnown(text: string): Detection[] {
   return findAll(text, BEGINNING.test(text) ? KINDS : WITHOUT_FORM)
 }
 
-/** Whether 16 units of base64, base64url or a name stand in a row: one of every 16 tells where. */
+/**
+ * Returns true if 16 consecutive units are base64, base64url or a name: testing every 16th
+ * suffices.
+ */
 function hasLongRun(text: string): boolean {
   for (let at = LONG_RUN - 1; at < text.length; at += LONG_RUN) {
     if (!isOfRun(text.charCodeAt(at))) continue
@@ -91,7 +97,7 @@ function hasLongRun(text: string): boolean {
   return false
 }
 
-/** A letter, a figure, or one of `_+/-`. */
+/** Returns true for a letter, a digit, or one of `_+/-`. */
 const isOfRun = (unit: number): boolean =>
   (unit >= 0x61 && unit <= 0x7a) ||
   (unit >= 0x41 && unit <= 0x5a) ||
@@ -128,10 +134,12 @@ function findAll(text: string, kinds: readonly SecretKind[]): Detection[] {
 const MAX_KEY = 16_384
 const MIN_KEY = 40
 const END_MARK = /-----END [A-Z0-9 ]{1,80}-----/y
-// Also as it stands inside a JSON string, where line breaks are written \n.
+// Also inside of a JSON string, where line breaks are written \n.
 const KEY_BODY = /[A-Za-z0-9+/=\r\n\\]{0,16384}/y
 
-/** The block up to its END line, or as much of a cut-off one as there is. A bare header is no key. */
+/**
+ * Returns the end of the block at its END line, or of a truncated one. A header alone is not a key.
+ */
 function endOfPrivateKey(text: string, _start: number, bodyStart: number): number {
   const mark = text.indexOf('-----', bodyStart)
   if (mark >= bodyStart + MIN_KEY && mark <= bodyStart + MAX_KEY) {

@@ -3,12 +3,12 @@ import { Model } from './model/model.ts'
 import { readWeights } from './model/weights.ts'
 import { signatureDigest } from './signatures.ts'
 
-/** The weights that come with the package, from sources and from what is built alike. */
+/** The weights of the package; the path is the same from source and from the build. */
 export const WEIGHTS = new URL('../../weights/guard.bin', import.meta.url)
 
 interface Shipped {
   readonly model: Model
-  /** Names the rules and weights that gave an answer: another digest, other answers. */
+  /** The version of rules and weights: a different digest can give different results. */
   readonly identity: {
     readonly id: string
     readonly version: string
@@ -18,7 +18,7 @@ interface Shipped {
 
 let shipped: Shipped | undefined
 
-/** The model with the weights that come with the package; read once, some 20 ms. */
+/** Returns the model with the weights of the package; loaded once, in about 20 ms. */
 export function shippedModel(): Shipped {
   if (!shipped) {
     const weights = readWeights(WEIGHTS)

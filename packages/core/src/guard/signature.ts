@@ -2,58 +2,58 @@ import type { GuardSource } from '@remit/contract'
 import type { InjectionCategory } from './categories.ts'
 import { BASIS, hashOf, step } from './model/hashing.ts'
 
-/** One way an attack is worded, written for normalized text (`normalize.ts`). */
+/** A pattern of an attack's wording, for normalized text (`normalize.ts`). */
 export interface Signature {
   readonly id: string
   readonly category: InjectionCategory
   /**
-   * The share of attacks among the texts it fires on, were attacks and others equally frequent:
-   * measured on the training corpus, with 0.04 % more harmless texts than were seen, at most 0.95.
-   * Where the corpus has fewer than twelve such attacks, 0.55 by judgement.
+   * The share of attacks among the matching texts, if attacks and harmless texts were equally
+   * frequent: measured on the training corpus, with 0.04 % more harmless texts than were seen, at
+   * most 0.95. With fewer than twelve such attacks in the corpus, 0.55 by judgement.
    */
   readonly weight: number
-  /** Only in texts of these sources; of every source if absent. */
+  /** Only for texts of these sources. Default: all. */
   readonly sources?: readonly GuardSource[]
-  /** What must stand right before, as a regular expression of bounded length. */
+  /** Required text before a match, as a regular expression of bounded length. */
   readonly after?: string
-  /** What must not stand right before, likewise. */
+  /** Excluded text before a match, likewise. */
   readonly notAfter?: string
-  /** How a match begins: literal alternatives, separated by `|`, each a word, words or signs. */
+  /** Start of a match: literal alternatives separated by `|`, each a word, words or signs. */
   readonly opening: string
-  /** How it goes on: a regular expression without unbounded or nested quantifiers. */
+  /** Rest of a match: a regular expression without unbounded or nested quantifiers. */
   readonly rest: string
-  /** A text it fires on. */
+  /** A text that matches. */
   readonly example: string
-  /** A harmless text of the same words, on which it must stay silent. */
+  /** A harmless text with the same words that must not match. */
   readonly benign: string
 }
 
-/** A signature ready to run. */
+/** A compiled signature. */
 export interface CompiledSignature extends Signature {
   readonly pattern: RegExp
-  /** Matches where `notAfter` allows a match to begin. Asked last: few places come so far. */
+  /** Matches where `notAfter` allows a match to start. Tested last: few candidates remain. */
   readonly free: RegExp | null
 }
 
-/** A place in the normalized text where a signature fires. */
+/** A match of a signature in the normalized text. */
 export interface Hit {
   readonly signature: CompiledSignature
   readonly start: number
   readonly end: number
 }
 
-/** A signature whose matches may begin with a word. */
+/** A signature whose matches may start with a word. */
 interface Candidate {
   readonly signature: CompiledSignature
-  /** Bits of the letters with which the word after that one must begin; all are set if none must. */
+  /** Bits of the possible first letters of the next word; all bits if any is possible. */
   readonly next: number
 }
 
-/** Signatures by what their matches begin with: a word of a to z, or any other single unit. */
+/** Signatures by the start of their matches: a word of a to z, or any other single unit. */
 export interface SignatureIndex {
   readonly byWord: ReadonlyMap<string, readonly Candidate[]>
   readonly byUnit: ReadonlyMap<number, readonly CompiledSignature[]>
-  /** 1 at the hashes of both: what else is in a text need not be looked up. */
+  /** 1 at the hashes of both, to skip other units without a lookup. */
   readonly openings: Uint8Array
 }
 
@@ -61,10 +61,10 @@ const FIRST_WORD = /^[a-z]+/
 const SLOTS = 1 << 13
 const ANY = -1
 
-/** Up to `units` of the same sentence, as few as needed. */
+/** Matches up to `units` of the same sentence, as few as possible. */
 export const gap = (units: number): string => `[^.!?]{0,${units}}?`
 
-/** Ready to match at one given place, never to search by itself. */
+/** Compiles a signature for sticky matching at a given position. */
 export function compileSignature(signature: Signature): CompiledSignature {
   const { after, notAfter, opening, rest } = signature
   const literals = opening
@@ -98,7 +98,7 @@ export function indexSignatures(signatures: readonly Signature[]): SignatureInde
   return { byWord, byUnit, openings }
 }
 
-/** How the second word of those openings may begin whose first is that word. */
+/** Returns the possible first letters of the second word of openings that start with this word. */
 function nextAfter(word: string, openings: readonly string[]): number {
   const seconds = openings
     .filter((text) => word.startsWith(FIRST_WORD.exec(text)?.[0] ?? '-'))
@@ -106,12 +106,12 @@ function nextAfter(word: string, openings: readonly string[]): number {
   return seconds.every(isLetter) ? seconds.reduce((bits, unit) => bits | bitOf(unit), 0) : ANY
 }
 
-/** A letter's own bit; some other's for what is no letter. */
+/** Returns the bit of a letter; one of another letter for other units. */
 const bitOf = (unit: number): number => 1 << (unit - 0x61)
 
 /**
- * Every place where a signature fires, in order of the text. Signatures are tried only where
- * their opening stands, and each try looks at a bounded stretch, so the time is linear.
+ * Returns all matches of signatures, in text order. Signatures are tried only at their openings,
+ * and each try examines a bounded stretch, so the time is linear.
  */
 export function findHits(text: string, index: SignatureIndex, source: GuardSource): Hit[] {
   const { byWord, byUnit, openings } = index
@@ -147,5 +147,5 @@ export function findHits(text: string, index: SignatureIndex, source: GuardSourc
   return hits
 }
 
-/** a to z; NaN at the end of the text is none. */
+/** a to z; NaN at the end of the text is not a letter. */
 const isLetter = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a

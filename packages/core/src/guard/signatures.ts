@@ -9,7 +9,7 @@ import { languages } from './signatures/languages.ts'
 import { leak } from './signatures/leak.ts'
 import { override } from './signatures/override.ts'
 
-/** Every signature of this version. */
+/** All signatures of this version. */
 export const signatures: readonly Signature[] = [
   ...override,
   ...leak,
@@ -22,5 +22,5 @@ export const signatures: readonly Signature[] = [
 
 export const signatureIndex = indexSignatures(signatures)
 
-/** Names the rules that gave an answer: another digest, other rules. SHA-256, hexadecimal. */
+/** Version of the rules, SHA-256 in hex: a different digest means different rules. */
 export const signatureDigest = hash('sha256', JSON.stringify(signatures), 'hex')

@@ -1,4 +1,4 @@
-/** How a form of the text came about; findings name it. */
+/** The transformation of a view; findings name it. */
 export type ViewName =
   | 'original'
   | 'normalized'
@@ -29,8 +29,8 @@ export type ViewName =
   | 'upside_down'
 
 /**
- * A form of the text that detectors read, with the way back: unit `i` of `text` comes from the
- * original's UTF-16 units `starts[i]` up to `ends[i]`.
+ * A transformed form of the text, with positions: unit `i` of `text` comes from the UTF-16 units
+ * `starts[i]` to `ends[i]` of the original.
  */
 export interface View {
   readonly name: ViewName
@@ -39,7 +39,9 @@ export interface View {
   readonly ends: Uint32Array
 }
 
-/** Where a non-empty part of a view stands in the original; a view may read it in another order. */
+/**
+ * Returns the span of the original for a non-empty part of a view, which may have another order.
+ */
 export function originalSpan(view: View, start: number, end: number): [number, number] {
   let from = Infinity
   let to = 0
@@ -50,7 +52,7 @@ export function originalSpan(view: View, start: number, end: number): [number, n
   return [from, to]
 }
 
-/** A view of a view, with the way back to the original of the first. */
+/** Composes two views, with positions in the original of the first. */
 export function onTop(upper: View, lower: View): View {
   const { length } = upper.text
   const starts = new Uint32Array(length)
@@ -58,7 +60,7 @@ export function onTop(upper: View, lower: View): View {
   for (let at = 0; at < length; at++) {
     const start = upper.starts[at] ?? 0
     const end = upper.ends[at] ?? 0
-    // Most units stand for one unit below.
+    // Most units correspond to one unit below.
     if (end - start === 1) {
       starts[at] = lower.starts[start] ?? 0
       ends[at] = lower.ends[start] ?? 0

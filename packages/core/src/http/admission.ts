@@ -12,15 +12,15 @@ export interface AdmissionDeps {
   readonly authenticator: Authenticator
   /** Null where requests are not limited. */
   readonly rateLimit: RateLimit | null
-  /** Null where wrong keys are not limited. */
+  /** Null if invalid keys are not limited. */
   readonly failedKeys: FailedKeys | null
 }
 
 const NO_LIMITS = {}
 
 /**
- * Lets one request in. Where the writer checks the caller again, the key may come from memory; so
- * nobody is refused on the word of memory alone: the key, the plan or the role may have changed.
+ * Admits one request. If the writer checks the caller again, the caller may come from the cache.
+ * The cache alone never causes a refusal, because the key, the plan or the role may have changed.
  */
 export class Admission {
   readonly #endpoint: Endpoint
@@ -92,7 +92,7 @@ export class Admission {
     }
   }
 
-  /** Counts `more` requests than the one that was let in; throws `rate_limited`. */
+  /** Charges `more` additional requests; throws `rate_limited`. */
   async charge(more: number): Promise<void> {
     const { rateLimit } = this.#deps
     if (rateLimit && more > 0) this.limits = await rateLimit.charge(this.caller.principal.id, more)
@@ -110,7 +110,7 @@ export class Admission {
     try {
       return await this.#fromDatabase()
     } catch (error) {
-      // A database that does not answer says nothing about the key.
+      // A failure of the database says nothing about the key.
       const isWrong =
         error instanceof Failure &&
         error.code === 'unauthorized' &&

@@ -24,7 +24,7 @@ import type { Served } from './unrouted.ts'
 export interface AppOptions extends PipelineDeps, StatusDeps {
   readonly routes: readonly Route[]
   readonly computer: Computer
-  /** Origins whose pages may call the API; none unless given. */
+  /** Origins whose pages may call the API. Default: none. */
   readonly corsOrigins?: readonly string[]
   /** Further pages, such as the API reference; none unless given. */
   readonly pages?: readonly Page[]
@@ -35,8 +35,8 @@ const LARGE_PAGES = ['/metrics', '/openapi.json']
 
 /** The HTTP application: exactly the given routes and what is not under /v1. */
 export function createApp(options: AppOptions): Hono {
-  // Paths without parameters have a router of their own: Hono's fast one, which takes no path that
-  // another could also match.
+  // Paths without parameters have their own router: Hono's fast one, which requires that no other
+  // path matches.
   const app = new Hono()
   const withParameters = new Hono()
   if (options.corsOrigins?.length) app.use(crossOrigin(options.corsOrigins))

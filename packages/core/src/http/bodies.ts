@@ -16,13 +16,13 @@ import { headerOf } from './header.ts'
 import { isForm, MAX_BODY_BYTES, readBytes, requireType } from './read-body.ts'
 import type { RequestTurns } from './request-turns.ts'
 
-/** Bytes from which on a body is read by a worker: some 10 ms where built to be slow. */
+/** Bodies from this size are parsed by a worker: about 10 ms for the slowest input. */
 const LARGE_BYTES = 64 * 1024
-/** Many times what the largest body takes. */
+/** Many times the duration of the largest body. */
 const LIMIT_MS = 10_000
 const IN_FLIGHT = { size: Infinity, each: 4, waiting: { each: 64, total: Infinity } }
 
-/** The members of a body, a form or JSON as the request says; nothing else is checked. */
+/** Parses the members of a body as a form or JSON, without further checks. */
 export const readFields = (endpoint: Endpoint, c: Context, bytes: Uint8Array): unknown =>
   endpoint.form && isForm(c) ? parseForm(bytes) : parseBody(endpoint, bytes)
 
@@ -33,8 +33,8 @@ export interface Body {
 }
 
 /**
- * Reads the bodies of requests. A large one is read by a worker, so that other requests need not wait,
- * and few of an organization are received at a time; what is too much is refused with `jobs_busy`.
+ * Reads the bodies of requests. A worker parses large ones, so that other requests need not wait.
+ * The number of large bodies per organization is limited; excess ones get `jobs_busy`.
  */
 export class Bodies {
   readonly #computer: Computer
@@ -47,9 +47,9 @@ export class Bodies {
   }
 
   /**
-   * Throws 415 (400 where the endpoint is lenient) for a media type that the endpoint does not take, 413
-   * above its maximum, 429 for one large body too many, and 400 for what is not as described. `owner`
-   * is the organization. `early`: the bytes, where they were read before.
+   * Throws 415 (400 if the endpoint is lenient) for an unsupported media type, 413 above the
+   * maximum size, 429 for too many large bodies, and 400 for an invalid body. `owner` is the
+   * organization. `early` has the bytes if they were read before.
    */
   async read(route: Route, c: Context, owner: string, early?: Promise<Uint8Array>): Promise<Body> {
     if (early) return this.#body(route, c, owner, await early)
@@ -87,7 +87,7 @@ export class Bodies {
       })
     const [pieces] = parts
     if (!pieces)
-      throw fail('overloaded', `Reading the body needs too much ${ended}`, {
+      throw fail('overloaded', `Parsing the body needs too much ${ended}`, {
         headers: { 'Retry-After': '1' },
       })
     const pacing = { now: () => performance.now(), pause: () => setImmediate() }
@@ -95,5 +95,5 @@ export class Bodies {
   }
 }
 
-/** A worker knows the endpoints of the contract, by name. */
+/** The worker knows the endpoints of the contract by name. */
 const isDescribed = (name: string, endpoint: Endpoint): boolean => endpoints[name] === endpoint

@@ -12,8 +12,8 @@ interface BodyTask {
 }
 
 /**
- * A checked body as JSON, in pieces that the event loop can read one by one: the whole with its lists
- * empty, and the items of each list. Objects would have to be made there at once.
+ * A checked body as JSON, in pieces that the event loop can parse one by one: the whole with empty
+ * lists, and the items of each list. A single text would have to be parsed at once.
  */
 interface BodyPieces {
   readonly whole: string
@@ -40,7 +40,7 @@ export const bodyJob: Job<BodyTask, BodyPieces> = {
 
 type SentFailure = Pick<Failure, 'code' | 'message' | 'extras'>
 
-/** The refusal of a body as it was thrown in the thread. */
+/** Converts the refusal of a body from the thread into a failure. */
 export function bodyRefusal({ reason }: Refusal): Failure {
   const { code, message, extras } = reason as SentFailure
   return new Failure(code, message, extras)
@@ -57,7 +57,7 @@ function piecesOf(body: Members): BodyPieces {
   }
 }
 
-/** The body again. `rest` is called between pieces, so that others may run. */
+/** Reassembles a body. `rest` is called between pieces, so that other requests can run. */
 export async function assembled(
   { whole, lists }: BodyPieces,
   rest: () => Promise<void>,

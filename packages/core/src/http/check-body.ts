@@ -9,7 +9,7 @@ const BYTES_PER_PART = 20
 const MAX_NAMES = 5_000
 const MAX_VALUES = 1_000_000
 
-/** What a body may hold: far more than a request needs, and far less than its bytes could. */
+/** Limits of a body: far above the needs of a request, far below the maximum for its bytes. */
 const limitsOf = ({ maxBodyBytes = MAX_BODY_BYTES }: Endpoint): JsonLimits => ({
   parts: Math.floor(maxBodyBytes / BYTES_PER_PART),
   names: MAX_NAMES,
@@ -17,7 +17,7 @@ const limitsOf = ({ maxBodyBytes = MAX_BODY_BYTES }: Endpoint): JsonLimits => ({
 })
 
 /**
- * The body of a request as its endpoint describes it: strict JSON of an object (RFC 7493, see
+ * Parses the body of a request as its endpoint describes it: a strict JSON object (RFC 7493, see
  * `parseStrictJson`) without U+0000. Throws `invalid_json`, `body_too_large` or `invalid_request`.
  */
 export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown => {
@@ -25,7 +25,7 @@ export const checkBody = (endpoint: Endpoint, bytes: Uint8Array): unknown => {
   return endpoint.body && checkShape(endpoint.body, value)
 }
 
-/** The members of a body in JSON; nothing else is checked. */
+/** Parses the members of a JSON body, without further checks. */
 export function parseBody(endpoint: Endpoint, bytes: Uint8Array): unknown {
   const value = readJson(bytes, limitsOf(endpoint))
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -33,7 +33,9 @@ export function parseBody(endpoint: Endpoint, bytes: Uint8Array): unknown {
   return value
 }
 
-/** Strict JSON without U+0000; throws `invalid_json`, and `body_too_large` beyond the limits. */
+/**
+ * Parses strict JSON without U+0000; throws `invalid_json`, and `body_too_large` beyond the limits.
+ */
 export function readJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
   try {
     return parseStrictJson(bytes, { refuseNul: true, ...(limits && { limits }) })

@@ -7,9 +7,10 @@ const PREFLIGHT_SECONDS = 600
 const KEY_HEADERS = ['Authorization', 'X-API-Key'] as const
 
 /**
- * Lets pages of exactly these origins call the API (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
- * Cookies are never allowed across origins. Requests from elsewhere are answered as without CORS, and
- * the browser keeps the answer from the page.
+ * Allows pages of exactly these origins to call the API (CORS,
+ * https://fetch.spec.whatwg.org/#http-cors-protocol). Cookies are never allowed across origins.
+ * Requests from other origins are answered without CORS headers, so the browser hides the response
+ * from the page.
  */
 export function crossOrigin(origins: readonly string[]): MiddlewareHandler {
   const allowed = new Set(origins)

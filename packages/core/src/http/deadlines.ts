@@ -3,15 +3,15 @@ import { fail } from '../base/errors.ts'
 interface Open {
   readonly until: number
   readonly expire: () => void
-  /** Its place among the open ones. */
+  /** Its index among the open ones. */
   at: number
 }
 
-/** Bounds how long a request may take, without a timer for each. */
+/** Limits the duration of requests without one timer per request. */
 export class Deadlines {
   /**
-   * Not a `Set`: finished requests were seen to live on until the next full garbage collection, held by
-   * tables that the engine leaves behind when a set grows or shrinks.
+   * Not a `Set`: finished requests were retained until the next full garbage collection by old
+   * tables of a set that grew or shrank.
    */
   readonly #open: Open[] = []
   readonly #limitMs: number
@@ -22,12 +22,12 @@ export class Deadlines {
     this.#timer = setInterval(() => this.#sweep(), 1_000).unref()
   }
 
-  /** Requests under way. */
+  /** Number of requests in progress. */
   get size(): number {
     return this.#open.length
   }
 
-  /** The promise, or `deadline_exceeded` (503) once the limit has passed. */
+  /** Returns the result of the promise, or throws `deadline_exceeded` (503) after the limit. */
   guard<T>(work: Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
     return new Promise((resolve, reject) => {
       const entry = {
@@ -42,7 +42,7 @@ export class Deadlines {
           this.#forget(entry)
           settle(value)
         }
-      // Not through `finally`, which makes two promises more for every request.
+      // Not `finally`, which creates two more promises per request.
       work.then(settling(resolve), settling(reject))
     })
   }
@@ -51,7 +51,7 @@ export class Deadlines {
     clearInterval(this.#timer)
   }
 
-  /** The last one takes its place; who has been forgotten already has none. */
+  /** Moves the last entry to its place; a removed entry no longer has one. */
   #forget(entry: Open): void {
     if (this.#open[entry.at] !== entry) return
     const last = this.#open.pop()
@@ -72,6 +72,6 @@ export class Deadlines {
 const overdue = () =>
   fail(
     'deadline_exceeded',
-    'The request passed its deadline; whether it was carried out is not known',
+    'The request exceeded its deadline; it may or may not have been carried out',
     { headers: { 'Retry-After': '1' } },
   )

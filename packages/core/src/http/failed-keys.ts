@@ -2,13 +2,16 @@ import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { fail } from '../base/errors.ts'
 
-/** Counts the wrong keys that an address sends. */
+/** Counts the invalid keys of an address. */
 export interface FailedKeys {
-  /** Throws `rate_limited` once the address has sent more of them than it may in a minute. */
+  /** Throws `rate_limited` if the address has sent too many of them within a minute. */
   take(address: string): Promise<void>
 }
 
-/** `perMinute` wrong keys an address; the hosts of an IPv6 /64 network count as one address. */
+/**
+ * Allows `perMinute` invalid keys per address; the hosts of an IPv6 /64 network count as one
+ * address.
+ */
 export function createFailedKeys(perMinute: number): FailedKeys {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
   return {
@@ -17,9 +20,13 @@ export function createFailedKeys(perMinute: number): FailedKeys {
         await limiter.consume(networkOf(address))
       } catch (state) {
         if (!(state instanceof RateLimiterRes)) throw state
-        throw fail('rate_limited', `At most ${perMinute} wrong keys a minute from one address`, {
-          headers: { 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) },
-        })
+        throw fail(
+          'rate_limited',
+          `One address may send at most ${perMinute} invalid keys per minute`,
+          {
+            headers: { 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) },
+          },
+        )
       }
     },
   }

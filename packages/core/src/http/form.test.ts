@@ -23,13 +23,13 @@ describe('parseForm', () => {
   })
 
   it.each([
-    ['a field twice', 'token=a&token=b', 'token: is given twice'],
-    ['a field twice, once without a value', 'token=a&token=', 'token: is given twice'],
-    ['a field twice, once escaped', 'token=a&%74oken=b', 'token: is given twice'],
-    ['NUL', 'token=a%00', 'token: must not have U+0000'],
-    ['bytes that are no UTF-8', 'token=\xff', 'body: must be a form in UTF-8'],
-    ['escapes that are no UTF-8', 'token=%FF', 'body: must be a form in UTF-8'],
-    ['an escape of nothing', 'token=%zz', 'body: must be a form in UTF-8'],
+    ['a field twice', 'token=a&token=b', 'token: is given more than once'],
+    ['a field twice, once without a value', 'token=a&token=', 'token: is given more than once'],
+    ['a field twice, once escaped', 'token=a&%74oken=b', 'token: is given more than once'],
+    ['NUL', 'token=a%00', 'token: must not contain U+0000'],
+    ['bytes that are no UTF-8', 'token=\xff', 'body: must be a UTF-8 form'],
+    ['escapes that are no UTF-8', 'token=%FF', 'body: must be a UTF-8 form'],
+    ['an escape of nothing', 'token=%zz', 'body: must be a UTF-8 form'],
   ])('refuses %s', (_, text, message) => {
     expect(() => parse(text)).toThrow(message)
   })

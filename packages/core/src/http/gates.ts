@@ -3,12 +3,15 @@ import { fail } from '../base/errors.ts'
 import { reaches } from '../keys/authenticator.ts'
 import type { Caller, CredentialPrincipal, KeyPrincipal } from '../caller/caller.ts'
 
-/** Refuses a caller whose plan is below the endpoint's tier, or whose role or scopes do not reach it. */
+/**
+ * Rejects a caller whose plan is below the tier of the endpoint, or whose role or scopes are not
+ * sufficient.
+ */
 export function admit(endpoint: Endpoint, { plan, principal }: Caller): void {
   if (!reaches(plan, endpoint.plan)) {
     throw fail(
       'plan_required',
-      `This needs the ${endpoint.plan} plan; the organization has ${plan}`,
+      `This endpoint requires the ${endpoint.plan} plan; the organization has ${plan}`,
       {
         extensions: { required_plan: endpoint.plan },
       },
@@ -22,15 +25,15 @@ function admitRole({ roles }: Endpoint, { role }: KeyPrincipal): void {
   if (role === 'admin' || roles.includes(role)) return
   throw fail(
     'role_required',
-    `This needs a key with one of the roles ${['admin', ...roles].join(', ')}; this key has ${role}`,
+    `This endpoint requires a key with one of the roles ${['admin', ...roles].join(', ')}; this key has ${role}`,
   )
 }
 
-/** An endpoint without a scope is for nobody but keys, whatever a credential says that it is for. */
+/** An endpoint without a scope accepts only keys, regardless of the scopes of a credential. */
 function admitScope({ scope }: Endpoint, { scopes }: CredentialPrincipal): void {
   if (scope === null) throw fail('principal_not_allowed')
   if (scopes.includes(scope)) return
-  throw fail('insufficient_scope', `This needs the scope ${scope}`, {
+  throw fail('insufficient_scope', `This endpoint requires the scope ${scope}`, {
     extensions: { required_scope: scope },
     headers: {
       'WWW-Authenticate': `Bearer realm="remit", error="insufficient_scope", scope="${scope}"`,

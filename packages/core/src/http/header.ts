@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 
-/** Node's request, where the server runs on a socket. */
+/** Returns Node's request if the server runs on a socket. */
 export const incomingOf = (c: Context): IncomingMessage | undefined =>
   (c.env as { incoming?: IncomingMessage } | undefined)?.incoming
 
 /**
- * One request header by its lower-case name. Read from Node's own parse, without a Headers object
- * around it. Not for `authorization`: Node keeps the first of two, where two must be refused.
+ * Returns one request header by its lower-case name, from Node's own parser, without creating a
+ * Headers object. Not for `authorization`: Node keeps the first of two, which must be rejected.
  */
 export function headerOf(c: Context, name: string): string | undefined {
   const incoming = incomingOf(c)

@@ -33,7 +33,7 @@ export function claimOf(
   if (!KEY.test(given)) {
     throw fail(
       'invalid_idempotency_key',
-      'An Idempotency-Key has 1 to 255 printable ASCII characters',
+      'Idempotency-Key must be 1 to 255 printable ASCII characters',
     )
   }
   const body = bytes ? hash('sha256', bytes, 'hex') : ''
@@ -50,11 +50,11 @@ export function claimOf(
   }
 }
 
-/** Credentials are rotated, so a repeat may come with another credential of the same agent. */
+/** Credentials are rotated, so a repeat may use another credential of the same agent. */
 const nameOf = (principal: Principal): string =>
   principal.type === 'credential' ? `agent:${principal.agentId}` : `key:${principal.id}`
 
-/** The claims whose first request still runs in this process. */
+/** The claims whose first request is still running in this process. */
 export class RunningClaims {
   readonly #running = new Map<string, string>()
 

@@ -3,30 +3,32 @@ import type { Caller } from '../caller/caller.ts'
 import type { Claim } from '../idempotency/claim.ts'
 import type { Reply } from './reply.ts'
 
-/** What a handler knows of the request beside its input. */
+/** Data of the request for a handler, beside its input. */
 export interface RequestInfo {
   readonly requestId: string
-  /** The claim of an `Idempotency-Key`; the writer keeps it in the transaction of its work. */
+  /** The claim of an `Idempotency-Key`; the writer stores it in the transaction of its work. */
   readonly claim: Claim | null
-  /** The caller wants the signed note of its commit (`Prefer: receipt`). */
+  /** The caller requests the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
   readonly accept: string
-  /** The address that was asked, with the host that the client named. */
+  /** Returns the URL of the request, with the host that the client named. */
   url(): string
-  /** A further header of the request, by its lower-case name. */
+  /** Returns a further request header by its lower-case name. */
   header(name: string): string | undefined
-  /** Ends when the client has gone or the server closes: what waits must not outlast it. */
+  /** Returns a signal that aborts when the client disconnects or the server closes. */
   signal(): AbortSignal
   /**
-   * Counts `more` requests against the caller's rate limit, where this one stands for several. Throws
-   * `rate_limited` where the caller has used it up.
+   * Charges `more` additional requests to the rate limit of the caller, if this request counts as
+   * several. Throws `rate_limited`.
    */
   charge(more: number): Promise<void>
-  /** Throws the refusal of a caller whose key, plan or role has changed since the request came in. */
+  /**
+   * Throws the refusal of a caller whose key, plan or role has changed since the request arrived.
+   */
   recheck(): Promise<void>
 }
 
-/** Nobody where an endpoint takes no key; perhaps nobody where it needs none. */
+/** Null for an endpoint without keys; possibly null if the key is optional. */
 type CallerOf<E extends Endpoint> = E extends { readonly public: true }
   ? null
   : E extends { readonly keyless: true }
@@ -39,7 +41,7 @@ export type Handler<E extends Endpoint> = (
   request: RequestInfo,
 ) => Promise<Answer<E> | Reply<Answer<E>>>
 
-/** An endpoint with its behaviour, ready to mount. */
+/** An endpoint with its handler, ready to mount. */
 export interface Route {
   readonly name: string
   readonly endpoint: Endpoint
@@ -53,7 +55,10 @@ export interface Route {
 
 type Group = Readonly<Record<string, Endpoint>>
 
-/** Binds every endpoint of a contract group to its handler; a missing or misspelt one does not compile. */
+/**
+ * Binds every endpoint of a contract group to its handler; a missing or misspelt one does not
+ * compile.
+ */
 export const implement = <G extends Group>(
   group: G,
   handlers: NoInfer<{ readonly [K in keyof G]: Handler<G[K]> }>,

@@ -11,14 +11,17 @@ type Fields = Readonly<Record<string, unknown>>
 export const placeOf = (orgId: string, key: string): string =>
   `idempotency_key/${orgId}/${key}/body`
 
-/** The answer as it is kept for a repeat: a secret is shown once only, and a sealed field is encrypted. */
+/**
+ * Converts a response for storage: a secret is shown once only, and a sealed field is encrypted.
+ */
 export function toKept(
   { path, secretField, sealedField }: Endpoint,
   { body, ...rest }: Rendered,
   place: string,
   secrets: SecretBox,
 ): StoredAnswer {
-  if (body instanceof ReadableStream) throw new TypeError(`${path} streams: it cannot be repeated`)
+  if (body instanceof ReadableStream)
+    throw new TypeError(`${path} streams its response, so a repeat cannot be answered from storage`)
   if (!body || (secretField === undefined && sealedField === undefined))
     return { ...rest, body: body ?? '' }
   const fields = JSON.parse(body) as Fields
@@ -32,7 +35,10 @@ export function toKept(
   return { ...rest, body: JSON.stringify(kept) }
 }
 
-/** The answer to a repeat. Throws `answer_erased` where no key of this process opens its sealed field. */
+/**
+ * Returns the response to a repeat. Throws `answer_erased` if no key of this process opens its
+ * sealed field.
+ */
 export function fromKept(
   { sealedField }: Endpoint,
   kept: StoredAnswer,
@@ -42,14 +48,17 @@ export function fromKept(
   if (sealedField === undefined) return kept
   const fields = JSON.parse(kept.body) as Fields
   const sealed = String(fields[sealedField])
-  // Kept by a version that encrypted nothing.
+  // Stored by a version without encryption.
   if (!sealed.startsWith('enc1.')) return kept
   try {
     const value: unknown = JSON.parse(secrets.open(sealed, place))
     return { ...kept, body: JSON.stringify({ ...fields, [sealedField]: value }) }
   } catch (error) {
     if (error instanceof SecretUnreadable)
-      throw fail('answer_erased', 'The key that encrypted the answer of then is gone')
+      throw fail(
+        'answer_erased',
+        'The key that encrypted the stored response is no longer configured',
+      )
     throw error
   }
 }

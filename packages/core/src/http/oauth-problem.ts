@@ -2,7 +2,7 @@ import type { ProblemCode } from '@remit/contract'
 import type { Failure } from '../base/errors.ts'
 import { asFailure, problemBody } from './problem.ts'
 
-/** Codes that OAuth has too. */
+/** Codes that OAuth also defines. */
 const SHARED: ReadonlySet<ProblemCode> = new Set([
   'invalid_request',
   'invalid_grant',
@@ -12,8 +12,8 @@ const SHARED: ReadonlySet<ProblemCode> = new Set([
 ])
 
 /**
- * A refusal as OAuth clients read it (RFC 6749 §5.2): they take no other media type, so the members
- * of the problem stand beside theirs.
+ * Converts a refusal into a response for OAuth clients (RFC 6749 §5.2). They accept no other media
+ * type, so the members of the problem are added to theirs.
  */
 export function oauthResponse(error: unknown, requestId: string): Response {
   const failure = asFailure(error)
@@ -42,5 +42,5 @@ function oauthCode({ code, status }: Failure): string {
   return status >= 500 ? 'server_error' : 'invalid_request'
 }
 
-/** The characters that RFC 6749 allows in a description. */
+/** Keeps the characters that RFC 6749 allows in a description. */
 const asciiOnly = (text: string): string => text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')

@@ -7,18 +7,18 @@ import { headerOf } from './header.ts'
 
 /** The authentication of a request. */
 export interface Presented {
-  /** As an `Authorization: Bearer` header; undefined where nothing was sent. */
+  /** As an `Authorization: Bearer` header; undefined if nothing was sent. */
   readonly header: string | undefined
-  /** The body, where it had to be read for that; its failure is not reported yet. */
+  /** The body, if it had to be read for the authentication; its error is not reported yet. */
   readonly body?: Promise<Uint8Array>
-  /** The request used HTTP Basic, so a refusal must name it (RFC 6749 §5.2). */
+  /** The request used HTTP Basic, so a refusal must name that scheme (RFC 6749 §5.2). */
   readonly isBasic?: true
 }
 
 /** Matches no key. */
 const NO_KEY = 'Bearer -'
 
-/** The key of a request: `Authorization`, or `X-API-Key` where that is absent. */
+/** Returns the key of a request: `Authorization`, or `X-API-Key` if that is absent. */
 export function presentedKey(c: Context): string | undefined {
   const header = c.req.header('authorization')
   if (header !== undefined) return header
@@ -27,9 +27,9 @@ export function presentedKey(c: Context): string | undefined {
 }
 
 /**
- * The client authentication of an OAuth endpoint (RFC 6749 §2.3.1): Bearer, `client_secret_basic`, or
- * `client_secret_post` where no header authenticates. `client_id` is the id of an ingest key and
- * `client_secret` the key.
+ * Returns the client authentication of an OAuth endpoint (RFC 6749 §2.3.1): Bearer,
+ * `client_secret_basic`, or `client_secret_post` if no header authenticates. `client_id` is the id
+ * of an ingest key and `client_secret` the key.
  *
  * `read` reads the body; it is called at most once.
  */
@@ -53,7 +53,7 @@ export async function presentedByClient(
   }
 }
 
-/** A refusal of HTTP Basic credentials names that scheme; other errors stay as they are. */
+/** Adds the Basic scheme to a refusal of HTTP Basic credentials; returns other errors unchanged. */
 export const basicRefusal = (error: unknown): unknown =>
   error instanceof Failure && error.code === 'unauthorized'
     ? fail('unauthorized', error.message, {

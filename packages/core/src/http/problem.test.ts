@@ -17,7 +17,7 @@ describe('problemResponse', () => {
     expect(response.headers.get('retry-after')).toBe('1')
     expect(await response.json()).toEqual({
       type: 'urn:remit:problem:plan_required',
-      title: 'The plan of the organization does not include this',
+      title: 'The plan of the organization does not include this endpoint',
       status: 403,
       detail: 'too small',
       code: 'plan_required',

@@ -4,12 +4,15 @@ import { isUnavailable, unavailable } from '../db/failure.ts'
 import { Failure, fail } from '../base/errors.ts'
 import type { FailureExtras } from '../base/errors.ts'
 
-// Whoever sends a megabyte of faults is not sent a megabyte of sentences about them.
+// Limits the size of the response to a body with many errors.
 const MAX_ERRORS = 50
 const MAX_PATH = 256
 const MAX_DETAIL = 2_000
 
-/** The one place that turns errors into responses (RFC 9457). What is not a `Failure` is a 500 without detail. */
+/**
+ * Converts errors into responses (RFC 9457). Only place to do so. An error that is not a `Failure`
+ * becomes a 500 without detail.
+ */
 export function problemResponse(
   error: unknown,
   requestId: string,
@@ -28,7 +31,7 @@ export function problemResponse(
   })
 }
 
-/** The failure that an error amounts to for the outside. */
+/** Returns the failure that clients see for an error. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   return isUnavailable(error) ? unavailable('database_unavailable') : fail('internal_error')
@@ -60,7 +63,7 @@ function errorsMember(errors: readonly FieldError[]): Pick<Problem, 'errors' | '
   }
 }
 
-/** The extras of a failure with as many errors as an answer shows. */
+/** Limits the errors of a failure to the number that a response shows. */
 export function cutErrors({ errors: all, ...extras }: FailureExtras): FailureExtras {
   if (!all) return extras
   const { errors = [], ...omitted } = errorsMember(all)

@@ -24,7 +24,7 @@ describe('createRateLimit', () => {
 
     await expect(limit.take('a')).rejects.toMatchObject({
       code: 'rate_limited',
-      message: 'At most 1 requests a second',
+      message: 'A key may send at most 1 requests per second',
       extras: {
         headers: {
           'Retry-After': '1',

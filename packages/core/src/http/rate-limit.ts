@@ -2,21 +2,20 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
 
-/** Counts the requests of a key; gives the `RateLimit` headers of the answer. */
+/** Counts the requests of a key and returns the `RateLimit` headers of the response. */
 export interface RateLimit {
-  /** Throws `rate_limited` when the key has used up its second. */
+  /** Throws `rate_limited` if the key has used up its requests of the current second. */
   take(keyId: string): Promise<LimitHeaders>
   /**
-   * Counts `more` requests that came within one that was taken. A key that is within its second may go
-   * beyond it once, and then waits as long as that many requests would have taken; one that is not is
-   * refused as by `take`.
+   * Charges `more` additional requests. A key within its limit may exceed it once and then waits as
+   * long as that many requests would have taken; a key above its limit is rejected as by `take`.
    */
   charge(keyId: string, more: number): Promise<LimitHeaders>
 }
 
 type LimitHeaders = Readonly<Record<string, string>>
 
-/** `perSecond` requests a key; headers as in draft-ietf-httpapi-ratelimit-headers. */
+/** Allows `perSecond` requests per key; headers as in draft-ietf-httpapi-ratelimit-headers. */
 export function createRateLimit(perSecond: number): RateLimit {
   const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 })
   const policy = `"key";q=${perSecond};w=1`
@@ -25,7 +24,7 @@ export function createRateLimit(perSecond: number): RateLimit {
     RateLimit: `"key";r=${state.remainingPoints};t=${Math.ceil(state.msBeforeNext / 1000)}`,
   })
   const refusal = (state: RateLimiterRes): Failure =>
-    fail('rate_limited', `At most ${perSecond} requests a second`, {
+    fail('rate_limited', `A key may send at most ${perSecond} requests per second`, {
       headers: {
         ...headers(state),
         'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))),

@@ -6,17 +6,17 @@ import type { Failure } from '../base/errors.ts'
 import { FORM_TYPE } from './form.ts'
 import { headerOf, incomingOf } from './header.ts'
 
-/** Bytes of a JSON body at most, where the endpoint does not say otherwise. */
+/** Maximum size of a JSON body, unless the endpoint has its own. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** No coding is decoded: a small body must not become a large one. */
+/** Bodies are never decompressed: a small body must not become a large one. */
 const NOT_ENCODED = /^(identity)?$/i
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
- * Refuses a media type that the endpoint does not take (415, or 400 where it is lenient) and a content
- * coding (415).
+ * Rejects an unsupported media type (415, or 400 if the endpoint is lenient) and a content coding
+ * (415).
  */
 export function requireType(c: Context, { lenient, form }: Endpoint): void {
   const type = headerOf(c, 'content-type')
@@ -32,24 +32,24 @@ export function requireType(c: Context, { lenient, form }: Endpoint): void {
   }
 }
 
-/** The bytes of a body that the endpoint takes: see `requireType` and `readBytes`. */
+/** Returns the bytes of a body that the endpoint accepts; see `requireType` and `readBytes`. */
 export async function readBody(c: Context, endpoint: Endpoint): Promise<Uint8Array> {
   requireType(c, endpoint)
   return readBytes(c, endpoint.maxBodyBytes ?? MAX_BODY_BYTES)
 }
 
-/** The bytes of a request's body; 413 above `maxBytes`. */
+/** Returns the bytes of a request body; throws 413 above `maxBytes`. */
 export async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array> {
   if (Number(headerOf(c, 'content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const incoming = incomingOf(c)
-  // Node's own stream gives the bytes as they came; the Request around it would copy them.
+  // Node's own stream returns the bytes unchanged; the Request around it would copy them.
   return incoming ? readIncoming(incoming, maxBytes) : readRequest(c.req.raw, maxBytes)
 }
 
-/** Whether the body says that it is a form. */
+/** Returns true if the media type of the body is a form. */
 export const isForm = (c: Context): boolean => FORM_TYPE.test(headerOf(c, 'content-type') ?? '')
 
-/** Also counts what is sent without a declared length. */
+/** Also counts the bytes of a body without a declared length. */
 function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -64,12 +64,12 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
     }
     const onEnd = () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
-    // `close` comes after a good end too; an error that nobody sees is still dear to make.
+    // `close` also follows a normal end; an unused error is still expensive to create.
     const onBreak = () => {
-      if (!incoming.readableEnded) reject(invalid('body', 'did not arrive whole'))
+      if (!incoming.readableEnded) reject(invalid('body', 'was not received completely'))
     }
-    // Who has left meanwhile sends no event any more.
-    if (incoming.destroyed) return reject(invalid('body', 'did not arrive whole'))
+    // A client that has disconnected sends no further event.
+    if (incoming.destroyed) return reject(invalid('body', 'was not received completely'))
     incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
   })
 }
@@ -77,7 +77,7 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
 async function readRequest(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
-  // Piece by piece, since a body without a declared length need not end.
+  // In chunks, because a body without a declared length may be endless.
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length
     if (size > maxBytes) throw tooLarge(maxBytes)
@@ -87,4 +87,4 @@ async function readRequest(request: Request, maxBytes: number): Promise<Uint8Arr
 }
 
 const tooLarge = (maxBytes: number): Failure =>
-  fail('body_too_large', `The body may have at most ${maxBytes} bytes`)
+  fail('body_too_large', `The body must not exceed ${maxBytes} bytes`)

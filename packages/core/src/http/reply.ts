@@ -1,4 +1,4 @@
-/** A success that is not just a body: another status, headers or a stream. */
+/** A successful response that is more than a body: another status, headers or a stream. */
 export class Reply<Body> {
   readonly body: Body | ReadableStream<Uint8Array>
   readonly status: number | undefined

@@ -4,24 +4,27 @@ import { setImmediate } from 'node:timers'
 const SLICE_MS = 2
 
 /**
- * Begins requests in slices, one organization after the other.
+ * Starts requests in slices, in turns by organization.
  *
- * Node handles everything that one poll of the sockets returns in one turn of the event loop, and
- * accepts one connection a turn. Three hundred simultaneous requests of one organization would
- * therefore delay every other organization, and every new connection.
+ * Node handles all results of one poll of the sockets in one turn of the event loop, and accepts
+ * one connection per turn. Three hundred simultaneous requests of one organization would therefore
+ * delay every other organization, and every new connection.
  */
 export class RequestTurns {
   readonly #now: () => number
-  /** By organization; the order of the keys is the order of their turns. */
+  /** By organization; the order of the keys is the order of the turns. */
   readonly #waiting = new Map<string, (() => void)[]>()
-  /** When the slice of this turn began; null before its first request. */
+  /** Start of the slice of this turn; null before its first request. */
   #began: number | null = null
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** Undefined if a request of the organization may begin at once; else resolves when it may. */
+  /**
+   * Returns undefined if a request of the organization may start at once; else a promise that
+   * resolves when it may.
+   */
   take(owner: string): Promise<void> | undefined {
     if (this.#began === null) {
       this.#begin()
@@ -47,7 +50,7 @@ export class RequestTurns {
     this.#begin()
     do {
       this.#next()
-      // The request that was just resumed runs first.
+      // The request that was resumed runs first.
       await Promise.resolve()
     } while (this.#waiting.size > 0 && !this.#isOver())
   }

@@ -13,14 +13,14 @@ export interface StatusDeps {
   readonly modules: readonly string[]
   readonly evaluation: boolean
   readonly migrationSets: readonly MigrationSet[]
-  /** Settings that are for development only, named on `/ready`. */
+  /** Development-only settings, listed on `/ready`. */
   readonly warnings: readonly string[]
   readonly metrics: HttpMetrics
-  /** `/metrics` is served on a port of its own, not here. */
+  /** `/metrics` is served on a separate port. */
   readonly metricsApart?: boolean
 }
 
-/** `/health`, `/ready` and `/metrics`: no key, in every edition. */
+/** Mounts `/health`, `/ready` and `/metrics`: without a key, in every edition. */
 export function mountStatus(app: Hono, deps: StatusDeps): void {
   const { edition, version, modules, evaluation } = deps
   app.get('/health', (c) => {
@@ -44,7 +44,7 @@ export function mountStatus(app: Hono, deps: StatusDeps): void {
   if (!deps.metricsApart) app.route('/', metricsApp(deps.metrics))
 }
 
-/** Milliseconds for which a text of the metrics is kept: nobody needs a key to ask for it. */
+/** Milliseconds for which the text of the metrics is cached, as it needs no key. */
 const KEPT_MS = 1_000
 
 /** `/metrics` in the Prometheus text format, at most a second old. */
@@ -70,9 +70,9 @@ async function checkReady({
     const pending = await pendingMigrations(db as never, migrationSets)
     return {
       database: 'ok',
-      migrations: pending.length === 0 ? 'ok' : `${pending.length} have not run`,
+      migrations: pending.length === 0 ? 'ok' : `${pending.length} pending`,
     }
   } catch {
-    return { database: 'cannot be reached', migrations: 'unknown' }
+    return { database: 'unavailable', migrations: 'unknown' }
   }
 }

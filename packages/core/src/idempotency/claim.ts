@@ -1,4 +1,4 @@
-/** An answer as it is kept for, and given to, a repeat of its request. */
+/** The stored response for repeats of a request. */
 export interface StoredAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -11,15 +11,15 @@ export interface Claim {
   readonly key: string
   /** Hex SHA-256 over method, path and body: two requests with the same hash are the same. */
   readonly requestHash: string
-  /** Renders a handler's reply as it is to be kept; a secret is left out. */
+  /** Encodes the reply of a handler for storage; a secret is omitted. */
   encode(reply: unknown): StoredAnswer
 }
 
-/** Thrown where work turns out to be done already: the answer to give instead. */
+/** Thrown if the work is already done: carries the stored response. */
 export class Replay extends Error {
   readonly answer: StoredAnswer
   constructor(answer: StoredAnswer) {
-    super('answered before')
+    super('the request has a stored response')
     this.answer = answer
   }
 }

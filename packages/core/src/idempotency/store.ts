@@ -6,12 +6,12 @@ import type { Claim, StoredAnswer } from './claim.ts'
 type Db = Database<CoreTables>
 export const KEPT_MS = 24 * 60 * 60 * 1000
 
-/** Status of an answer that was erased; nothing else that is kept has it. */
+/** Status of an erased response; no other stored response has it. */
 const ERASED = 410
 
 /**
- * The stored answer of a claim's key, or null when the key is free (also after 24 hours).
- * Throws `idempotency_mismatch` when the key belongs to another request, and `answer_erased`.
+ * Returns the stored response for a key, or null if the key is unused or older than 24 hours.
+ * Throws `idempotency_mismatch` if the key belongs to another request, and `answer_erased`.
  */
 export async function findAnswer(
   db: Db,
@@ -36,7 +36,7 @@ export async function findAnswer(
   }
 }
 
-/** Keeps an answer under the claim's key; replaces one that is older than 24 hours. */
+/** Stores a response under its key; replaces one that is older than 24 hours. */
 export async function keepAnswer(
   db: Db,
   orgId: string,
@@ -59,8 +59,8 @@ export async function keepAnswer(
 }
 
 /**
- * Erases the kept answers that hold one of these texts, such as the hash of an entry. Their keys stay
- * taken: what was done once must not be done again.
+ * Erases the stored responses that contain one of these texts, such as the hash of an entry. Their
+ * keys remain in use, so that the requests are not executed twice.
  */
 export async function eraseAnswers(db: Db, orgId: string, texts: readonly string[]): Promise<void> {
   for (const text of texts) {
@@ -73,7 +73,7 @@ export async function eraseAnswers(db: Db, orgId: string, texts: readonly string
   }
 }
 
-/** Removes what is older than 24 hours; returns how many rows. */
+/** Deletes responses older than 24 hours; returns the number of rows. */
 export async function forgetAnswers(db: Db, nowMs: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('idempotency_key')

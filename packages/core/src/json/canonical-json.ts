@@ -1,4 +1,4 @@
-/** A value that JSON cannot carry faithfully. `path` reads like `$.data.items[2]`. */
+/** A value that JSON cannot represent. `path` looks like `$.data.items[2]`. */
 export class CanonicalJsonError extends Error {
   readonly problem: string
   readonly path: string
@@ -10,25 +10,25 @@ export class CanonicalJsonError extends Error {
     this.path = `$${path}`
   }
 
-  /** The same refusal as seen from the object or array one level further out. */
+  /** Returns the error with the path extended by one enclosing level. */
   inside(step: string): CanonicalJsonError {
     return new CanonicalJsonError(this.problem, step + this.path.slice(1))
   }
 }
 
-// Far above what admission lets in, far below where the call stack ends; ends a cycle too.
+// Far above the limits of requests, far below the stack limit; also stops at a cycle.
 const MAX_DEPTH = 1000
 
-// Quotes, backslashes and control characters need escapes; surrogates need a look at their pair.
+// Quotes, backslashes and control characters need escapes; surrogates must be paired.
 const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /**
- * The one text of a JSON value by RFC 8785 (JCS): names in order of their UTF-16 code units,
- * numbers as ECMAScript prints them, no white space, only the escapes that JSON demands.
+ * Returns the canonical text of a JSON value by RFC 8785 (JCS): names in order of their UTF-16 code
+ * units, numbers as in ECMAScript, no white space, minimal escapes.
  *
- * Throws `CanonicalJsonError` naming the path for whatever JSON would drop or bend: undefined,
- * functions, symbols, BigInt, NaN and infinities, instances of classes (also Date and Map), lone
- * surrogates, and nesting beyond 1,000 levels. Cycles end there as well.
+ * Throws `CanonicalJsonError` with the path of any value that JSON would drop or change: undefined,
+ * functions, symbols, BigInt, NaN and infinities, class instances (including Date and Map),
+ * unpaired surrogates, cycles, and nesting beyond 1,000 levels.
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0)
@@ -39,16 +39,18 @@ function write(value: unknown, depth: number): string {
     case 'string':
       return quote(value)
     case 'number':
-      if (!Number.isFinite(value)) throw new CanonicalJsonError(`is ${value}, which JSON lacks`)
+      if (!Number.isFinite(value))
+        throw new CanonicalJsonError(`is ${value}, which JSON does not support`)
       return String(value)
     case 'boolean':
       return value ? 'true' : 'false'
     case 'object':
       if (value === null) return 'null'
-      if (depth === MAX_DEPTH) throw new CanonicalJsonError('is nested too deep, or in a cycle')
+      if (depth === MAX_DEPTH)
+        throw new CanonicalJsonError('is nested too deeply or contains a cycle')
       return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth)
     default:
-      throw new CanonicalJsonError(`is of type ${typeof value}, which JSON lacks`)
+      throw new CanonicalJsonError(`is of type ${typeof value}, which JSON does not support`)
   }
 }
 
@@ -56,7 +58,7 @@ function writeArray(items: readonly unknown[], depth: number): string {
   let text = '['
   let index = 0
   try {
-    // By index, so that the holes of a sparse array are seen (as undefined) and refused.
+    // By index, so that holes of a sparse array are found (as undefined) and rejected.
     for (; index < items.length; index++) {
       text += (index === 0 ? '' : ',') + write(items[index], depth + 1)
     }
@@ -90,7 +92,7 @@ function writeObject(value: object, depth: number): string {
 const MAX_NAMES = 1_000
 const MAX_NAME_LENGTH = 64
 
-/** A name with its colon, as the first of its object and after another. */
+/** A quoted name with its colon, for the first member of an object and for later ones. */
 interface QuotedName {
   readonly first: string
   readonly next: string
@@ -98,7 +100,7 @@ interface QuotedName {
 
 const quotedNames = new Map<string, QuotedName>()
 
-/** The same few names come all the time, so the first ones are kept. */
+/** Names repeat, so the first ones are cached. */
 function quoteName(name: string): QuotedName {
   const known = quotedNames.get(name)
   if (known !== undefined) return known
@@ -108,10 +110,13 @@ function quoteName(name: string): QuotedName {
   return quoted
 }
 
-/** Up to here, moving names to their places makes less garbage than the engine's sort. */
+/** Up to this number, insertion sort makes less garbage than the engine's sort. */
 const FEW = 32
 
-/** In order of UTF-16 code units, as RFC 8785 section 3.2.3 asks; `<` and `toSorted` both compare these. */
+/**
+ * Sorts by UTF-16 code units, as RFC 8785 section 3.2.3 requires; `<` and `toSorted` both compare
+ * these.
+ */
 function inOrder(names: string[]): string[] {
   if (names.length > FEW) return names.toSorted()
   for (let end = 1; end < names.length; end++) {
@@ -125,11 +130,11 @@ function inOrder(names: string[]): string[] {
 
 function quote(text: string): string {
   if (!needsCare(text)) return `"${text}"`
-  if (!text.isWellFormed()) throw new CanonicalJsonError('holds half of a surrogate pair')
+  if (!text.isWellFormed()) throw new CanonicalJsonError('contains an unpaired surrogate')
   return JSON.stringify(text)
 }
 
-/** Up to here a look at each character is faster than the regular expression. */
+/** Up to this length, a loop over the characters is faster than the regular expression. */
 const SHORT = 40
 
 function needsCare(text: string): boolean {

@@ -1,12 +1,12 @@
 const NUMBER = /^-?(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 
 /**
- * Whether the double nearest to `literal` prints back as the same decimal number, so that another
- * reader of the canonical text sees what the sender wrote (RFC 7493 section 2.2).
+ * Returns true if the double nearest to `literal` prints as the same decimal number, so that other
+ * readers of the canonical text see the value of the sender (RFC 7493 section 2.2).
  *
- * Whole numbers between 2^53 and 10^21 are refused in any spelling, because canonical JSON prints
- * them in plain digits, which promise an exactness that a double no longer has. What is not a
- * number literal at all is left to the JSON parser.
+ * Integers between 2^53 and 10^21 are rejected in any notation, because canonical JSON prints them
+ * in plain digits, which suggest an exactness that doubles do not have. Invalid number literals are
+ * left to the JSON parser.
  */
 export function numberSurvives(literal: string): boolean {
   const value = Number(literal)
@@ -17,7 +17,7 @@ export function numberSurvives(literal: string): boolean {
   return decimalOf(literal) === decimalOf(String(value))
 }
 
-/** One spelling per decimal number: significant digits and the power of ten of the last one. */
+/** Normalizes a decimal number: significant digits and the power of ten of the last one. */
 function decimalOf(literal: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -26,7 +26,7 @@ function decimalOf(literal: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-/** Where the zeros at the end begin. Not by a pattern: it would try from every zero before. */
+/** Returns the position of the trailing zeros. A regular expression would be quadratic. */
 function endOfDigits(digits: string): number {
   let end = digits.length
   while (digits[end - 1] === '0') end--
@@ -35,7 +35,7 @@ function endOfDigits(digits: string): number {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
 
-/** The first name that one object of this valid JSON text holds twice. For error messages. */
+/** Returns the first name that an object of this valid JSON text has twice, for error messages. */
 export function duplicateName(text: string): string | undefined {
   const open: Set<string>[] = []
   let last = ''
@@ -53,7 +53,7 @@ export function duplicateName(text: string): string | undefined {
   return undefined
 }
 
-/** Whether the text, if it is JSON, spells more than `most` different names. */
+/** Returns true if the text, if it is JSON, has more than `most` different names. */
 export function hasMoreNames(source: Buffer, most: number): boolean {
   const names = new Set<string>()
   let start = 0

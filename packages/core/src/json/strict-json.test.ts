@@ -87,7 +87,7 @@ describe('numbers', () => {
   ])('%s would change and is refused', (literal) => {
     expect(refusal(`{"n":[${literal}]}`)).toMatchObject({
       code: 'inexact_number',
-      reason: `The number ${literal} does not survive a 64-bit float; send it as a string.`,
+      reason: `The number ${literal} cannot be represented as a 64-bit float; send it as a string.`,
     })
   })
 
@@ -245,7 +245,7 @@ describe('limits', () => {
   ])('too many %s are refused', (_, text, said) => {
     expect(refusal(text, { limits })).toMatchObject({
       code: 'too_many_parts',
-      reason: `The text may have at most ${said}.`,
+      reason: `The text must not have more than ${said}.`,
     })
   })
 

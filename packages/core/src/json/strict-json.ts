@@ -2,19 +2,19 @@ import { isUtf8 } from 'node:buffer'
 import { duplicateName, hasMoreNames, numberSurvives } from './strict-json-checks.ts'
 
 export interface StrictJsonOptions {
-  /** Deepest nesting of arrays and objects that is read. 64 unless given. */
+  /** Maximum nesting of arrays and objects. Default: 64. */
   readonly maxDepth?: number
-  /** Refuse U+0000 in names and strings: PostgreSQL cannot store it in a text column. */
+  /** Reject U+0000 in names and strings: PostgreSQL cannot store it in a text column. */
   readonly refuseNul?: boolean
-  /** What may be in the text. Unlimited unless given. */
+  /** Limits of the content. Default: unlimited. */
   readonly limits?: JsonLimits
 }
 
-/** Counts that are checked before anything is built: building costs far more than reading. */
+/** Counts that are checked before parsing, which costs far more than counting. */
 export interface JsonLimits {
   /** Names of members, arrays and objects together. */
   readonly parts: number
-  /** Different names, as they are spelled. Each new one costs as much as many known ones. */
+  /** Different names, by their spelling. Each new one costs as much as many repeated ones. */
   readonly names: number
   /** Commas, which separate values. */
   readonly values: number
@@ -33,7 +33,7 @@ export type StrictJsonCode =
   | 'nul_character'
   | 'too_many_parts'
 
-/** Why a text was refused: `reason` is one sentence for the sender, `code` is for programs. */
+/** The error for a rejected text: `reason` is a sentence for the sender, `code` is for programs. */
 export class StrictJsonError extends Error {
   readonly code: StrictJsonCode
   readonly reason: string
@@ -47,12 +47,12 @@ export class StrictJsonError extends Error {
 }
 
 /**
- * Reads a JSON object or array (RFC 8259) so that nothing is lost or guessed on the way: what it
- * returns means the same to every other reader (RFC 7493, I-JSON). Throws `StrictJsonError`.
+ * Parses a JSON object or array (RFC 8259) so that the result means the same to every other reader
+ * (RFC 7493, I-JSON). Throws `StrictJsonError`.
  *
- * `JSON.parse` keeps the last of two equal names, rounds numbers and lets half of a surrogate pair
- * through, all silently. Evidence cannot be built on that, so the source bytes are looked at once
- * before, and the names are counted after.
+ * `JSON.parse` silently keeps the last of two equal names, rounds numbers and accepts unpaired
+ * surrogates, which is not acceptable for evidence. The source bytes are therefore scanned before
+ * parsing, and the names are counted after.
  */
 export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): unknown {
   if (!isUtf8(bytes)) throw new StrictJsonError('not_utf8', 'The text is not valid UTF-8.')
@@ -60,7 +60,7 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
     throw new StrictJsonError('byte_order_mark', 'The text starts with a byte order mark.')
   }
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // Before parsing: a text nested a million deep must not become a million objects first.
+  // Before parsing, because a deeply nested text must not become a million objects.
   const scan = scanSource(source, options.maxDepth ?? 64, options.limits?.parts ?? Infinity)
   if (options.limits) checkLimits(source, scan, options.limits)
   const text = source.toString('utf8')
@@ -74,10 +74,11 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
     const name = shown(duplicateName(text) ?? '')
     throw new StrictJsonError('duplicate_name', `The name ${name} appears twice in one object.`)
   }
-  // V8 takes a name such as `x\n` for the `x\` of an object that it has seen (nodejs/node#63785); what
-  // it takes a name for always ends in a backslash.
+  // V8 parses a name such as `x\n` as the `x\` of an object that it has seen (nodejs/node#63785);
+  // the misread name always ends in a backslash.
   if (read.backslashed !== scan.backslashed) {
-    const reason = 'A name is written so that it is read as another, which ends in a backslash.'
+    const reason =
+      'A name has escapes that the JSON parser misreads; write the name without escapes.'
     throw new StrictJsonError('misread_name', reason)
   }
   if (scan.unicodeEscapes) checkCharacters(value, options.refuseNul ?? false)
@@ -91,11 +92,11 @@ function checkLimits(source: Buffer, scan: Scan, limits: JsonLimits): void {
 }
 
 const tooMany = (most: number, of: string): StrictJsonError =>
-  new StrictJsonError('too_many_parts', `The text may have at most ${most} ${of}.`)
+  new StrictJsonError('too_many_parts', `The text must not have more than ${most} ${of}.`)
 
 const MAX_SHOWN = 64
 
-/** A text for a message, in quotes; the beginning of a long one. */
+/** Quotes a text for a message and truncates a long one. */
 const shown = (text: string): string =>
   JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 
@@ -106,13 +107,15 @@ interface Scan {
   values: number
   /** Names that end in a backslash. */
   backslashed: number
-  /** A lone surrogate or U+0000 can only come from a \u escape: UTF-8 has no form for the one,
-   *  and JSON forbids the other unescaped. */
+  /**
+   * An unpaired surrogate or U+0000 can only come from a \u escape: UTF-8 cannot encode the former,
+   * and JSON forbids the latter unescaped.
+   */
   unicodeEscapes: boolean
 }
 
-// Index arithmetic on bytes instead of a tokenizer: this runs before every decision. It may see
-// text that is not JSON; then it counts nonsense and `JSON.parse` refuses.
+// Index arithmetic on bytes instead of a tokenizer, because this runs before every decision. For a
+// text that is not JSON the counts are meaningless, and `JSON.parse` rejects it.
 function scanSource(source: Buffer, maxDepth: number, maxParts: number): Scan {
   const end = source.length
   const scan = { names: 0, values: 0, backslashed: 0, unicodeEscapes: false }
@@ -144,7 +147,7 @@ function scanSource(source: Buffer, maxDepth: number, maxParts: number): Scan {
       scan.values++
     } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
       const stop = endOfNumber(source, at)
-      // At most 15 characters and no exponent: such a decimal always survives a double.
+      // At most 15 characters and no exponent: such a decimal is always exact as a double.
       if (stop - at > 15 || hasExponent(source, at, stop)) checkNumber(source, at, stop)
       at = stop - 1
     } else if (byte === 0x7b || byte === 0x5b) {
@@ -161,7 +164,7 @@ function scanSource(source: Buffer, maxDepth: number, maxParts: number): Scan {
   return scan
 }
 
-/** Whether `u005c` stands there. */
+/** Returns true if `u005c` is at this position. */
 const isBackslashCode = (source: Buffer, at: number): boolean =>
   source[at] === 0x75 &&
   source[at + 1] === 0x30 &&
@@ -196,7 +199,7 @@ function checkNumber(source: Buffer, start: number, stop: number): void {
   const literal = source.toString('latin1', start, stop)
   if (numberSurvives(literal)) return
   const beginning = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal
-  const reason = `The number ${beginning} does not survive a 64-bit float; send it as a string.`
+  const reason = `The number ${beginning} cannot be represented as a 64-bit float; send it as a string.`
   throw new StrictJsonError('inexact_number', reason)
 }
 
@@ -211,7 +214,7 @@ function parse(text: string): unknown {
 
 interface NamesRead {
   names: number
-  /** Those that end in a backslash. */
+  /** Names that end in a backslash. */
   backslashed: number
 }
 
@@ -236,11 +239,11 @@ function countNames(value: object, count: NamesRead): NamesRead {
 function checkCharacters(value: unknown, refuseNul: boolean): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) {
-      const reason = `The string ${shown(value)} holds half of a surrogate pair.`
+      const reason = `The string ${shown(value)} contains an unpaired surrogate.`
       throw new StrictJsonError('lone_surrogate', reason)
     }
     if (refuseNul && value.includes('\0')) {
-      const reason = `The string ${shown(value)} holds the character U+0000.`
+      const reason = `The string ${shown(value)} contains the character U+0000.`
       throw new StrictJsonError('nul_character', reason)
     }
   } else if (Array.isArray(value)) {

@@ -16,8 +16,8 @@ const MAX_CACHED = 10_000
 const NO_HASH = Buffer.alloc(64, '0')
 
 /**
- * Turns what stands after `Bearer` into callers: ingest keys and, where a module brings them, agent
- * credentials. A caller may be recalled only on its way to the organization's writer, which calls
+ * Resolves bearer tokens to callers: ingest keys and, if a module provides them, agent credentials.
+ * A caller from the cache may only be used for work of the organization's writer, which calls
  * `recheck` inside the transaction.
  */
 export class Authenticator {
@@ -25,37 +25,40 @@ export class Authenticator {
   readonly #ceiling: Plan
   readonly #clock: Clock
   #credentials: Credentials | null = null
-  /** Callers by the hash of their text, the most recently looked up last. */
+  /** Callers by the hash of their text, least recently looked up first. */
   readonly #cache = new Map<string, Caller>()
-  /** Under which hash a credential's caller is remembered: its row may hold another one. */
+  /** Cache hash of a credential's caller: its row may have another hash. */
   readonly #hashes = new WeakMap<Caller, string>()
 
-  /** `ceiling`: the licence's plan; no caller has more. */
+  /** `ceiling` is the plan of the licence; it caps the plan of every caller. */
   constructor(db: Database<CoreTables>, ceiling: Plan, clock: Clock = systemClock) {
     this.#db = db
     this.#ceiling = ceiling
     this.#clock = clock
   }
 
-  /** Who knows agent credentials; once, at boot. */
+  /** Sets the provider of agent credentials. Called once, at boot. */
   use(credentials: Credentials | undefined): void {
     this.#credentials = credentials ?? null
   }
 
-  /** The caller of an `Authorization` header as he was last seen; null where nobody is remembered. */
+  /** Returns the cached caller of an `Authorization` header, or null. */
   recall(header: string | undefined): Caller | null {
-    // What is known has been parsed before, so its hash is all that is needed.
+    // A cached text was parsed before, so its hash is sufficient.
     const known = this.#cache.get(hashKey(bearerOf(header)))
     return known && this.#isGood(known.principal) ? known : null
   }
 
-  /** The caller of an `Authorization` header; throws `unauthorized` for every other one, without a cause. */
+  /**
+   * Returns the caller of an `Authorization` header; throws `unauthorized` without a cause for any
+   * other one.
+   */
   async authenticate(header: string | undefined): Promise<Caller> {
     const text = bearerOf(header)
     const key = parseKey(text)
     if (key === null) return this.#authenticateAgent(text)
     const holder = await findHolder(this.#db, key.id)
-    // Compared also when there is no such key, so that the time tells nothing.
+    // Compared even if the key does not exist, so that the timing reveals nothing.
     const same = timingSafeEqual(Buffer.from(key.hash), holder ? Buffer.from(holder.hash) : NO_HASH)
     if (!holder || !same) {
       this.#cache.delete(key.hash)
@@ -71,7 +74,7 @@ export class Authenticator {
     throw refusal(text)
   }
 
-  /** Time ends a credential without any change; what is used is told, also from memory. */
+  /** Checks the expiry of a cached credential and records its use. */
   #isGood(principal: Principal): boolean {
     if (principal.type === 'key') return true
     if (this.#clock.now() >= principal.expiresAt) return false
@@ -80,8 +83,8 @@ export class Authenticator {
   }
 
   /**
-   * The same callers as the database has them at `now`, inside a transaction; null where the key or
-   * credential is gone. Callers that were checked at `configVersion` are returned as they are.
+   * Returns the same callers from the database at `now`, inside a transaction; null if the key or
+   * credential is no longer valid. Callers checked at `configVersion` are returned unchanged.
    */
   async recheck(
     tx: Database<CoreTables>,
@@ -155,9 +158,9 @@ export class Authenticator {
 
 const bearerOf = (header: string | undefined): string => BEARER.exec(header ?? '')?.[1] ?? ''
 
-/** One answer, whatever the cause; RFC 6750 has an error only where a token was sent. */
+/** One response for every cause; RFC 6750 has an error only if a token was sent. */
 const refusal = (text: string) =>
-  fail('unauthorized', 'Send Authorization: Bearer <key> with a valid key', {
+  fail('unauthorized', 'Send the header Authorization: Bearer <key> with a valid key', {
     headers: {
       'WWW-Authenticate': `Bearer realm="remit"${text === '' ? '' : ', error="invalid_token"'}`,
     },
@@ -167,6 +170,6 @@ const RANK: Readonly<Record<Plan, number>> = { free: 0, team: 1, enterprise: 2 }
 
 const lowerPlan = (a: Plan, b: Plan): Plan => (RANK[a] <= RANK[b] ? a : b)
 
-/** Whether a plan reaches an endpoint's tier. */
+/** Returns true if a plan includes the tier of an endpoint. */
 export const reaches = (plan: Plan, tier: 'open' | 'team' | 'enterprise'): boolean =>
   tier === 'open' || RANK[plan] >= RANK[tier]

@@ -10,7 +10,7 @@ import { generateKey } from './key-text.ts'
 import { findKey, hasOtherAdmin, insertKey, revokeKey } from './store.ts'
 import type { KeyRecord } from './store.ts'
 
-/** A new key with its secret, which is nowhere else, and the place of its entry. */
+/** A new key with its secret, which is not stored, and the position of its entry. */
 export interface IssuedKey {
   readonly key: KeyRecord
   readonly secret: string
@@ -23,7 +23,7 @@ export interface EndedKey {
   readonly receipt: Receipt
 }
 
-/** Makes a key. */
+/** Creates a key. */
 export const keyCreation =
   (options: { role: Role; person?: string | null; name?: string | null }): Change<IssuedKey> =>
   async (scope, caller) => {
@@ -36,13 +36,13 @@ export const keyCreation =
     }
   }
 
-/** Ends a key: no request with it is carried out from this commit on. */
+/** Revokes a key: from this commit on, no request with it is executed. */
 export const keyRevocation =
   (id: string): Change<EndedKey> =>
   async (scope, caller) => {
     refuseAgents(caller)
     const key = await endLive(scope, id)
-    // The operator can always make another one on the command line; who calls may be locked out.
+    // An operator can create another one with the command line; a caller could lock itself out.
     if (caller && !(await hasOtherAdmin(scope.tx, scope.orgId, id))) throw fail('last_admin_key')
     return {
       entries: [revokedEntry(key, caller)],
@@ -54,7 +54,10 @@ export const keyRevocation =
     }
   }
 
-/** A successor with the same role, person and name; the old key ends in the same transaction. */
+/**
+ * Creates a successor with the same role, person and name; the old key is revoked in the same
+ * transaction.
+ */
 export const keyRotation =
   (id: string): Change<IssuedKey> =>
   async (scope, caller) => {
@@ -83,11 +86,14 @@ async function addKey(
 async function endLive({ tx, orgId, recordedAt }: Scope, id: string): Promise<KeyRecord> {
   const key = await findKey(tx, orgId, id)
   if (!key || !(await revokeKey(tx, orgId, id, recordedAt)))
-    throw fail('key_not_found', `There is no live key ${id}`)
+    throw fail('key_not_found', `The key ${id} does not exist or is revoked`)
   return { ...key, revoked_at: recordedAt }
 }
 
-/** The entry of a new key: whose words its later entries are, as far as the key says. */
+/**
+ * Returns the entry of a new key. It identifies the author of later entries, as far as the key
+ * names one.
+ */
 export const createdEntry = (
   key: KeyRecord,
   caller: Caller | null,

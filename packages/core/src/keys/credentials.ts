@@ -3,22 +3,27 @@ import type { AnyDatabase } from '../db/portable.ts'
 
 /** The credentials of agents. */
 export interface Credentials {
-  /** Who holds the credential with this text, which is well-formed; null for every other one, without a cause. */
+  /**
+   * Returns the holder of a well-formed credential text; null without a cause for any other one.
+   */
   authenticate(text: string): Promise<CredentialHolder | null>
-  /** The holders of those that are live at a time (milliseconds), as the transaction sees them. */
+  /**
+   * Returns the holders of the credentials that are valid at a time (milliseconds), in the
+   * transaction.
+   */
   find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]>
-  /** Takes note of a use that needed no look-up. */
+  /** Records a use of a cached credential. */
   used(id: string): void
 }
 
-/** A live credential of an active agent, with what a caller needs to know of its organization. */
+/** A valid credential of an active agent, with the organization data of a caller. */
 export interface CredentialHolder {
   readonly id: string
   readonly orgId: string
   readonly agentId: string
-  /** What it may do now, in the order of the alphabet. */
+  /** Current scopes, in alphabetical order. */
   readonly scopes: readonly Scope[]
-  /** Milliseconds. */
+  /** Expiry in milliseconds. */
   readonly expiresAt: number
   readonly plan: Plan
   readonly configVersion: number

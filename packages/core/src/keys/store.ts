@@ -6,7 +6,7 @@ import type { TimePlace } from '../base/time-cursor.ts'
 
 type Db = Database<CoreTables>
 
-/** A key as it is shown; its secret and hash are not part of it. */
+/** A key without its secret and hash. */
 export interface KeyRecord {
   readonly id: string
   readonly role: Role
@@ -16,7 +16,7 @@ export interface KeyRecord {
   readonly revoked_at: string | null
 }
 
-/** A live key with what a caller needs to know of its organization. */
+/** A valid key with the organization data of a caller. */
 export interface KeyHolder {
   readonly id: string
   readonly hash: string
@@ -53,11 +53,11 @@ const oneHolder = statement<KeyHolder>(`select k.id, k.hash, k.org_id as "orgId"
   (select h.config_version from ledger_head h where h.org_id = k.org_id) as "configVersion"
   from ingest_key k where k.id = ? and k.revoked_at is null`)
 
-/** The holder of a key that is live. */
+/** Returns the holder of a valid key. */
 export const findHolder = async (db: Db, id: string): Promise<KeyHolder | undefined> =>
   (await oneHolder(db, [id]))[0]
 
-/** The holders of those keys that are live. */
+/** Returns the holders of the valid keys among `ids`. */
 export async function findHolders(db: Db, ids: readonly string[]): Promise<KeyHolder[]> {
   const rows = await holders(db).where('k.id', 'in', ids).execute()
   return rows.map((row) => ({ ...row, role: row.role as Role, plan: row.plan as Plan }))
@@ -70,7 +70,7 @@ const shown = (row: Pick<IngestKeyRow, (typeof SHOWN)[number]>): KeyRecord => ({
   role: row.role as Role,
 })
 
-/** The keys of an organization, live or not, the oldest first. */
+/** Lists the keys of an organization, including revoked ones, oldest first. */
 export async function listKeys(
   db: Db,
   orgId: string,
@@ -95,7 +95,7 @@ export async function listKeys(
   return (await query.execute()).map(shown)
 }
 
-/** A key of an organization, live or not. */
+/** Returns a key of an organization, revoked or not. */
 export async function findKey(db: Db, orgId: string, id: string): Promise<KeyRecord | undefined> {
   const row = await db
     .selectFrom('ingest_key')
@@ -106,7 +106,7 @@ export async function findKey(db: Db, orgId: string, id: string): Promise<KeyRec
   return row && shown(row)
 }
 
-/** Whether a live admin key stays when this one is gone. */
+/** Returns true if another valid admin key exists. */
 export async function hasOtherAdmin(db: Db, orgId: string, id: string): Promise<boolean> {
   const other = await db
     .selectFrom('ingest_key')
@@ -120,7 +120,7 @@ export async function hasOtherAdmin(db: Db, orgId: string, id: string): Promise<
   return other !== undefined
 }
 
-/** The organization of a key, live or not. */
+/** Returns the organization of a key, revoked or not. */
 export async function findKeyOrganization(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('ingest_key')
@@ -130,7 +130,7 @@ export async function findKeyOrganization(db: Db, id: string): Promise<string | 
   return row?.org_id
 }
 
-/** Whether there was such a live key. */
+/** Revokes a key; returns false if no such valid key exists. */
 export async function revokeKey(db: Db, orgId: string, id: string, at: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('ingest_key')

@@ -35,23 +35,25 @@ export interface Module {
 /** What a module adds to the server. */
 export interface Contribution {
   readonly routes?: readonly Route[]
-  /** At most one module fills a slot. */
+  /** A slot can be filled by one module only. */
   readonly stages?: { readonly [S in Slot]?: Stage }
   readonly scorers?: readonly Scorer[]
-  /** Told of every run of a scorer. */
+  /** Notified of every run of a scorer. */
   readonly scorerRuns?: ScorerRuns
-  /** Told of every check of the guard. */
+  /** Notified of every check of the guard. */
   readonly guardChecks?: GuardChecks
-  /** Told of every entry in the transaction that writes it. */
+  /** Notified of every entry in the transaction that writes it. */
   readonly observers?: readonly EntryObserver[]
-  /** Clear the module's copies of what entries say whose payloads are erased. */
+  /** Erase the module's copies of payloads that are erased from entries. */
   readonly erasers?: readonly Eraser[]
   readonly provides?: Partial<Ports>
-  /** Encrypts what is stored in plain text or under an older key; resolves to how much that was. */
+  /**
+   * Encrypts secrets that are stored in plain text or under an older key; resolves to their number.
+   */
   readonly reseal?: () => Promise<Resealed>
-  /** Begins what runs beside the requests (deliveries, expiry); after migrations, once. */
+  /** Starts background work (deliveries, expiry). Called once, after the migrations. */
   readonly start?: () => void
-  /** Records what was only counted so far; after the last request, while the writer still takes work. */
+  /** Records pending counts. Called after the last request, while the writer still accepts work. */
   readonly settle?: () => Promise<void>
   readonly close?: () => Promise<void>
 }
@@ -60,60 +62,65 @@ export interface Contribution {
 export interface Resealed {
   /** Encrypted under the current key by this call. */
   readonly resealed: number
-  /** Under a key that is not there, or changed: left as they are. */
+  /** Encrypted under a missing key, or modified; not changed. */
   readonly unreadable: number
 }
 
-/** What a module gets to work with. */
+/** Dependencies of a module. */
 export interface Deps {
   readonly db: Database<CoreTables>
-  /** Where `db` is, for threads that open it for themselves; null where nobody else can. */
+  /**
+   * URL of `db`, for threads that open their own connection; null if the database cannot be shared.
+   */
   readonly databaseUrl: string | null
   readonly ledger: Ledger
   readonly writer: Writer
   readonly decider: Decider
-  /** The verifier key of the server's own signing key for a ledger's origin: known from outside the database. */
+  /**
+   * Returns the verifier key of the server's own signing key for the origin of a ledger: from
+   * outside the database.
+   */
   readonly verifierKey: (origin: string) => string
   readonly clock: Clock
   readonly ids: Ids
   readonly signals: Signals
-  /** For every secret that a module stores. */
+  /** Encrypts the secrets that a module stores. */
   readonly secrets: SecretBox
-  /** The way to addresses that others chose. */
+  /** HTTP client for addresses chosen by users. */
   readonly outbound: Outbound
   readonly log: Logger
-  /** Modules are loaded without a licence, to try them: what is handed on says so. */
+  /** Modules run without a licence, for evaluation; exported documents say so. */
   readonly evaluation: boolean
   readonly settings: Settings
-  /** Offers of other modules; only after every `setup` has run. */
+  /** Returns a port of another module; only after every `setup` has run. */
   port<K extends keyof Ports>(name: K): Ports[K]
-  /** The same where another module need not be there. */
+  /** Returns a port of an optional module. */
   readonly offered: <K extends keyof Ports>(name: K) => Ports[K] | undefined
 }
 
 /** Settings of the process that modules read. */
 export interface Settings {
   readonly edition: 'community' | 'enterprise'
-  /** Address under which clients reach the server. */
+  /** Public base URL of the server. */
   readonly baseUrl?: string
   readonly spendUrl?: string
   readonly spendDeadlineMs: number
   readonly judges?: JudgesSource
-  /** A bigger model that the guard asks too. */
+  /** External guard model. */
   readonly guardModel?: Omit<SecondModel, 'onFailure'>
-  /** Keys that go into the hashes of agent credentials; the first makes new ones. */
+  /** Peppers for the hashes of agent credentials; the first one is used for new hashes. */
   readonly credentialPeppers?: readonly KeyObject[]
-  /** Folder outside the database where signed checkpoints are kept. */
+  /** Folder for copies of the signed checkpoints, outside the database. */
   readonly checkpointDir?: string
-  /** Milliseconds between two looks of the watch over the ledgers. */
+  /** Milliseconds between two checks of the ledgers. */
   readonly watchEveryMs?: number
 }
 
-/** The text of the operator's file of judges, and the environment that it refers to for keys. */
+/** The operator's judges file, and the environment with its keys. */
 export interface JudgesSource {
   readonly text: string
   variable(name: string): string | undefined
 }
 
-/** Keeps the literal type of a module's definition. */
+/** Returns a module definition with its literal type. */
 export const defineModule = (module: Module): Module => module

@@ -16,25 +16,25 @@ import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { Scope as WorkScope } from '../ledger/write/work.ts'
 
 /**
- * What modules offer each other. A module provides a port in its contribution and others ask for it
- * by name; commercial packages meet here and nowhere else.
+ * Interfaces between modules. A module provides a port in its contribution and others request it by
+ * name; commercial packages depend on each other in no other way.
  */
 export interface Ports {
-  /** Measured spend in place of the ledger's own totals. */
+  /** Measured spend, instead of the totals of the ledger. */
   readonly spendSource: SpendSource
-  /** Stops and releases single agents. */
+  /** Suspends and resumes single agents. */
   readonly agentSwitch: AgentSwitch
-  /** Who the organization's agents are. */
+  /** The agents of the organization. */
   readonly agentRegistry: AgentRegistry
   /** Records refused impersonations. */
   readonly impersonations: Impersonations
-  /** What agents call with. */
+  /** The credentials of agents. */
   readonly credentials: Credentials
   /** The language of conditions. */
   readonly conditions: Conditions
-  /** Policy rules before they count. */
+  /** Checks policy rules before they are in force. */
   readonly ruleTrials: RuleTrials
-  /** Verification and reports, for the operator. */
+  /** Verification and reports for the operator. */
   readonly compliance: Compliance
 }
 
@@ -45,111 +45,131 @@ export interface SpendQuery {
   readonly window: string
 }
 
-/** Where spend is read from when it is not the ledger. */
+/** An external source of spend. */
 export interface SpendSource {
-  /** USD spent in the window, a finite number of at least 0. A rejection or an aborted signal denies. */
+  /**
+   * Returns the USD spent in the window, a finite number of at least 0. A rejection or an aborted
+   * signal denies.
+   */
   spent(query: SpendQuery, signal: AbortSignal): Promise<number>
 }
 
-/** The operator's emergency stop of an agent; `person`: by whose word, for the entry of it. */
+/** The operator's emergency stop of an agent; `person` is recorded in the entry. */
 export interface AgentSwitch {
   suspend(orgId: string, agentId: string, reason: string | null, person?: string): Promise<void>
   resume(orgId: string, agentId: string, person?: string): Promise<void>
-  /** Hands the stop of an agent over to the registry, within a change: its reason, `''` without one; null for no stop. */
+  /**
+   * Moves the suspension of an agent to the registry, within a change. Returns its reason, `''`
+   * without one; null for no suspension.
+   */
   release(scope: WorkScope, agentId: string): Promise<string | null>
 }
 
-/** The registry of agents. What it says of an agent is the one truth about it. */
+/** The registry of agents, the single source of truth about them. */
 export interface AgentRegistry {
-  /** Every agent that is or was registered, as the transaction sees them; never changed afterwards. */
+  /** Returns every agent that is or was registered, in the transaction; immutable. */
   load(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, RegisteredAgent>>
-  /** Suspends an agent within a change; the entry of it, or null where it is not registered. */
+  /** Suspends an agent within a change; returns its entry, or null if it is not registered. */
   suspend(scope: WorkScope, agentId: string, reason: string | null): Promise<EntryDraft | null>
-  /** Lets an agent act again within a change; the entry of it, or null where it is not registered. */
+  /** Resumes an agent within a change; returns its entry, or null if it is not registered. */
   resume(scope: WorkScope, agentId: string): Promise<EntryDraft | null>
 }
 
 export interface RegisteredAgent {
   readonly status: 'active' | 'suspended' | 'removed'
-  /** Why it is suspended. */
+  /** Reason of the suspension. */
   readonly reason: string | null
   readonly owners: readonly Owner[]
-  /** What conditions read as `agent`. */
+  /** The attributes that conditions read as `agent`. */
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** What is known of the variables of a condition before it is evaluated. */
+/** The types of the variables of a condition. */
 export type ConditionVariables = Readonly<Record<string, 'string' | 'record' | 'timestamp'>>
 
-/** Conditions in CEL, for other questions than `/v1/authorize`. */
+/** CEL conditions, for requests other than `/v1/authorize`. */
 export interface Conditions {
-  /** Compiles the condition of a new rule; throws `invalid_request` with the place of its fault. */
+  /**
+   * Compiles the condition of a new rule; throws `invalid_request` with the position of the error.
+   */
   admit(text: string, path: string, variables: ConditionVariables): CompiledCondition
-  /** The condition of a stored rule; one that no longer compiles is an error at every evaluation. */
+  /** Compiles the condition of a stored rule; if that fails, every evaluation is an error. */
   stored(text: string, variables: ConditionVariables): CompiledCondition
-  /** Values for any number of conditions, by the name of the variable; a `Date` is a moment. */
+  /**
+   * Converts values for any number of conditions, by the name of the variable; a `Date` is a
+   * timestamp.
+   */
   facts(values: Readonly<Record<string, unknown>>): ConditionFacts
 }
 
 export interface CompiledCondition {
-  /** Sentences about what the author may not have meant. */
+  /** Warnings about probable mistakes. */
   readonly warnings: readonly string[]
-  /** Anything but `true` and `false` is an error, and so is what goes on after `meter` says that it is over. */
+  /**
+   * Any result other than `true` and `false` is an error, and so is an evaluation beyond the limit
+   * of `meter`.
+   */
   evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error'
 }
 
-/** Values as the language takes them; made and read by the same module. */
+/** Values in the form of the condition language; created and read by the same module. */
 export interface ConditionFacts {
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** Tries policy rules on what was asked before. */
+/** Tests policy rules on earlier requests. */
 export interface RuleTrials {
   /**
-   * Checks an overlay as if its rules were to be created and deleted, and throws the refusal that this
-   * would meet. Gives the warnings about each rule that it adds.
+   * Validates an overlay as if its rules were created and deleted, and throws the same refusal.
+   * Returns the warnings about each rule that it adds.
    */
   admit(orgId: string, overlay: Overlay): Promise<readonly (readonly string[])[]>
-  /** URL of a module with `openTrial`, an `OpenTrial`, for a thread of its own to import. */
+  /** URL of a module with `openTrial`, an `OpenTrial`, for a worker thread to import. */
   readonly module: string
 }
 
-/** Opens a trial of the rules as the database has them, under an overlay that was admitted. */
+/** Opens a trial of the stored rules with a validated overlay. */
 export type OpenTrial = (
   db: AnyDatabase,
   orgId: string,
   overlay: Overlay | null,
 ) => Promise<RuleTrial>
 
-/** Rules on trial; they do not change while it lasts. */
+/** Rules of a trial; immutable while it lasts. */
 export interface RuleTrial {
-  /** How many policy rules count, those of the overlay included. */
+  /** Number of policy rules in force, including the overlay. */
   readonly policies: number
   readonly approvalRules: number
   readonly defaultEffect: 'allow' | 'deny'
-  /** The same for the same rules, and for no others. */
+  /** Identical for identical rules only. */
   readonly digest: string
-  /** What the policies say; `agent` is what conditions read under that name, null where nobody knows. */
+  /**
+   * Returns the verdict of the policies; `agent` has the attributes that conditions read, null if
+   * unknown.
+   */
   judge(ask: Ask, agent: Readonly<Record<string, unknown>> | null): TrialVerdict
-  /** The approval rules that match a request that was judged. */
+  /** Returns the approval rules that match a judged request. */
   approvalRulesFor(ask: Ask): readonly string[]
 }
 
-/** `unknown`: a rule that may be about it reads what nobody knows of the agent. */
+/** `unknown`: a rule that may match reads an unknown attribute of the agent. */
 export type TrialVerdict =
   | { readonly says: 'unknown' }
   | { readonly says: 'pass'; readonly reason: Reason | null; readonly policy: string | null }
   | { readonly says: 'deny'; readonly reason: Reason; readonly policy: string | null }
 
-/** What the endpoints of compliance do, asked for by the operator and not by a key. */
+/** The compliance operations for the operator, without a key. */
 export interface Compliance {
-  /** `checkpoints` are signed notes that were kept elsewhere; throws `invalid_request` for what is none, or of another ledger. */
+  /**
+   * `checkpoints` are external signed notes; throws `invalid_request` for invalid ones or those of
+   * another ledger.
+   */
   verify(
     orgId: string,
     request: Omit<VerifyLedgerRequest, 'checkpoint'> & { readonly checkpoints?: readonly string[] },
     onProgress: OnProgress,
   ): Promise<LedgerVerification>
-  /** Makes and records a report; the text is in the format of the query. */
+  /** Generates and records a report; the text has the format of the query. */
   report(
     orgId: string,
     request: ReportRequest,
@@ -158,5 +178,5 @@ export interface Compliance {
   ): Promise<{ readonly report: ReadyReport; readonly text: string }>
 }
 
-/** Told from time to time how many of how many entries have been read. */
+/** Called repeatedly with the number of processed entries and the total. */
 export type OnProgress = (done: number, total: number) => void

@@ -48,17 +48,17 @@ describe('assemble', () => {
     [
       'two modules bring one endpoint',
       [part('a', { routes: authorizing() }), part('b', { routes: authorizing() })],
-      'two modules bring the endpoint POST /v1/authorize',
+      'two modules define the endpoint POST /v1/authorize',
     ],
     [
       'two modules bring one scorer',
       [part('a', { scorers: [exactMatch] }), part('b', { scorers: [exactMatch] })],
-      'two modules bring the scorer exact_match',
+      'two modules define the scorer exact_match',
     ],
     [
       'two modules offer one port',
       [part('a', { provides: { agentSwitch } }), part('b', { provides: { agentSwitch } })],
-      'b offers agentSwitch, which another module offers',
+      'b offers agentSwitch, which another module already offers',
     ],
     [
       'a module requires what nobody offers',

@@ -11,7 +11,7 @@ import type { Route } from '../http/implement.ts'
 import type { Contribution, Module, Resealed } from './module.ts'
 import type { Ports } from './ports.ts'
 
-/** Two modules that do not fit together; the server does not start. */
+/** Two modules conflict; the server does not start. */
 export class ModuleConflict extends Error {
   readonly code = 'module_conflict'
   constructor(message: string) {
@@ -35,7 +35,7 @@ export interface Assembled {
   close(): Promise<void>
 }
 
-/** Puts the contributions of all modules together; throws `ModuleConflict` where two claim one place. */
+/** Combines the contributions of all modules; throws `ModuleConflict` if two of them conflict. */
 export function assemble(
   parts: readonly { readonly module: Module; readonly contribution: Contribution }[],
 ): Assembled {
@@ -57,7 +57,9 @@ export function assemble(
   for (const { module, contribution } of parts) {
     for (const name of Object.keys(contribution.provides ?? {})) {
       if (name in ports)
-        throw new ModuleConflict(`${module.name} offers ${name}, which another module offers`)
+        throw new ModuleConflict(
+          `${module.name} offers ${name}, which another module already offers`,
+        )
     }
     Object.assign(ports, contribution.provides)
   }
@@ -101,7 +103,7 @@ function fill(
 
 function once(names: readonly string[], what: string): void {
   const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined) throw new ModuleConflict(`two modules bring the ${what} ${twice}`)
+  if (twice !== undefined) throw new ModuleConflict(`two modules define the ${what} ${twice}`)
 }
 
 async function resealAll(

@@ -1,4 +1,6 @@
-/** A setting that a module cannot use: the server does not start. The message never shows a secret. */
+/**
+ * An invalid setting of a module: the server does not start. The message never contains a secret.
+ */
 export class SettingError extends Error {
   constructor(message: string) {
     super(message)

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** All of IPv6 that is given to networks; the library takes every range without a name for public. */
+/** All allocated IPv6 addresses; the library treats every range without a name as public. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parse('2000::')
-/** Azure's host agent, on an address that is public by its range. */
+/** Azure's host agent, on an address in a public range. */
 const AZURE_HOST = '168.63.129.16'
 
-/** Whether an address lies in the public internet, and belongs to no cloud's inside. */
+/** Returns true if an address is public and not an internal one of a cloud. */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0) return false
   const address = ipaddr.parse(text)
@@ -15,5 +15,5 @@ export function isPublicAddress(text: string): boolean {
   return address.toString() !== AZURE_HOST
 }
 
-/** The two addresses that development may reach; not the rest of 127.0.0.0/8. */
+/** The two loopback addresses for development; not the rest of 127.0.0.0/8. */
 export const isLoopbackAddress = (text: string): boolean => text === '127.0.0.1' || text === '::1'

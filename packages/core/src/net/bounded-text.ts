@@ -1,14 +1,15 @@
-/** An answer with more bytes than its reader takes. */
+/** A response with more bytes than the limit. */
 export class AnswerTooLarge extends Error {
   constructor(maxBytes: number) {
-    super(`the answer has more than ${maxBytes} bytes`)
+    super(`the response exceeds ${maxBytes} bytes`)
     this.name = 'AnswerTooLarge'
   }
 }
 
 /**
- * The text of an answer of at most `maxBytes`, counted after decompression. Throws `AnswerTooLarge` at
- * the first byte beyond, and ends the connection: `Response.text()` would read on and keep it all.
+ * Returns the text of a response of at most `maxBytes`, counted after decompression. Throws
+ * `AnswerTooLarge` at the first excess byte and closes the connection: `Response.text()` would
+ * buffer all of it.
  */
 export async function boundedText(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []

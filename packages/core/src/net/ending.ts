@@ -28,7 +28,7 @@ export class Ending implements Disposable {
   readonly #connecting: NodeJS.Timeout
   readonly #total: NodeJS.Timeout
   readonly #sender: AbortSignal | undefined
-  readonly #onAbort = () => this.#end('aborted', 'the request was given up')
+  readonly #onAbort = () => this.#end('aborted', 'the request was aborted')
 
   constructor(limits: { connectMs: number; totalMs: number }, sender: AbortSignal | undefined) {
     this.#connecting = setTimeout(
@@ -36,7 +36,7 @@ export class Ending implements Disposable {
       limits.connectMs,
     )
     this.#total = setTimeout(
-      () => this.#end('timeout', `no whole answer within ${limits.totalMs} ms`),
+      () => this.#end('timeout', `no complete response within ${limits.totalMs} ms`),
       limits.totalMs,
     )
     this.#sender = sender

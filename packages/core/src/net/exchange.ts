@@ -94,16 +94,21 @@ function watch(
   outgoing.on('socket', (socket) => {
     socket.once('connect', () => {
       if (!addresses.some(({ address }) => address === socket.remoteAddress)) {
-        socket.destroy(new OutboundError('address_refused', 'another address was reached'))
+        socket.destroy(
+          new OutboundError(
+            'address_refused',
+            'the connection reached a different address than the resolved one',
+          ),
+        )
       } else if (protocol === 'https:') phase = 'tls_failed'
       else ready()
     })
     socket.once('secureConnect', ready)
   })
   const sentences = {
-    connection_failed: 'no connection to the host',
-    tls_failed: 'no TLS connection that can be trusted',
-    response_broken: 'the answer broke off or is not HTTP',
+    connection_failed: 'the connection to the host failed',
+    tls_failed: 'the TLS certificate of the host is not trusted or TLS failed',
+    response_broken: 'the response is incomplete or not HTTP',
   }
   return { failure: () => new OutboundError(phase, sentences[phase]) }
 }
@@ -122,10 +127,13 @@ function answerTo(outgoing: ClientRequest, body: string | undefined): Promise<In
 async function read(response: IncomingMessage): Promise<OutboundResponse> {
   const { statusCode = 0, headers } = response
   if (statusCode >= 300 && statusCode < 400)
-    throw new OutboundError('redirected', `the host answered ${statusCode}`)
+    throw new OutboundError('redirected', `the host responded with status ${statusCode}`)
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity')
-    throw new OutboundError('content_encoded', 'the answer is encoded although that was ruled out')
+    throw new OutboundError(
+      'content_encoded',
+      'the response has a Content-Encoding that was not requested',
+    )
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Uint8Array>) {

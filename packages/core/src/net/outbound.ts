@@ -58,11 +58,10 @@ async function addressesOf(host: string, resolve: Resolve): Promise<readonly Add
   if (isLoopbackAddress(host)) return [{ address: host, family: host === '::1' ? 6 : 4 }]
   const isAllowed = isLoopbackHost(host) ? isLoopbackAddress : isPublicAddress
   const addresses = await resolve(host).catch(() => {
-    throw new OutboundError('name_not_found', 'the name of the host cannot be looked up')
+    throw new OutboundError('name_not_found', 'the DNS lookup of the host failed')
   })
-  if (addresses.length === 0)
-    throw new OutboundError('name_not_found', 'the name of the host has no address')
+  if (addresses.length === 0) throw new OutboundError('name_not_found', 'the host has no address')
   if (!addresses.every(({ address }) => isAllowed(address)))
-    throw new OutboundError('address_refused', 'the host has an address that is not public')
+    throw new OutboundError('address_refused', 'the host has a non-public address')
   return addresses
 }

@@ -36,13 +36,13 @@ function complaint(url: URL, text: string, rules: TargetRules): string | null {
   const isLoopback = rules.allowLoopback && isLoopbackHost(host)
   if (url.protocol !== 'https:' && !(isLoopback && url.protocol === 'http:'))
     return 'must be an https URL'
-  if (url.username !== '' || url.password !== '') return 'must not carry a user name or password'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
   if (text.includes('#')) return 'must not have a fragment'
   if (!rules.allowQuery && text.includes('?')) return 'must not have a query'
   if (isLoopback) return null
-  if (isIP(host) !== 0) return 'must name its host, not give an IP address'
-  if (host.endsWith('.')) return 'must name its host without a dot at the end'
-  if (!host.includes('.') || INSIDE.test(host)) return 'must name a host of the public internet'
+  if (isIP(host) !== 0) return 'must have a host name, not an IP address'
+  if (host.endsWith('.')) return 'must have a host name without a trailing dot'
+  if (!host.includes('.') || INSIDE.test(host)) return 'must have a host of the public internet'
   if (url.port !== '' && !rules.allowLoopback) return 'must use port 443'
   return null
 }

@@ -12,10 +12,10 @@ import type { OrganizationRecord } from './record.ts'
 import { checkRetention } from './retention.ts'
 import { changeSettings } from './settings.ts'
 
-/** Work that the operator of the server asks for, not a caller of the API. */
+/** The requester of work for the operator of the server, without an API caller. */
 export const OPERATOR: Requester = { caller: null, claim: null, wantsNote: false }
 
-/** A new key of an organization, made by the operator; the secret is in the answer only. */
+/** Creates a key of an organization for the operator; the secret is only in the return value. */
 export async function createKey(
   writer: Writer,
   orgId: string,
@@ -25,7 +25,7 @@ export async function createKey(
   return { id: key.id, secret }
 }
 
-/** Ends a key by the operator's word. */
+/** Revokes a key for the operator. */
 export async function endKey(
   writer: Writer,
   orgId: string,
@@ -35,7 +35,7 @@ export async function endKey(
   return { id, revoked_at }
 }
 
-/** Puts another key in the place of one by the operator's word. */
+/** Rotates a key for the operator. */
 export async function rotateKey(
   writer: Writer,
   orgId: string,
@@ -45,13 +45,13 @@ export async function rotateKey(
   return { id: key.id, secret }
 }
 
-/** A changed organization, and the place of the entry that records it. */
+/** A changed organization, and the position of the entry that records the change. */
 export interface OrganizationUpdate {
   readonly organization: OrganizationRecord
   readonly receipt: Receipt
 }
 
-/** Moves an organization to another plan; the next decision follows it. */
+/** Changes the plan of an organization; the next decision uses it. */
 export const setPlan = async (
   writer: Writer,
   orgId: string,
@@ -59,13 +59,13 @@ export const setPlan = async (
 ): Promise<OrganizationRecord> =>
   (await updateOrganization(writer, orgId, OPERATOR, (row) => ({ ...row, plan }))).organization
 
-/** How settings may be changed. */
+/** Options of a settings change. */
 export interface SettingsOptions {
-  /** Whoever asks knows that a retention below the floor may break a law; the entry says so. */
+  /** Confirms a retention below the legal minimum; recorded in the entry. */
   readonly acknowledgeShortRetention?: boolean | undefined
 }
 
-/** `updateSettings` by the operator. */
+/** Calls `updateSettings` for the operator. */
 export const setSettings = async (
   writer: Writer,
   orgId: string,
@@ -75,8 +75,7 @@ export const setSettings = async (
   (await updateSettings(writer, orgId, OPERATOR, change, options)).organization
 
 /**
- * Changes settings, `null` putting one back to its default; see `changeSettings` and `checkRetention`
- * for what it refuses.
+ * Changes settings; `null` restores a default. Throws like `changeSettings` and `checkRetention`.
  */
 export async function updateSettings(
   writer: Writer,
@@ -119,7 +118,7 @@ function updateOrganization(
   })
 }
 
-/** The row of an organization that must be there. */
+/** Returns the row of an organization; throws if it does not exist. */
 export async function findOrganizationById(
   db: Database<CoreTables>,
   id: string,
@@ -129,6 +128,6 @@ export async function findOrganizationById(
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst()
-  if (!row) throw fail('not_found', `There is no organization ${id}`)
+  if (!row) throw fail('not_found', `The organization ${id} does not exist`)
   return row
 }

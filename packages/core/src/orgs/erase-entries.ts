@@ -17,22 +17,22 @@ import type { Scope } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { OPERATOR } from './administration.ts'
 
-/** Entries in one erasure at most. */
+/** Maximum entries per erasure. */
 const MAX_ERASED = 1_000
 
 export interface EraseOptions {
   readonly seqs: readonly number[]
   readonly reason: string
-  /** The person by whose word it is done. */
+  /** The person who ordered the erasure. */
   readonly person?: string | undefined
 }
 
 export interface Erasure {
-  /** Where the entry stands that tells of it. */
+  /** Position of the entry that records the erasure. */
   readonly seq: number
-  /** All that were erased, also those that said the same as the ones that were named. */
+  /** All erased entries, including carried copies of the named ones. */
   readonly seqs: readonly number[]
-  /** False while SQLite's write-ahead log still holds pages as they were before. */
+  /** False while SQLite's write-ahead log still contains old pages. */
   readonly log_emptied: boolean
 }
 
@@ -43,12 +43,11 @@ export interface EraseDeps {
 }
 
 /**
- * Takes the payloads out of entries, with all that Remit keeps of what they say: the copies in columns
- * beside them, what pruning carried of them, answers kept for repeats, and what the erasers of modules
- * know. The entry `ledger.erased` that explains it is written in the same transaction, and what is left
- * of an entry that only stood in one that carried it is carried on. Throws a failure
- * that names every entry that is not there, was erased before or is the ledger's own, and then nothing
- * is erased.
+ * Erases the payloads of entries and all copies of them: filter columns, carried copies, stored
+ * responses, and the copies of modules. The entry `ledger.erased` that explains it is written in
+ * the same transaction, and the headers of pruned entries that only existed in carried copies are
+ * carried again. Throws a failure that names every entry that is missing, already erased or belongs
+ * to the ledger itself; then nothing is erased.
  */
 export async function eraseEntries(
   { db, writer, erasers }: EraseDeps,
@@ -57,7 +56,7 @@ export async function eraseEntries(
 ): Promise<Erasure> {
   const named = [...new Set(seqs)].toSorted((a, b) => a - b)
   if (named.length === 0 || named.length > MAX_ERASED) {
-    throw fail('invalid_request', `One erasure is of 1 to ${MAX_ERASED} entries`)
+    throw fail('invalid_request', `An erasure must name 1 to ${MAX_ERASED} entries`)
   }
   const done = await writer.work(orgId, OPERATOR, async (scope) => {
     const begin = (await findCut(scope.tx, orgId))?.size ?? 0
@@ -76,7 +75,7 @@ export async function eraseEntries(
   return { ...done, log_emptied: await emptyLog(db) }
 }
 
-/** The headers of the pruned entries that some entries carry: each once. */
+/** Returns the headers of the pruned entries that some entries carry, each once. */
 function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[] {
   const headers = new Map<number, EntryDraft>()
   for (const entry of entries) {
@@ -88,7 +87,10 @@ function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[]
   return [...headers.values()]
 }
 
-/** The named entries, and those that say the same, in order; `begin`: the first that is not pruned. */
+/**
+ * Returns the named entries and their copies, in order; `begin` is the first entry that is not
+ * pruned.
+ */
 async function erasable(
   scope: Scope,
   seqs: readonly number[],
@@ -113,7 +115,7 @@ async function namedEntries(
   const faults: string[] = []
   for (const seq of seqs) {
     const entry = found.get(seq)
-    const fault = seq < begin ? `was pruned, with all below ${begin}` : faultOf(entry)
+    const fault = seq < begin ? `was pruned, like all entries below ${begin}` : faultOf(entry)
     if (entry !== undefined && fault === null) entries.push(entry)
     else faults.push(`${seq} ${fault}`)
   }
@@ -124,14 +126,14 @@ async function namedEntries(
 function faultOf(entry: StoredEntry | undefined): string | null {
   if (!entry) return 'is not in the ledger'
   if (entry.kind.startsWith('ledger.')) {
-    return `is ${entry.kind}: what the ledger says of itself is never erased`
+    return `has the kind ${entry.kind}: entries about the ledger itself cannot be erased`
   }
-  // Whoever could take away the hash of a stored report could change the report.
+  // Without the hash of a stored report, the report could be changed.
   if (entry.kind === 'report.generated') {
-    return 'is report.generated: it vouches for a report, which could be changed unseen without it'
+    return 'has the kind report.generated: it is the proof of a stored report'
   }
-  if (parseCarried(entry)?.payload === null) return 'carries nothing but a header'
-  return entry.payload === null ? 'was erased before' : null
+  if (parseCarried(entry)?.payload === null) return 'has no payload, only a carried header'
+  return entry.payload === null ? 'is already erased' : null
 }
 
 const SHOWN = 10
@@ -142,7 +144,7 @@ function refusal(faults: readonly string[]): Failure {
   return fail('invalid_request', `Nothing was erased: ${shown.join('; ')}${more}`)
 }
 
-/** Answers are kept for a day, and name the entry that they are about by its hash. */
+/** Responses are stored for a day, and contain the hash of their entry. */
 const hashesInAnswers = (entries: readonly StoredEntry[], now: number): string[] =>
   entries.flatMap(({ hash, recorded_at }) =>
     Date.parse(recorded_at) > now - KEPT_MS ? [hash] : [],

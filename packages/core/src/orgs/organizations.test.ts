@@ -70,7 +70,7 @@ describe.each(DIALECTS)('organizations on %s', (dialect) => {
     const before = await listOrganizations(remit.db)
 
     await expect(createOrganization(deps, 'twice', 'team')).rejects.toThrow(
-      'There is an organization named twice',
+      'An organization named twice already exists',
     )
 
     expect(await listOrganizations(remit.db)).toEqual(before)

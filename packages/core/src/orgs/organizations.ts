@@ -38,8 +38,9 @@ export interface NewOrganization {
 }
 
 /**
- * An organization with its ledger and first admin key, in one transaction: there is always a head to
- * lock, and entry 0 pins the ledger's identity and signing key. Throws when the name is taken.
+ * Creates an organization with its ledger and first admin key, in one transaction, so that a head
+ * always exists and entry 0 pins the identity and signing key of the ledger. Throws if the name is
+ * in use.
  */
 export async function createOrganization(
   deps: CreateDeps,
@@ -55,7 +56,7 @@ export async function createOrganization(
   await deps.db.transaction().execute(async (tx) => {
     await makeDurable(tx)
     if (await findOrganization(tx, name))
-      throw fail('invalid_request', `There is an organization named ${name}`)
+      throw fail('invalid_request', `An organization named ${name} already exists`)
     await tx.insertInto('organization').values(organization).execute()
     const first = { person: null, name: 'first key', created_at, revoked_at: null }
     const record = { id: key.id, role, ...first } as const
@@ -112,15 +113,15 @@ async function beginLedger(
   await writeRows(tx, linkedRows(head, linked, created_at, note, 1))
 }
 
-/** What `isOrganizationName` accepts, for messages: "must be …". */
+/** The rule of `isOrganizationName`, for messages: "must be …". */
 export const ORGANIZATION_NAME_RULE =
   '1 to 128 printable characters without outer blanks, not beginning with org_'
 
-/** Names are shown in lists and found beside ids, so they must not look like one. */
+/** Names are used in place of ids, so they must not look like one. */
 export const isOrganizationName = (name: string): boolean =>
   /^[^\p{C}\p{Z}](?:[^\p{C}]{0,126}[^\p{C}\p{Z}])?$/u.test(name) && !name.startsWith('org_')
 
-/** By id or name. */
+/** Finds an organization by id or name. */
 export async function findOrganization(
   db: Db,
   idOrName: string,

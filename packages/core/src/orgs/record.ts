@@ -2,7 +2,7 @@ import type { OrganizationSettings, Plan } from '@remit/contract'
 import type { OrganizationRow } from '../db/schema.ts'
 import { settingsOf } from './settings.ts'
 
-/** An organization as it is shown and recorded. */
+/** An organization as in the API and in entries. */
 export interface OrganizationRecord {
   readonly id: string
   readonly name: string

@@ -13,28 +13,28 @@ import { OPERATOR } from './administration.ts'
 import { SYSTEM } from '../caller/actor.ts'
 
 export interface LedgerRecovery {
-  /** Where the entry stands that tells of it. */
+  /** Position of the entry that records the loss. */
   readonly seq: number
-  /** The entries that were signed and are gone. */
+  /** The signed entries that are missing. */
   readonly lost: { readonly from_seq: number; readonly to_seq: number }
   readonly checkpoint: { readonly size: number; readonly root: string; readonly note: string }
   readonly reason: string
-  /** The key that signed it, which the ledger itself may not know any more. */
+  /** The key that signed it, which the ledger itself may no longer know. */
   readonly vkey: string
 }
 
 export interface RecoverOptions {
-  /** A signed checkpoint that was kept outside of the database. */
+  /** An external signed checkpoint. */
   readonly checkpoint: string
   readonly reason: string
-  /** The key of that checkpoint, if it is not the one of the restored ledger. */
+  /** The key of that checkpoint, if it differs from that of the restored ledger. */
   readonly vkey?: string
 }
 
 /**
- * Records that a ledger came back from a backup and ends before a checkpoint that it once signed.
- * Throws `NoteError` or `CheckpointError` for a checkpoint that is not of this ledger, and a failure
- * when nothing is lost or when the ledger disagrees with the checkpoint instead of being shorter.
+ * Records that a ledger was restored from a backup and ends before a checkpoint that it once
+ * signed. Throws `NoteError` or `CheckpointError` for a checkpoint of another ledger, and a failure
+ * if no entries are lost or if the ledger contradicts the checkpoint.
  */
 export function recoverLedger(
   writer: Writer,
@@ -67,28 +67,28 @@ async function lostSince(
   if (size < (cut?.size ?? 0)) {
     throw fail(
       'ledger_pruned',
-      `The checkpoint is of ${size} entries, and those below ${cut?.size} were pruned`,
+      `The checkpoint covers ${size} entries, but the entries below ${cut?.size} were pruned`,
     )
   }
   const ours = await treeRoot(tilesOf(tx, orgId), size, cutFrontier(cut))
   if (ours === root) {
     throw fail(
       'invalid_request',
-      `Nothing is lost: the ledger holds all ${size} entries of the checkpoint`,
+      `No entries are lost: the ledger has all ${size} entries of the checkpoint`,
     )
   }
   const recorded = await recordOfLoss(tx, orgId, size)
   throw recorded !== undefined
-    ? fail('invalid_request', `The loss is recorded already, as entry ${recorded}`)
+    ? fail('invalid_request', `The loss is already recorded as entry ${recorded}`)
     : fail(
         'invalid_request',
-        `The ledger has ${head.size} entries and disagrees with the checkpoint of ${size}: it was changed, not cut short`,
+        `The ledger has ${head.size} entries and contradicts the checkpoint of size ${size}: entries were changed, not only lost`,
       )
 }
 
 const LOOKED_THROUGH = 100
 
-/** The entry by which it is known that a history with a tree of this size was lost. */
+/** Returns the entry that records the loss of a history with a tree of this size. */
 async function recordOfLoss(
   tx: Transaction<CoreTables>,
   orgId: string,

@@ -18,7 +18,7 @@ import { SYSTEM } from '../caller/actor.ts'
 export interface RotateDeps {
   readonly db: Database<CoreTables>
   readonly clock: Clock
-  /** The Ed25519 private key that signs the ledger now. */
+  /** The current Ed25519 private key of the ledger. */
   readonly oldKey: KeyObject
   readonly newKey: KeyObject
 }
@@ -27,17 +27,17 @@ export interface LedgerKeyRotation {
   readonly seq: number
   readonly old_vkey: string
   readonly new_vkey: string
-  /** The old key's signature over the text of `new_vkey`, base64. */
+  /** The signature of the old key over the text of `new_vkey`, base64. */
   readonly endorsement: string
-  /** The last note that the old key signs, and the first of the new one, which this entry names. */
+  /** The last note of the old key, which is the first of the new one; this entry names it. */
   readonly checkpoint: string
 }
 
 /**
- * Hands a ledger over to another signing key. The entry that says so is signed by the old key, whose
- * checkpoint is kept whatever the time: a verifier that trusts the old key learns the new one only
- * there. That is why this does not go through the writer, which keeps one checkpoint a minute.
- * Servers that still hold the old key refuse to write from this commit on.
+ * Rotates the signing key of a ledger. The old key signs the entry, and its checkpoint is always
+ * stored: a verifier that trusts the old key learns the new one only there. That is why this does
+ * not use the writer, which stores one checkpoint per minute. Servers with the old key refuse to
+ * write from this commit on.
  */
 export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<LedgerKeyRotation> {
   return deps.db.transaction().execute(async (tx) => {
@@ -46,11 +46,11 @@ export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<Ledger
     const next = createNoteSigner({ name: head.origin, privateKey: deps.newKey })
     const { vkey: new_vkey } = next
     if (new_vkey === head.vkey)
-      throw fail('invalid_request', 'The ledger is signed with that key already')
+      throw fail('invalid_request', 'The ledger is already signed with this key')
     const guard = new HeadGuard(createLedgerSigner(deps.oldKey))
     const signer = await guard.signerFor(tx, head)
     if (!signer) throw forgedHead()
-    // No newline at its end: it can never be taken for the text of a note that the key signed.
+    // No newline at its end, so it can never be mistaken for the text of a signed note.
     const endorsement = sign(null, Buffer.from(new_vkey, 'utf8'), deps.oldKey).toString('base64')
     const data = { endorsement, new_vkey, old_vkey: head.vkey }
     const now = isoTime(deps.clock.now())
@@ -59,7 +59,7 @@ export function rotateLedgerKey(deps: RotateDeps, orgId: string): Promise<Ledger
     const linked = linkEntries(head, [entry], recordedAt, newSalt)
     const { size, root } = linked
     const signed = signCheckpoint(signer, { origin: head.origin, size, root })
-    // Whoever has the new key alone goes on from here, and must find that it signed this end.
+    // The new key must have signed this end, because the writer continues only from such an end.
     const checkpoint = addSignature(signed, next)
     await writeRows(tx, linkedRows(head, linked, recordedAt, checkpoint, head.config_version + 1))
     await tx

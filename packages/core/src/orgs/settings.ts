@@ -10,20 +10,20 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 
 const DEFAULTS = OrganizationSettings.parse({})
 
-/** The settings of an organization, defaults filled in. */
+/** Returns the settings of an organization, including defaults. */
 export const settingsOf = ({ settings }: Pick<OrganizationRow, 'settings'>): OrganizationSettings =>
   OrganizationSettings.parse(JSON.parse(settings))
 
 /**
- * The stored text after a change; `null` puts a setting back to its default, and `undefined` leaves
- * it. Settings that this version does not know stay. Throws `invalid_request` for an unknown name or
- * a bad value.
+ * Returns the stored text after a change; `null` restores a default, and `undefined` changes
+ * nothing. Unknown stored settings are kept. Throws `invalid_request` for an unknown name or an
+ * invalid value.
  */
 export function changeSettings(stored: string, change: Readonly<Record<string, unknown>>): string {
   const settings = JSON.parse(stored) as Record<string, unknown>
   for (const [name, value] of Object.entries(change)) {
     if (!Object.hasOwn(SETTINGS, name)) {
-      throw invalid(name, `is not a setting; there are ${SETTING_NAMES.join(', ')}`)
+      throw invalid(name, `is not a setting; the settings are ${SETTING_NAMES.join(', ')}`)
     }
     if (value === undefined) continue
     if (value === null) {
@@ -38,8 +38,8 @@ export function changeSettings(stored: string, change: Readonly<Record<string, u
 }
 
 /**
- * A setting as a person writes it: JSON where it is JSON, a list also with commas, text elsewhere;
- * null where nothing is written.
+ * Parses a setting from the command line: JSON, else a comma-separated list for list settings, else
+ * text; null for an empty text.
  */
 export function settingFromText(name: string, text: string): unknown {
   if (text === '') return null

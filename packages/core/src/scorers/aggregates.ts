@@ -4,14 +4,14 @@ import type { ScoreAggregate } from '@remit/contract'
 const Z = 1.959963984540054
 const LEVEL = 0.95
 
-/** What the numbers are taken over: one entry per result, null for one without a score. */
+/** The input of the statistics: one per result, null for a missing score. */
 export interface ScoredResult {
   readonly score: number | null
   readonly passed: boolean | null
   readonly error?: { readonly code: string } | null
 }
 
-/** Numbers over a batch. Results without a score are counted as errors and enter nothing else. */
+/** Returns the statistics of a batch. Results without a score count only as errors. */
 export function aggregate(
   results: readonly ScoredResult[],
   corpusScore: number | null,
@@ -62,13 +62,13 @@ function median(sorted: readonly number[]): number | null {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
 }
 
-/** With n − 1 in the denominator; nothing can be said from one score. */
+/** Sample standard deviation with n − 1; undefined for a single score. */
 function sampleDeviation(scores: readonly number[], mean: number): number | null {
   if (scores.length < 2) return null
   return Math.sqrt(sum(scores.map((score) => (score - mean) ** 2)) / (scores.length - 1))
 }
 
-/** Wilson score interval: stays inside 0 to 1 and is honest for few results, unlike p ± z·s. */
+/** Wilson score interval: stays within 0 to 1 and is accurate for few results, unlike p ± z·s. */
 function wilson(passed: number, n: number): ScoreAggregate['pass_rate_ci'] {
   if (n === 0) return null
   const p = passed / n

@@ -5,7 +5,7 @@ import type { Scorer } from './scorer.ts'
 
 export { builtInScorers }
 
-/** What the catalogue says of a scorer. */
+/** Returns the description of a scorer for the catalogue. */
 export const describeScorer = (scorer: Scorer): ScorerInfo => ({
   name: scorer.name,
   version: scorer.version,

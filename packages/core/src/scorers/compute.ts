@@ -9,13 +9,13 @@ import { sliced } from '../computing/slices.ts'
 import type { Pacing } from '../computing/slices.ts'
 
 export interface ComputeContext extends Pacing {
-  /** Absent: everything is computed on the event loop, as on the command line. */
+  /** Absent on the command line: everything is computed on the event loop. */
   readonly computer?: Computer | undefined
-  /** Whose work it is. */
+  /** The organization that the work is for. */
   readonly owner: string
-  /** Of computing, for a whole batch. */
+  /** Computing time of a whole batch. */
   readonly budgetMs: number
-  /** Told how many results are done. */
+  /** Called with the number of finished results. */
   readonly progress?: (done: number) => void
 }
 
@@ -25,7 +25,7 @@ type Outcome = ScoreOutcome | Unscorable
 const PART_LENGTH = 64 * 1024
 const PART_RESULTS = 200
 
-/** One outcome a result. Throws `UnusableParam`. */
+/** Returns one outcome per result. Throws `UnusableParam`. */
 export async function compute(
   scorer: PureScorer,
   params: unknown,
@@ -87,7 +87,7 @@ async function computeApart(
     left = answer.ended === 'time' ? 0 : left - answer.spentMs
     outcomes.push(...answer.parts.map(received))
     if (answer.ended !== 'memory') continue
-    // Which of them it was shows when each has a worker to itself.
+    // Retries each result in a separate worker to find the one at fault.
     if (part.length === 1) outcomes.push(outOfMemory())
     most = 1
   }
@@ -121,7 +121,7 @@ function isShort(scorer: PureScorer, results: readonly ResultToScore[], most: nu
   return length < most
 }
 
-/** Only what the scorer reads. */
+/** Returns only the fields that the scorer reads. */
 function textFor(scorer: PureScorer, result: ResultToScore): string {
   const read: Partial<Record<string, unknown>> = {}
   for (const field of Object.keys(scorer.fields) as (keyof typeof scorer.fields)[])
@@ -132,8 +132,8 @@ function textFor(scorer: PureScorer, result: ResultToScore): string {
 const outOfTime = ({ budgetMs }: ComputeContext): Unscorable =>
   new Unscorable(
     'time_budget_exceeded',
-    `the ${budgetMs / 1000} s of computing for a request were used up`,
+    `the request exceeded its computing time of ${budgetMs / 1000} s`,
   )
 
 const outOfMemory = (): Unscorable =>
-  new Unscorable('limit_exceeded', 'the result needs more memory than one may use')
+  new Unscorable('limit_exceeded', 'the result exceeded its memory limit')

@@ -6,7 +6,7 @@ import { Unscorable } from './scorer.ts'
 
 const MAX_TEXT_LENGTH = 100_000
 
-/** Throws `Unscorable` when a field that the scorer needs is absent, or a text is too long. */
+/** Throws `Unscorable` if a required field is missing, or a text is too long. */
 export function checkFields(scorer: Scorer, result: ResultToScore): void {
   for (const [name, need] of Object.entries(scorer.fields) as [FieldName, string][]) {
     const value = result[name]
@@ -37,12 +37,14 @@ export function checkTextLength(field: FieldName, text: string, max: number): vo
   }
 }
 
-/** A field as text: strings as they are, any other JSON value as canonical JSON (RFC 8785). */
+/**
+ * Returns a field as text: strings unchanged, any other JSON value as canonical JSON (RFC 8785).
+ */
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : canonicalJson(value)
 
 /**
- * The right answers a text may equal: a list holds alternatives. Beside an output that is itself
+ * Returns the alternatives that a text may equal: a list contains alternatives. If the output is
  * not text, a list is the value to compare with.
  */
 export function alternativesOf({ output, expected }: ResultToScore): readonly unknown[] {
@@ -54,7 +56,10 @@ export function alternativesOf({ output, expected }: ResultToScore): readonly un
   return alternatives
 }
 
-/** The best outcome over the alternatives; of equals the first. Names it where there is a choice. */
+/**
+ * Returns the best outcome over the alternatives; the first of equal ones. Names it if there are
+ * several.
+ */
 export function bestOf<T>(
   alternatives: readonly T[],
   score: (alternative: T) => ScoreOutcome,

@@ -1,9 +1,9 @@
-// Up to here the engine's own search costs at most this many steps per character.
+// Up to this length the engine's own search needs at most this many steps per character.
 const SHORT = 64
 
 /**
- * The positions of a text where `needle` starts, overlapping ones too, in time linear in both.
- * The built-in search is quadratic on texts like aaaa…, which a request could send a thousand times.
+ * Yields the positions of `needle` in a text, including overlapping ones, in linear time. The
+ * built-in search is quadratic on texts like aaaa…, which a request could send a thousand times.
  */
 export function* occurrences(text: string, needle: string): Generator<number> {
   if (needle === '') return
@@ -14,7 +14,7 @@ export function* occurrences(text: string, needle: string): Generator<number> {
   for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) yield at
 }
 
-/** Knuth, Morris, Pratt: how much of the needle still stands after a mismatch is known before. */
+/** Knuth-Morris-Pratt: the border table gives the matching prefix after a mismatch. */
 function* linearSearch(text: string, needle: string): Generator<number> {
   const borders = bordersOf(needle)
   let matched = 0
@@ -28,7 +28,7 @@ function* linearSearch(text: string, needle: string): Generator<number> {
   }
 }
 
-/** For each prefix, the length of its longest proper prefix that is also its end. */
+/** Returns, for each prefix, the length of its longest proper border. */
 function bordersOf(needle: string): Uint32Array {
   const borders = new Uint32Array(needle.length)
   let border = 0

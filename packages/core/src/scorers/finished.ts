@@ -3,38 +3,40 @@ import type { ScorersAnswer, ScorersRequest } from '@remit/contract'
 import type { Caller } from '../caller/caller.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
-/** What a finished run is remembered by: numbers and a hash, never the texts that were scored. */
+/** The record of a finished run: numbers and a hash, never the scored texts. */
 export interface FinishedRun {
   readonly scorer: string
   readonly scorerVersion: string
   readonly threshold: number
   readonly count: number
   readonly scored: number
-  /** Of those that got a score, how many are below the threshold. */
+  /** Number of scored results below the threshold. */
   readonly failed: number
-  /** Null where nothing could be scored. */
+  /** Null without a scored result. */
   readonly mean: number | null
   readonly passRate: number | null
   /** Results without a score, by code. */
   readonly errorsByCode: Readonly<Record<string, number>>
-  /** Facts of the scorer about the batch, such as tokens and cost. */
+  /** Data of the scorer about the batch, such as tokens and cost. */
   readonly metadata: Readonly<Record<string, unknown>>
   /**
    * Lower-case hex of SHA-256 over lines, each ended by U+000A, of canonical JSON (RFC 8785): first
-   * `{params, scorer, scorer_version, threshold}`, then each result as it was given.
+   * `{params, scorer, scorer_version, threshold}`, then each result of the request.
    */
   readonly contentHash: string
 }
 
 /**
- * Told of every run over HTTP before it is answered. One that throws a `Failure` becomes the
- * answer: what must be recorded and was not, has not happened.
+ * Observes every run over HTTP before its response. A `Failure` that it throws becomes the
+ * response, because an unrecorded run must not count.
  */
 export interface ScorerRuns {
   ran(caller: Caller, run: FinishedRun): Promise<void>
 }
 
-/** What there is to remember of a run. `rest` is called between results, so that others may run. */
+/**
+ * Returns the record of a run. `rest` is called between results, so that other requests can run.
+ */
 export async function finishedRun(
   request: ScorersRequest,
   answer: ScorersAnswer,

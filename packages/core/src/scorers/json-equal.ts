@@ -1,11 +1,11 @@
 type Fields = Readonly<Record<string, unknown>>
 
-// Far above what people write by hand, far below where the call stack ends.
+// Far above the nesting of real data, far below the stack limit.
 const MAX_CALLS_DEEP = 500
 
 /**
- * Deep equality of JSON values: key order does not count, `1` is not `true` or `"1"`. Only own
- * names are read, so `{}` has no `constructor`. Values may be nested deeper than the call stack.
+ * Compares JSON values deeply: key order is ignored, `1` is not `true` or `"1"`. Only own names are
+ * read, so `{}` has no `constructor`. Values may be nested deeper than the call stack.
  */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   const deeper: [unknown, unknown][] = []
@@ -16,7 +16,7 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
   return true
 }
 
-/** Equality down to some depth; what lies below is left in `deeper`. */
+/** Compares down to a depth; deeper values are added to `deeper`. */
 function equalFrom(a: unknown, b: unknown, depth: number, deeper: [unknown, unknown][]): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -45,7 +45,7 @@ function equalFields(a: Fields, b: Fields, depth: number, deeper: [unknown, unkn
   if (names.length !== others.length) return false
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? ''
-    // Mostly both have the same order, and then there is no need to look for the name.
+    // Usually both have the same order, so no lookup is needed.
     if (others[at] !== name && !Object.hasOwn(b, name)) return false
     if (!equalFrom(a[name], b[name], depth, deeper)) return false
   }

@@ -6,18 +6,18 @@ import { trimWhitespace } from './text.ts'
 export const Extract = z
   .enum(['none', 'fence'])
   .default('none')
-  .describe('fence: a text that is one fenced code block of Markdown stands for what is in it')
+  .describe('fence: a text that is one fenced Markdown code block is replaced by its content')
 export type Extract = z.output<typeof Extract>
 
-// Walking a value calls itself level by level; `JSON.parse` reads far more levels than that.
+// Functions over a value recurse; `JSON.parse` accepts far more levels than the stack does.
 const MAX_DEPTH = 1_000
 
-/** A JSON value, or that there is none. */
+/** A JSON value, or undefined for none. */
 export type Read = { readonly value: unknown } | undefined
 
 /**
- * The JSON value of a field: what is not text is one already, text is parsed (RFC 8259: no byte
- * order mark, no NaN, no comma at the end). Throws `Unscorable` for what is nested too deep.
+ * Returns the JSON value of a field: a text is parsed (RFC 8259: no byte order mark, no NaN, no
+ * trailing comma), other values are returned unchanged. Throws `Unscorable` for too deep nesting.
  */
 export function readJson(field: FieldName, given: unknown, extract: Extract): Read {
   const read = typeof given === 'string' ? parse(unfenced(given, extract)) : { value: given }
@@ -37,8 +37,8 @@ function parse(text: string): Read {
 const OPENING = /^(`{3,}|~{3,})[^\n`]*\n/
 
 /**
- * The content of a text that is one fenced block as a whole (CommonMark 4.5). A fence inside a JSON
- * string is no line of its own, so it never ends the block.
+ * Returns the content of a text that is one fenced block (CommonMark 4.5). A fence inside a JSON
+ * string is not on its own line, so it never ends the block.
  */
 function unfenced(text: string, extract: Extract): string {
   if (extract === 'none') return text
@@ -54,7 +54,10 @@ function unfenced(text: string, extract: Extract): string {
   return closing === lines.length - 1 ? lines.slice(0, -1).join('\n') : text
 }
 
-/** Whether arrays and objects are nested in more than `levels` levels. Level by level, not deep. */
+/**
+ * Returns true if arrays and objects are nested in more than `levels` levels. Iterative, not
+ * recursive.
+ */
 export function isDeeper(value: unknown, levels: number): boolean {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {

@@ -3,17 +3,17 @@ import { fail } from '../base/errors.ts'
 import { fieldErrors } from '../base/field-errors.ts'
 import type { Scorer } from './scorer.ts'
 
-/** The params of one request, ready to use. */
+/** The validated params of one request. */
 export interface RunParams {
-  /** As the scorer's schema gives them. */
+  /** As parsed by the schema of the scorer. */
   readonly own: unknown
-  /** The universal one: score = 1 − score. */
+  /** The common parameter: score = 1 − score. */
   readonly negate: boolean
 }
 
 const Negate = z.boolean().default(false).describe('score = 1 - score')
 
-/** Checks the params of a request. Throws `invalid_params` naming every faulty one. */
+/** Validates the params of a request. Throws `invalid_params` that names every invalid one. */
 export function parseParams(
   scorer: Scorer,
   params: Readonly<Record<string, unknown>> = {},
@@ -30,7 +30,7 @@ export function parseParams(
   throw fail('invalid_params', detail, { errors })
 }
 
-/** JSON Schema 2020-12 of what a request may send as `params`. */
+/** Returns the JSON Schema 2020-12 of the `params` of a request. */
 export function paramsSchema(scorer: Scorer): Record<string, unknown> {
   const own = z.toJSONSchema(scorer.params, { io: 'input' })
   const { $schema: _, ...negate } = z.toJSONSchema(Negate, { io: 'input' })

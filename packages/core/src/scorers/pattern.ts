@@ -1,22 +1,23 @@
 import { RE2JS } from 're2js'
 
-// What a compiled pattern may cost to make, and to run on one text. The engine's time is bounded
-// by instructions × characters, which a pattern of a few characters can still drive very high.
+// Limits on compiling a pattern, and on running it on one text. The time of the engine is bounded
+// by instructions × characters, which even a short pattern can make very large.
 const MAX_REPEAT_WORK = 400_000
 const MAX_INSTRUCTIONS = 20_000
 const MAX_STEPS = 1e8
 
-/** A pattern in RE2 syntax. `test` answers in time linear in the text, undefined above the limit. */
+/** A pattern in RE2 syntax. `test` takes linear time; it returns undefined above the limit. */
 export interface Pattern {
-  /** Its instructions: a test takes so many steps a character. */
+  /** Number of instructions: a test takes this many steps per character. */
   readonly size: number
   test(text: string): boolean | undefined
 }
 
 /**
  * Compiles a pattern in RE2 syntax: no lookaround, no backreferences, so no text can make it
- * backtrack. `flags` are any of `i`, `m`, `s`; with `full`, the whole text must match; `maxSteps` bounds
- * instructions × characters of one test. Throws an error with a plain message. Nothing is kept: a compiled pattern may grow a table of 8 MB.
+ * backtrack. `flags` are any of `i`, `m`, `s`; with `full`, the whole text must match; `maxSteps`
+ * bounds instructions × characters of one test. Throws an error with a plain message. Not cached,
+ * as a compiled pattern may use a table of 8 MB.
  */
 export function compilePattern(
   source: string,
@@ -24,7 +25,7 @@ export function compilePattern(
   full: boolean,
   maxSteps = MAX_STEPS,
 ): Pattern {
-  if (repeatWork(source) > MAX_REPEAT_WORK) throw new Error('repeats too much')
+  if (repeatWork(source) > MAX_REPEAT_WORK) throw new Error('has too many repetitions')
   const pattern = RE2JS.compile(source, flagBits(flags))
   const size = pattern.programSize()
   if (size > MAX_INSTRUCTIONS) throw new Error('compiles to too many instructions')
@@ -47,7 +48,9 @@ function flagBits(flags: string): number {
 
 const ESCAPE_OR_REPEAT = /\\[\s\S]|\{(\d{1,4})(?:,(\d{0,4}))?\}/g
 
-/** An upper estimate of the compiled size: compiling is what must not happen when it is huge. */
+/**
+ * Returns an upper estimate of the compiled size, because compiling a huge pattern must be avoided.
+ */
 function repeatWork(source: string): number {
   let repeats = 0
   for (const [, least = '0', most = ''] of source.matchAll(ESCAPE_OR_REPEAT)) {

@@ -1,6 +1,6 @@
 /**
- * The same function of plain data, with the last `kept` results remembered; the one that was asked
- * for longest ago goes first. What it throws is not remembered.
+ * Memoizes a function of plain data with the `kept` most recently used results. Exceptions are not
+ * cached.
  */
 export function remembering<Given, Result>(
   kept: number,

@@ -14,7 +14,7 @@ import { sliced } from '../computing/slices.ts'
 
 const { runScorer: run, listScorers: list } = scorers
 
-/** The routes over all scorers of this installation: the open ones and those of modules. */
+/** Creates the routes for all scorers of this installation, including those of modules. */
 export function scorerRoutes(
   registry: readonly Scorer[],
   observers: readonly ScorerRuns[] = [],

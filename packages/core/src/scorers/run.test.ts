@@ -81,7 +81,7 @@ describe('running a scorer over a batch', () => {
 
   it('lets a defect of the scorer fail the request instead of passing for a bad result', async () => {
     await expect(run([{ output: 1, expected: 'broken' }])).rejects.toThrow('a defect of the scorer')
-    await expect(run([{ output: 'abc' }])).rejects.toThrow('gave a score that is no number')
+    await expect(run([{ output: 'abc' }])).rejects.toThrow('returned a score that is not a number')
   })
 
   it('passes a score that reaches the threshold but for the rounding of floats', async () => {

@@ -19,17 +19,18 @@ import type { Pacing } from '../computing/slices.ts'
 export interface RunContext extends Pacing, ScoringContext {
   /** Absent: everything is computed on the event loop. */
   readonly computer?: Computer
-  /** Of computing; 5,000 unless given. */
+  /** Computing time in milliseconds. Default: 5,000. */
   readonly budgetMs?: number
-  /** Told how many results are done, where they are computed on the event loop. */
+  /** Called with the number of finished results, if they are computed on the event loop. */
   readonly progress?: (done: number) => void
 }
 
 const COMPUTE_BUDGET_MS = 5_000
 
 /**
- * Scores a batch in input order. One bad result never fails the batch; wrong params do
- * (`invalid_params`). After 5 s of computing, the rest is left unscored and says so.
+ * Scores a batch in input order. One invalid result never fails the batch; invalid params do
+ * (`invalid_params`). After 5 s of computing, the remaining results get an error instead of a
+ * score.
  */
 export async function runScorer(
   scorer: Scorer,
@@ -40,7 +41,7 @@ export async function runScorer(
   const { results } = request
   const params = parseParams(scorer, request.params)
   if (scorer.maxResults !== undefined && results.length > scorer.maxResults)
-    throw invalid('results', `${scorer.name} takes at most ${scorer.maxResults} results`)
+    throw invalid('results', `${scorer.name} accepts at most ${scorer.maxResults} results`)
   const threshold = request.threshold ?? scorer.defaultThreshold
   const { outcomes, metadata = {} } = await outcomesOf(scorer, results, params.own, context).catch(
     refuseParams,
@@ -78,7 +79,9 @@ async function outcomesOf(
   if (scorable.length === 0) return { outcomes: faults.flatMap((fault) => fault ?? []) }
   const { outcomes, ...batch } = await scorer.scoreAll(scorable, params, context)
   if (outcomes.length !== scorable.length)
-    throw new Error(`The scorer ${scorer.name} answered ${outcomes.length} of ${scorable.length}`)
+    throw new Error(
+      `The scorer ${scorer.name} returned ${outcomes.length} outcomes for ${scorable.length} results`,
+    )
   const given = outcomes.values()
   return { ...batch, outcomes: faults.flatMap((fault) => fault ?? given.next().value ?? []) }
 }

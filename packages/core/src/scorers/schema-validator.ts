@@ -13,20 +13,20 @@ const MAX_SCHEMA_BYTES = 32 * 1024
 const MAX_SCHEMA_DEPTH = 200
 
 export interface SchemaFault {
-  /** JSON Pointer (RFC 6901) into the value; empty for the value as a whole. */
+  /** JSON Pointer (RFC 6901) into the value; empty for the whole value. */
   readonly path: string
   readonly keyword: string
   readonly message: string
 }
 
-/** Finds the first fault of a value, or null. */
+/** Returns the first error of a value, or null. */
 export type SchemaValidator = (value: unknown) => SchemaFault | null
 
 /**
  * Compiles a JSON Schema of draft 2020-12, or draft-07 if `$schema` says so. Patterns are in RE2
- * syntax, formats are not asserted, and nothing outside the schema can be referred to. Throws an
- * error with a plain message. Validating can take very long for a schema made to that end, so this
- * belongs where it can be ended.
+ * syntax, formats are not asserted, and external references are not supported. Throws an error with
+ * a plain message. Validating can take very long for a malicious schema, so it must run where it
+ * can be terminated.
  */
 export function compileSchema(schema: unknown): SchemaValidator {
   if (typeof schema === 'boolean')
@@ -35,17 +35,19 @@ export function compileSchema(schema: unknown): SchemaValidator {
   if (isDeeper(given, MAX_SCHEMA_DEPTH)) throw new Error('is nested deeper than 200 levels')
   if (Buffer.byteLength(canonicalJson(given)) > MAX_SCHEMA_BYTES)
     throw new Error('is larger than 32 KB')
-  // An extension of Ajv's: what such a schema gives is a promise, which is no verdict.
-  if (holdsName(given, '$async')) throw new Error('has $async in it')
+  // An extension of Ajv: such a schema returns a promise instead of a result.
+  if (holdsName(given, '$async')) throw new Error('contains $async')
   const draft = draftOf(given.$schema)
   const wrong = faultOf(metaValidator(draft), given)
-  if (wrong) throw new Error(`is no JSON Schema: ${wrong.path} ${wrong.message}`)
-  // One compiler a schema: it keeps every `$id` it ever met, and schemas of others are others'.
+  if (wrong) throw new Error(`is not a valid JSON Schema: ${wrong.path} ${wrong.message}`)
+  // One compiler per schema: it retains every `$id`, which could belong to another organization.
   const validate = createAjv(draft, { meta: false, validateSchema: false }).compile(given)
   return (value) => faultOf(validate, value)
 }
 
-/** Whether the name stands in the value, wherever that is: a reference may lead to any part of it. */
+/**
+ * Returns true if the name occurs anywhere in the value: a reference may point to any part of it.
+ */
 function holdsName(value: unknown, name: string): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Object.hasOwn(value, name) || Object.values(value).some((part) => holdsName(part, name))
@@ -101,7 +103,7 @@ function createAjv(draft: Draft, options: Options): Ajv | Ajv2020 {
   return ajv
 }
 
-/** What Ajv takes for a `RegExp`. It tells patterns apart by `toString`, so that must differ. */
+/** A replacement for `RegExp` in Ajv, which distinguishes patterns by `toString`. */
 const safePattern = Object.assign(
   (source: string) => {
     const pattern = compilePattern(source, '', false, Number.POSITIVE_INFINITY)
@@ -111,8 +113,8 @@ const safePattern = Object.assign(
 )
 
 /**
- * Ajv compares by a library that calls an object's own `valueOf` and looks at its `constructor`:
- * in JSON those are names like any other.
+ * Ajv compares with a library that calls an object's own `valueOf` and reads its `constructor`: in
+ * JSON these are ordinary names.
  */
 function useOwnEquality(ajv: Ajv | Ajv2020): void {
   for (const keyword of ['const', 'enum', 'uniqueItems']) ajv.removeKeyword(keyword)
@@ -141,7 +143,9 @@ function useOwnEquality(ajv: Ajv | Ajv2020): void {
   })
 }
 
-/** Ajv divides in binary, where 19.99 is no multiple of 0.01, and parts with integers above 1e21. */
+/**
+ * Ajv divides in binary, where 19.99 is not a multiple of 0.01, and fails for integers above 1e21.
+ */
 function useOwnDivision(ajv: Ajv | Ajv2020): void {
   ajv.removeKeyword('multipleOf')
   ajv.addKeyword({

@@ -3,12 +3,12 @@ import type { RunParams } from './params.ts'
 import type { ScoreOutcome, Scorer } from './scorer.ts'
 import { Unscorable } from './scorer.ts'
 
-// 0.8 as a sum of tenths must still pass a threshold of 0.8.
+// 0.8 as a sum of tenths must still reach a threshold of 0.8.
 const ROUNDING = 1e-9
 
 const passes = (score: number, threshold: number): boolean => score >= threshold - ROUNDING
 
-/** The outcome within 0 and 1, negated where the params say so, with its reason in full. */
+/** Returns the outcome within 0 and 1, negated if requested, with its full reason. */
 export function finish(
   scorer: Scorer,
   { negate }: RunParams,
@@ -23,7 +23,7 @@ export function finish(
   return { ...outcome, score, reason: `${outcome.reason}${graded}${negated}${note}` }
 }
 
-/** `0.83 >= 0.8`: rounded, unless rounding would make it false. */
+/** Formats `0.83 >= 0.8`: rounded, unless rounding would make it false. */
 function comparison(score: number, threshold: number): string {
   const passed = passes(score, threshold)
   const rounded = Math.round(score * 1e4) / 1e4
@@ -31,7 +31,7 @@ function comparison(score: number, threshold: number): string {
   return `${shown} ${passed ? '>=' : '<'} ${threshold}`
 }
 
-/** The entry of one result in the answer. */
+/** Returns the element of one result in the response. */
 export function toScore(
   outcome: ScoreOutcome | Unscorable,
   id: string | null,
@@ -48,9 +48,12 @@ export function toScore(
   return { id, index, score, passed: passes(score, threshold), reason, metadata, error: null }
 }
 
-/** Rounding may carry a score a little past its ends; anything that is no number is a defect. */
+/**
+ * Rounding may move a score slightly beyond its limits; a value that is not a number is a defect.
+ */
 function clamp(score: number, scorer: string): number {
-  if (Number.isNaN(score)) throw new Error(`The scorer ${scorer} gave a score that is no number`)
+  if (Number.isNaN(score))
+    throw new Error(`The scorer ${scorer} returned a score that is not a number`)
   return Math.min(1, Math.max(0, score))
 }
 
@@ -58,7 +61,7 @@ export function addUp(total: number[], tally: readonly number[] = []): void {
   for (const [index, amount] of tally.entries()) total[index] = (total[index] ?? 0) + amount
 }
 
-/** The score of the batch that is not the mean of its results, where the scorer has one. */
+/** Returns the corpus score of the batch, if the scorer has one. */
 export function corpusScore(
   scorer: Scorer,
   { own, negate }: RunParams,

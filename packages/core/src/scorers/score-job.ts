@@ -6,16 +6,16 @@ import { prepare, scoreOne } from './score-one.ts'
 import { Unscorable, UnusableParam } from './scorer.ts'
 import type { FieldName, ScoreOutcome } from './scorer.ts'
 
-/** A part of a batch. JSON text crosses over to a thread faster than objects do. */
+/** A part of a batch. JSON text is transferred to a thread faster than objects. */
 interface ScoreTask {
   readonly scorer: string
-  /** JSON of the params as the schema of the scorer gave them. */
+  /** JSON of the params, as parsed by the schema of the scorer. */
   readonly params: string
   /** JSON of each result. */
   readonly results: readonly string[]
 }
 
-/** An error's class does not cross over. */
+/** The class of an error is not transferred. */
 type SentOutcome =
   | ScoreOutcome
   | {
@@ -28,12 +28,12 @@ type SentOutcome =
 
 const byName = new Map(builtInScorers.map((scorer) => [scorer.name, scorer]))
 
-/** One outcome a result, in order. */
+/** Returns one outcome per result, in order. */
 export const scoreJob: Job<ScoreTask, SentOutcome> = {
   name: 'score',
   run({ scorer: name, params, results }, tell) {
     const scorer = byName.get(name)
-    if (!scorer) throw new Error(`no worker knows the scorer ${name}`)
+    if (!scorer) throw new Error(`the worker does not have the scorer ${name}`)
     const prepared = preparedFor(scorer, params)
     for (const result of results)
       tell(toSend(scoreOne(scorer, JSON.parse(result) as ResultToScore, prepared)))
@@ -50,7 +50,7 @@ function preparedFor(scorer: (typeof builtInScorers)[number], params: string): u
   }
 }
 
-/** The refusal of params as it was thrown in the thread. */
+/** Converts a refusal of params from the thread. */
 export function unusableParam({ reason }: Refusal): UnusableParam {
   const { param, message } = reason as { param: string; message: string }
   return new UnusableParam(param, message)

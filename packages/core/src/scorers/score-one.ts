@@ -3,7 +3,7 @@ import { checkFields } from './fields.ts'
 import type { PureScorer, ScoreOutcome } from './scorer.ts'
 import { Unscorable } from './scorer.ts'
 
-/** What a scorer that computes says of one result. `prepared`: see `PureScorer.prepare`. */
+/** Scores one result with a pure scorer. For `prepared`, see `PureScorer.prepare`. */
 export function scoreOne(
   scorer: PureScorer,
   result: ResultToScore,
@@ -18,6 +18,6 @@ export function scoreOne(
   }
 }
 
-/** The params as `score` takes them. Throws `UnusableParam`. */
+/** Returns the params for `score`. Throws `UnusableParam`. */
 export const prepare = (scorer: PureScorer, params: unknown): unknown =>
   scorer.prepare ? scorer.prepare(params) : params

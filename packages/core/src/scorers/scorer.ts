@@ -5,89 +5,92 @@ import type { Caller } from '../caller/caller.ts'
 export type FieldName = Exclude<keyof ResultToScore, 'id'>
 
 /**
- * What a scorer needs of a field: `required` refuses absent and null, `present` refuses absent
- * only (an explicit null is a value, as in JSON scorers), `optional` copes without it.
+ * The requirement of a scorer for a field: `required` rejects absent and null, `present` rejects
+ * absent only (an explicit null is a value, as in JSON scorers), `optional` accepts both.
  */
 export type Need = 'required' | 'present' | 'optional'
 
-/** What a scorer says of one result. */
+/** The outcome for one result. */
 export interface ScoreOutcome {
   /** 0 to 1, higher is better. */
   readonly score: number
-  /** A plain clause without a final stop, such as "output equals expected". */
+  /** A clause without a final period, such as "output equals expected". */
   readonly reason: string
-  /** `reason` only names what was measured; the run adds "0.83 >= 0.8" to it. */
+  /** `reason` only names the measure; the run adds "0.83 >= 0.8" to it. */
   readonly graded?: boolean
   /** A further clause, such as a warning. */
   readonly note?: string
-  /** Never repeats secrets or personal data that were found. */
+  /** Never contains found secrets or personal data. */
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** Sums for `corpusScore`; added up position by position over all scored results. */
+  /** Sums for `corpusScore`; added element by element over all scored results. */
   readonly tally?: readonly number[]
 }
 
-/** What a scorer that must wait for others knows of the run beside the results. */
+/** Context of the run for a scorer that waits for external services. */
 export interface ScoringContext {
-  /** Who asked; null on the command line. */
+  /** The caller; null on the command line. */
   readonly caller: Caller | null
   /** Monotonic milliseconds. */
   now(): number
-  /** Ends when the client has gone or the server closes. */
+  /** Aborts when the client disconnects or the server closes. */
   signal(): AbortSignal
 }
 
-/** What a scorer that must wait says of a batch. */
+/** The outcome of a waiting scorer for a batch. */
 export interface BatchOutcome {
-  /** One a result, in order. */
+  /** One per result, in order. */
   readonly outcomes: readonly (ScoreOutcome | Unscorable)[]
-  /** Facts about the whole batch for `aggregate.metadata`, such as what it cost. */
+  /** Facts about the whole batch for `aggregate.metadata`, such as its cost. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 interface Described<Params extends z.ZodType> {
   readonly name: string
-  /** Goes up whenever the same input may get another score. */
+  /** Increased whenever the same input may get another score. */
   readonly version: string
   readonly description: string
   readonly edition: 'community' | 'enterprise'
   readonly defaultThreshold: number
-  /** Strict: a parameter it does not know is an error. Only the shape; see `prepare`. */
+  /** Strict: an unknown parameter is an error. Only the shape; see `prepare`. */
   readonly params: Params
-  /** The fields it reads. `output` and `expected` are held to `maxTextLength`. */
+  /** The fields it reads. `output` and `expected` are limited to `maxTextLength`. */
   readonly fields: Readonly<Partial<Record<FieldName, Need>>>
-  /** Code points of a text; 100,000 unless the scorer's cost asks for less. */
+  /** Maximum code points of a text. Default: 100,000. */
   readonly maxTextLength?: number
-  /** Results of one request, where its cost asks for fewer than the endpoint takes. */
+  /** Maximum results per request, if below that of the endpoint. */
   readonly maxResults?: number
-  /** A score of the whole batch that is not the mean of its results, from the summed tallies. */
+  /**
+   * Returns a score of the whole batch that is not the mean of its results, from the summed
+   * tallies.
+   */
   corpusScore?(tally: readonly number[], params: z.output<Params>): number
 }
 
-/** A scorer that computes. `Prepared` is what `prepare` makes of the params, else the params. */
+/** A scorer that only computes. `Prepared` is the result of `prepare`, else the params. */
 export interface PureScorer<
   Params extends z.ZodType = z.ZodType,
   Prepared = z.output<Params>,
 > extends Described<Params> {
   /**
-   * Compiles the params, where that may take long: a pattern, a schema. Throws `UnusableParam`. It
-   * runs where the scoring does, which is a worker.
+   * Compiles the params if that may take long: a pattern, a schema. Throws `UnusableParam`. Runs in
+   * the worker that scores.
    */
   prepare?(params: z.output<Params>): Prepared
   /**
-   * Up to this many characters of JSON a request is scored at once, on the event loop; above, in a
-   * worker. So it says how much surely takes less than some 10 ms. 0 for what nobody can bound.
+   * Requests up to this many characters of JSON are scored on the event loop; larger ones in a
+   * worker. The maximum that surely takes less than about 10 ms; 0 if there is no bound.
    */
   readonly inlineLength?: number
-  /** Pure. Throws `Unscorable` when test data, not the output, is at fault. */
+  /** Pure. Throws `Unscorable` if the test data, not the output, is invalid. */
   score(result: ResultToScore, params: Prepared): ScoreOutcome
 }
 
-/** A scorer that asks others, such as a model, and so has to wait. */
+/** A scorer that calls external services, such as a model. */
 export interface WaitingScorer<Params extends z.ZodType = z.ZodType> extends Described<Params> {
   /**
-   * Gets the results whose fields are in order. A single result that cannot be scored is an
-   * `Unscorable` in its place; a `Failure` that is thrown refuses the whole request. Its own
-   * deadlines are its own business; they must end within 140 s.
+   * Scores the results with valid fields. A single result without a score is an `Unscorable` in its
+   * place; a thrown `Failure` fails the whole request. It sets its own deadlines, which must be
+   * below 140 s.
    */
   scoreAll(
     results: readonly ResultToScore[],
@@ -97,14 +100,14 @@ export interface WaitingScorer<Params extends z.ZodType = z.ZodType> extends Des
 }
 
 /**
- * One way to give a result a number. Everything around it (fields, alternatives of the request,
- * threshold, negation, limits, time, aggregates) is done once, in `run.ts`.
+ * A method that rates a result. The common parts (fields, alternatives of the request, threshold,
+ * negation, limits, time, statistics) are in `run.ts`.
  */
 export type Scorer<Params extends z.ZodType = z.ZodType> =
   | PureScorer<Params>
   | WaitingScorer<Params>
 
-/** Keeps the params type of a scorer's definition checked, then forgets it. */
+/** Checks the params type of a scorer's definition, then erases it. */
 export function defineScorer<Params extends z.ZodType>(
   scorer: PureScorer<Params> & { readonly prepare?: never },
 ): PureScorer
@@ -117,12 +120,12 @@ export function defineScorer(scorer: PureScorer): PureScorer {
   return scorer
 }
 
-/** The same for a scorer that has to wait. */
+/** The same for a waiting scorer. */
 export const defineWaitingScorer = <Params extends z.ZodType>(
   scorer: WaitingScorer<Params>,
 ): WaitingScorer => scorer
 
-/** Modules add codes of their own for what can go wrong with the others they ask. */
+/** Modules add codes for errors of external services. */
 export type UnscorableCode =
   | 'missing_field'
   | 'invalid_expected'
@@ -133,13 +136,13 @@ export type UnscorableCode =
 
 interface UnscorableExtras {
   readonly field?: FieldName
-  /** What is known all the same, such as the tokens that a failed attempt used. */
+  /** Known facts despite the error, such as the tokens of a failed attempt. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 /**
- * This result gets no score: the test data, the scorer or a limit is at fault, not the output
- * under test. It becomes `score: null` with this code, and the rest of the batch goes on.
+ * This result gets no score: the test data, the scorer or a limit is the cause, not the output
+ * under test. It becomes `score: null` with this code, and the rest of the batch continues.
  */
 export class Unscorable extends Error {
   readonly code: UnscorableCode
@@ -156,7 +159,10 @@ export class Unscorable extends Error {
   }
 }
 
-/** A param of the right shape that cannot be used, such as a pattern with a fault. 400 `invalid_params`. */
+/**
+ * A param of the right shape with an invalid value, such as a malformed pattern. 400
+ * `invalid_params`.
+ */
 export class UnusableParam extends Error {
   readonly param: string
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { foldCase } from './case-fold.ts'
 
-/** The parameters that make a comparison of texts lenient. All off: strict by default. */
+/** The parameters that make a comparison of texts lenient. Default: all off. */
 export const textParams = {
   ignore_case: z.boolean().default(false).describe('Full Unicode case folding: straße = STRASSE'),
   ignore_whitespace: z
@@ -20,7 +20,7 @@ export type TextParams = z.output<z.ZodObject<typeof textParams>>
 const WHITESPACE = /\p{White_Space}+/gu
 const PUNCTUATION = /[\p{P}\p{S}]/gu
 
-/** The form in which two texts are compared under these parameters. */
+/** Returns a text in the form for comparison under these parameters. */
 export function normalizeText(text: string, params: TextParams): string {
   return isStrict(params) ? text : lenient(text, params)
 }
@@ -38,17 +38,17 @@ function lenient(text: string, params: TextParams): string {
   if (params.ignore_punctuation) result = result.replace(PUNCTUATION, '')
   if (params.ignore_whitespace === 'collapse') result = result.replace(WHITESPACE, ' ')
   if (params.ignore_whitespace !== 'none') result = trimWhitespace(result)
-  // Folding and leaving out can undo the form; it is what the caller asked for, so it comes last.
+  // Case folding and removals can undo the Unicode form, so it is applied last.
   return form === 'none' ? result : result.normalize(form)
 }
 
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/g
-// Marks count as word characters: the article in "an" is not the start of a decomposed "año".
+// Marks count as word characters: "an" is not the start of a decomposed "año".
 const ARTICLES = /(?<![\p{L}\p{M}\p{N}_])(?:a|an|the)(?![\p{L}\p{M}\p{N}_])/gu
 
 /**
- * The answer normalization of SQuAD: lower case, no ASCII punctuation, no English articles, single
- * spaces. Its articles end at Unicode word borders; with JavaScript's `\b`, "año" loses its a.
+ * Normalizes an answer as in SQuAD: lower case, no ASCII punctuation, no English articles, single
+ * spaces. Articles end at Unicode word borders; with JavaScript's `\b`, "año" loses its a.
  */
 export function normalizeSquad(text: string): string {
   const words = text.toLowerCase().replace(ASCII_PUNCTUATION, '').replace(ARTICLES, ' ')
@@ -58,8 +58,8 @@ export function normalizeSquad(text: string): string {
 const WHITESPACE_UNIT = /^\p{White_Space}$/u
 
 /**
- * A text without Unicode white space at its ends. Unit by unit: a pattern that ends in `$` tries
- * again from each blank of a long run in the middle, which takes quadratic time.
+ * Removes Unicode white space at the ends of a text. Unit by unit: a pattern that ends with `$`
+ * retries at each blank of a long run in the middle, which takes quadratic time.
  */
 export function trimWhitespace(text: string): string {
   let start = 0

@@ -73,14 +73,16 @@ describe('a secret box', () => {
     expect(both.isCurrent(resealed)).toBe(true)
     expect(createSecretBox([next]).open(resealed, PLACE)).toBe(TEXT)
     expect(why(() => createSecretBox([next]).open(sealed, PLACE))).toBe(
-      `the key ${secretsKeyId(old)} is not in the file of keys`,
+      `the key ${secretsKeyId(old)} is not in the key file`,
     )
   })
 
   it('without a key seals nothing', () => {
     const box = createSecretBox([])
 
-    expect(why(() => box.seal(TEXT, PLACE))).toBe('there is no key to encrypt secrets with')
+    expect(why(() => box.seal(TEXT, PLACE))).toBe(
+      'no key for the encryption of secrets is configured',
+    )
     expect(box.isCurrent(TEXT)).toBe(false)
   })
 })

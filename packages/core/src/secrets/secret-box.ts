@@ -1,20 +1,20 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 
-/** Encrypts secrets that the database keeps, with keys that it does not have. */
+/** Encrypts secrets in the database with keys outside of it. */
 export interface SecretBox {
   /**
-   * The text encrypted under the current key. `place` names the row and column that keeps it; the result
-   * opens for that place alone, so that a row cannot be given the secret of another.
+   * Encrypts a text under the current key. `place` names its row and column; the result can be
+   * opened only for that place, so that secrets cannot be swapped between rows.
    */
   seal(text: string, place: string): string
-  /** The text of a sealed one; throws `SecretUnreadable`. */
+  /** Decrypts a sealed text; throws `SecretUnreadable`. */
   open(sealed: string, place: string): string
-  /** Whether a stored text is sealed under the current key. */
+  /** Returns true if a stored text is sealed under the current key. */
   isCurrent(stored: string): boolean
 }
 
-/** A sealed secret that no key of this process opens, or that was changed. */
+/** A sealed secret without a matching key, or a modified one. */
 export class SecretUnreadable extends Error {
   readonly code = 'secret_unreadable'
   constructor(why: string) {
@@ -35,8 +35,8 @@ const TAG_BYTES = 16
 const SEALED = /^enc1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{38,})$/
 
 /**
- * Seals with AES-256-GCM (NIST SP 800-38D) under a random nonce of 96 bits. The first key seals, all
- * open: a new key is put in front of the old one. Without any key, nothing can be sealed or opened.
+ * Seals with AES-256-GCM (NIST SP 800-38D) under a random nonce of 96 bits. The first key seals,
+ * all keys open: a new key is inserted before the old one. Without keys, sealing and opening fail.
  */
 export function createSecretBox(keys: readonly KeyObject[]): SecretBox {
   const byId = new Map(keys.map((key) => [secretsKeyId(key), key]))
@@ -45,7 +45,7 @@ export function createSecretBox(keys: readonly KeyObject[]): SecretBox {
   return {
     seal(text, place) {
       const key = current && byId.get(current)
-      if (!key) throw new SecretUnreadable('there is no key to encrypt secrets with')
+      if (!key) throw new SecretUnreadable('no key for the encryption of secrets is configured')
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(bound(place))
@@ -56,7 +56,7 @@ export function createSecretBox(keys: readonly KeyObject[]): SecretBox {
       const [, id = '', body = ''] = SEALED.exec(sealed) ?? []
       if (id === '') throw new SecretUnreadable('the stored secret is not encrypted')
       const key = byId.get(id)
-      if (!key) throw new SecretUnreadable(`the key ${id} is not in the file of keys`)
+      if (!key) throw new SecretUnreadable(`the key ${id} is not in the key file`)
       const bytes = Buffer.from(body, 'base64url')
       const nonce = bytes.subarray(0, NONCE_BYTES)
       const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
@@ -72,10 +72,13 @@ export function createSecretBox(keys: readonly KeyObject[]): SecretBox {
   }
 }
 
-/** The name of a key beside what it sealed: the first 32 bits of its SHA-256, in hex. */
+/**
+ * Returns the id of a key, which is part of the sealed text: the first 32 bits of its SHA-256, in
+ * hex.
+ */
 export const secretsKeyId = (key: KeyObject): string =>
   createHash('sha256').update(key.export()).digest('hex').slice(0, 8)
 
-/** A new key as a line of the file of keys. */
+/** Generates a key as a line of the key file. */
 export const generateSecretsKey = (): string =>
   `${randomBytes(SECRETS_KEY_BYTES).toString('base64')}\n`

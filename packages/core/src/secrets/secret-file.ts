@@ -3,8 +3,8 @@ import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Writes a file that only its owner may read (mode 0600), unless it is there. Linked, not written, to
- * its name: other processes see a whole file or none, and the first to come stays.
+ * Writes a file that only its owner can read (mode 0600), unless it exists. Linked to its name when
+ * complete: other processes see a complete file or none, and the first writer wins.
  */
 export function createSecretFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -9,23 +9,26 @@ export interface CallOptions {
   readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number>>
   readonly body?: unknown
-  /** The admin key of the organization unless given. */
+  /** Default: the admin key of the organization. */
   readonly key?: string
   readonly headers?: Record<string, string>
 }
 
 export type Ok<N extends EndpointName> = z.output<Contract[N]['ok']>
 
-/** The product with some modules, and an organization to call it for. */
+/** The product with some modules, called by one organization. */
 export interface Api {
   readonly remit: TestRemit
   readonly org: TestOrganization
   call(name: EndpointName, options?: CallOptions): Promise<Response>
-  /** The body of a success; anything else, or another shape than the contract's, fails the test. */
+  /**
+   * Returns the body of a success; any other response, or one that does not match the contract,
+   * fails the test.
+   */
   ok<N extends EndpointName>(name: N, options?: CallOptions): Promise<Ok<N>>
-  /** The problem that a call is refused with. */
+  /** Returns the problem of a refused call. */
   refusal(name: EndpointName, options?: CallOptions): Promise<Problem>
-  /** The same product seen by another organization. */
+  /** Returns the same product, called by another organization. */
   as(org: TestOrganization): Api
 }
 
@@ -34,7 +37,7 @@ export async function createApi(options: TestRemitOptions): Promise<Api> {
   return apiOf(remit, await remit.organization())
 }
 
-/** The product as an organization calls it. */
+/** The product, called by an organization. */
 export function apiOf(remit: TestRemit, org: TestOrganization): Api {
   const call: Api['call'] = (name, { params, query, key = org.key, ...rest } = {}) => {
     const { method, path } = contract[name]
@@ -64,7 +67,7 @@ function pathOf(
   return search === '' ? path : `${path}?${search}`
 }
 
-/** The body of a success as the contract describes it, without a field that the contract lacks. */
+/** Returns the body of a success, checked against the contract, without additional fields. */
 export async function answerOf<N extends EndpointName>(
   name: N,
   response: Response,
@@ -85,7 +88,7 @@ export async function answerOf<N extends EndpointName>(
   return body as Ok<N>
 }
 
-/** The problem document of a refusal (RFC 9457), checked against the table of codes. */
+/** Returns the problem document of a refusal (RFC 9457), checked against the table of codes. */
 export async function refusalOf(response: Response): Promise<Problem> {
   const text = await response.text()
   assert.equal(response.headers.get('content-type'), 'application/problem+json', text)

@@ -14,7 +14,7 @@ export interface TestDatabase {
   drop(): Promise<unknown>
 }
 
-/** A new database, empty or with these migrations in it; `drop` removes it. */
+/** Creates a database, empty or with these migrations; `drop` removes it. */
 export const createDatabase = (
   dialect: Dialect,
   migrated: readonly MigrationSet[] = [],
@@ -39,7 +39,7 @@ async function createPostgres(migrated: readonly MigrationSet[]): Promise<TestDa
     )
   const template = migrated.length > 0 ? await postgresTemplate(server, migrated) : 'template1'
   const name = `remit_${randomBytes(8).toString('hex')}`
-  // Copying files is several times cheaper than the default, which logs every page.
+  // Copying files is several times faster than the default, which logs every page.
   await runStatement(server, `create database ${name} template ${template} strategy file_copy`)
   const url = new URL(server)
   url.pathname = `/${name}`

@@ -6,23 +6,23 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from './postgres-server.ts'
 
-/** A pooler in front of a PostgreSQL server. */
+/** A connection pooler in front of a PostgreSQL server. */
 export interface Pooler {
   /** The same database as the given URL, through the pooler. */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Whether PgBouncer is installed; tests that need it are skipped without it. */
+/** Returns true if PgBouncer is installed; tests that need it are skipped without it. */
 export const hasPgbouncer = (): boolean => {
   const isThere = spawnSync('pgbouncer', ['--version']).status === 0
-  if (!isThere) process.stderr.write('skipped: tests of poolers need PgBouncer\n')
+  if (!isThere) process.stderr.write('skipped: tests of connection poolers need PgBouncer\n')
   return isThere
 }
 
 const POOL_SIZE = 4
 
-/** Starts PgBouncer on a free port in front of `target`, in transaction mode unless told otherwise. */
+/** Starts PgBouncer on a free port in front of `target`, in transaction mode by default. */
 export async function startPgbouncer(
   target: string,
   mode: 'transaction' | 'session' = 'transaction',

@@ -5,13 +5,15 @@ import { createServer } from 'node:net'
 import { scratchFolder } from './scratch.ts'
 import { dropTemplates } from './templates.ts'
 
-/** A PostgreSQL server of this machine's own, with its data in a folder that goes away. */
+/** A local PostgreSQL server with its data in a temporary folder. */
 export interface PostgresServer {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Starts PostgreSQL on a free port; `port` fixes it, so that the same data can be started again. */
+/**
+ * Starts PostgreSQL on a free port; `port` fixes it, so that the same data can be started again.
+ */
 export async function startPostgres(
   folder = scratchFolder('pg'),
   port?: number,
@@ -25,7 +27,7 @@ export async function startPostgres(
     password: 'remit',
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    // Not the locale of the environment, which need not be installed.
+    // Not the locale of the environment, which may not be installed.
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
     postgresFlags: [
       '-c',
@@ -34,7 +36,7 @@ export async function startPostgres(
       'listen_addresses=127.0.0.1',
       '-c',
       'unix_socket_directories=',
-      // What survives is the process, not the machine: a killed server still finds every write.
+      // Tests kill the process, not the machine: a killed server still finds every write.
       '-c',
       'fsync=off',
       '-c',
@@ -59,9 +61,9 @@ export async function startPostgres(
 const HOOKED = ['beforeExit', 'exit', 'SIGHUP', 'SIGINT', 'SIGTERM', 'SIGBREAK'] as const
 
 /**
- * Without the hooks that the library puts on the process: they end it with 0 when the event loop runs
- * empty, whatever `process.exitCode` says, and a failed test run would look like a good one. The
- * servers are stopped here without them.
+ * Imports the library without its process hooks: they exit with 0 when the event loop is empty,
+ * regardless of `process.exitCode`, so a failed test run would look successful. The servers are
+ * stopped here without them.
  */
 async function loadEmbeddedPostgres() {
   const events: EventEmitter = process
@@ -75,7 +77,7 @@ async function loadEmbeddedPostgres() {
   return EmbeddedPostgres
 }
 
-/** A TCP port that nobody listens on now. */
+/** Returns a free TCP port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
@@ -86,9 +88,9 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Vitest's global setup: one server a run, unless `REMIT_TEST_DATABASE_URL` names one. */
+/** Vitest's global setup: one server per run, unless `REMIT_TEST_DATABASE_URL` names one. */
 export async function setup(): Promise<(() => Promise<void>) | void> {
-  // Names the databases of this run that others are copied from.
+  // Prefix of the template databases of this run.
   const run = randomBytes(4).toString('hex')
   process.env['REMIT_TEST_RUN'] = run
   const given = process.env['REMIT_TEST_DATABASE_URL']

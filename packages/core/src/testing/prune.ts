@@ -5,7 +5,7 @@ import { pruneLedger } from '../orgs/prune/index.ts'
 import type { Pruned, PruneUpTo } from '../orgs/prune/index.ts'
 import type { TestClock, TestOrganization, TestRemit } from './remit.ts'
 
-/** Prunes what is older than 400 days, unless told otherwise; what goes is kept in memory. */
+/** Prunes entries older than 400 days by default; the archive is in memory. */
 export async function prune(
   { remit, org }: { readonly remit: TestRemit; readonly org: Pick<TestOrganization, 'id'> },
   clock: TestClock,
@@ -26,6 +26,6 @@ export async function prune(
     archive,
     reason: 'retention',
   })
-  if (!pruned) throw new Error('there was nothing to prune')
+  if (!pruned) throw new Error('nothing to prune')
   return pruned
 }

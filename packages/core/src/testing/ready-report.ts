@@ -2,7 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { ReadyReport } from '@remit/contract'
 import type { Api } from './api.ts'
 
-/** A report, waited for: the first thread of a process may take longer to start than a caller waits. */
+/**
+ * Waits for a report: the first thread of a process may take longer to start than the response
+ * waits.
+ */
 export async function readyReport(api: Api, body: object): Promise<ReadyReport> {
   let made = await api.ok('createReport', { body })
   while (made.status === 'generating') {

@@ -23,7 +23,7 @@ import { createRemit } from '../server.ts'
 import type { Remit } from '../server.ts'
 import { createDatabase } from './databases.ts'
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that tests control. */
 export interface TestClock extends Clock {
   set(time: string): void
   advance(ms: number): void
@@ -55,7 +55,7 @@ export interface TestRemitOptions {
   readonly corsOrigins?: readonly string[]
   readonly settings?: Partial<Settings>
   readonly signingKey?: KeyObject
-  /** Keys that encrypt stored secrets; the same for all of a test file unless given. */
+  /** Keys that encrypt stored secrets. Default: the same for all tests of a file. */
   readonly secretsKeys?: readonly KeyObject[]
   readonly log?: Logger
   readonly outbound?: Outbound
@@ -74,7 +74,7 @@ export interface TestRemit extends Remit {
   readonly signingKey: KeyObject
   organization(plan?: Plan): Promise<TestOrganization>
   key(orgId: string, role: Role): Promise<string>
-  /** A request as a client sends it; `body` that is not text is sent as JSON. */
+  /** Sends a request as a client does; a `body` that is not text is sent as JSON. */
   call(
     method: string,
     path: string,
@@ -93,7 +93,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
         )
       : null
   const url = options.url ?? created?.url ?? ''
-  // A busy machine is no failure of the database.
+  // A busy machine must not look like a failed database.
   const db = openDatabase<CoreTables>(url, { connectMs: 30_000 })
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock

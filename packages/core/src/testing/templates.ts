@@ -12,19 +12,21 @@ type Sets = readonly MigrationSet[]
 const sqliteTemplates = new Map<string, Promise<Buffer>>()
 const postgresTemplates = new Map<string, Promise<string>>()
 
-/** Writes a SQLite database that these migrations have run on. They run once per test process. */
+/** Writes a SQLite database with these migrations, which run once per test process. */
 export async function copySqliteTemplate(sets: Sets, path: string): Promise<void> {
   const content = await once(sqliteTemplates, keyOf(sets), () => makeSqliteTemplate(sets))
   writeFileSync(path, content, { mode: 0o600 })
 }
 
-/** Name of a database on `server` that these migrations have run on. They run once per test run. */
+/**
+ * Returns the name of a database on `server` with these migrations, which run once per test run.
+ */
 export const postgresTemplate = (server: string, sets: Sets): Promise<string> => {
   const name = `remit_template_${process.env['REMIT_TEST_RUN'] ?? process.pid}_${keyOf(sets)}`
   return once(postgresTemplates, name, () => makePostgresTemplate(server, sets, name))
 }
 
-/** Removes what `postgresTemplate` made for a run, from a server that outlives it. */
+/** Removes the databases of `postgresTemplate` for a run, from a server that outlives it. */
 export async function dropTemplates(server: string, run: string): Promise<void> {
   const ours = `remit_template_${run}_%`
   const found = await runStatement(
@@ -35,7 +37,7 @@ export async function dropTemplates(server: string, run: string): Promise<void> 
     await runStatement(server, `drop database ${datname}`)
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function runStatement(server: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
@@ -51,7 +53,7 @@ function keyOf(sets: Sets): string {
     name,
     ...Object.entries(migrations).map(([step, migration]) => [
       step,
-      // With the text of its functions: in watch mode they change.
+      // Includes the text of functions: in watch mode they change.
       ...Object.values(migration).map(String),
     ]),
   ])
@@ -78,7 +80,7 @@ async function makeSqliteTemplate(sets: Sets): Promise<Buffer> {
 async function makePostgresTemplate(server: string, sets: Sets, name: string): Promise<string> {
   const known = await runStatement(server, `select from pg_database where datname = '${name}'`)
   if (known.length > 0) return name
-  // Test processes may make the same one at once: it gets its name when it is complete.
+  // Test processes may create the same one concurrently: it gets its name when it is complete.
   const draft = `remit_draft_${randomBytes(8).toString('hex')}`
   await runStatement(server, `create database ${draft}`)
   const url = new URL(server)
@@ -98,7 +100,7 @@ async function migrateAt(url: string, sets: Sets): Promise<void> {
   try {
     await migrate(db, sets)
   } finally {
-    // Closing copies the log of SQLite back: the file alone is the database.
+    // Closing checkpoints the log of SQLite: the file alone is the database.
     await db.destroy()
   }
 }

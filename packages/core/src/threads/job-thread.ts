@@ -4,15 +4,15 @@ import { Thread } from './thread.ts'
 
 class TookTooLong extends Error {}
 
-/** The thread is gone, and not for want of time or memory. What ended it need not be this job's fault. */
+/** The thread exited, but not because of time or memory. The cause may be an earlier job. */
 export class ThreadLost extends Error {
   constructor(cause: Error) {
-    super(`the thread that did the job has ended: ${cause.message}`, { cause })
+    super(`the worker thread of the job exited: ${cause.message}`, { cause })
     this.name = 'ThreadLost'
   }
 }
 
-/** One worker, doing one job at a time. Once it is not alive, it takes no more. */
+/** One worker, running one job at a time. A dead worker accepts no job. */
 export class JobThread {
   readonly #thread: Thread<Task, Report>
 
@@ -25,7 +25,7 @@ export class JobThread {
   }
 
   async run(task: Task, limitMs: number): Promise<JobAnswer<unknown>> {
-    // Starting up is nobody's computing time.
+    // The start is not charged as computing time.
     await this.#thread.ready
     const started = performance.now()
     const parts: unknown[] = []

@@ -1,37 +1,37 @@
-/** Work that a thread can be given by name: plain data in, plain data out, part by part. */
+/** Work that a thread runs by name: plain data in, plain data out, part by part. */
 export interface Job<Input, Part> {
   readonly name: string
-  /** Throws `Refusal` for input that it cannot work with; whatever else it throws is a defect. */
+  /** Throws `Refusal` for invalid input; any other exception is a defect. */
   run(input: Input, tell: (part: Part) => void): void
 }
 
-/** A refusal of a job's own; `reason` is plain data, for who asked. */
+/** A refusal by a job; `reason` is plain data for the requester. */
 export class Refusal extends Error {
   readonly reason: unknown
 
   constructor(reason: unknown) {
-    super('the job refuses its input')
+    super('the job rejected its input')
     this.name = 'Refusal'
     this.reason = reason
   }
 }
 
-/** What became of a job. */
+/** The result of a job. */
 export interface JobAnswer<Part> {
-  /** As the job told them; not all when it was ended. */
+  /** The parts of the result; incomplete if the job was terminated. */
   readonly parts: readonly Part[]
-  /** `time`: it took longer than it was given. `memory`: it needed more than a worker has. */
+  /** `time`: it exceeded its time limit. `memory`: it exceeded the memory of a worker. */
   readonly ended: 'done' | 'time' | 'memory'
   readonly spentMs: number
 }
 
-/** What a thread is sent. */
+/** The message to a thread. */
 export interface Task {
   readonly job: string
   readonly input: unknown
 }
 
-/** What a thread says: that it has loaded; parts as they come, the last ones with `done`; or why there are none. */
+/** A message from a thread: loaded, some parts, the last parts (`done`), or an error. */
 export type Report =
   | { readonly ready: true }
   | { readonly parts: readonly unknown[]; readonly done: boolean }

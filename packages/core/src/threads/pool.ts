@@ -4,11 +4,11 @@ import { JobThread, ThreadLost } from './job-thread.ts'
 import { beside } from './thread.ts'
 import { Turns } from './turns.ts'
 
-/** Computes away from the event loop. */
+/** Computes in worker threads, off the event loop. */
 export interface Computer {
   /**
-   * Throws the job's `Refusal`. What one owner asks for never takes all workers, so that he cannot
-   * keep others waiting.
+   * Runs a job. Throws the `Refusal` of the job. One owner never occupies all workers, so it cannot
+   * block others.
    */
   run<Input, Part>(
     owner: string,
@@ -20,10 +20,10 @@ export interface Computer {
 }
 
 const MOST_WORKERS = 4
-// Many times what the longest texts need.
+// Many times the need of the longest texts.
 const MAX_HEAP_MB = 512
 
-/** Threads that are started when they are needed, and stay. `file` is the module that they run. */
+/** Worker threads, started on demand and reused. `file` is their module. */
 export class ComputePool implements Computer {
   readonly #turns: Turns
   readonly #maxHeapMb: number
@@ -51,7 +51,7 @@ export class ComputePool implements Computer {
     if (this.#closed) throw new Error('the server is closing')
     const task = { job: job.name, input }
     const answer = await this.#turns.run(owner, () => this.#attempt(task, limitMs))
-    // The thread does the job of that name, so the parts are that job's.
+    // The thread runs the job of that name, so the parts have its type.
     return answer as JobAnswer<Part>
   }
 
@@ -61,7 +61,7 @@ export class ComputePool implements Computer {
     await Promise.all(Array.from(this.#all, (thread) => thread.end()))
   }
 
-  /** Once more where a thread is lost: the job before may have left behind what ended it. */
+  /** Retries once if a thread is lost: an earlier job may be the cause. */
   async #attempt(task: Task, limitMs: number): Promise<JobAnswer<unknown>> {
     try {
       return await this.#give(task, limitMs)

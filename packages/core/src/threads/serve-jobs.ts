@@ -3,12 +3,12 @@ import { parentPort } from 'node:worker_threads'
 import { Refusal } from './job.ts'
 import type { Job, Report, Task } from './job.ts'
 
-// What is not told is lost when the worker is ended.
+// Unsent parts are lost when the worker is terminated.
 const TELL_AFTER_MS = 10
 
 const tell = (report: Report) => parentPort?.postMessage(report)
 
-/** Makes this thread one that does these jobs. */
+/** Makes this thread serve these jobs. */
 export function serveJobs(served: readonly Job<never, unknown>[]): void {
   const jobs = new Map(served.map((job) => [job.name, job as Job<unknown, unknown>]))
   parentPort?.on('message', (task: Task) => void answer(jobs, task))
@@ -18,7 +18,7 @@ export function serveJobs(served: readonly Job<never, unknown>[]): void {
 async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Task): Promise<void> {
   try {
     const last = work(jobs, task)
-    // A promise that the job left behind and that fails ends the thread now, while it is still this job's.
+    // A rejected promise that the job left behind must end the thread while it still runs this job.
     await setImmediate()
     tell({ parts: last, done: true })
   } catch (error) {
@@ -27,10 +27,10 @@ async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Ta
   }
 }
 
-/** Tells the parts as they come, and gives back those that are left at the end. */
+/** Sends the parts as they come, and returns the last ones. */
 function work(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Task): readonly unknown[] {
   const job = jobs.get(task.job)
-  if (!job) throw new Error(`no worker knows the job ${task.job}`)
+  if (!job) throw new Error(`the worker does not have the job ${task.job}`)
   let parts: unknown[] = []
   let told = performance.now()
   job.run(task.input, (part) => {

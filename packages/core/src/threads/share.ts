@@ -2,13 +2,13 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { Turns } from './turns.ts'
 
 /**
- * Heavy work on the event loop, piece by piece: one piece at a time, and after each a pause as long as
- * it took. So all of it together takes half of the processor at most, and organizations take turns.
+ * Runs heavy work on the event loop in slices: one at a time, followed by a pause of the same
+ * length. All of it together uses at most half of the processor, and organizations take turns.
  */
 export class Share {
   readonly #turns = new Turns({ size: 1 })
 
-  /** Runs a piece of a few milliseconds when it is its turn; resolves after the pause. */
+  /** Runs a slice of a few milliseconds when it is its turn; resolves after the pause. */
   run<T>(owner: string, piece: () => T | Promise<T>): Promise<T> {
     return this.#turns.run(owner, async () => {
       const begun = performance.now()
@@ -16,7 +16,7 @@ export class Share {
         return await piece()
       } finally {
         const spent = performance.now() - begun
-        // A timer alone may end in the turn that began it: its clock stood still meanwhile.
+        // A timer alone may fire in the turn that created it, because its clock did not advance.
         await setImmediate()
         if (spent >= 1) await setTimeout(spent)
       }

@@ -2,51 +2,51 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-/** What becomes of a task. */
+/** The handler of a task. */
 export interface Work<Report, Result> {
-  /** Each report of the thread on its way; `settle` ends the task. An error that it throws ends it too. */
+  /** Receives each message of the thread; `settle` ends the task. An exception ends it too. */
   hear(report: Report, settle: (result: Result) => void): void
-  /** The thread is gone: the result all the same, or an error to throw. */
+  /** Called when the thread exits: returns a result or throws. */
   died(error: NodeJS.ErrnoException): Result
 }
 
 export interface ThreadOptions {
   readonly maxHeapMb: number
-  /** Of what has just been made; what the engine thinks right unless given. */
+  /** Maximum size of the young generation; the engine's default if omitted. */
   readonly maxYoungMb?: number
   /** `workerData` of the thread. */
   readonly data?: unknown
 }
 
 function compileCache(): NodeJS.ProcessEnv {
-  // A folder for this version of Node, in the one that was named.
+  // A sub-folder for this version of Node.
   const folder = getCompileCacheDir()
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
-/** The module beside another one, in its sources as in what is built from them. */
+/** Returns the URL of a module in the same folder, from source and from the build. */
 export const beside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url)
 
 /**
- * A worker thread of low priority that does one task at a time. Its first message says that it has
- * loaded. Once it is not alive, it takes no more.
+ * A worker thread of low priority that runs one task at a time. Its first message means that it has
+ * loaded. A dead thread accepts no task.
  */
 export class Thread<Task, Report> {
   readonly #worker: Worker
-  /** Resolves once it has loaded, or is gone. */
+  /** Resolves once it has loaded, or has exited. */
   readonly ready: Promise<void>
   #current: { hear(report: Report): void; died(error: Error): void } | null = null
-  /** Why it is not alive. */
+  /** The reason of its exit. */
   #ended: Error | null = null
 
   constructor(file: URL, { maxHeapMb, maxYoungMb, data }: ThreadOptions) {
     this.#worker = new Worker(file, {
       execArgv: [
-        // Run from source, the thread must find the sources of other packages too.
+        // When run from source, the thread must resolve the sources of other packages too.
         ...(file.href.endsWith('.ts') ? ['--conditions=@remit/source'] : []),
         `--import=${beside(import.meta.url, 'low-priority').href}`,
       ],
-      // Nothing of the environment but where compiled modules are kept, where that is set.
+      // Only the compile cache setting of the environment is passed on.
       env: compileCache(),
       workerData: data,
       resourceLimits: {
@@ -58,10 +58,10 @@ export class Thread<Task, Report> {
       this.#worker.once('message', () => resolve())
       this.#worker.once('exit', () => resolve())
     })
-    // Nothing is under way before it is ready, so nobody hears that it is.
+    // No task is running before it is ready.
     this.#worker.on('message', (report: Report) => this.#current?.hear(report))
     this.#worker.on('error', (error) => this.#die(error as Error))
-    this.#worker.on('exit', () => this.#die(new Error('the worker ended')))
+    this.#worker.on('exit', () => this.#die(new Error('the worker exited')))
   }
 
   get isAlive(): boolean {
@@ -94,8 +94,8 @@ export class Thread<Task, Report> {
     }
   }
 
-  /** Ends it whatever it is doing; what it was doing dies of `reason`. */
-  async end(reason = new Error('the worker was ended')): Promise<void> {
+  /** Terminates it at any time; a running task fails with `reason`. */
+  async end(reason = new Error('the worker was terminated')): Promise<void> {
     this.#die(reason)
     await this.#worker.terminate()
   }

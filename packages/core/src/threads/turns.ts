@@ -1,13 +1,13 @@
 import { fail } from '../base/errors.ts'
 
 export interface TurnLimits {
-  /** Pieces of work at once. */
+  /** Maximum concurrent work. */
   readonly size: number
-  /** Of them, those of one organization; one less than all unless given. */
+  /** Maximum concurrent work of one organization. Default: `size` - 1. */
   readonly each?: number
-  /** Pieces that may wait: of one organization, and of all. Unlimited unless given. */
+  /** Maximum waiting work of one organization, and of all. Default: unlimited. */
   readonly waiting?: { readonly each: number; readonly total: number }
-  /** Milliseconds after which what still waits is refused; never unless given. */
+  /** Milliseconds after which waiting work is rejected. Default: never. */
   readonly patienceMs?: number
 }
 
@@ -21,8 +21,8 @@ interface Waiting {
 const RETRY_AFTER_SECONDS = '5'
 
 /**
- * Heavy work takes turns: a few pieces at once, and no organization takes the places of the others. Work
- * begins in the order in which it came, except that an organization with its share waits for itself.
+ * Queues heavy work: a limited number runs concurrently, and no organization can occupy all places.
+ * Work starts in order of arrival, except that an organization at its limit waits for itself.
  */
 export class Turns {
   readonly #limits: TurnLimits
@@ -35,8 +35,8 @@ export class Turns {
   }
 
   /**
-   * Runs `work` when it is its turn; at once where there is a place. Rejects with `jobs_busy` (429,
-   * `Retry-After`) where too much waits already.
+   * Runs `work` when it is its turn, or immediately if a place is free. Rejects with `jobs_busy`
+   * (429, `Retry-After`) if too much is waiting.
    */
   run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     const attempt = async () => {
@@ -53,19 +53,19 @@ export class Turns {
     return new Promise((resolve, reject) => this.#wait(owner, () => resolve(attempt()), reject))
   }
 
-  /** Throws `jobs_busy` where `run` would reject now: before anything is done for what is refused. */
+  /** Throws `jobs_busy` if `run` would reject now, before any preparation. */
   admit(owner: string): void {
     if (!this.#hasPlace(owner) && this.#isFull(owner)) throw busy()
   }
 
-  /** The same for work that ends elsewhere: resolves when it is its turn, with what ends it. */
+  /** Like `run` for work that ends elsewhere: resolves with a function that ends it. */
   begin(owner: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       this.run(owner, () => new Promise<void>((end) => resolve(end))).catch(reject)
     })
   }
 
-  /** Rejects what waits. */
+  /** Rejects the waiting work. */
   close(error: Error): void {
     for (const { reject, timer } of this.#waiting.splice(0)) {
       clearTimeout(timer)

@@ -68,7 +68,7 @@ describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) =
   test('an older signed state looks sound, and the report says that it might', async () => {
     const { vkey, external } = trust
     const name = 'an older signed state is put back'
-    const sentence = /^A return to an older signed state/
+    const sentence = /^A rollback to an older signed state/
 
     const alone = await findOf(name, vkey)
     expect(alone).toMatchObject({ status: 'ok', first: null })
@@ -85,7 +85,7 @@ describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) =
 
     const unpinned = await findOf(name)
     expect(unpinned).toMatchObject({ status: 'ok', first: null })
-    expect(unpinned.notChecked).toContainEqual(expect.stringMatching(/^Who signed/))
+    expect(unpinned.notChecked).toContainEqual(expect.stringMatching(/^The signer/))
 
     expect(await findOf(name, trust.vkey)).toMatchObject({ status: 'tampered' })
   })

@@ -83,7 +83,7 @@ describe.each(DIALECTS)('a row that pages by number pass over, on %s', (dialect)
       )
 
       expect(firstOf(report)).toBe(`tampered ${SIZE} beyond_head`)
-      expect(report.errors[0]?.detail).toBe('entries whose seq is no number')
+      expect(report.errors[0]?.detail).toBe('entries with a seq that is not a number')
     },
   )
 

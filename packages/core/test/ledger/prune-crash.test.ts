@@ -106,7 +106,7 @@ describe.each(DIALECTS)('a pruning that is killed on %s', (dialect) => {
       // Rows below the cut are there and are told of, but nobody is given them.
       if (cut === undefined) continue
       expect(kept[0]!.seq).toBeLessThan(cut)
-      expect(inDatabase.not_checked.join()).toContain('pruning was interrupted')
+      expect(inDatabase.not_checked.join()).toContain('after an interrupted pruning')
       await expect(remit.ledger.entry(orgId, kept[0]!.seq)).rejects.toMatchObject({
         code: 'ledger_pruned',
       })

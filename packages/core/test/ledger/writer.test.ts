@@ -73,7 +73,7 @@ describe.each(DIALECTS)('the writer on %s', (dialect) => {
   test.each([
     ['refused', { code: 'invalid_request' }],
     ['broken', { message: 'not that either' }],
-    ['unrecorded', { message: 'a change of configuration must leave an entry' }],
+    ['unrecorded', { message: 'a configuration change must append an entry' }],
   ])('a change that is %s leaves nothing', async (name, reason) => {
     const before = await head()
 

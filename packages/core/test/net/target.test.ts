@@ -35,7 +35,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'ws://hooks.example.com/',
     'blob:https://hooks.example.com/1',
   ],
-  'must not carry a user name or password': [
+  'must not contain a user name or password': [
     'https://a@hooks.example.com/',
     'https://a:b@hooks.example.com/',
     'https://:b@hooks.example.com/',
@@ -47,7 +47,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'https://hooks.example.com/#',
     'https://127.0.0.1#.example.com/',
   ],
-  'must name its host, not give an IP address': [
+  'must have a host name, not an IP address': [
     'https://127.0.0.1/',
     'https://93.184.215.14/',
     'https://2130706433/',
@@ -72,12 +72,12 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'https:\\\\10.0.0.1\\',
     'https://1\t27.0.0.1/',
   ],
-  'must name its host without a dot at the end': [
+  'must have a host name without a trailing dot': [
     'https://hooks.example.com./',
     'https://localhost./',
     'https://metadata.google.internal./',
   ],
-  'must name a host of the public internet': [
+  'must have a host of the public internet': [
     'https://localhost/',
     'https://LOCALHOST/',
     'https://intranet/',

@@ -144,7 +144,7 @@ describe('json_schema', () => {
   ])('has no score from a schema that asks %s about the same value', async (_, schema) => {
     expect(await entry('json_schema', { output: '{}' }, { schema })).toMatchObject({
       score: null,
-      reason: 'the schema refers to itself without an end',
+      reason: 'the schema has an infinite reference loop',
       error: { code: 'limit_exceeded' },
     })
   })

@@ -75,7 +75,7 @@ describe('a worker', () => {
       'time_budget_exceeded',
       'time_budget_exceeded',
     ])
-    expect(scores[1]!.reason).toBe('the 0.2 s of computing for a request were used up')
+    expect(scores[1]!.reason).toBe('the request exceeded its computing time of 0.2 s')
   })
 
   it('serves others after it was ended', async () => {
@@ -110,7 +110,7 @@ describe('a worker', () => {
     const task = { scorer: 'no_such', params: '{}', results: ['{}'] }
 
     await expect(pool.run('', scoreJob, task, 1_000)).rejects.toThrow(
-      'no worker knows the scorer no_such',
+      'the worker does not have the scorer no_such',
     )
   })
 

@@ -157,7 +157,7 @@ describe('a text that is no condition', () => {
     ['1e999 > 1.0', 1, 1, 'too large'],
     ['action.matches(agent_id)', 1, 16, 'must be a literal'],
     ["action.matches('(')", 1, 16, 'missing closing )'],
-    [`action.matches('(a{900})${'a'.repeat(450)}')`, 1, 16, 'repeats too much'],
+    [`action.matches('(a{900})${'a'.repeat(450)}')`, 1, 16, 'has too many repetitions'],
     ['google.protobuf.Struct{} == context', 1, 1, 'there is no type google.protobuf.Struct'],
     ['context.items.all(i, context.items.all(j, true))', 1, 35, 'loops inside a loop'],
     ['[1]' + '.map(x, x)'.repeat(5) + ' == [1]', 1, 4, 'more than 4 loops are chained'],

@@ -156,7 +156,7 @@ describe.each(DIALECTS)('POST /v1/approvals/{requestID}/decide on %s', (dialect)
     })
 
     it.each([' ', '\t', '\u00A0', '\u200B', '\u3164'])(
-      'a reason of %j where a rule asks for one: it must hold a visible character',
+      'a reason of %j where a rule asks for one: it must have a visible character',
       async (comment) => {
         await setRule(api, { reason_required: true })
         const id = await open(api)

@@ -5,7 +5,7 @@ import { governanceFields } from './governance.ts'
 import { identityFields } from './identity.ts'
 import { ledgerFields } from './ledger.ts'
 
-/** The tables of one part of the API each, for a test that no two have the same row. */
+/** One table per part of the API; a test checks that no row is in two of them. */
 export const FIELD_TABLES: readonly Readonly<Record<string, string>>[] = [
   commonFields,
   governanceFields,
@@ -21,8 +21,8 @@ const FIELDS: Readonly<Record<string, string>> = Object.assign({}, ...FIELD_TABL
 >
 
 /**
- * The description of a field that has none of its own: the row `parent.name`, else the row `name`.
- * `parent` is the property, component or operation that encloses the field.
+ * Returns the default description of a field: the row `parent.name`, else the row `name`. `parent`
+ * is the enclosing property, component or operation.
  */
 export const fieldText = (parent: string, name: string): string | undefined =>
   FIELDS[`${parent}.${name}`] ?? FIELDS[name]

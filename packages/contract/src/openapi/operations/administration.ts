@@ -6,16 +6,16 @@ export const administrationOperations = {
     text: 'Returns the organization of the key with all its settings.',
   },
   changeOrganization: {
-    text: 'Changes settings. A setting that is left out stays, and `null` restores its default. The change counts for every decision after the answer.',
+    text: 'Changes settings. Omitted settings do not change, and `null` restores a default. The change applies to every decision after the response.',
   },
   listKeys: {
-    text: 'Lists the ingest keys of the organization, revoked ones too. Secrets and their hashes are never shown.',
+    text: 'Lists the ingest keys of the organization, including revoked ones. Secrets and their hashes are never shown.',
   },
   createKey: {
     text: 'Creates an ingest key. `secret` is shown once; a repeat under the same Idempotency-Key has `secret: null`.',
   },
   rotateKey: {
-    text: 'Replaces a key with a new one that has the same role, person and name. The old key stops working with the answer.',
+    text: 'Replaces a key with a new one that has the same role, person and name. The old key is revoked before the response.',
     problems: ['key_not_found'],
   },
   revokeKey: {
@@ -34,11 +34,11 @@ export const administrationOperations = {
     problems: ['webhook_not_found'],
   },
   deleteWebhook: {
-    text: 'Deletes a webhook. Messages that were not delivered are dropped.',
+    text: 'Deletes a webhook and its undelivered messages.',
     problems: ['webhook_not_found'],
   },
   listEntries: {
-    text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Entries that were pruned are 410.',
+    text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Pruned entries return 410.',
     problems: ['ledger_pruned'],
   },
   appendEntry: {
@@ -49,7 +49,7 @@ export const administrationOperations = {
     text: 'Returns the newest checkpoint: a C2SP signed note with the size and the Merkle root of the ledger. Keep copies outside of the installation to detect a rollback.',
   },
   getConsistency: {
-    text: 'Proves that the newer tree has all entries of the older one (RFC 6962). Both sizes must be between 1 and the size of the ledger.',
+    text: 'Proves that the newer tree contains all entries of the older one (RFC 6962). Both sizes must be between 1 and the size of the ledger.',
     problems: ['size_not_signed', 'ledger_pruned'],
   },
   exportEntries: {
@@ -61,7 +61,7 @@ export const administrationOperations = {
     problems: ['ledger_entry_not_found', 'ledger_pruned'],
   },
   getProof: {
-    text: 'Proves that an entry is in the ledger: a C2SP tlog-proof with the signed checkpoint. Without `size` it is the newest tree.',
+    text: 'Proves that an entry is in the ledger: a C2SP tlog-proof with the signed checkpoint. The default `size` is that of the newest tree.',
     problems: ['ledger_entry_not_found', 'size_not_signed', 'ledger_pruned'],
   },
 } satisfies Record<string, OperationText>

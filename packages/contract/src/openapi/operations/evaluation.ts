@@ -14,18 +14,18 @@ export const evaluationOperations = {
     problems: ['agent_mismatch'],
   },
   createReport: {
-    text: 'Generates a compliance report from the ledger. It is 201 with the report, or 202 with `status: "generating"` where it takes longer than five seconds; `Location` then leads to it. Its hash is recorded in the ledger.',
+    text: 'Generates a compliance report from the ledger. Returns 201 with the report, or 202 with `status: "generating"` and its `Location` if it takes longer than five seconds. The hash of the report is recorded in the ledger.',
     problems: ['jobs_busy'],
   },
   listReports: {
     text: 'Lists the reports of the organization, newest first, without their content.',
   },
   getReport: {
-    text: 'Returns one report as JSON, CSV, HTML or OSCAL. `Content-Digest` and `csv_sha256` allow to check a stored copy against the ledger.',
+    text: 'Returns one report as JSON, CSV, HTML or OSCAL. `Content-Digest` and `csv_sha256` verify a stored copy against the ledger.',
     problems: ['report_not_found', 'report_not_ready', 'report_changed'],
   },
   listReportEvidence: {
-    text: 'Lists the entries behind a control or a check of a report, computed from the ledger again.',
+    text: 'Lists the entries behind a control or a check of a report, computed again from the ledger.',
     problems: [
       'report_not_found',
       'report_not_ready',
@@ -35,15 +35,15 @@ export const evaluationOperations = {
     ],
   },
   dryRunPolicies: {
-    text: 'Answers what `POST /v1/authorize` would decide, for one request or up to 1,000, now or at another time, also with policy rules that do not exist yet. Nothing changes; one entry records that it was asked.',
+    text: 'Returns the decisions that `POST /v1/authorize` would make, for one request or up to 1,000, now or at another time, optionally with other policy rules. Nothing changes; one entry records the dry-run.',
     problems: ['too_many_broad_rules'],
   },
   replayPolicies: {
-    text: 'Replays recorded decisions of a period under the current rules and an overlay, and counts those that change. It looks at up to 100,000 decisions; `next_cursor` goes on.',
+    text: 'Replays recorded decisions of a period under the current rules and an overlay, and counts those that change. One request replays up to 100,000 decisions; `next_cursor` continues.',
     problems: ['rules_changed', 'too_many_broad_rules', 'ledger_pruned', 'jobs_busy'],
   },
   verifyLedger: {
-    text: 'Verifies hashes, Merkle tree, signatures and stored reports. It is 200 for a broken ledger too; `valid` and `errors` tell. `not_checked` lists what the result does not cover.',
+    text: 'Verifies hashes, Merkle tree, signatures and stored reports. Returns 200 even for an invalid ledger; see `valid` and `errors`. `not_checked` lists the limits of the result.',
     problems: ['jobs_busy'],
   },
 } satisfies Record<string, OperationText>

@@ -5,7 +5,7 @@ import { governanceOperations } from './governance.ts'
 import { identityOperations } from './identity.ts'
 import type { OperationText } from './operation-text.ts'
 
-/** An endpoint that is missing here does not compile. */
+/** A missing endpoint does not compile. */
 const ALL = {
   ...governanceOperations,
   ...administrationOperations,
@@ -13,5 +13,5 @@ const ALL = {
   ...evaluationOperations,
 } satisfies Record<EndpointName, OperationText>
 
-/** Documentation of every endpoint, by its name. */
+/** Documentation by name of the endpoint. */
 export const OPERATIONS: Readonly<Record<string, OperationText>> = ALL

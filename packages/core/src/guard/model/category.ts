@@ -7,8 +7,8 @@ import type { Judgement } from './model.ts'
 const INSTRUCTED = ['instruction', 'prior', 'restraint']
 
 /**
- * What kind of attack a stretch is: that of the heaviest signature in it, or else by the concepts it
- * holds. The model itself only learned attack or not.
+ * Returns the category of a stretch: that of its heaviest signature, or else by its concepts. The
+ * model itself only distinguishes attack and harmless.
  */
 export function categoryOfJudgement(
   { head, start, end, concepts }: Judgement,

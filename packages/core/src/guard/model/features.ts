@@ -4,7 +4,7 @@ import type { Concepts, Lexicon } from './lexicon.ts'
 import { Kind } from './tokens.ts'
 import type { Tokens } from './tokens.ts'
 
-/** What a feature is made of; each kind has its own part of the hash space. */
+/** The kind of a feature; each kind has its own part of the hash space. */
 const Salt = {
   word: 0x1b56c4e9,
   pair: 0x2f2f1d3d,
@@ -19,7 +19,7 @@ const Salt = {
   category: 0x72be5d74,
 } as const
 
-// A stray sign between two words does not part them: "i-g.n,o-r-e", "all: the rules".
+// A single sign between two words does not separate them: "i-g.n,o-r-e", "all: the rules".
 const LIGHT = new Set(
   Array.from(`,;:_-~*|."'\`>#`, (sign) => combine(BASIS, sign.charCodeAt(0)) | 0),
 )
@@ -27,19 +27,22 @@ const REACH_OF_PAIR = 7
 const REACH_OF_TRIPLE = 9
 const MAX_REMEMBERED = 8
 
-/** Bits of a feature's number. */
+/** Bits of a feature number. */
 export const FEATURE_BITS = 19
 const MASK = (1 << FEATURE_BITS) - 1
 
 /**
- * The features of a stretch of text: words, pairs of words with and without one left out, concepts
- * alone and near each other, and signatures. Each belongs to the token at which it ends. One
- * instance is used again and again; what it holds is valid until the next `extract`.
+ * Extracts the features of a stretch of text: words, pairs of words with and without a gap of one,
+ * concepts alone and near each other, and signatures. Each belongs to the token at which it ends.
+ * The instance is reused; its content is valid until the next `extract`.
  */
 export class Features {
   /** All features, token by token. */
   ids = new Uint32Array(1 << 14)
-  /** Those of token `i` are `ids[ends[i - 1]]` up to `ids[ends[i]]`, shifted by one: `ends[0]` is 0. */
+  /**
+   * The features of token `i` are `ids[ends[i - 1]]` to `ids[ends[i]]`, shifted by one: `ends[0]`
+   * is 0.
+   */
   readonly ends: Uint32Array
   #size = 0
   readonly #lexicon: Lexicon
@@ -50,7 +53,7 @@ export class Features {
     this.ends = new Uint32Array(capacity + 1)
   }
 
-  /** `hits` are the signatures that fire in the text, in its order. */
+  /** `hits` are the matching signatures of the text, in order. */
   extract(text: string, tokens: Tokens, isDocument: boolean, hits: readonly Hit[]): void {
     const context = isDocument ? 1 : 0
     this.#size = 0

@@ -1,12 +1,12 @@
-/** 32-bit hashes (FNV-1a, finished as MurmurHash3 does) of words and of what they are combined to. */
+/** 32-bit hashes (FNV-1a with the finalizer of MurmurHash3) of words and combinations. */
 
 export const BASIS = 0x811c9dc5 | 0
 const PRIME = 0x01000193
 
-/** One more UTF-16 unit on top of a running hash. */
+/** Adds one UTF-16 unit to a running hash. */
 export const step = (hash: number, unit: number): number => Math.imul(hash ^ unit, PRIME)
 
-/** The running hash of a whole word. */
+/** Returns the running hash of a whole word. */
 export function hashOf(text: string): number {
   let hash = BASIS
   for (let at = 0; at < text.length; at++) hash = step(hash, text.charCodeAt(at))
@@ -22,6 +22,6 @@ export function finish(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0
 }
 
-/** Two hashes as one; the order matters. */
+/** Combines two hashes; the order matters. */
 export const combine = (first: number, second: number): number =>
   Math.imul(Math.imul(first, 0x9e3779b1) ^ second, 0x7feb352d) ^ (first >>> 15)

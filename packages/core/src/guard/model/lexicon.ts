@@ -2,7 +2,7 @@ import { foldCharacter } from '../fold.ts'
 import { BASIS, step } from './hashing.ts'
 import { isUnspaced } from './tokens.ts'
 
-/** The concepts of a word, by number; the list is shared, never change it. */
+/** The concepts of a word, by number; the list is shared and must not be changed. */
 export type Concepts = readonly number[]
 
 const NONE: Concepts = []
@@ -10,7 +10,7 @@ const MAX_CACHED = 20_000
 const STAR = 0x2a
 const SPACE = 0x20
 
-/** The lines of a source with their words as detectors read them; what `Lexicon` takes. */
+/** Returns the lines of a source with normalized words, the input of `Lexicon`. */
 export const foldLexicon = (source: string): string =>
   source
     .split('\n')
@@ -19,9 +19,9 @@ export const foldLexicon = (source: string): string =>
     .join('\n')
 
 /**
- * Which concepts a word of some language stands for: `ignore`, `ignoriere` and `忽略` are all
- * `cast-aside`. Lines of the source are `concept: word word* …`; `*` makes it a beginning, and words
- * of scripts without spaces are found inside longer text.
+ * Maps words of several languages to concepts: `ignore`, `ignoriere` and `忽略` are all `cast-aside`.
+ * Lines of the source are `concept: word word* …`; `*` marks a prefix, and words of scripts without
+ * spaces are found inside longer text.
  */
 export class Lexicon {
   readonly names: readonly string[]
@@ -44,7 +44,7 @@ export class Lexicon {
     this.names = names
   }
 
-  /** The words of a line from `from` on, without making texts of them. */
+  /** Reads the words of a line from `from`, without creating substrings. */
   #read(line: string, from: number, concept: number): void {
     let start = from
     let hash = BASIS
@@ -78,7 +78,10 @@ export class Lexicon {
     else if (!known.includes(concept)) known.push(concept)
   }
 
-  /** Of the word at [start, end) of a normalized text; `hash` is that of the token. */
+  /**
+   * Returns the concepts of the word at [start, end) of a normalized text; `hash` is that of the
+   * token.
+   */
   ofWord(text: string, start: number, end: number, hash: number): Concepts {
     const known = this.#known.get(hash)
     if (known) return known
@@ -98,7 +101,7 @@ export class Lexicon {
     return found
   }
 
-  /** Of the longest part that begins at `start` of unspaced text. */
+  /** Returns the concepts of the longest entry that starts at `start` of unspaced text. */
   ofPart(text: string, start: number): Concepts {
     let found: Concepts = NONE
     let running = BASIS

@@ -8,19 +8,19 @@ import { Tokens } from './tokens.ts'
 import type { Cuts, Weights } from './weights.ts'
 import { bestStretch, share } from './windows.ts'
 
-/** What a head makes of a text: where it looks most like an attack, and how much. */
+/** The result of a head for a text: its most suspicious stretch and its score. */
 export interface Judgement {
   readonly head: 'direct' | 'embedded'
-  /** As the head has it, on the scale of its cuts. */
+  /** Raw score, on the scale of the cuts. */
   readonly raw: number
-  /** 0 to 1; 0.5 where texts are flagged, 0.8 where they are blocked. */
+  /** 0 to 1: flagged from 0.5, blocked from 0.8. */
   readonly score: number
   /** The stretch [start, end) of the view's text. */
   readonly start: number
   readonly end: number
-  /** Names of the concepts that stand in it. */
+  /** Names of the concepts in it. */
   readonly concepts: ReadonlySet<string>
-  /** The words that weigh most, if asked for. */
+  /** The words with the largest weights, on request. */
   readonly terms: readonly Term[]
 }
 
@@ -29,15 +29,15 @@ export interface Term {
   readonly weight: number
 }
 
-/** A segment overlaps the next by its longest window, so that no stretch is missed. */
+/** Segments overlap by the longest window, so that no stretch is missed. */
 const SEGMENT = 4_096
 const OVERLAP = 96
 const MAX_TERMS = 10
-/** A model is never certain. */
+/** Upper bound of a score. */
 const ALMOST_SURE = 0.9999
-/** Below this nobody needs to know where. */
+/** Below this score, no details are returned. */
 const LEAST = 0.2
-// What a document holds as plain text or as markup is read for instructions; a cipher in it is not.
+// Plain text and markup of a document are read for instructions; a cipher in it is not.
 const READ_FOR_INSTRUCTIONS: ReadonlySet<ViewName> = new Set([
   'normalized',
   'escapes',
@@ -45,7 +45,7 @@ const READ_FOR_INSTRUCTIONS: ReadonlySet<ViewName> = new Set([
   'hidden',
 ])
 
-/** The learned part of the guard. Not re-entrant: it works in buffers of its own. */
+/** The trained part of the guard. Not re-entrant: it uses its own buffers. */
 export class Model {
   readonly vocabulary: Vocabulary
   readonly #weights: Weights
@@ -56,7 +56,7 @@ export class Model {
 
   readonly #least: number
 
-  /** `least` is the score below which a judgement is not worth giving. */
+  /** `least` is the score below which no judgement is returned. */
   constructor(weights: Weights, least = LEAST) {
     this.#least = least
     this.#weights = weights
@@ -65,7 +65,7 @@ export class Model {
     this.vocabulary = new Vocabulary(weights.vocabulary)
   }
 
-  /** Judges a normalized view segment by segment; `hits` are the signatures that fire in it. */
+  /** Judges a normalized view segment by segment; `hits` are its matching signatures. */
   judge(
     { text, name: view }: View,
     source: GuardSource,
@@ -158,7 +158,10 @@ export class Model {
   }
 }
 
-/** Raw score to share: 0.5 at the cut for flagging and 0.8 at that for blocking, along a logistic curve. */
+/**
+ * Converts a raw score: 0.5 at the cut for flagging and 0.8 at that for blocking, along a logistic
+ * curve.
+ */
 export function shareOf(raw: number, { flag, block }: Cuts): number {
   const slope = Math.log(4) / (block - flag)
   const exact = 1 / (1 + Math.exp(-slope * (raw - flag)))

@@ -1,9 +1,9 @@
 import { BASIS, step } from './hashing.ts'
 
-/** What a token is. */
+/** The kind of a token. */
 export const Kind = { word: 0, number: 1, ideograph: 2, sign: 3, line: 4 } as const
 
-/** Units that belong together; the numbers above, and two for what stands between tokens. */
+/** Classes of units: the numbers above, and two for characters between tokens. */
 const SPACE = 5
 const MARK_OF_WORD = 6
 const APOSTROPHE = 0x27
@@ -23,7 +23,7 @@ const LETTERS = [
   [0xfb00, 0xfdff],
   [0xfe70, 0xfefc],
 ]
-/** Scripts that write no spaces between words: every unit is a token of its own. */
+/** Scripts without spaces between words: every unit is a token. */
 const UNSPACED = [
   [0xe00, 0xeff],
   [0x1000, 0x109f],
@@ -48,16 +48,16 @@ CLASS[0x0d] = SPACE
 CLASS[0x0a] = Kind.line
 CLASS[APOSTROPHE] = MARK_OF_WORD
 
-/** Whether a unit is written without spaces around its words. */
+/** Returns true for a unit of a script without spaces. */
 export const isUnspaced = (unit: number): boolean => CLASS[unit] === Kind.ideograph
 
-/** The tokens of a stretch of text; arrays longer than `count` are scratch space. */
+/** The tokens of a stretch of text; elements from `count` on are scratch space. */
 export class Tokens {
   count = 0
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly kinds: Uint8Array
-  /** Of what was written, in full for words and ideographs, by length for numbers and signs. */
+  /** Hashes of the text for words and ideographs, of the length for numbers and signs. */
   readonly hashes: Int32Array
 
   constructor(capacity: number) {
@@ -67,7 +67,9 @@ export class Tokens {
     this.hashes = new Int32Array(capacity)
   }
 
-  /** Reads normalized text from `from` on until the capacity is used up; gives where it stopped. */
+  /**
+   * Tokenizes normalized text from `from` until the capacity is used up; returns the end position.
+   */
   read(text: string, from: number): number {
     const capacity = this.starts.length
     this.count = 0
@@ -111,7 +113,7 @@ export class Tokens {
   #run(text: string, start: number, unit: number, kind: number): number {
     let at = start + 1
     while (at < text.length && text.charCodeAt(at) === unit) at++
-    // Every emoji is one and the same sign.
+    // All emoji are the same sign.
     const sign = unit >= 0x2000 ? 0x2605 : unit
     this.#add(start, at, kind, step(step(BASIS, sign), Math.min(MAX_RUN, at - start)))
     return at

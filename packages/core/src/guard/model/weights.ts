@@ -3,21 +3,21 @@ import { readFileSync } from 'node:fs'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { z } from 'zod'
 
-/** Where a head's scores are cut: from `flag` on a text is flagged, from `block` on blocked. */
+/** The cuts of a head: texts are flagged from `flag`, and blocked from `block`. */
 const Cuts = z.object({ flag: z.number(), block: z.number() })
 export type Cuts = z.infer<typeof Cuts>
 
 const Head = z.object({ scale: z.number(), bias: z.number() })
 
-/** What is known of the weights without reading them. */
+/** Metadata of the weights. */
 export const WeightsHeader = z.object({
   version: z.string(),
   seed: z.int(),
   featureBits: z.int(),
   heads: z.object({ direct: Head, embedded: Head }),
-  /** Of the direct head on what users say, and of both on documents. */
+  /** Of the direct head on user texts, and of both on documents. */
   cuts: z.object({ user: Cuts, directInDocument: Cuts, embedded: Cuts }),
-  /** How often the scores that the cuts turn into shares were right, on the development corpus. */
+  /** Share of attacks per score range on the development corpus. */
   calibration: z.array(z.object({ from: z.number(), texts: z.int(), attacks: z.int() })),
   digests: z.object({
     concepts: z.string(),
@@ -30,15 +30,15 @@ export const WeightsHeader = z.object({
 })
 export type WeightsHeader = z.infer<typeof WeightsHeader>
 
-/** All that the guard has learned. */
+/** All trained data of the guard. */
 export interface Weights {
   readonly header: WeightsHeader
-  /** One byte a feature. */
+  /** One byte per feature. */
   readonly direct: Int8Array
   readonly embedded: Int8Array
-  /** Lexicon of concepts, as `grammars/concepts.txt` has it. */
+  /** Lexicon of concepts, from `grammars/concepts.txt`. */
   readonly concepts: string
-  /** Words that are no cipher and no riddle, one a line. */
+  /** Known words, one per line, to recognize ciphers and scrambled text. */
   readonly vocabulary: string
   /** SHA-256 of everything but the header, hexadecimal. */
   readonly digest: string
@@ -47,8 +47,9 @@ export interface Weights {
 const MAGIC = 'REMITGUARD1\n'
 
 /**
- * The file: magic, a line of JSON, and the deflated body, which is both heads, the concepts and the
- * vocabulary. The digest is that of the body before deflation, so that it does not hang on a library.
+ * Writes the file: magic, a line of JSON, and the deflated body, which is both heads, the concepts
+ * and the vocabulary. The digest is that of the body before compression, so that it does not depend
+ * on a library.
  */
 export function writeWeights(weights: Omit<Weights, 'digest'>): Buffer {
   const { header } = weights
@@ -61,7 +62,7 @@ export function writeWeights(weights: Omit<Weights, 'digest'>): Buffer {
   return Buffer.concat([Buffer.from(`${MAGIC}${line}\n`), deflateRawSync(body, { level: 9 })])
 }
 
-/** The digest that `writeWeights` would put into the file. */
+/** Returns the digest that `writeWeights` writes into the file. */
 export const digestOf = (weights: Omit<Weights, 'digest' | 'header'>): string =>
   hash('sha256', bodyOf(weights), 'hex')
 
@@ -75,7 +76,7 @@ const bodyOf = (weights: Omit<Weights, 'digest' | 'header'>): Buffer =>
 
 const FileHeader = WeightsHeader.extend({ concepts: z.int(), digest: z.string() })
 
-/** Throws when the file is not what `writeWeights` wrote. */
+/** Throws if the file was not written by `writeWeights`. */
 export function readWeights(path: URL): Weights {
   const file = readFileSync(path)
   const lineEnd = file.indexOf(0x0a, MAGIC.length)

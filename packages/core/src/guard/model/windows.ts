@@ -1,12 +1,12 @@
-/** Lengths, in tokens, of the stretches that are judged; each is moved on by half of itself. */
+/** Lengths of the judged stretches in tokens; each advances by half its length. */
 const LENGTHS = [12, 24, 48, 96]
-/** A text of up to so many tokens is judged as a whole too. */
+/** Texts up to this number of tokens are also judged as a whole. */
 const MAX_WHOLE = 256
 const MIN_PARTED = 14
-/** What a short stretch is short of: a few strong words alone are no proof. */
+/** Reserve for short stretches: a few strong words alone are not enough. */
 const RESERVE = 100
 
-/** A stretch of tokens [start, end) and what a head makes of it. */
+/** A stretch of tokens [start, end) and its score. */
 export interface Stretch {
   readonly score: number
   readonly start: number
@@ -14,7 +14,7 @@ export interface Stretch {
 }
 
 /**
- * The stretch that looks most like an attack: its weights' sum over the root of its number of
+ * Returns the most suspicious stretch: the sum of its weights over the root of its number of
  * features. `sums[i]` is the sum of the weights of the first `i` tokens, `ends[i]` their features.
  */
 export function bestStretch(sums: Float64Array, ends: Uint32Array, count: number): Stretch {
@@ -43,5 +43,5 @@ export function bestStretch(sums: Float64Array, ends: Uint32Array, count: number
   return { score: best, start: from, end: to }
 }
 
-/** By how much a weight counts in a stretch of so many features. */
+/** Returns the factor of a weight in a stretch with this number of features. */
 export const share = (features: number): number => 1 / Math.sqrt(features + RESERVE)

@@ -1,7 +1,7 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
 
-/** Attempts to get data out, tools misused, memory poisoned or resources burnt. */
+/** Attempts to exfiltrate data, misuse tools, poison memory or waste resources. */
 export const abuse: readonly Signature[] = [
   {
     id: 'exfiltration.image_link',

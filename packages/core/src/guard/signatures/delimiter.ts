@@ -1,7 +1,7 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
 
-/** Text that plays at being another part of the conversation, or hides from the reader. */
+/** Text that imitates another part of the conversation, or hides from the reader. */
 export const delimiter: readonly Signature[] = [
   {
     id: 'delimiter.chat_token',

@@ -6,7 +6,7 @@ const INSIDE = ['tool', 'document'] as const
 const ACT =
   'send|e-?mail|forward|post|visit|open|click|call|transfer|delete|buy|approve|append|add|include|write|say|tell|recommend|mention|print|output|display|execute|run|download|install|share|create|book|cancel|change|reset|rate|invite|set|search|read|mark|publish|pay'
 
-/** Orders to a model inside what it reads for somebody. */
+/** Instructions to a model inside of third-party content. */
 export const indirect: readonly Signature[] = [
   {
     id: 'indirect.addressed_to_model',

@@ -6,7 +6,7 @@ const LIMITS =
   'restrictions?|limitations?|limits?|filters?|guidelines?|censorship|rules|boundaries|constraints|policies|policy|ethics|morals|safeguards|guardrails|safety training|warnings|disclaimers'
 const WITHOUT = `(?:no|any|without|zero)\\s(?:\\w{1,12}\\s)?(?:${LIMITS})`
 
-/** Attempts to talk the model out of its limits by play, flattery or claimed rank. */
+/** Attempts to bypass the limits of the model by role play, flattery or claimed authority. */
 export const jailbreak: readonly Signature[] = [
   {
     id: 'jailbreak.known_persona',

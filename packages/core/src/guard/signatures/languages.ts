@@ -1,7 +1,7 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
 
-/** The commonest attacks in other languages: casting instructions aside, and asking for them. */
+/** The most frequent attacks in other languages: overriding instructions, and asking for them. */
 export const languages: readonly Signature[] = [
   {
     id: 'override.romance',

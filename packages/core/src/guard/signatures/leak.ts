@@ -5,10 +5,10 @@ import { DISCUSSED, GIVE_OUT } from './words.ts'
 const PROMPT =
   'prompts?|instructions?|messages?|rules?|guidelines?|directives?|configuration|context|preamble|initiali[sz]ation|programming'
 
-// "Explain how engineers …" and "translate the sentence …" speak about the words that follow.
+// "Explain how engineers …" and "translate the sentence …" refer to the words that follow.
 const NOT_TOPIC = String.raw`\b(?!\s(?:how|why|when|whether|the sentence|the phrase|me three|me two|me reasons|three|reasons))`
 
-/** Attempts to make the model say what it was told in confidence. */
+/** Attempts to make the model reveal confidential instructions. */
 export const leak: readonly Signature[] = [
   {
     id: 'leak.system_prompt',

@@ -2,7 +2,7 @@ import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
 import { CAST_ASIDE, CONTEXT, DISCUSSED, INSTRUCTIONS, OWNED, PRIOR } from './words.ts'
 
-/** Attempts to put other instructions in the place of the given ones, in English. */
+/** Attempts to override the given instructions, in English. */
 export const override: readonly Signature[] = [
   {
     id: 'override.prior_instructions',

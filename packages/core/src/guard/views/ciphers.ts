@@ -7,9 +7,9 @@ const MIN_WORDS = 3
 const MAX_GAP = 12
 const MAX_KNOWN = 1
 const SAMPLE = 24
-/** From this share of letters in known words on, a reading is taken to be what is meant. */
+/** Share of letters in known words from which a decoding is accepted. */
 const CONVINCING = 0.62
-// The logarithm of how often the letters a to z occur in English, in thousandths.
+// Logarithms of the frequencies of the letters a to z in English, in thousandths.
 const FREQUENCY = [
   82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20,
   1,
@@ -22,7 +22,7 @@ interface Run {
   readonly sample: readonly string[]
 }
 
-/** Runs of words that are none, read by Caesar, Atbash or from right to left. Text is normalized. */
+/** Decodes runs of unknown words by Caesar, Atbash or reversal. The text is normalized. */
 export function deciphered(text: string, all: readonly Word[], vocabulary: Vocabulary): View[] {
   const writers = new ViewWriters()
   for (const { start, end, sample } of unknownRuns(text, all)) {
@@ -45,7 +45,7 @@ function reversed(text: string): string {
   return read
 }
 
-/** Stretches of unknown words; a known one may stand among them by chance, two in a row do not. */
+/** Returns runs of unknown words; a single known word does not end a run, two in a row do. */
 function unknownRuns(text: string, all: readonly Word[]): Run[] {
   const runs: Run[] = []
   let first = -1
@@ -71,10 +71,10 @@ function unknownRuns(text: string, all: readonly Word[]): Run[] {
   return runs
 }
 
-/** A letter's number to its letter's number. */
+/** Maps the number of a letter to that of another. */
 type Table = readonly number[]
 
-/** Of the 25 shifts and Atbash, the one whose letters occur as those of English do. */
+/** Returns the one of the 25 shifts and Atbash whose letter frequencies are closest to English. */
 function likeliestTable(letters: string): [ViewName, Table] {
   const counts = new Uint32Array(26)
   for (let at = 0; at < letters.length; at++) {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ViewName } from '../view.ts'
 import type { Survey } from './survey.ts'
 
-/** A stretch [start, end) of the original and what it says once decoded. */
+/** A span [start, end) of the original and its decoded text. */
 export interface Payload {
   readonly name: ViewName
   readonly text: string
@@ -14,7 +14,7 @@ const MIN_TEXT = 6
 
 interface Encoding {
   readonly name: ViewName
-  /** What every text in this encoding matches; read from left to right, each unit once. */
+  /** The pattern of texts in this encoding; scanned from left to right, each unit once. */
   readonly pattern: RegExp
   readonly isPossible: (seen: Survey) => boolean
   readonly decode: (match: string) => string | null
@@ -45,7 +45,7 @@ const ENCODINGS: readonly Encoding[] = [
   {
     name: 'base64',
     pattern: /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={0,2}/g,
-    // A long word or a path of lower-case letters is not worth trying.
+    // Long words and paths of lower-case letters are skipped.
     isPossible: ({ base64 }) => base64 >= 16,
     decode: (match) => (/[A-Z0-9]/.test(match) ? fromBytes(Buffer.from(match, 'base64')) : null),
   },
@@ -91,8 +91,8 @@ const ENCODINGS: readonly Encoding[] = [
 ]
 
 /**
- * Every encoded payload that decodes to text that can be read. Linear, because what is tried does
- * not overlap; a limit on the attempts would let a few paths and hashes hide what comes after them.
+ * Returns every encoded payload that decodes to readable text. Linear, because attempts do not
+ * overlap; a limit on the attempts would let a few paths and hashes hide later payloads.
  */
 export function findPayloads(text: string, seen: Survey): Payload[] {
   const found: Payload[] = []
@@ -107,7 +107,7 @@ export function findPayloads(text: string, seen: Survey): Payload[] {
   return found
 }
 
-/** Mostly letters and spaces, hardly anything that does not print. */
+/** Returns true for mostly letters and spaces, and hardly any non-printing characters. */
 function isReadable(text: string): boolean {
   if (text.length < MIN_TEXT) return false
   let printable = 0
@@ -121,7 +121,7 @@ function isReadable(text: string): boolean {
   return printable >= text.length * 0.97 && letters >= text.length / 2
 }
 
-/** A decoder that throws would take most of the time: hardly any long word is a payload. */
+/** Exceptions would dominate the time: hardly any long word is a payload. */
 const fromBytes = (bytes: Buffer): string | null => (isUtf8(bytes) ? bytes.toString() : null)
 
 function fromNumbers(digits: readonly string[] | null, base: number): string | null {

@@ -17,7 +17,7 @@ const NAMED: Readonly<Record<string, string>> = {
 const MIN_ESCAPES = 3
 const UTF8 = new TextDecoder('utf-8')
 
-/** The text with `\x41`, `\u0041`, `&#65;`, `%41` and `=41` written out; null where there are few. */
+/** Decodes `\x41`, `\u0041`, `&#65;`, `%41` and `=41`; null if there are few. */
 export function unescaped(text: string): View | null {
   if (!HINT.test(text)) return null
   let count = 0

@@ -32,7 +32,7 @@ for (const sign of Object.keys(READINGS)) CLASS[sign.charCodeAt(0)] = SIGN
 const MAX_LENGTH = 22
 const ORDINARY =
   /^(?:\d+(?:st|nd|rd|th|px|em|kg|km|cm|mm|ms|gb|mb|kb|am|pm|[bdghkmswx])|[a-z]+[!+(|]+|[a-z]{1,2}\d+|\(+[a-z]+)$/
-// In a text that is written so, lone figures are letters too.
+// In such a text, single digits are letters too.
 const LONE = /(?<=[a-z] )(?:1|4|70|7o|1n|1t|45|15)(?= [a-z])/g
 const LONE_WORDS: Readonly<Record<string, string>> = {
   '1': 'i',
@@ -46,7 +46,7 @@ const LONE_WORDS: Readonly<Record<string, string>> = {
 }
 const MAX_READINGS = 8
 
-/** The view with `1gn0r3` read as `ignore`, unit by unit, and how many words were. */
+/** Returns the view with `1gn0r3` read as `ignore`, unit by unit, and the number of such words. */
 export function readLeet(view: View, vocabulary: Vocabulary): { view: View; words: number } {
   const { text } = view
   let words = 0
@@ -72,11 +72,11 @@ export function readLeet(view: View, vocabulary: Vocabulary): { view: View; word
   return { view: { ...view, text: read }, words }
 }
 
-/** Every sign by its first reading. */
+/** Replaces every sign by its first reading. */
 export const readLetters = (signs: string): string =>
   signs.replace(/[^a-z]/g, (sign) => READINGS[sign]?.[0] ?? sign)
 
-/** A reading that is a word, perhaps between signs that are what they are. */
+/** Returns a reading that is a known word, possibly between literal signs. */
 function readingOf(word: string, vocabulary: Vocabulary): string | null {
   const whole = knownReading(word, vocabulary)
   if (whole !== null) return whole
@@ -103,7 +103,7 @@ function knownReading(word: string, vocabulary: Vocabulary): string | null {
   return found === undefined ? null : spelled(word, found)
 }
 
-/** The reading that has this hash. */
+/** Returns the reading with this hash. */
 function spelled(word: string, wanted: number): string | null {
   let readings = ['']
   for (const sign of word) {

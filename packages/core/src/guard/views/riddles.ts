@@ -12,7 +12,7 @@ const BACK_TO_FRONT =
   /\b(?:instructions?|rules|prompt|guidelines|directives|password|restrictions)\b[^.!?]{0,80}\b(?:ignore|disregard|forget|override|bypass|reveal|print|show|repeat|output)\b/
 const PIG_LATIN = /\b([a-z]{1,16})ay\b/g
 
-/** Every letter twice: `iiggnnoorree`. */
+/** Decodes doubled letters: `iiggnnoorree`. */
 export function doubledLetters(text: string, { doubled: pairs, letters }: Words): View | null {
   if (pairs < letters * 0.2) return null
   const words = text.match(/[a-z]{4,}/g) ?? []
@@ -21,7 +21,7 @@ export function doubledLetters(text: string, { doubled: pairs, letters }: Words)
   return replaced('doubled_letters', text, /([a-z])\1/g, ([, letter = '']) => letter)
 }
 
-/** Letters in a wrong order inside the words: `ingroe pervoius`. */
+/** Decodes words with scrambled letters: `ingroe pervoius`. */
 export function scrambledLetters(
   text: string,
   { all, unknown: count }: Words,
@@ -46,11 +46,11 @@ export function scrambledLetters(
   )
 }
 
-/** Words cut up by tags that do not show: `ig<b></b>nore`. */
+/** Removes invisible tags inside of words: `ig<b></b>nore`. */
 export const withoutTags = (text: string): View | null =>
   text.includes('<') ? replaced('tags_removed', text, INLINE_TAG, () => '') : null
 
-/** The words in reverse order, where that would make an order of them. */
+/** Reverses the order of the words if that gives an instruction. */
 export function reversedWords(text: string): View | null {
   const match = BACK_TO_FRONT.exec(text)
   if (!match) return null
@@ -65,12 +65,12 @@ export function reversedWords(text: string): View | null {
   return writer.view('reversed_words')
 }
 
-/** `ignoreway allway eviouspray`. */
+/** Decodes pig Latin: `ignoreway allway eviouspray`. */
 export function pigLatin(text: string, words: Words, vocabulary: Vocabulary): View | null {
   if (words.inAy < 4 || words.inAy < words.all.length * 0.4) return null
   return replaced('pig_latin', text, PIG_LATIN, ([word, stem = '']) => {
     if (vocabulary.has(word)) return null
-    // What was moved to the end is up to three letters; `way` after a vowel is one that was not.
+    // Up to three letters were moved to the end; `way` after a vowel means none.
     const readings = [
       stem.replace(/w$/, ''),
       ...[1, 2, 3].map((n) => stem.slice(-n) + stem.slice(0, -n)),
@@ -79,7 +79,7 @@ export function pigLatin(text: string, words: Words, vocabulary: Vocabulary): Vi
   })
 }
 
-// A letter on its head, and the letter that it is.
+// An upside-down letter, and the letter itself.
 const TURNED = new Map(
   'ɐa ɔc ǝe ɟf ƃg ɓg ɥh ᴉi ıi ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy ∀a Ɔc Ǝe Ⅎf ſj ˥l Ɯm ┴t ∩u Λv ⅄y nu un bq qb dp pd mw wm'
     .split(' ')
@@ -88,7 +88,7 @@ const TURNED = new Map(
 const ONLY_TURNED = /[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]/g
 const MIN_TURNED = 4
 
-/** Letters turned on their heads, and the line with them. */
+/** Decodes upside-down letters in a reversed line. */
 export function upsideDown(text: string): View | null {
   if ((text.match(ONLY_TURNED)?.length ?? 0) < MIN_TURNED || text.length > MAX_SCRAMBLED)
     return null
@@ -100,7 +100,7 @@ export function upsideDown(text: string): View | null {
 
 const NON_SPACE = /[!-~]{3,}/g
 
-/** ROT47: printable ASCII moved on by 47. */
+/** Decodes ROT47: printable ASCII rotated by 47. */
 export function rotated47(text: string, seen: Survey, vocabulary: Vocabulary): View | null {
   if (seen.signs < text.length * 0.12) return null
   const words = text.match(NON_SPACE) ?? []

@@ -1,9 +1,9 @@
 import type { Vocabulary } from './vocabulary.ts'
 
 const LONGEST_WORD = 16
-/** What a letter that belongs to no word costs; a word costs 1, and short ones more. */
+/** Cost of a letter outside of words; a word costs 1, and short ones more. */
 const STRAY = 2.5
-// Between two cuts of the same letters, that with the commonest words is meant.
+// Of two segmentations, the one with more frequent words is preferred.
 const COMMON = new Set(
   'a i an and are as at be but by can do for from get give have he her his how if in is it its me my no not of on one or our out say she so that the their them then they this to up us was we what when who will with you your'.split(
     ' ',
@@ -11,10 +11,13 @@ const COMMON = new Set(
 )
 const COMMON_COST = 0.9
 const MAX_LENGTH = 200
-/** Two words in one are a compound, not a disguise. */
+/** Two joined words are a compound, not a disguise. */
 const MIN_WORDS = 3
 
-/** Joined words with spaces between them, by the cheapest cut; null where words are too few. */
+/**
+ * Returns joined words with spaces, by the segmentation with the lowest cost; null for too few
+ * words.
+ */
 export function segmented(joined: string, vocabulary: Vocabulary): string | null {
   const { length } = joined
   if (length > MAX_LENGTH) return null

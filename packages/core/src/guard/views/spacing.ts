@@ -9,12 +9,12 @@ import { replaced, ViewWriter } from './writer.ts'
 const SPACED = /(?<![a-z0-9])(?:[a-z0-9@$!][ .\-*~|/,+\n]{1,2}){4,}[a-z0-9@$!](?![a-z0-9])/g
 const DASHED = /(?<![a-z])[a-z]{1,4}(?:[-.*·][a-z]{1,4}){1,8}(?![a-z])/g
 const CHAIN = /(?<![a-z])[a-z]{1,20}(?:[-.+/|*~=:][a-z]{1,20}){3,60}(?![a-z])/g
-/** Paths and addresses hold fewer letters in known words than sentences do. */
+/** Paths and addresses have a smaller share of known words than sentences. */
 const ORDINARY = 0.85
 const SHORTEST_JOINED = 12
 const JOINED = /[a-z]{12,200}/g
 
-/** Words whose letters stand apart, or whose syllables do: `i g n o r e`, `ig-no-re`. */
+/** Joins words with separated letters or syllables: `i g n o r e`, `ig-no-re`. */
 export function spacedLetters(text: string, seen: Words, vocabulary: Vocabulary): View | null {
   const joined =
     seen.singles < 5
@@ -37,7 +37,7 @@ export function spacedLetters(text: string, seen: Words, vocabulary: Vocabulary)
   return onTop(dashed, joined)
 }
 
-/** Signs in place of the spaces: `ignore.all.previous.rules`. */
+/** Replaces separator signs by spaces: `ignore.all.previous.rules`. */
 export function separators(text: string, seen: Words, vocabulary: Vocabulary): View | null {
   if (seen.junctions < 3) return null
   return replaced('separators', text, CHAIN, ([chain]) => {
@@ -46,7 +46,7 @@ export function separators(text: string, seen: Words, vocabulary: Vocabulary): V
   })
 }
 
-/** Words without spaces between them: `ignoreallpreviousrules`. */
+/** Splits words without spaces: `ignoreallpreviousrules`. */
 export const joinedWords = (text: string, words: Words, vocabulary: Vocabulary): View | null =>
   words.longest < SHORTEST_JOINED
     ? null
@@ -54,7 +54,7 @@ export const joinedWords = (text: string, words: Words, vocabulary: Vocabulary):
         vocabulary.has(match) ? null : segmented(match, vocabulary),
       )
 
-/** A word a line. */
+/** Joins a text with one word per line. */
 export function lines(text: string, { all: words, newlines }: Words): View | null {
   if (newlines < 5 || words.length > newlines * 2) return null
   const all = text.split('\n').filter((line) => line.trim() !== '')

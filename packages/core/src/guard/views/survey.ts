@@ -1,16 +1,16 @@
-/** What a text has of the things that encodings and disguises are made of; the longest of each. */
+/** The longest runs of units in a text that encodings and disguises are made of. */
 export interface Survey {
-  /** Runs of units that may stand in base64, in base32, of hexadecimal digits, of 0 and 1. */
+  /** Runs of base64 units, base32 units, hexadecimal digits, and of 0 and 1. */
   readonly base64: number
   readonly base32: number
   readonly hex: number
   readonly bits: number
-  /** Groups of digits, and of dots and dashes, with nothing but single signs or spaces between. */
+  /** Groups of digits, and of dots and dashes, separated only by single signs or spaces. */
   readonly numbers: number
   readonly morse: number
   /** Braille. */
   readonly dots: boolean
-  /** Printable signs of ASCII that are neither letters nor figures; in all. */
+  /** Total of printable ASCII signs other than letters and digits. */
   readonly signs: number
 }
 
@@ -22,7 +22,7 @@ const BIT = 16
 const BASE64 = 32
 const LOWER = 64
 const SPACE = 128
-/** What may stand in `0xc0ffee`. */
+/** Units of `0xc0ffee`. */
 const IN_HEX = 256
 const CLASS = new Uint16Array(0x80)
 const mark = (characters: string, flags: number) => {
@@ -41,7 +41,7 @@ mark('01', BIT)
 mark('+/_-', BASE64)
 mark(' \t\r\n', SPACE)
 
-/** Reads a text once, so that what it cannot hold need not be looked for. */
+/** Scans a text once, so that impossible encodings can be skipped. */
 export function survey(text: string): Survey {
   let [mostBase64, mostBase32, mostHex, mostBits] = [0, 0, 0, 0]
   let [mostNumbers, mostMorse] = [0, 0]
@@ -51,10 +51,10 @@ export function survey(text: string): Survey {
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     const kind = unit < 0x80 ? (CLASS[unit] ?? 0) : 0
-    // The bulk of a text: after a small letter, all but two counts have been settled.
+    // The most frequent case: after a lower-case letter, only two counts change.
     if (kind & before & LOWER) {
       if (++base64 > mostBase64) mostBase64 = base64
-      // Without a branch on which letter it is: no processor could foresee it.
+      // Without a branch on the letter, which processors cannot predict.
       hex = (hex + ((kind & HEX) >> 1)) & -((kind & IN_HEX) >> 8)
       if (hex > mostHex) mostHex = hex
       continue
@@ -94,7 +94,7 @@ export function survey(text: string): Survey {
     hex: mostHex,
     bits: mostBits,
     numbers: mostNumbers,
-    // The first group has no space before it where the text begins with it.
+    // The first group of a text may have no space before it.
     morse: mostMorse + 1,
     dots: dots > 0,
     signs,

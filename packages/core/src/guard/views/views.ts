@@ -21,14 +21,14 @@ import type { Vocabulary } from './vocabulary.ts'
 import { wordsOf } from './words.ts'
 import { ViewWriters } from './writer.ts'
 
-/** As many as there are kinds, so that what is in one layer is always read. */
+/** The number of kinds, so that one layer is always read completely. */
 const MAX_VIEWS = 24
 const MAX_DEPTH = 2
 const MAX_DECODED = 12_000
 
 /**
- * What else a text may say: what is encoded in it, and what it says if letters are put right. All
- * are normalized, and lead back to the original. A text is not suspicious for having any of them.
+ * Returns the decoded and repaired views of a text, normalized, with positions in the original.
+ * Having any is not suspicious by itself.
  */
 export function viewsOf(original: string, normalized: View, vocabulary: Vocabulary): View[] {
   return collect(original, normalized, vocabulary, 1).slice(0, MAX_VIEWS)
@@ -47,7 +47,7 @@ function collect(text: string, normalized: View, vocabulary: Vocabulary, depth: 
   return [...found, ...repairs(normalized, vocabulary), ...deeper]
 }
 
-/** What is written in another form than letters; `text` is as it was sent. */
+/** Returns the views of encoded text; `text` is the original. */
 function decodings(text: string, vocabulary: Vocabulary): View[] {
   const seen = survey(text)
   return [
@@ -65,7 +65,7 @@ function payloads(text: string, seen: Survey): View[] {
   return writers.views()
 }
 
-/** What is written in letters that need putting right; of a normalized text. */
+/** Returns the views of disguised letters in a normalized text. */
 function repairs(normalized: View, vocabulary: Vocabulary): View[] {
   const { text } = normalized
   const words = wordsOf(text, vocabulary)

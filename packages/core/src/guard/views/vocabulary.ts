@@ -7,14 +7,14 @@ const TWO_LETTERS = new Set(
 )
 const SLOTS = 1 << 17
 
-/** Words that are no cipher and no riddle: normalized, a to z only. */
+/** Known words: normalized, a to z only. */
 export class Vocabulary {
   readonly #source: string
-  /** Open addressing by hash; 0 is free. Of 24,000 words, two in 100,000 others look like one. */
+  /** Open addressing by hash; 0 is free. With 24,000 words, two in 100,000 others collide. */
   readonly #hashes = new Int32Array(SLOTS)
   #scrambled: ReadonlyMap<string, string> | null = null
 
-  /** One word a line. */
+  /** One word per line. */
   constructor(source: string) {
     this.#source = source
     let hash = BASIS
@@ -32,7 +32,7 @@ export class Vocabulary {
     return this.hasHash(hashOf(word), word.length)
   }
 
-  /** Whether a word of that running hash and length is known. */
+  /** Returns true if a word with this running hash and length is known. */
   hasHash(hash: number, length: number): boolean {
     if (length <= 2) return length === 2 && TWO_LETTERS.has(hash)
     for (let slot = hash & (SLOTS - 1); ; slot = (slot + 1) & (SLOTS - 1)) {
@@ -48,7 +48,7 @@ export class Vocabulary {
     this.#hashes[slot] = hash
   }
 
-  /** The word that has these letters with the first and the last in their places; null for none. */
+  /** Returns the known word with these letters, the first and the last in place; null for none. */
   unscrambled(word: string): string | null {
     this.#scrambled ??= new Map(
       this.#source
@@ -59,7 +59,7 @@ export class Vocabulary {
     return this.#scrambled.get(scrambleKey(word)) ?? null
   }
 
-  /** The share of letters that stand in known words. */
+  /** Returns the share of letters in known words. */
   share(words: readonly string[]): number {
     let known = 0
     let all = 0

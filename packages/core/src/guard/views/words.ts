@@ -1,27 +1,32 @@
 import { BASIS, step } from '../model/hashing.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** A word of a to z in a text, and whether it is one that the vocabulary knows. */
+/** A word of a to z in a text, and true if the vocabulary has it. */
 export interface Word {
   readonly start: number
   readonly end: number
   readonly known: boolean
 }
 
-/** The words of two letters and more, in order, and what tells riddles from ordinary text. */
+/**
+ * The words with two letters or more, in order, and statistics that distinguish disguises from
+ * ordinary text.
+ */
 export interface Words {
   readonly all: readonly Word[]
   readonly unknown: number
-  /** Of the unknown ones. */
+  /** Length of the longest unknown one. */
   readonly longest: number
-  /** Letters that repeat the one before. */
+  /** Letters that repeat the previous one. */
   readonly doubled: number
   readonly letters: number
   /** Words that end in `ay`. */
   readonly inAy: number
-  /** Letters and figures that stand alone, the most of them one after the other: `i g n o r e`. */
+  /** Largest number of consecutive single letters and digits: `i g n o r e`. */
   readonly singles: number
-  /** Signs between two letters, the most of them without a space: `ig-no-re`, `ignore.all.rules`. */
+  /**
+   * Largest number of signs between two letters without a space: `ig-no-re`, `ignore.all.rules`.
+   */
   readonly junctions: number
   readonly newlines: number
 }
@@ -29,12 +34,12 @@ export interface Words {
 const SPACE = 0x20
 const NEWLINE = 0x0a
 
-/** Reads a normalized text once. */
+/** Scans a normalized text once. */
 export function wordsOf(text: string, vocabulary: Vocabulary): Words {
   const all: Word[] = []
   let [unknown, longest, doubled, letters, inAy, newlines] = [0, 0, 0, 0, 0, 0]
   let [singles, mostSingles, junctions, mostJunctions] = [0, 0, 0, 0]
-  // Where the last word ended, and the last run of letters and figures.
+  // Ends of the last word, and of the last run of letters and digits.
   let wordEnd = -2
   let runEnd = -1
   for (let at = 0; at < text.length; at++) {
@@ -94,7 +99,7 @@ export function wordsOf(text: string, vocabulary: Vocabulary): Words {
   }
 }
 
-/** a to z; NaN at the end of the text is none. */
+/** a to z; NaN at the end of the text is not a letter. */
 const isLetter = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
 
 const isFigure = (unit: number): boolean => unit >= 0x30 && unit <= 0x39

@@ -1,12 +1,12 @@
 import type { View, ViewName } from '../view.ts'
 
-/** Puts a view together piece by piece, from units of the text below. */
+/** Builds a view in parts, from units of the text below. */
 export class ViewWriter {
   #text = ''
   readonly #starts: number[] = []
   readonly #ends: number[] = []
 
-  /** Text that stands for [start, end) as a whole. */
+  /** Adds text that stands for [start, end) as a whole. */
   put(text: string, start: number, end: number): void {
     this.#text += text
     for (let i = 0; i < text.length; i++) {
@@ -15,13 +15,13 @@ export class ViewWriter {
     }
   }
 
-  /** Begins a new line, unless this is the first one. */
+  /** Starts a new line, except for the first one. */
   breakLine(): void {
     if (this.#text === '') return
     this.put('\n', this.#starts.at(-1) ?? 0, this.#ends.at(-1) ?? 0)
   }
 
-  /** Units [start, end) of `text` as they are. */
+  /** Copies the units [start, end) of `text`. */
   copy(text: string, start: number, end: number): void {
     this.#text += text.slice(start, end)
     for (let at = start; at < end; at++) {
@@ -40,11 +40,13 @@ export class ViewWriter {
   }
 }
 
-/** One view a name, a line for each of its pieces: however many there are, they crowd out no other view. */
+/**
+ * One view per name with a line for each part, so that no number of parts displaces another view.
+ */
 export class ViewWriters {
   readonly #byName = new Map<ViewName, ViewWriter>()
 
-  /** For a further piece. */
+  /** Returns the writer for another part. */
   line(name: ViewName): ViewWriter {
     const writer = this.#byName.get(name) ?? new ViewWriter()
     this.#byName.set(name, writer)
@@ -57,12 +59,12 @@ export class ViewWriters {
   }
 }
 
-/** Of what lies between two changes, so much on either side is context enough. */
+/** Maximum context on either side of a change. */
 const CONTEXT = 200
 
 /**
- * `text` with some of its matches replaced; null where `replace` changes none. What is far from any
- * change is left out: it reads as it did before.
+ * Returns `text` with some of its matches replaced; null if `replace` changes none. Text far from
+ * any change is omitted, because another view has it.
  */
 export function replaced(
   name: ViewName,

@@ -2,7 +2,7 @@ import type { EntryDraft } from './draft.ts'
 import { commitmentOf, parsePayload, payloadText } from './entry.ts'
 import type { EntryPayload, StoredEntry } from './entry.ts'
 
-/** The kind of an entry that says again what a pruned one said. */
+/** The kind of an entry that repeats a pruned one. */
 export const CARRIED_KIND = 'state.carried'
 
 interface Carried {
@@ -13,19 +13,19 @@ interface Carried {
   readonly hash: string
 }
 
-/** An entry inside another: enough to make its header again, and with it its hash. */
+/** An entry inside another one, with all that is needed to rebuild its header and hash. */
 export interface CarriedEntry extends Carried {
   readonly salt: string
   readonly payload: EntryPayload
 }
 
-/** What is left of an entry that was erased: that something of its kind was recorded, and when. */
+/** The remainder of an erased entry: its kind and time. */
 export interface CarriedHeader extends Carried {
   readonly commitment: string
   readonly payload: null
 }
 
-/** An entry as it is carried, whole; null for one whose payload is gone, or is none. */
+/** Returns the carried form of an entry; null if its payload is missing or invalid. */
 export function toCarry(entry: StoredEntry): CarriedEntry | null {
   const { seq, recorded_at, kind, prev_hash, hash, salt } = entry
   if (salt === null || entry.payload === null) return null
@@ -33,7 +33,7 @@ export function toCarry(entry: StoredEntry): CarriedEntry | null {
   return payload && { seq, recorded_at, kind, prev_hash, hash, salt, payload }
 }
 
-/** What is carried of an entry once it was erased. */
+/** Returns the carried form of an erased entry. */
 export function toHeader(entry: CarriedEntry | StoredEntry): CarriedHeader {
   const { seq, recorded_at, kind, prev_hash, hash } = entry
   const commitment =
@@ -41,7 +41,7 @@ export function toHeader(entry: CarriedEntry | StoredEntry): CarriedHeader {
   return { seq, recorded_at, kind, prev_hash, hash, commitment, payload: null }
 }
 
-/** The entry that carries another one; `actor` is who prunes. */
+/** Returns the entry that carries another one; `actor` is the one that prunes. */
 export const carriedDraft = (
   entry: CarriedEntry | CarriedHeader,
   actor: EntryDraft['actor'],
@@ -51,7 +51,7 @@ export const carriedDraft = (
   data: { entry },
 })
 
-/** What an entry carries; null if it carries none, or was erased. */
+/** Returns the content of a `state.carried` entry; null for other kinds, and if it was erased. */
 export function parseCarried({ kind, payload }: StoredEntry): CarriedEntry | CarriedHeader | null {
   if (kind !== CARRIED_KIND || payload === null) return null
   const entry = parsePayload(payload)?.data['entry'] as CarriedEntry | CarriedHeader | undefined

@@ -1,6 +1,6 @@
 import type { Actor } from '@remit/contract'
 
-/** An entry that is to be written: everything but its place in the chain. */
+/** An entry to append: everything except its position in the chain. */
 export interface EntryDraft {
   readonly kind: string
   readonly actor: Actor

@@ -1,19 +1,23 @@
 import { hash, randomBytes } from 'node:crypto'
 import { CanonicalJsonError, canonicalJson } from '../../json/canonical-json.ts'
 
-/** First line of every header: names the format and its version, and separates it from others. */
+/**
+ * First line of every header: the format and its version; separates the hash domain from others.
+ */
 export const ENTRY_FORMAT = 'ledger-entry/v1'
 
-/** First line of what a commitment hashes. */
+/** First line of the input of a commitment. */
 const PAYLOAD_FORMAT = 'ledger-payload/v1'
 
 /** `prev_hash` of entry 0: 64 zeros. */
 export const ZERO_HASH = '0'.repeat(64)
 
-/** The kind of entry 0, and of no other. */
+/** The kind of entry 0, and only of entry 0. */
 export const GENESIS_KIND = 'ledger.genesis' as const
 
-/** What an entry says. Stored as its canonical JSON text, hidden behind a salt, erasable. */
+/**
+ * The content of an entry. Stored as its canonical JSON text, committed to with a salt, erasable.
+ */
 export interface EntryPayload {
   readonly action: string | null
   readonly actor: { readonly type: string; readonly id: string }
@@ -24,7 +28,7 @@ export interface EntryPayload {
   readonly resource: string | null
 }
 
-/** The fields that are hashed as lines of the header and are never erased. */
+/** The fields that are hashed as lines of the header and cannot be erased. */
 export interface EntryHeader {
   /** 1 to 64 of `a-z0-9_-`. */
   readonly org_id: string
@@ -39,7 +43,7 @@ export interface EntryHeader {
   readonly commitment: string
 }
 
-/** One entry as it is kept and exported. Salt and payload are null together, once erased. */
+/** One entry as it is stored and exported. Salt and payload are both null after an erasure. */
 export interface StoredEntry extends EntryHeader {
   readonly hash: string
   /** 16 random bytes as 32 hex digits. */
@@ -48,20 +52,21 @@ export interface StoredEntry extends EntryHeader {
 }
 
 /**
- * The text of a payload that is committed to and stored. Throws `CanonicalJsonError` for anything
- * JSON cannot carry, so it belongs before the queue of the writer, not inside its transaction.
+ * Returns the text of a payload that is committed to and stored. Throws `CanonicalJsonError` for
+ * values that JSON cannot represent, so call it before the queue of the writer, not inside its
+ * transaction.
  */
 export function payloadText(payload: EntryPayload): string {
   const text = canonicalJson(payload)
-  // The engine keeps a text as a tree of its pieces until one looks into it. This one is hashed inside
-  // another and then stored: put together now, it is so once and not for each of them.
+  // The engine stores a concatenated text as a tree until it is read. This one is hashed inside
+  // another one and then stored, so flattening it here avoids doing it twice.
   text.at(-1)
   return text
 }
 
 const PAYLOAD_NAMES = 'action,actor,agent_id,data,decision,reason,resource'
 
-/** Reads a payload text, or returns null unless it is exactly what `payloadText` writes. */
+/** Parses a payload text, or returns null unless it is exactly the output of `payloadText`. */
 export function parsePayload(text: string): EntryPayload | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -90,22 +95,24 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What the header holds instead of the payload: without the salt, nobody can guess it back. */
+/**
+ * Returns the commitment in the header; without the salt, the payload cannot be guessed from it.
+ */
 export function commitmentOf(salt: string, payload: string): string {
   return hash('sha256', `${PAYLOAD_FORMAT}\n${salt}\n${payload}`, 'hex')
 }
 
 /**
- * The seven lines that are hashed. The fields must keep to their alphabets (`headerFault`): that
- * none of them can hold a newline is what makes the text parse one way only.
+ * Returns the seven lines that are hashed. The fields must keep to their alphabets (`headerFault`):
+ * without newlines in them, the text parses in one way only.
  */
 export function headerOf(entry: EntryHeader): string {
   return `${ENTRY_FORMAT}\n${entry.org_id}\n${entry.seq}\n${entry.prev_hash}\n${entry.recorded_at}\n${entry.kind}\n${entry.commitment}\n`
 }
 
 /**
- * The hash of an entry from its header. The zero byte makes it the RFC 6962 leaf hash of the
- * header at the same time, so one hash serves the chain and the Merkle tree.
+ * Returns the hash of an entry from its header. The zero byte makes it the RFC 6962 leaf hash of
+ * the header too, so one hash serves the chain and the Merkle tree.
  */
 export function entryHash(header: string): string {
   return hash('sha256', `\0${header}`, 'hex')
@@ -118,22 +125,22 @@ const RECORDED_AT =
 const HASH = /^[0-9a-f]{64}$/
 const SALT = /^[0-9a-f]{32}$/
 
-/** Whether a value is the hexadecimal form of a SHA-256 hash as written everywhere here. */
+/** Returns true for a SHA-256 hash in lower-case hex. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && HASH.test(value)
 }
 
-/** Whether a value is a time as written everywhere here. */
+/** Returns true for a time in the format of the ledger. */
 export function isTime(value: unknown): value is string {
   return typeof value === 'string' && RECORDED_AT.test(value)
 }
 
-/** Whether a value is a salt as written here: 32 lower-case hex digits. */
+/** Returns true for a salt: 32 lower-case hex digits. */
 export function isSalt(value: unknown): value is string {
   return typeof value === 'string' && SALT.test(value)
 }
 
-/** The first header field outside its alphabet, or null if all may be hashed. */
+/** Returns the first header field outside its alphabet, or null if all are valid. */
 export function headerFault(entry: EntryHeader): keyof EntryHeader | null {
   if (!ORG_ID.test(entry.org_id)) return 'org_id'
   if (!Number.isSafeInteger(entry.seq) || entry.seq < 0) return 'seq'
@@ -148,7 +155,7 @@ const POOL_BYTES = 4096
 let pool = ''
 let used = 0
 
-/** A fresh random salt, 128 bits as 32 hex digits. One system call serves 256 of them. */
+/** Returns a random salt, 128 bits as 32 hex digits. One system call serves 256 of them. */
 export function newSalt(): string {
   if (used === pool.length) {
     pool = randomBytes(POOL_BYTES).toString('hex')

@@ -6,18 +6,20 @@ import type { EntryPayload } from './entry.ts'
 import { MerkleTree, decodeFrontier, encodeFrontier } from './merkle.ts'
 import { TILE_WIDTH } from './tiles.ts'
 
-/** Bytes of a payload's text at most: two free-form objects of 64 KiB and what the server adds. */
+/**
+ * Maximum bytes of a payload text: two free-form objects of 64 KiB and the additions of the server.
+ */
 const MAX_PAYLOAD_BYTES = 255 * 1024
 
-/** Any other payload must fit into the one that carries it over. */
+/** Larger, because any other payload must fit into the entry that carries it over. */
 const MAX_CARRIED_BYTES = 256 * 1024
 
-/** What linking some drafts to the end of a chain gives; nothing is written yet. */
+/** Drafts linked to the end of a chain; nothing is written yet. */
 export interface Linked {
   readonly rows: readonly LedgerEntryRow[]
-  /** What the payload of each row was made of. */
+  /** The payload of each row, as an object. */
   readonly contents: readonly EntryPayload[]
-  /** Inner nodes that closed, from level 1. */
+  /** Completed inner nodes, from level 1. */
   readonly nodes: readonly TreeNode[]
   readonly size: number
   readonly hash: string
@@ -35,8 +37,9 @@ export interface TreeNode {
 type End = Pick<LedgerHeadRow, 'org_id' | 'size' | 'hash' | 'frontier'>
 
 /**
- * Gives drafts their places after `end`, all at the time `recordedAt`, which must not be earlier
- * than the last entry's. `newSalt` gives 32 hex digits a call. Pure: clock and randomness come in.
+ * Links drafts to the chain after `end`, all at the time `recordedAt`, which must not be before
+ * that of the last entry. `newSalt` returns 32 hex digits per call. Pure: clock and randomness are
+ * arguments.
  */
 export function linkEntries(
   end: End,
@@ -74,7 +77,7 @@ export function linkEntries(
   }
 }
 
-/** What a draft says, with every member of a payload. */
+/** Returns the payload of a draft with every member. */
 const contentOf = (draft: EntryDraft): EntryPayload => ({
   action: draft.action ?? null,
   actor: draft.actor,
@@ -91,9 +94,9 @@ function linkOne(place: Place, kind: string, salt: string, content: EntryPayload
   const { org_id, seq, prev_hash, recorded_at } = place
   const payload = payloadText(content)
   const most = kind === CARRIED_KIND ? MAX_CARRIED_BYTES : MAX_PAYLOAD_BYTES
-  // A character is three bytes at most, so that only long texts need counting.
+  // A character has at most three bytes, so only long texts need counting.
   if (payload.length * 3 > most && Buffer.byteLength(payload) > most) {
-    throw new RangeError(`The payload of ${kind} is larger than ${most} bytes`)
+    throw new RangeError(`The payload of ${kind} exceeds ${most} bytes`)
   }
   const commitment = commitmentOf(salt, payload)
   return {

@@ -2,7 +2,7 @@ import { createPublicKey, hash, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { decodeBase64 } from './base64.ts'
 
-/** Why a note or a key was refused. Nothing in a refused note may be believed. */
+/** The reason why a note or a key was rejected. The content of a rejected note must not be used. */
 export class NoteError extends Error {
   readonly code: 'malformed' | 'bad_signature' | 'unverified' | 'bad_key'
 
@@ -17,9 +17,11 @@ export interface NoteSigner {
   readonly name: string
   /** The published form of the public key: `<name>+<key id>+<base64 of type and key>`. */
   readonly vkey: string
-  /** The first four bytes that tell this key from others of the same name, as 8 hex digits. */
+  /**
+   * The first four bytes of the key id hash, as 8 hex digits; distinguishes keys of the same name.
+   */
   readonly keyHash: string
-  /** The whole note over `body`, which must end in a newline. */
+  /** Returns the signed note over `body`, which must end in a newline. */
   sign(body: string): string
 }
 
@@ -27,17 +29,20 @@ export interface NoteVerifier {
   readonly name: string
   readonly vkey: string
   readonly keyHash: string
-  /** Whether the 64 bytes are this key's signature over the text. */
+  /** Returns true if the 64 bytes are a signature of this key over the text. */
   verify(body: string, signature: Uint8Array): boolean
 }
 
-// C2SP signed-note, "Signature types": plain Ed25519. No other type is supported on purpose.
+// C2SP signed-note, "Signature types": plain Ed25519. Other types are not supported on purpose.
 const ED25519 = 1
 const KEY_ID_BYTES = 4
 const MAX_SIGNATURES = 100
 const MAX_NOTE_LENGTH = 1_000_000
 
-/** A signer of C2SP signed notes with an Ed25519 private key. Throws `NoteError` for others. */
+/**
+ * Creates a signer of C2SP signed notes with an Ed25519 private key. Throws `NoteError` for other
+ * keys.
+ */
 export function createNoteSigner(options: { name: string; privateKey: KeyObject }): NoteSigner {
   const { name, privateKey } = options
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' })
@@ -54,7 +59,7 @@ export function createNoteSigner(options: { name: string; privateKey: KeyObject 
     keyHash,
     sign(body) {
       if (!body.endsWith('\n') || !isNoteText(body)) {
-        throw new NoteError('malformed', 'A note text is plain text that ends in a newline')
+        throw new NoteError('malformed', 'A note must be plain text that ends with a newline')
       }
       const signature = sign(null, Buffer.from(body, 'utf8'), privateKey)
       const line = Buffer.concat([keyId, signature]).toString('base64')
@@ -63,31 +68,37 @@ export function createNoteSigner(options: { name: string; privateKey: KeyObject 
   }
 }
 
-/** The note with one more signature, of another key over the same text. Throws `NoteError`. */
+/** Returns the note with an additional signature of another key. Throws `NoteError`. */
 export function addSignature(note: string, signer: NoteSigner): string {
   const { body } = splitNote(note)
   return note + signer.sign(body).slice(body.length + 1)
 }
 
-/** The vkey text of a raw 32-byte Ed25519 public key. Throws `NoteError` for a bad name. */
+/**
+ * Returns the vkey text of a raw 32-byte Ed25519 public key. Throws `NoteError` for an invalid
+ * name.
+ */
 function formatVerifierKey(name: string, publicKey: Uint8Array): string {
   if (!isKeyName(name)) {
-    throw new NoteError('bad_key', `A key name has no spaces and no plus: ${JSON.stringify(name)}`)
+    throw new NoteError(
+      'bad_key',
+      `A key name must not contain spaces or a plus sign: ${JSON.stringify(name)}`,
+    )
   }
   const encoded = Buffer.concat([Buffer.of(ED25519), publicKey]).toString('base64')
   return `${name}+${keyHashOf(name, publicKey)}+${encoded}`
 }
 
-/** Reads a vkey, once; verifying with the result parses nothing. Throws `NoteError`. */
+/** Parses a vkey once; verifying with the result parses nothing. Throws `NoteError`. */
 export function parseVerifierKey(vkey: string): NoteVerifier {
   const [, name = '', keyHash, encoded = ''] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(vkey) ?? []
   const bytes = decodeBase64(encoded)
   if (!isKeyName(name) || bytes?.length !== 33 || bytes[0] !== ED25519) {
-    throw new NoteError('bad_key', 'This is not the verifier key of an Ed25519 note signer')
+    throw new NoteError('bad_key', 'The text is not the verifier key of an Ed25519 note signer')
   }
   const raw = bytes.subarray(1)
   if (keyHash !== keyHashOf(name, raw)) {
-    throw new NoteError('bad_key', 'The key id does not belong to the name and key')
+    throw new NoteError('bad_key', 'The key id does not match the name and key')
   }
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }
   const key = createPublicKey({ key: jwk, format: 'jwk' })
@@ -107,8 +118,8 @@ export interface OpenedNote {
 }
 
 /**
- * Opens a C2SP signed note. Throws `NoteError` when it is malformed, when a signature that claims
- * to be of a given key is not, or when none of the given keys signed it. Other keys are ignored.
+ * Opens a C2SP signed note. Throws `NoteError` if it is malformed, if a signature of a given key is
+ * invalid, or if no given key signed it. Other keys are ignored.
  */
 export function verifyNote(note: string, verifiers: readonly NoteVerifier[]): OpenedNote {
   const { body, signatures } = splitNote(note)
@@ -134,12 +145,14 @@ export interface SplitNote {
   readonly signatures: readonly { readonly name: string; readonly bytes: Buffer }[]
 }
 
-/** The parts of a note to the byte, whoever signed it. Throws `NoteError` for what is none. */
+/**
+ * Splits a note into its parts without checking signatures. Throws `NoteError` for any other text.
+ */
 export function splitNote(note: string): SplitNote {
-  // The text may hold empty lines itself; the last one separates it from the signatures.
+  // The text may contain empty lines; the last one separates it from the signatures.
   const end = note.lastIndexOf('\n\n') + 1
   if (end === 0 || !note.endsWith('\n') || note.length > MAX_NOTE_LENGTH || !isNoteText(note)) {
-    throw new NoteError('malformed', 'This is not a signed note')
+    throw new NoteError('malformed', 'The text is not a signed note')
   }
   const lines = note.slice(end + 1, -1).split('\n')
   if (lines.length > MAX_SIGNATURES) {
@@ -161,7 +174,7 @@ function keyHashOf(name: string, publicKey: Uint8Array): string {
   return hash('sha256', named, 'hex').slice(0, 2 * KEY_ID_BYTES)
 }
 
-/** Whether a key can be called so (C2SP signed-note): no spaces, no plus. */
+/** Returns true if the name is valid for a key (C2SP signed-note): no spaces, no plus. */
 export function isKeyName(name: string): boolean {
   return name !== '' && !/[\s+\u0085]/u.test(name) && isNoteText(name)
 }

@@ -11,9 +11,10 @@ export interface InclusionClaim {
 }
 
 /**
- * Whether the proof shows the leaf at `index` under `root` (RFC 9162 section 2.1.3.2). False for
- * whatever is malformed; never throws. `leafHash` must be computed by the caller from the data:
- * an inner node offered as data hashes to something else, offered as leaf hash it would pass.
+ * Returns true if the proof shows the leaf at `index` under `root` (RFC 9162 section 2.1.3.2).
+ * False for malformed input; never throws. The caller must compute `leafHash` from the data: an
+ * inner node passed as data hashes to another value, but passed as a leaf hash it would be
+ * accepted.
  */
 export function verifyInclusion({ index, size, leafHash, proof, root }: InclusionClaim): boolean {
   if (!isSize(index) || !isSize(size) || index >= size) return false
@@ -43,9 +44,9 @@ export interface ConsistencyClaim {
 }
 
 /**
- * Whether the proof shows that the tree `from` grew into the tree `to` by appending only
- * (RFC 9162 section 2.1.4.2). Size 0 must have the empty root, equal sizes equal roots, and both
- * an empty proof. False for whatever is malformed; never throws.
+ * Returns true if the proof shows that the tree `to` extends the tree `from` (RFC 9162 section
+ * 2.1.4.2). Size 0 must have the empty root, equal sizes equal roots, and both an empty proof.
+ * False for malformed input; never throws.
  */
 export function verifyConsistency(claim: ConsistencyClaim): boolean {
   const { from, to, fromRoot, toRoot, proof } = claim
@@ -58,7 +59,7 @@ export function verifyConsistency(claim: ConsistencyClaim): boolean {
   let at = from - 1
   let last = to - 1
   while (at % 2 === 1) [at, last] = [(at - 1) / 2, Math.floor(last / 2)]
-  // A complete old tree is its own first node, so the proof leaves it out.
+  // A complete old tree is its own first node, so the proof omits it.
   const path = at === 0 ? [fromRoot, ...proof] : proof
   let oldNode = path[0]
   let newNode = path[0]

@@ -3,7 +3,7 @@ import type { Frontier } from './merkle.ts'
 import { isSize, TILE_WIDTH } from './tiles.ts'
 
 /**
- * Reads the first `width` hashes of one tile without the first `skip`. Level 0 holds leaf hashes;
+ * Reads the first `width` hashes of one tile without the first `skip`. Level 0 has leaf hashes;
  * entry i of level n is the root of tile i of level n - 1, which is then full (C2SP tlog-tiles).
  */
 export type ReadTile = (
@@ -13,17 +13,17 @@ export type ReadTile = (
   skip: number,
 ) => Promise<readonly string[]>
 
-/** The leaves `from` up to, not including, `to`, aligned as RFC 6962 splits a tree. */
+/** The leaves from `from` up to `to` (exclusive), aligned as RFC 6962 splits a tree. */
 interface Range {
   readonly from: number
   readonly to: number
 }
 
 /**
- * The audit path of leaf `index` in the tree of the first `size` leaves (RFC 6962 section 2.1.1),
- * leaf's sibling first. Reads each tile it needs once, all at the same time. `cut` is the frontier of
- * leaves that are there no more: all that proofs of later ones need of them. Throws a RangeError
- * for an index outside the tree, a tile that is shorter than asked for, and what the cut took.
+ * Returns the audit path of leaf `index` in the tree of the first `size` leaves (RFC 6962 section
+ * 2.1.1), the sibling of the leaf first. Reads each tile once, all concurrently. `cut` is the
+ * frontier of pruned leaves, which suffices for proofs of later ones. Throws a RangeError for an
+ * index outside the tree, a tile that is too short, and pruned leaves.
  */
 export async function inclusionProof(
   readTile: ReadTile,
@@ -32,7 +32,7 @@ export async function inclusionProof(
   cut: Frontier = EMPTY_FRONTIER,
 ): Promise<string[]> {
   if (!isSize(size) || !isSize(index) || index >= size) {
-    throw new RangeError(`There is no leaf ${index} in a tree of ${size}`)
+    throw new RangeError(`A tree of size ${size} has no leaf ${index}`)
   }
   const siblings: Range[] = []
   let range: Range = { from: 0, to: size }
@@ -47,8 +47,8 @@ export async function inclusionProof(
 }
 
 /**
- * Proof that the tree of the first `from` leaves is a beginning of the tree of the first `to`
- * (RFC 6962 section 2.1.2). Empty for `from` 0 or equal sizes. Throws like `inclusionProof`.
+ * Returns the proof that the tree of the first `from` leaves is a prefix of the tree of the first
+ * `to` (RFC 6962 section 2.1.2). Empty for `from` 0 or equal sizes. Throws like `inclusionProof`.
  */
 export async function consistencyProof(
   readTile: ReadTile,
@@ -57,7 +57,7 @@ export async function consistencyProof(
   cut: Frontier = EMPTY_FRONTIER,
 ): Promise<string[]> {
   if (!isSize(to) || !isSize(from) || from > to) {
-    throw new RangeError(`A tree of ${from} is not a beginning of a tree of ${to}`)
+    throw new RangeError(`A tree of size ${from} is not a prefix of a tree of size ${to}`)
   }
   if (from === 0 || from === to) return []
   const parts: Range[] = []
@@ -69,26 +69,26 @@ export async function consistencyProof(
     parts.push(from <= middle ? right : left)
     range = from <= middle ? left : right
   }
-  // The old root itself is known to whoever asks; only a part of it must be named.
+  // The verifier knows the old root; only a part of it must be in the proof.
   if (range.from > 0) parts.push(range)
   return hashRanges(subtreeHasher(readTile, to, cut), parts.toReversed())
 }
 
 /**
- * The frontier of the tree of the first `size` leaves, e.g. for an export that starts there.
- * Throws like `inclusionProof`.
+ * Returns the frontier of the tree of the first `size` leaves, e.g. for an export that starts
+ * there. Throws like `inclusionProof`.
  */
 export async function frontierAt(
   readTile: ReadTile,
   size: number,
   cut: Frontier = EMPTY_FRONTIER,
 ): Promise<Frontier> {
-  if (!isSize(size)) throw new RangeError(`There is no tree of ${size} leaves`)
+  if (!isSize(size)) throw new RangeError(`A tree of ${size} leaves does not exist`)
   const hashOf = subtreeHasher(readTile, size, cut)
   return { size, nodes: await Promise.all(subtreesOf({ from: 0, to: size }).map(hashOf)) }
 }
 
-/** The root of the tree of the first `size` leaves. Throws like `inclusionProof`. */
+/** Returns the root of the tree of the first `size` leaves. Throws like `inclusionProof`. */
 export async function treeRoot(readTile: ReadTile, size: number, cut?: Frontier): Promise<string> {
   return rootOf((await frontierAt(readTile, size, cut)).nodes)
 }
@@ -104,7 +104,10 @@ interface Subtree {
   readonly index: number
 }
 
-/** The complete subtrees a range consists of, left to right: falling sizes, like a frontier. */
+/**
+ * Returns the complete subtrees of a range from left to right, in descending sizes, like a
+ * frontier.
+ */
 function subtreesOf(range: Range): Subtree[] {
   const subtrees: Subtree[] = []
   let from = range.from
@@ -154,9 +157,9 @@ function subtreeHasher(readTile: ReadTile, size: number, cut: Frontier): Subtree
     const known = cutNodes.get(`${height}/${index}`)
     if (known !== undefined) return known
     if ((index + 1) * 2 ** height <= cut.size) {
-      throw new RangeError(`The leaves below ${cut.size} are there no more`)
+      throw new RangeError(`The leaves below ${cut.size} were pruned`)
     }
-    // The cut goes through it.
+    // The cut is inside of the subtree.
     const halves = [2 * index, 2 * index + 1].map((half) => ({ height: height - 1, index: half }))
     const [left = '', right = ''] = await Promise.all(halves.map(hashOf))
     return nodeHash(left, right)
@@ -164,7 +167,7 @@ function subtreeHasher(readTile: ReadTile, size: number, cut: Frontier): Subtree
   return hashOf
 }
 
-/** The root over a power of two of hashes. */
+/** Returns the root over a number of hashes that is a power of two. */
 function foldPairs(hashes: readonly string[]): string {
   let row = hashes
   while (row.length > 1) {
@@ -177,7 +180,7 @@ function foldPairs(hashes: readonly string[]): string {
   return row[0] ?? ''
 }
 
-/** The largest power of two below `width`: where RFC 6962 splits a tree of that many leaves. */
+/** Returns the largest power of two below `width`: the split position of RFC 6962. */
 function splitOf(width: number): number {
   let split = 1
   while (split * 2 < width) split *= 2

@@ -12,14 +12,14 @@ export interface LedgerSigner {
 
 const MAX_SIGNERS = 1_000
 
-/** A signer over an Ed25519 private key. */
+/** Creates a signer with an Ed25519 private key. */
 export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
   const signers = new Map<string, NoteSigner>()
   return {
     forOrigin(origin) {
       let signer = signers.get(origin)
       if (!signer) {
-        // A signer is quickly made again; all of a large installation need not stay.
+        // Creating a signer is cheap, so the cache of a large installation is bounded.
         if (signers.size >= MAX_SIGNERS) signers.clear()
         signer = createNoteSigner({ name: origin, privateKey })
         signers.set(origin, signer)
@@ -29,14 +29,14 @@ export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
   }
 }
 
-/** A new Ed25519 key as PKCS #8 PEM. */
+/** Generates an Ed25519 key as PKCS #8 PEM. */
 export const generateLedgerKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /**
- * Reads the PEM key of a file; with `create`, makes one there (mode 0600) when it is missing,
- * the same one for all processes that start at once. The key belongs outside the database: who
- * has only the database cannot sign.
+ * Reads the PEM key of a file. With `create`, creates a missing one (mode 0600), the same for all
+ * processes that start concurrently. The key belongs outside the database, so that access to the
+ * database is not enough to sign.
  */
 export function loadLedgerKey(path: string, create: boolean): KeyObject {
   if (create && !existsSync(path)) createSecretFile(path, generateLedgerKey())

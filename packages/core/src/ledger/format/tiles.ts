@@ -1,4 +1,4 @@
-/** Hashes in a full tile, and leaves under one hash of the level above. */
+/** Hashes in a full tile, and leaves under one hash of the next level. */
 export const TILE_WIDTH = 256
 
 export interface TileCount {
@@ -8,7 +8,9 @@ export interface TileCount {
   readonly partialWidth: number
 }
 
-/** Which tiles a tree of `size` leaves has, level by level (C2SP tlog-tiles, "Merkle Tree"). */
+/**
+ * Returns the tiles of a tree of `size` leaves, level by level (C2SP tlog-tiles, "Merkle Tree").
+ */
 export function tileCounts(size: number): TileCount[] {
   const counts: TileCount[] = []
   for (let hashes = size; hashes > 0; hashes = Math.floor(hashes / TILE_WIDTH)) {
@@ -22,9 +24,10 @@ export function tileCounts(size: number): TileCount[] {
 }
 
 /**
- * The path of a tile below a log's URL prefix. The index is cut in threes and all groups but the
- * last are marked with x, so no folder grows past a thousand names; an unfinished tile adds its
- * width (C2SP tlog-tiles). Level `entries` names the bundle of the entries themselves.
+ * Returns the path of a tile below the URL prefix of a log. The index is split into groups of three
+ * digits, all but the last marked with x, so no folder has more than a thousand names; an
+ * unfinished tile adds its width (C2SP tlog-tiles). Level `entries` names the bundle of the entries
+ * themselves.
  */
 export function tilePath(level: number | 'entries', index: number, width = TILE_WIDTH): string {
   const digits = String(index)
@@ -33,7 +36,7 @@ export function tilePath(level: number | 'entries', index: number, width = TILE_
   return `tile/${level}/${path}${width < TILE_WIDTH ? `.p/${width}` : ''}`
 }
 
-/** Whether a value is a number of leaves that can be counted exactly: 0 to 2^53 - 1. */
+/** Returns true for a number of leaves that can be counted exactly: 0 to 2^53 - 1. */
 export function isSize(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -95,7 +95,7 @@ describe('a proof file of a ledger', () => {
 
     expect(verifyTlogProof({ text, leafHash: leaves[0]!, verifier })).toEqual({
       ok: false,
-      problem: 'This is not a signed note',
+      problem: 'The text is not a signed note',
     })
   })
 })

@@ -6,14 +6,14 @@ import { verifyInclusion } from './proof-check.ts'
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
 
-/** Everything needed to check offline that an entry is in the log (C2SP tlog-proof). */
+/** The data to verify offline that an entry is in the log (C2SP tlog-proof). */
 export interface TlogProof {
   readonly index: number
-  /** Audit path in hex, leaf's sibling first. */
+  /** Audit path in hex, the sibling of the leaf first. */
   readonly proof: readonly string[]
   /** The signed checkpoint, verbatim. */
   readonly checkpoint: string
-  /** Opaque bytes that travel along. Not covered by any signature: never trust them. */
+  /** Opaque bytes. No signature covers them: do not trust them. */
   readonly extra?: Uint8Array
 }
 
@@ -24,26 +24,26 @@ export class TlogProofError extends Error {
   }
 }
 
-/** The text of a proof, to be kept as a `.tlog-proof` file. */
+/** Formats a proof for a `.tlog-proof` file. */
 export function formatTlogProof({ index, proof, checkpoint, extra }: TlogProof): string {
   const extraLine = extra ? `extra ${Buffer.from(extra).toString('base64')}\n` : ''
   const path = proof.map((hash) => `${hexToBase64(hash)}\n`).join('')
   return `${FIRST_LINE}\n${extraLine}index ${index}\n${path}\n${checkpoint}`
 }
 
-/** Reads the text of a proof, without checking what it claims. Throws `TlogProofError`. */
+/** Parses the text of a proof without verifying it. Throws `TlogProofError`. */
 export function parseTlogProof(text: string): TlogProof {
   const end = text.indexOf('\n\n')
   if (end < 0) throw new TlogProofError('The proof has no checkpoint')
   const [first, ...lines] = text.slice(0, end).split('\n')
-  if (first !== FIRST_LINE) throw new TlogProofError(`A proof starts with ${FIRST_LINE}`)
+  if (first !== FIRST_LINE) throw new TlogProofError(`A proof must start with ${FIRST_LINE}`)
 
   const extraText = lines[0]?.startsWith('extra ') ? lines.shift()?.slice('extra '.length) : null
   const extra = typeof extraText === 'string' ? decodeBase64(extraText) : undefined
   if (extra === null) throw new TlogProofError('The extra data is not base64')
   const indexLine = lines.shift() ?? ''
   const index = indexLine.startsWith('index ') ? parseDecimal(indexLine.slice(6)) : null
-  if (index === null) throw new TlogProofError('The proof does not name the index of the entry')
+  if (index === null) throw new TlogProofError('The proof has no entry index')
   const proof = lines.map((line) => {
     const hash = hashFromBase64(line)
     if (hash === null) throw new TlogProofError('A line of the proof is not a hash in base64')
@@ -64,9 +64,9 @@ export type TlogProofVerdict =
   | { readonly ok: false; readonly problem: string }
 
 /**
- * Whether a proof text shows that the entry with this hash is in a log that the pinned key signed.
- * `leafHash` is the entry's `hash`, recomputed by the caller from the header it holds. Says why
- * not instead of throwing.
+ * Checks that a proof text shows that the entry with this hash is in a log signed by the pinned
+ * key. `leafHash` is the entry's `hash`, computed by the caller from the header. Returns the reason
+ * of a failure instead of throwing.
  */
 export function verifyTlogProof(claim: {
   readonly text: string

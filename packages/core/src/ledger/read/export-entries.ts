@@ -12,22 +12,22 @@ import { hasErasureSince } from '../store/pages.ts'
 
 type Db = Database<CoreTables>
 
-/** Entries looked at together; they are read in pieces. */
+/** Entries per page; they are read in smaller slices. */
 const PAGE = 1_000
 
-/** What of a ledger is exported: all of it, unless said otherwise. */
+/** The part of a ledger to export; by default, all of it. */
 export interface ExportPart {
   /** The last sequence number that the reader has. */
   readonly afterSeq?: number | undefined
-  /** Only the first so many entries; a checkpoint of that size must be kept. */
+  /** Only the first `size` entries; a checkpoint of that size must be stored. */
   readonly size?: number | undefined
 }
 
 /**
- * An export as text, a page at a time. It begins where the ledger does: at genesis, or at the cut of
- * the last pruning; it ends where the ledger did when it began, or later where something was erased
- * meanwhile. Throws `ledger_pruned` where the reader would miss entries that are there no more;
- * so does the text, without an end, if they go while it is read.
+ * Returns an export as text, page by page. It starts at genesis or at the last cut, and ends at the
+ * current end of the ledger, or later if entries are erased during the export. Throws
+ * `ledger_pruned` if the reader would miss pruned entries; the text throws it too if they are
+ * pruned while it is read.
  */
 export async function openExport(
   db: Db,
@@ -43,7 +43,7 @@ export async function openExport(
   if (from < begin) {
     throw fail(
       'ledger_pruned',
-      `Entries after ${afterSeq} were pruned: the ledger begins at ${begin}`,
+      `Entries after ${afterSeq} were pruned; the ledger starts at ${begin}`,
     )
   }
   const end = await endOf(db, head, size, cut)
@@ -60,7 +60,7 @@ export async function openExport(
   return text({ db, orgId, paced }, from, end, header)
 }
 
-/** Does one piece of reading when it is its turn. */
+/** Runs one read when it is its turn. */
 type Paced = (read: () => Promise<string>) => Promise<string>
 
 interface Source {
@@ -71,7 +71,7 @@ interface Source {
 
 type End = Pick<LedgerHeadRow, 'size' | 'note' | 'vkey'>
 
-/** What explains that a payload is missing may come later than a part of the ledger ends. */
+/** The explanation of a missing payload may follow after the part. */
 async function* partOf(
   source: Source,
   from: number,
@@ -84,8 +84,8 @@ async function* partOf(
 }
 
 /**
- * To the end. What was erased while it was read is missing in it, so it goes on until it has the entry
- * that tells of that; without it nobody could tell an erasure from tampering.
+ * Exports to the end. Payloads erased during the export are missing in it, so it continues to the
+ * entry that records the erasure; without that entry, the erasure would look like tampering.
  */
 async function* wholeOf(
   source: Source,
@@ -100,7 +100,7 @@ async function* wholeOf(
     const now = await findHead(source.db, source.orgId)
     if (!now || now.size <= end.size) break
     if (now.vkey !== begun.vkey)
-      throw fail('ledger_unavailable', 'The signing key changed while the ledger was exported')
+      throw fail('ledger_unavailable', 'The signing key changed during the export')
     yield* linesOf(source, end.size, now.size)
     end = now
   }
@@ -127,7 +127,7 @@ async function* linesOf(
 }
 
 const gone = (seq: number): Failure =>
-  fail('ledger_pruned', `The entry ${seq} went while it was exported`)
+  fail('ledger_pruned', `Entry ${seq} was removed during the export`)
 
 async function endOf(
   db: Db,
@@ -137,7 +137,7 @@ async function endOf(
 ): Promise<End> {
   if (size === undefined || size === head.size) return head
   const note = await findCheckpoint(db, head.org_id, size)
-  if (note === undefined) throw fail('size_not_signed', `No checkpoint of size ${size} is kept`)
+  if (note === undefined) throw fail('size_not_signed', `No checkpoint of size ${size} is stored`)
   return { size, note, vkey: (await pointAt(db, head.org_id, size, cut)).vkey ?? head.vkey }
 }
 
@@ -146,7 +146,7 @@ async function startAt(db: Db, orgId: string, size: number, cut: LedgerCutRow | 
   return { hash, recorded_at, frontier, ...(vkey !== null && { vkey }) }
 }
 
-/** Genesis names the ledger, and so does each record of a pruning. */
+/** Returns the ledger id, which genesis and each record of a pruning name. */
 export async function ledgerIdOf(
   db: Db,
   orgId: string,

@@ -9,21 +9,26 @@ export interface ExportHeader {
   readonly org_id: string
   readonly ledger_id: string
   readonly origin: string
-  /** The key in force. Informative: whoever verifies brings the key along. */
+  /** The key in force. Informative: verifiers must get the key from elsewhere. */
   readonly vkey: string
   readonly from_seq: number
-  /** The state before the first entry, if that is not genesis; without it no root is comparable. */
+  /**
+   * The state before the first entry, if that is not genesis; without it, roots cannot be compared.
+   */
   readonly start?: ExportStart
-  /** It ends before the ledger did: what explains missing payloads may be in entries that follow. */
+  /** The export ends before the end of the ledger: later entries may explain missing payloads. */
   readonly partial?: true
 }
 
 export interface ExportStart {
   readonly hash: string
   readonly recorded_at: string
-  /** As `encodeFrontier` writes it. */
+  /** In the format of `encodeFrontier`. */
   readonly frontier: string
-  /** The key that signs this size and larger ones. Left out after a rotation, which parts the two. */
+  /**
+   * The key that signs this size and larger ones. Omitted directly after a rotation, where they
+   * differ.
+   */
   readonly vkey?: string
 }
 
@@ -33,7 +38,7 @@ type ExportLine =
   | ExportEntry
   | { readonly type: 'checkpoint'; readonly note: string }
 
-/** First line of an export, with its newline. */
+/** Formats the first line of an export, with its newline. */
 export function formatHeaderLine(header: Omit<ExportHeader, 'type'>): string {
   const { org_id, ledger_id, origin, vkey, from_seq, start, partial } = header
   const line = { type: 'header', format: EXPORT_FORMAT, org_id, ledger_id, origin, vkey, from_seq }
@@ -41,26 +46,29 @@ export function formatHeaderLine(header: Omit<ExportHeader, 'type'>): string {
   return `${JSON.stringify({ ...line, ...more })}\n`
 }
 
-/** Its members in their order. */
+/** The members in their order. */
 function stateOf({ hash, recorded_at, frontier, vkey }: ExportStart): ExportStart {
   return { hash, recorded_at, frontier, ...(vkey !== undefined && { vkey }) }
 }
 
-/** The line of an entry, with its newline. The payload travels as a string: its bytes count. */
+/**
+ * Formats the line of an entry, with its newline. The payload is a string, because its bytes are
+ * hashed.
+ */
 export function formatEntryLine(entry: Omit<StoredEntry, 'org_id'>): string {
   const { seq, recorded_at, kind, prev_hash, commitment, hash, salt, payload } = entry
   const line = { type: 'entry', seq, recorded_at, kind, prev_hash, commitment, hash, salt, payload }
   return `${JSON.stringify(line)}\n`
 }
 
-/** Last line of an export, with its newline. */
+/** Formats the last line of an export, with its newline. */
 export function formatCheckpointLine(note: string): string {
   return `${JSON.stringify({ type: 'checkpoint', note })}\n`
 }
 
 /**
- * Reads one line, with or without its newline. Null unless it is spelled exactly as the functions
- * above spell it: so no member can be doubled, added or hidden.
+ * Parses one line, with or without its newline. Null unless it is exactly the output of the
+ * functions above, so that no member can be repeated, added or hidden.
  */
 export function parseExportLine(text: string): ExportLine | null {
   const line = text.endsWith('\n') ? text.slice(0, -1) : text
@@ -127,7 +135,7 @@ function areStrings(line: Members, names: readonly string[]): boolean {
   return names.every((name) => isText(line[name]))
 }
 
-// Half a surrogate pair would be hashed as U+FFFD: different texts would have one commitment.
+// An unpaired surrogate would be hashed as U+FFFD: different texts would have one commitment.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed()
 }
@@ -137,9 +145,9 @@ function isSeq(value: unknown): value is number {
 }
 
 /**
- * Cuts the bytes of an export into lines. Not `node:readline`: that also cuts at U+2028, which is
- * an ordinary character inside JSON strings. A line that is not UTF-8 comes out empty, which no
- * line of an export is.
+ * Splits the bytes of an export into lines. Not `node:readline`, which also splits at U+2028, an
+ * ordinary character inside JSON strings. A line that is not UTF-8 becomes empty, which is never a
+ * valid line.
  */
 export async function* exportLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

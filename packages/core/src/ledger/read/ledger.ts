@@ -22,13 +22,13 @@ import { wireEntry } from './wire.ts'
 import { Share } from '../../threads/share.ts'
 import { Turns } from '../../threads/turns.ts'
 
-/** Pages at once that are larger than a piece. */
+/** Concurrent pages that are larger than one slice. */
 const LARGE_READS = { size: 4, each: 2, waiting: { each: 32, total: 256 } }
-/** Decisions that are looked for at once: most are found in a millisecond, others in no such time. */
+/** Concurrent searches for decisions: most take a millisecond, some much longer. */
 const LINKS = { size: 4, each: 2, waiting: { each: 64, total: 512 } }
 const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
 
-/** Milliseconds between the making and the recording of an id at most. */
+/** Maximum milliseconds between the creation of an id and its entry. */
 const NEAR_MS = 60_000
 
 /** A recorded decision, by its id. */
@@ -37,20 +37,20 @@ export interface FoundDecision {
   readonly isAllow: boolean
 }
 
-/** What can be read of the ledgers. Everything is scoped to an organization. */
+/** Read access to the ledgers, always for one organization. */
 export class Ledger {
   readonly #db: Database<CoreTables>
   readonly #reads = new Turns(LARGE_READS)
   readonly #links = new Turns(LINKS)
   readonly #share: Share
 
-  /** `share`: where long reading is done. */
+  /** `share` limits long reads. */
   constructor(db: Database<CoreTables>, share = new Share()) {
     this.#db = db
     this.#share = share
   }
 
-  /** The end of the chain as of the last commit. */
+  /** Returns the end of the chain as of the last commit. */
   async head(orgId: string): Promise<LedgerHeadRow> {
     const head = await findHead(this.#db, orgId)
     if (!head) throw missingHead()
@@ -58,30 +58,30 @@ export class Ledger {
   }
 
   /**
-   * The origin that checkpoints of the ledger name; null where there is no ledger. The entries say it;
-   * the head has a copy, which counts only where they say nothing.
+   * Returns the origin in the checkpoints of the ledger; null without a ledger. The entries take
+   * precedence over the copy in the head.
    */
   async origin(orgId: string): Promise<string | null> {
     const recorded = await recordedOrigin(this.#db, orgId)
     return recorded ?? (await findHead(this.#db, orgId))?.origin ?? null
   }
 
-  /** The verifier keys that the ledger itself names, for whom it was signed by; proof of nothing. */
+  /** Returns the verifier keys that the ledger itself names. They prove nothing. */
   namedKeys(orgId: string): Promise<string[]> {
     return namedKeys(this.#db, orgId)
   }
 
   /**
-   * A page of entries, of about a million bytes at most. One that cannot be read at once takes its turn
-   * with others of the organization; `jobs_busy` where too many wait.
+   * Returns a page of entries, of at most about a million bytes. Large pages take turns within the
+   * organization; throws `jobs_busy` if too many wait.
    */
   async list(orgId: string, filters: LedgerFilters) {
     this.#reads.admit(orgId)
     const head = await this.#end(orgId)
     const range = await this.#range(orgId, head.size, filters)
-    // One more than asked for tells that there is more.
+    // One more than requested, to detect further entries.
     const query = { ...filters, limit: filters.limit + 1 }
-    // Payloads are long: looking into those of one window only is not quick either.
+    // Payloads are long, so searching them in one window is slow too.
     const small = looksIntoPayloads(query)
       ? null
       : await planPage(this.#db, orgId, range, query, { once: true })
@@ -102,8 +102,8 @@ export class Ledger {
   }
 
   /**
-   * A recorded decision; null where there is none of that id. Takes its turn with others
-   * of the organization; `jobs_busy` where too many wait.
+   * Returns a recorded decision; null if it does not exist. Searches take turns within the
+   * organization; throws `jobs_busy` if too many wait.
    */
   async decisionOf(orgId: string, id: string): Promise<FoundDecision | null> {
     const made = timeOfId(id)
@@ -120,7 +120,7 @@ export class Ledger {
       await at(made),
       await at(made + NEAR_MS),
     ]
-    // Where it is, unless the clock was set back between its making and its recording.
+    // Its usual position, unless the clock was set back between its creation and its entry.
     for (const range of [
       { from, to },
       { from: before, to: from },
@@ -133,7 +133,9 @@ export class Ledger {
     return null
   }
 
-  /** The tlog-proof that entry `seq` is in the tree of a signed size: `size`, or the newest. */
+  /**
+   * Returns the tlog-proof that entry `seq` is in the tree of a signed size: `size`, or the newest.
+   */
   async proof(orgId: string, seq: number, size?: number): Promise<string> {
     const head = await this.head(orgId)
     await this.#stored(orgId, seq)
@@ -147,7 +149,7 @@ export class Ledger {
 
   async consistency(orgId: string, from: number, to: number) {
     const head = await this.head(orgId)
-    if (from > to) throw invalid('from', 'must not be above to')
+    if (from > to) throw invalid('from', 'must not be greater than to')
     if (to > head.size) throw fail('size_not_signed', `The ledger has ${head.size} entries`)
     return this.#read(orgId, async () => {
       const { tiles, cut } = await this.#tree(orgId)
@@ -165,7 +167,7 @@ export class Ledger {
     })
   }
 
-  /** The export as text, a page at a time; its end is the checkpoint of the moment it began. */
+  /** Returns the export as text, page by page; it ends with the checkpoint at its start. */
   export(orgId: string, part: ExportPart = {}): Promise<AsyncGenerator<string>> {
     return this.#read(orgId, () =>
       openExport(this.#db, orgId, part, (read) => this.#share.run(orgId, read)),
@@ -189,7 +191,7 @@ export class Ledger {
     return { entries, rest }
   }
 
-  /** Where the entries end: also without a head they can be read. */
+  /** Returns the end of the entries; works without a head. */
   async #end(orgId: string): Promise<Pick<LedgerHeadRow, 'size' | 'hash'>> {
     const head = await findHead(this.#db, orgId)
     if (head) return head
@@ -198,7 +200,7 @@ export class Ledger {
     return { size: last.seq + 1, hash: last.hash }
   }
 
-  /** What takes several statements, once more if a pruning took away rows between them. */
+  /** Runs several reads, and repeats them if a pruning removed rows in between. */
   async #read<T>(orgId: string, read: () => Promise<T>): Promise<T> {
     const before = await findCut(this.#db, orgId)
     try {
@@ -225,10 +227,12 @@ export class Ledger {
     return entry
   }
 
-  /** Proofs end in a signature, so they exist for sizes whose checkpoint is kept, and the newest. */
+  /**
+   * Proofs end with a signature, so they exist for sizes with a stored checkpoint, and the newest.
+   */
   async #checkpointFor(head: LedgerHeadRow, seq: number, size?: number): Promise<string> {
     if (size === undefined || size === head.size) return head.note
-    if (size <= seq) throw invalid('size', `must be above the sequence number ${seq}`)
+    if (size <= seq) throw invalid('size', `must be greater than the sequence number ${seq}`)
     const note = await findCheckpoint(this.#db, head.org_id, size)
     if (note === undefined) {
       throw fail(
@@ -249,7 +253,7 @@ export class Ledger {
         from,
         await seqAtTime(this.#db, orgId, { from, to: size }, normal(filters.from)),
       )
-    // Ids tell their time, and nothing names a decision before it is made.
+    // Ids contain their time, and no entry names a decision before its creation.
     const made = filters.decision_id === undefined ? undefined : timeOfId(filters.decision_id)
     if (made === null) return { from: begin, to: begin }
     if (made !== undefined)
@@ -277,13 +281,13 @@ export class Ledger {
 }
 
 const pruned = (cut: number, what: string): Failure =>
-  fail('ledger_pruned', `${what} was pruned: the ledger begins at ${cut}`)
+  fail('ledger_pruned', `${what} was pruned; the ledger starts at ${cut}`)
 
-/** The refusal for an entry that is not there, or not for the caller. */
+/** The error for an entry that does not exist or is not visible to the caller. */
 export const noEntry = (seq: number): Failure =>
   fail('ledger_entry_not_found', `The ledger has no entry ${seq}`)
 
-/** A time as entries carry it, so that both compare as text. */
+/** Normalizes a time to the format of entries, so that texts can be compared. */
 const normal = (time: string): string => new Date(time).toISOString()
 
 const sizeOf = (note: string, head: LedgerHeadRow): number =>

@@ -1,13 +1,13 @@
 import type { Entry } from '@remit/contract'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
 
-/** An entry as the API serves it: nothing but the hashed header and the committed payload. */
+/** Converts an entry to its API form: the hashed header and the committed payload. */
 export function wireEntry(stored: StoredEntry): Entry {
   const { payload } = stored
   return withContent(stored, payload === null ? null : (JSON.parse(payload) as EntryPayload))
 }
 
-/** The same for an entry that was just written: `content` is what its payload was made of. */
+/** The same for an entry that was just written: `content` is its payload. */
 export function withContent(stored: StoredEntry, content: EntryPayload | null): Entry {
   const { seq, kind, recorded_at, commitment, salt, prev_hash, hash } = stored
   return {

@@ -9,30 +9,35 @@ import { STORED, tilesOf } from './store.ts'
 
 type Db = Database<CoreTables>
 
-/** Of these, the newest. */
+/** The newest ones. */
 const MAX_ROTATIONS = 1_000
 
-/** Where a pruned ledger begins; undefined where it begins at genesis. */
+/** Returns the cut of a pruned ledger; undefined if it starts at genesis. */
 export const findCut = (db: Db, orgId: string): Promise<LedgerCutRow | undefined> =>
   db.selectFrom('ledger_cut').selectAll().where('org_id', '=', orgId).executeTakeFirst()
 
-/** What proofs need of the entries that were pruned. Throws a RangeError for a cut that is none. */
+/**
+ * Returns the frontier of the pruned entries, for proofs. Throws a RangeError for an invalid cut.
+ */
 export const cutFrontier = (cut: LedgerCutRow | undefined): Frontier =>
   cut === undefined ? EMPTY_FRONTIER : decodeFrontier(cut.size, cut.frontier)
 
-/** The state of a ledger after its first `size` entries, from where others can go on. */
+/** The state of a ledger after its first `size` entries; a continuation can start from it. */
 export interface LedgerPoint {
   readonly hash: string
   readonly recorded_at: string
-  /** As `encodeFrontier` writes it. */
+  /** In the format of `encodeFrontier`. */
   readonly frontier: string
-  /** The key that signs this size and larger ones; null after a rotation, which parts the two. */
+  /**
+   * The key that signs this size and larger ones; null directly after a rotation, where they
+   * differ.
+   */
   readonly vkey: string | null
 }
 
 /**
- * The state after `size` > 0 entries, as stored. Throws a RangeError when rows are missing that it is
- * made of.
+ * Returns the state after `size` > 0 entries from the stored rows. Throws a RangeError if rows are
+ * missing.
  */
 export async function pointAt(
   db: Db,
@@ -47,7 +52,7 @@ export async function pointAt(
     .where('org_id', '=', orgId)
     .where('seq', '=', size - 1)
     .executeTakeFirst()
-  if (!last) throw new RangeError(`There is no entry ${size - 1}`)
+  if (!last) throw new RangeError(`The ledger has no entry ${size - 1}`)
   const frontier = await frontierAt(tilesOf(db, orgId), size, cutFrontier(cut))
   const vkey = await keyAt(db, orgId, size, cut)
   return { ...last, frontier: encodeFrontier(frontier), vkey }
@@ -71,7 +76,7 @@ function textIn(payload: string | null, name: string): string | null {
   return typeof text === 'string' ? text : null
 }
 
-/** The origin that the ledger's first entry names or, where that was pruned, the record of the pruning. */
+/** Returns the origin from genesis or, if that was pruned, from the record of the pruning. */
 export async function recordedOrigin(db: Db, orgId: string): Promise<string | null> {
   const cut = await findCut(db, orgId)
   const [entry] = await (cut
@@ -80,7 +85,9 @@ export async function recordedOrigin(db: Db, orgId: string): Promise<string | nu
   return textIn(entry?.payload ?? null, 'origin')
 }
 
-/** The verifier keys that a ledger itself names: the first one that is known, and those it was handed to. */
+/**
+ * Returns the verifier keys that a ledger itself names: the first known one and those of rotations.
+ */
 export async function namedKeys(db: Db, orgId: string): Promise<string[]> {
   const cut = await findCut(db, orgId)
   const [genesis] = await ownEntries(db, orgId, GENESIS_KIND, { below: 1, last: 1 })
@@ -98,7 +105,7 @@ export async function namedKeys(db: Db, orgId: string): Promise<string[]> {
 
 type OwnEntry = Pick<LedgerEntryRow, (typeof STORED)[number]>
 
-/** Up to `last` of the ledger's own entries of a kind, the newest first. */
+/** Returns up to `last` of the ledger's own entries of a kind, newest first. */
 export const ownEntries = (
   db: Db,
   orgId: string,
@@ -110,7 +117,7 @@ export const ownEntries = (
     .select(STORED)
     .where('org_id', '=', orgId)
     .where('seq', '<', below)
-    // Word by word the condition of the index `ledger_entry_own`.
+    // Must match the condition of the index `ledger_entry_own` literally.
     .where(sql<boolean>`kind >= 'ledger.' and kind < 'ledger/'`)
     .where('kind', '=', kind)
     .orderBy('seq', 'desc')

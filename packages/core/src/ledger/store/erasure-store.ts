@@ -10,7 +10,7 @@ type Db = Database<CoreTables>
 /** Of up to 256 KiB each. */
 const PAGE = 100
 
-/** The entries of these numbers that there are, in order. */
+/** Returns the existing entries of these numbers, in order. */
 export const readSome = (db: Db, orgId: string, seqs: readonly number[]): Promise<StoredEntry[]> =>
   db
     .selectFrom('ledger_entry')
@@ -20,7 +20,7 @@ export const readSome = (db: Db, orgId: string, seqs: readonly number[]): Promis
     .orderBy('seq')
     .execute()
 
-/** Takes payload and salt out of entries, and with them what the copies beside them say. */
+/** Deletes payload and salt of entries, and the copies of payload fields. */
 export async function clearPayloads(db: Db, orgId: string, seqs: readonly number[]): Promise<void> {
   const nothing = { salt: null, payload: null }
   const copies = { agent_id: null, actor_id: null, action: null, decision: null }
@@ -32,7 +32,7 @@ export async function clearPayloads(db: Db, orgId: string, seqs: readonly number
     .execute()
 }
 
-/** The entries `state.carried` of a range that still say something, page by page. */
+/** Returns the `state.carried` entries of a range that are not erased, page by page. */
 export async function* carriedEntries(
   db: Db,
   orgId: string,
@@ -45,7 +45,7 @@ export async function* carriedEntries(
       .where('org_id', '=', orgId)
       .where('seq', '>', after)
       .where('seq', '<', below)
-      // Word by word the condition of the index `ledger_entry_carried`.
+      // Must match the condition of the index `ledger_entry_carried` literally.
       .where(sql<boolean>`kind = 'state.carried'`)
       .orderBy('seq')
       .limit(PAGE)
@@ -57,8 +57,8 @@ export async function* carriedEntries(
 }
 
 /**
- * All that say the same as some entries: what was carried of them, and what they were carried from.
- * Without those themselves.
+ * Returns all entries with the same content: carried copies and their originals, without the given
+ * ones.
  */
 export async function sameContent(
   db: Db,

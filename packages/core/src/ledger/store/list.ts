@@ -15,28 +15,28 @@ import { inRange, STORED } from './store.ts'
 type Db = Database<CoreTables>
 type Query = Omit<LedgerFilters, 'cursor' | 'from' | 'to'>
 
-/** Kind of what callers append. */
+/** Kind of the entries that callers append. */
 const APPENDED = 'entry.appended'
 
-/** Bytes of payloads after which a page ends, whatever number was asked for. */
+/** Bytes of payloads after which a page ends, regardless of the requested number. */
 const MAX_BYTES = 1_000_000
 
-/** Sequence numbers looked through in one query: a rare match must not hold the database for long. */
+/** Sequence numbers per query: a rare match must not occupy the database for long. */
 const WINDOW = { first: 200, least: 20, most: 20_000 }
 const WINDOW_MS = 5
 
-/** Which entries a page has, in the order asked for. */
+/** The entries of a page, in the requested order. */
 export interface PagePlan {
   readonly pieces: readonly SeqRange[]
-  /** The last number that was looked at, where it ended before the range did; else null. */
+  /** The last examined number, if the page ends before the range; else null. */
   readonly rest: number | null
-  /** It can be read at once. */
+  /** True if the page can be read at once. */
   readonly isSmall: boolean
 }
 
 /**
- * Finds up to `limit` candidates of a range, fewer where they are large. Looks window by window, and
- * others have a turn in between; with `once`, at the first window only, and null if that is not enough.
+ * Finds up to `limit` candidates of a range, fewer if they are large. Searches window by window and
+ * yields in between; with `once`, only the first window, and null if that is not enough.
  */
 export async function planPage(
   db: Db,
@@ -79,7 +79,7 @@ export async function planPage(
   }
 }
 
-/** Whether the filters of a query are in payloads, which have no index. */
+/** Returns true if the filters of a query are in payloads, which have no index. */
 export const looksIntoPayloads = ({ trace_id, decision_id }: Query): boolean =>
   trace_id !== undefined || decision_id !== undefined
 
@@ -88,19 +88,19 @@ function firstWindow(query: Query): number {
   return looksIntoPayloads(query) ? WINDOW.least : WINDOW.first
 }
 
-/** An index finds the entries of one agent at once, wherever they are. */
+/** Returns true if an index finds the matches directly. */
 const isIndexed = (query: Query): boolean =>
   query.agent_id !== undefined &&
   !looksIntoPayloads(query) &&
   [query.actor, query.kind, query.decision, query.action].every((filter) => filter === undefined)
 
-/** How many to look through after a query of so many milliseconds: large entries take longer. */
+/** Returns the next window size after a query of some milliseconds: large entries take longer. */
 const next = (window: number, ms: number): number =>
   window === Infinity
     ? window
     : Math.min(WINDOW.most, Math.max(WINDOW.least, ms < WINDOW_MS ? window * 2 : window / 2))
 
-/** The sizes of up to `limit` candidates: `says` has the last word. */
+/** Returns the sizes of up to `limit` candidates; `says` decides on each. */
 async function sizesIn(
   db: Db,
   orgId: string,
@@ -114,7 +114,7 @@ async function sizesIn(
   return inOrder((await Promise.all(parts)).flat(), query).slice(0, limit)
 }
 
-/** The first matching entry of a range. */
+/** Returns the first matching entry of a range. */
 export async function findFirst(
   db: Db,
   orgId: string,
@@ -134,7 +134,7 @@ export async function findFirst(
   return undefined
 }
 
-/** The matching entries of a piece, in the order asked for. */
+/** Returns the matching entries of a slice, in the requested order. */
 export async function readPiece(
   db: Db,
   orgId: string,
@@ -152,7 +152,9 @@ function inOrder<T extends { readonly seq: number }>(rows: T[], { order }: Query
   return rows.toSorted((a, b) => sign * (a.seq - b.seq))
 }
 
-/** Queries that together have every candidate once: each is read in the order of its index. */
+/**
+ * Returns queries that together have every candidate once: each is read in the order of its index.
+ */
 function partsOf(db: Db, orgId: string, range: SeqRange, query: Query) {
   const { agent_id: agent, kind } = query
   const candidates = () => matching(db, orgId, range, query)
@@ -160,7 +162,7 @@ function partsOf(db: Db, orgId: string, range: SeqRange, query: Query) {
   const about = candidates().where('agent_id', '=', agent)
   if (kind !== undefined && kind !== APPENDED) return [about]
   const by = candidates()
-    // Word by word the condition of the index `ledger_entry_appended_by`.
+    // Must match the condition of the index `ledger_entry_appended_by` literally.
     .where(sql<boolean>`kind = 'entry.appended'`)
     .where('actor_id', '=', agent)
     .where((or) => or.or([or('agent_id', 'is', null), or('agent_id', '<>', agent)]))
@@ -182,11 +184,11 @@ function matching(db: Db, orgId: string, range: SeqRange, query: Query) {
   return select
 }
 
-/** Whether the text of a payload holds another text. */
+/** Returns the condition that a payload text contains another text. */
 const holds = (db: Db, text: string): RawBuilder<boolean> =>
   dialectOf(db) === 'sqlite' ? sql`instr(payload, ${text}) > 0` : sql`strpos(payload, ${text}) > 0`
 
-/** Whether an entry says what is asked for, and not only holds its text somewhere in free data. */
+/** Checks that an entry matches the query by its members, not only by text in free-form data. */
 function says({ payload }: StoredEntry, { agent_id, trace_id, decision_id }: Query): boolean {
   if (agent_id === undefined && trace_id === undefined && decision_id === undefined) return true
   if (payload === null) return false
@@ -197,7 +199,10 @@ function says({ payload }: StoredEntry, { agent_id, trace_id, decision_id }: Que
   return actor.type === 'agent' && actor.id === agent_id
 }
 
-/** The first number of a range whose entry is not before `time`; its end when all are. Times never fall. */
+/**
+ * Returns the first number of a range whose entry is not before `time`, or the end of the range.
+ * Times never decrease.
+ */
 export async function seqAtTime(
   db: Database<CoreTables>,
   orgId: string,

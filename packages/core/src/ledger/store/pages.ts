@@ -12,31 +12,31 @@ import { isSize, TILE_WIDTH } from '../format/tiles.ts'
 
 type Db = Database<CoreTables>
 
-/** The end of a ledger as of one moment. */
+/** The end of a ledger at one point in time. */
 export interface LedgerState {
   readonly head: LedgerHeadRow | null
-  /** Where it begins, if it was pruned. */
+  /** The cut, if it was pruned. */
   readonly cut: LedgerCutRow | null
-  /** The lowest and highest sequence number and checkpoint size; null where there is no row. */
+  /** The lowest and highest sequence number and checkpoint size; null without rows. */
   readonly first_seq: number | null
   readonly last_seq: number | null
   readonly last_checkpoint: number | null
-  /** Rows of entries that the head does not count. */
+  /** Rows of entries above the size of the head. */
   readonly beyond: number
-  /** Inner nodes, without those of pruned entries alone. */
+  /** Inner nodes, without those of pruned entries only. */
   readonly nodes: number
 }
 
 type StateRow = LedgerHeadRow & Omit<LedgerState, 'head' | 'cut'>
 
 /**
- * Reads, in one statement and so in one snapshot on either database, what appends change. All other
- * rows are final, so that they can be read afterwards in any number of statements. The cut is read
- * before: pruning moves it on, and whoever has walked in vain looks at it again.
+ * Reads the parts that appends change in one statement, and so in one snapshot on either database.
+ * All other rows are final and can be read later in any number of statements. The cut is read
+ * before: pruning moves it, so callers that find missing rows must read it again.
  */
 export async function readState(db: Db, orgId: string): Promise<LedgerState> {
   const cut = await findCut(db, orgId)
-  // SQLite stores texts and blobs in a column of numbers, and sorts them behind every number.
+  // SQLite stores texts and blobs in a column of numbers, and sorts them after every number.
   const { rows } = await sql<StateRow>`
     select h.*,
       (select min(e.seq) from ledger_entry e where e.org_id = ${orgId}) as first_seq,
@@ -49,7 +49,7 @@ export async function readState(db: Db, orgId: string): Promise<LedgerState> {
     left join ledger_head h on h.org_id = ${orgId}
   `.execute(db)
   const [first] = rows
-  if (!first) throw new Error('a query over a constant gave no row')
+  if (!first) throw new Error('a query without a table returned no row')
   const { first_seq, last_seq, last_checkpoint, beyond, nodes, ...head } = first
   return {
     head: first.org_id === null ? null : head,
@@ -65,7 +65,7 @@ export async function readState(db: Db, orgId: string): Promise<LedgerState> {
 /** 256^level is above 2^53 from level 7 on. */
 const LEVELS = [1, 2, 3, 4, 5, 6]
 
-/** How many nodes there are that do not lie below the cut as a whole. */
+/** Counts the nodes that are not completely below the cut. */
 function countNodes(orgId: string, cut: number): RawBuilder<number> {
   const all = sql<number>`(select count(*) from ledger_node n where n.org_id = ${orgId})`
   if (!isSize(cut) || cut === 0) return all
@@ -77,13 +77,13 @@ function countNodes(orgId: string, cut: number): RawBuilder<number> {
     and not (${sql.join(below, sql` or `)}))`
 }
 
-/** A half-open piece of a keyset: above `after` (from the lowest, if null) and below `below`. */
+/** A half-open range of keys: above `after` (from the lowest, if null) and below `below`. */
 export interface Keys {
   readonly after: number | null
   readonly below: number
 }
 
-/** The kept checkpoints of some sizes, in order; at most so many, if there is a bound. */
+/** Returns the stored checkpoints of a range of sizes, in order, with an optional limit. */
 export function readCheckpoints(
   db: Db,
   orgId: string,
@@ -96,7 +96,7 @@ export function readCheckpoints(
   return query.where('size', '<', below).orderBy('size').execute()
 }
 
-/** Up to `limit` stored nodes of a level from index `from` on, by index. */
+/** Returns up to `limit` stored nodes of a level from index `from` on, by index. */
 export async function readNodes(
   db: Db,
   orgId: string,
@@ -115,7 +115,7 @@ export async function readNodes(
   return new Map(rows.map(({ idx, hash }) => [idx, hash]))
 }
 
-/** Whether a payload was erased by an entry of `seq` or later. */
+/** Returns true if an entry with `seq` or later erased a payload. */
 export async function hasErasureSince(db: Db, orgId: string, seq: number): Promise<boolean> {
   const row = await db
     .selectFrom('ledger_entry')

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 
-/** Bytes of payloads that are read at once: a millisecond or two. */
+/** Bytes of payloads per read: a millisecond or two. */
 const PIECE_BYTES = 128 * 1024
 const PIECE_ENTRIES = 250
 
-/** The column of a payload's size. Neither database reads a payload for it. */
+/** The size of a payload as a column. Neither database reads the payload for it. */
 export const BYTES = sql<number | null>`octet_length(payload)`.as('bytes')
 
 /** Half-open range of sequence numbers. */
@@ -13,13 +13,13 @@ export interface SeqRange {
   readonly to: number
 }
 
-/** An entry and the bytes of its payload; null once erased. */
+/** An entry and the bytes of its payload; null if erased. */
 export interface Sized {
   readonly seq: number
   readonly bytes: number | null
 }
 
-/** Entries, which come in order of their numbers, in pieces that can each be read at once. */
+/** Splits entries, in order of their numbers, into ranges that can be read at once. */
 export function piecesOf(sized: readonly Sized[]): SeqRange[] {
   const pieces: SeqRange[] = []
   let piece: Sized[] = []

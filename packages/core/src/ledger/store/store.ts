@@ -14,7 +14,7 @@ import { TILE_WIDTH } from '../format/tiles.ts'
 
 type Db = Database<CoreTables>
 
-/** Checkpoints are kept for the history: one every so many entries, and the first of a minute. */
+/** Interval of stored checkpoints in entries; the first one of every minute is stored too. */
 export const CHECKPOINT_EVERY = 256
 
 const HEAD = 'select * from ledger_head where org_id = ?'
@@ -25,11 +25,12 @@ const selectHeadForUpdate = statement<LedgerHeadRow>(
 )
 
 /**
- * The head, locked until the transaction ends: whoever holds it is the organization's only writer. The
- * same statement makes the transaction's commit durable, also behind a pooler in transaction mode.
+ * Returns the head, locked until the transaction ends: the lock makes this transaction the only
+ * writer of the organization. The same statement makes its commit durable, also behind a pooler in
+ * transaction mode.
  */
 export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
-  // SQLite's transactions hold the one write lock already.
+  // SQLite's transactions already hold the only write lock.
   const select = dialectOf(tx) === 'postgres' ? selectHeadForUpdate : selectHead
   return (await select(tx, [orgId]))[0]
 }
@@ -37,7 +38,7 @@ export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | u
 export const findHead = (db: Db, orgId: string): Promise<LedgerHeadRow | undefined> =>
   db.selectFrom('ledger_head').selectAll().where('org_id', '=', orgId).executeTakeFirst()
 
-/** The entry with the highest sequence number. */
+/** Returns the entry with the highest sequence number. */
 export const findLastEntry = (
   db: Db,
   orgId: string,
@@ -87,8 +88,8 @@ const HEAD_MOVES = `on conflict (org_id) do update set size = excluded.size, has
   config_version = excluded.config_version`
 
 /**
- * Rows for linked entries, the inner nodes they close, a checkpoint that is due, and the new head. With
- * null for the note they are not signed, and the head keeps the note that it has.
+ * Returns the rows for linked entries, completed inner nodes, a due checkpoint, and the new head.
+ * With a null note they are not signed, and the head keeps its note.
  */
 export function linkedRows(
   head: LedgerHeadRow,
@@ -121,7 +122,7 @@ const isCheckpointDue = (head: LedgerHeadRow, size: number, at: string): boolean
   Math.floor(size / CHECKPOINT_EVERY) > Math.floor(head.size / CHECKPOINT_EVERY) ||
   minuteOf(at) !== minuteOf(head.recorded_at)
 
-/** A time up to its minute (RFC 3339). */
+/** Truncates a time (RFC 3339) to its minute. */
 export const minuteOf = (time: string): string => time.slice(0, 16)
 
 async function readLeaves(db: Db, orgId: string, from: number, to: number): Promise<string[]> {
@@ -136,7 +137,7 @@ async function readLeaves(db: Db, orgId: string, from: number, to: number): Prom
   return rows.map((row) => row.hash)
 }
 
-/** The tiles of a ledger, as `proof.ts` asks for them. */
+/** Reads the tiles of a ledger for `proof.ts`. */
 export const tilesOf =
   (db: Db, orgId: string): ReadTile =>
   (level, index, width, skip) => {
@@ -164,12 +165,12 @@ async function readNodes(
   return rows.map((row) => row.hash)
 }
 
-/** More than any payload has that was ever written, bytes. */
+/** Above the size of any payload, in bytes. */
 export const MAX_READ_BYTES = 1024 * 1024
 
 /**
- * A column of text, or an empty one in the place of what has more than `most` bytes. Whoever changes the
- * database must not be able to end the thread that reads it: one text can be larger than its memory.
+ * Selects a column of text, or an empty text if it has more than `most` bytes. A modified database
+ * must not be able to exhaust the memory of the reading thread.
  */
 export function bounded<Name extends string>(
   name: Name,
@@ -181,7 +182,7 @@ export function bounded<Name extends string>(
   >`case when octet_length(${column}) > ${sql.lit(most)} then '' else ${column} end`.as(name)
 }
 
-/** The columns of an entry beside its payload. */
+/** The columns of an entry except its payload. */
 export const BESIDE_PAYLOAD = [
   'org_id',
   'seq',
@@ -196,7 +197,7 @@ export const BESIDE_PAYLOAD = [
 /** The columns of an entry itself, without the copies. */
 export const STORED = [...BESIDE_PAYLOAD, 'payload'] as const
 
-/** Up to `limit` entries from `fromSeq` on, in order. */
+/** Returns up to `limit` entries from `fromSeq` on, in order. */
 export async function readEntries(
   db: Db,
   orgId: string,
@@ -213,11 +214,11 @@ export async function readEntries(
     .execute()
 }
 
-/** The entries of a range, in order. */
+/** Returns the entries of a range, in order. */
 export const readRange = (db: Db, orgId: string, range: SeqRange): Promise<StoredEntry[]> =>
   inRange(db, orgId, range).select(STORED).orderBy('seq').execute()
 
-/** The sizes of up to `limit` entries of a range, in order. */
+/** Returns the sizes of up to `limit` entries of a range, in order. */
 export const readSizes = (
   db: Db,
   orgId: string,
@@ -233,7 +234,7 @@ export const inRange = (db: Db, orgId: string, { from, to }: SeqRange) =>
     .where('seq', '>=', from)
     .where('seq', '<', to)
 
-/** The kept checkpoint of exactly that size. */
+/** Returns the stored checkpoint of exactly that size. */
 export async function findCheckpoint(
   db: Db,
   orgId: string,

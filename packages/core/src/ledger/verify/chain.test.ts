@@ -37,11 +37,13 @@ describe('a sound chain', () => {
     const unpinned = check(chain, { verifiers: [] })
     const outside = check(chain, { external: [chain.notes[10]!], deep: true }).not_checked.join(' ')
 
-    expect(signed).toContain('only a checkpoint kept outside shows it')
+    expect(signed).toContain('only an external checkpoint can detect it')
     expect(signed).toContain('only their hashes were compared')
     expect(unpinned).toMatchObject({ status: 'ok', anchored_by: 'none', truncation_checked: false })
     expect(unpinned.not_checked.join(' ')).toContain('no trusted key was given')
-    expect(outside).toContain('The entries from seq 10 on against a holder of the signing key')
+    expect(outside).toContain(
+      'A rewrite of the entries from seq 10 on by a holder of the signing key',
+    )
     expect(outside).not.toContain('only their hashes')
   })
 
@@ -61,7 +63,7 @@ describe('a sound chain', () => {
     const second = check(chain, { rows: chain.rows.slice(10), start })
 
     expect(first).toMatchObject({ status: 'ok', truncation_checked: false, anchored_by: 'none' })
-    expect(first.not_checked.join(' ')).toContain('What follows seq 9: it was not asked for.')
+    expect(first.not_checked.join(' ')).toContain('Entries after seq 9: they were not requested.')
     expect(second).toMatchObject({
       status: 'ok',
       checked: { from_seq: 10, to_seq: 20, entries: 11 },

@@ -14,10 +14,10 @@ import type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
 export type { ChainEnd, ChainVerifier, ChainVerifierOptions } from './types.ts'
 
 /**
- * Verifies one chain as its entries stream by, from a database or from an export alike: no I/O,
- * no waiting, and memory only for erased payloads and waiting checkpoints. After a broken entry it
- * goes on, so that the report shows how much is broken. Throws a RangeError for a `start` whose
- * frontier is not of its size.
+ * Verifies one chain as its entries stream by, from a database or an export: no I/O, no waiting,
+ * and memory only for erased payloads and pending checkpoints. Continues after a broken entry, so
+ * that the report shows the extent of the damage. Throws a RangeError for a `start` whose frontier
+ * does not match its size.
  */
 export function createChainVerifier(options: ChainVerifierOptions): ChainVerifier {
   return new Walk(options)
@@ -31,11 +31,14 @@ class Walk implements ChainVerifier {
   readonly #checkpoints: ChainCheckpoints
   readonly #payloads: ChainPayloads
   readonly #history: ChainHistory
-  /** Kinds that were seen in proper headers. */
+  /** Kinds of valid headers so far. */
   readonly #kinds = new Set<string>()
   #tree: MerkleTree | null
   #next: number
-  /** What the next entry may link to: the hash of the last one as stored, and as it should be. */
+  /**
+   * Accepted previous hashes of the next entry: the stored hash of the last one, and the computed
+   * one.
+   */
   #prev: string | null
   #prevTrue: string | null
   #time: string
@@ -82,7 +85,7 @@ class Walk implements ChainVerifier {
     this.#next = seq + 1
     this.#prev = row.hash
     this.#prevTrue = hash
-    // A broken time must not make every later entry look late.
+    // An invalid time must not make every later entry look late.
     if (this.#findings.count === before) {
       this.#time = row.recorded_at
       this.#kinds.add(row.kind)
@@ -105,11 +108,11 @@ class Walk implements ChainVerifier {
     const size = this.#next
     const open = stopped || incomplete
     const checkpoints = this.#checkpoints
-    // A tail that only these reach is not signed by what is here.
+    // A tail that only these cover is not signed by the available checkpoints.
     if (open || continues) checkpoints.leaveBeyond(size)
     if (!open) this.#checkEnd(head, vkey)
     checkpoints.end(size)
-    // What explains a missing payload may be among entries that are not here.
+    // The explanation of a missing payload may be among unavailable entries.
     const cut = open || continues || this.#findings.hasTruncation
     if (!cut) {
       this.#payloads.end()
@@ -151,7 +154,7 @@ class Walk implements ChainVerifier {
     }
   }
 
-  /** Finds the way on after a number that was not expected. False: leave this entry out. */
+  /** Continues after an unexpected number. False: skip this entry. */
   #resume(seq: number): boolean {
     if (!Number.isSafeInteger(seq) || seq < this.#next) {
       this.#findings.add(this.#next, 'out_of_order', `an entry of seq ${seq}`)
@@ -165,8 +168,8 @@ class Walk implements ChainVerifier {
   }
 
   /**
-   * Link, time and kind. Hash, link and commitment are compared with computed text, so the full
-   * look at the header is needed only where a value is new.
+   * Checks link, time and kind. Hash, link and commitment are compared with computed text, so the
+   * full check of the header is needed only for new values.
    */
   #checkLink(row: StoredEntry): void {
     const { seq, prev_hash: prev, recorded_at: time } = row
@@ -182,13 +185,13 @@ class Walk implements ChainVerifier {
   #checkEnd(head: ChainEnd['head'], vkey: string | undefined): void {
     const size = this.#next
     const last = Math.max(0, size - 1)
-    if (size === 0) this.#findings.add(0, 'bad_genesis', 'there is no entry')
+    if (size === 0) this.#findings.add(0, 'bad_genesis', 'the entry is missing')
     if (head) {
       const frontier = this.#tree && encodeFrontier(this.#tree.frontier())
       if (head.size > size) {
-        this.#findings.add(size, 'truncated', `the head counts ${head.size} entries`)
+        this.#findings.add(size, 'truncated', `the ledger head has the size ${head.size}`)
       } else if (head.size < size) {
-        this.#findings.add(last, 'head_mismatch', `the head counts ${head.size} entries`)
+        this.#findings.add(last, 'head_mismatch', `the ledger head has the size ${head.size}`)
       } else if (head.hash !== this.#prev) {
         this.#findings.add(last, 'head_mismatch', 'hash')
       } else if (frontier !== null && head.frontier !== frontier) {
@@ -208,7 +211,7 @@ class Walk implements ChainVerifier {
       this.#findings.add(Math.max(covers, this.#from), 'unsigned_tail')
     }
     if (untrustedSize >= 0) {
-      this.#findings.add(last, 'untrusted_key', 'no trusted key vouches for the newest checkpoint')
+      this.#findings.add(last, 'untrusted_key', 'no trusted key signed the newest checkpoint')
     }
   }
 

@@ -8,49 +8,55 @@ interface Given extends Checkpoint, Source {
   readonly note: string
 }
 
-/** Where a checkpoint comes from. */
+/** The source of a checkpoint. */
 interface Source {
-  /** It was kept outside the ledger's database. */
+  /** It was stored outside of the ledger's database. */
   readonly external: boolean
-  /** It is that of the head, and so says what the others only confirm. */
+  /** It is the one of the head; the others only confirm it. */
   readonly newest?: boolean
 }
 
 /**
- * A signature takes longer than twenty entries, and the newest one vouches for what the older ones say.
- * So beyond the first ones, whose root agrees has his signature looked at now and then.
+ * Verifying a signature takes longer than twenty entries, and the newest one covers the older ones.
+ * Beyond this number, the signatures of checkpoints with a matching root are only sampled.
  */
 const ALL_SIGNATURES = 1_024
 const NOW_AND_THEN = 64
 
-/** The root of the chain at the moment: null if it cannot be known, and why. */
+/** The current root of the chain; null with a reason if it cannot be computed. */
 export type RootNow = { readonly root: string } | { readonly root: null; readonly lost: boolean }
 
 /**
  * The checkpoints of one verification: each waits until the chain has grown to its size, and is
- * then compared with the root that the entries themselves give.
+ * then compared with the root of the entries.
  */
 export class ChainCheckpoints {
-  /** What a checkpoint of this ledger must name; null until it is known. */
+  /** The origin that checkpoints of this ledger must name; null until it is known. */
   origin: string | null
   checked = 0
   mismatched = 0
-  /** Sizes whose root could not be compared, because the chain had passed them or began later. */
+  /** Sizes whose root could not be compared, because the chain had passed them or started later. */
   readonly uncompared: number[] = []
-  /** How many are of sizes that were not read, because the walk or the source ended before. */
+  /**
+   * Number of checkpoints of sizes that were not read, because the verification or the source ended
+   * before.
+   */
   beyond = 0
-  /** Those whose root agrees and whose signature was left alone. */
+  /** Number of checkpoints with a matching root and an unverified signature. */
   unsigned = 0
   #seen = 0
-  /** The largest external checkpoint that agreed. */
+  /** The size of the largest external checkpoint that matched. */
   externalSize = -1
-  /** The largest size that is signed and whose root agreed before any other did not; 0 before there is one. */
+  /** The largest signed size whose root matched before the first mismatch; 0 without one. */
   agreedSize = 0
-  /** The largest checkpoint whose signature and root agreed, and the key that signed it. */
+  /** The largest checkpoint with valid signature and root, and its key. */
   #newest: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
   readonly #waiting = new Map<number, Given[]>()
-  /** From outside and not of this history: another root, or signed by another key, which `unsigned` tells. */
+  /**
+   * External checkpoints that contradict this history: with another root, or signed by another key
+   * (`unsigned`).
+   */
   readonly #disputed: { readonly given: Given; readonly unsigned: string | null }[] = []
   readonly #keys: ChainKeys
   readonly #findings: Findings
@@ -82,13 +88,13 @@ export class ChainCheckpoints {
     return this.#waiting.has(size)
   }
 
-  /** Compares those that waited for this size. */
+  /** Compares the checkpoints of this size. */
   reach(size: number, now: RootNow): void {
     for (const given of this.#waiting.get(size) ?? []) this.#compare(given, now)
     this.#waiting.delete(size)
   }
 
-  /** Leaves out those beyond `size`: the entries that they cover are elsewhere, or were not read. */
+  /** Drops those beyond `size`: their entries are elsewhere, or were not read. */
   leaveBeyond(size: number): void {
     for (const [at, given] of this.#waiting) {
       if (at <= size) continue
@@ -97,7 +103,7 @@ export class ChainCheckpoints {
     }
   }
 
-  /** Judges those of sizes that never came: skipped in a gap, or beyond the end. */
+  /** Reports those of sizes that were never reached: in a gap, or beyond the end. */
   end(size: number): void {
     for (const given of [...this.#waiting.values()].flat()) {
       this.checked++
@@ -111,8 +117,8 @@ export class ChainCheckpoints {
   }
 
   /**
-   * Judges those from outside that disagree, when all is read: a restore from a backup that is recorded
-   * lost what they were signed over, and nobody changed it.
+   * Reports contradicting external checkpoints at the end: a recorded restore from a backup
+   * explains those of lost entries.
    */
   settle(lossOf: (size: number) => Loss | undefined): void {
     for (const { given, unsigned } of this.#disputed) {
@@ -130,18 +136,18 @@ export class ChainCheckpoints {
     }
   }
 
-  /** The size up to which checkpoints were given, agreeing or not, also beyond the end. */
+  /** The largest size of a given checkpoint, matching or not, also beyond the end. */
   get covers(): number {
     return largest(this.#reached, this.#waiting.keys())
   }
 
-  /** The size up to which a trusted key has signed what was read; -1 if none has. */
+  /** The size up to which a trusted key has signed the entries; -1 for none. */
   get trustedSize(): number {
     const newest = this.#newest
     return newest !== null && this.#keys.isTrusted(newest.vkey) ? newest.size : -1
   }
 
-  /** The size up to which only an untrusted key has signed, where a trusted one was asked for. */
+  /** The size up to which only an untrusted key has signed, if a trusted one was required. */
   get untrustedSize(): number {
     const newest = this.#newest
     if (newest === null || !this.#keys.hasPinned) return -1
@@ -187,7 +193,7 @@ export class ChainCheckpoints {
     }
   }
 
-  /** Whether the signature of this one is looked at. */
+  /** Returns true if the signature of this checkpoint is verified. */
   #isLookedAt({ size, external, newest }: Given): boolean {
     this.#seen++
     if (external || newest === true || this.#keys.isLastOfKey(size)) return true
@@ -203,7 +209,7 @@ export class ChainCheckpoints {
     this.uncompared.push(size)
   }
 
-  /** Entries that were signed are not there, unless the checkpoint itself is no good. */
+  /** Reports missing signed entries, unless the checkpoint itself is invalid. */
   #truncated(given: Given, size: number): void {
     const signature = this.#keys.checkBeyond(given.note, given.size)
     if (signature.state === 'invalid') {
@@ -227,7 +233,7 @@ export class ChainCheckpoints {
   }
 }
 
-/** The largest of any number of sizes: there may be more of them than a call has arguments. */
+/** Returns the largest size; there may be more of them than a call can have arguments. */
 function largest(first: number, others: Iterable<number>): number {
   let found = first
   for (const size of others) if (size > found) found = size

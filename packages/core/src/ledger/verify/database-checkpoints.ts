@@ -7,23 +7,23 @@ import type { DatabaseFindings } from './database-report.ts'
 import { readCheckpoints } from '../store/pages.ts'
 import type { Keys } from '../store/pages.ts'
 
-/** For how many entries more checkpoints are read with those of a page: mostly it has none or few. */
+/** Number of entries for which checkpoints are read ahead: a page has few or none. */
 const AHEAD = 16_384
 
-/** Rows above the end of a ledger that are told of one by one. */
+/** Rows above the end of a ledger that are reported individually. */
 const MOST_BEYOND = 1_000
 
-/** The kept checkpoints of an organization, in order. */
+/** The stored checkpoints of an organization, in order. */
 export class StoredCheckpoints {
   readonly #db: Database<CoreTables>
   readonly #orgId: string
   readonly #to: number
   readonly #findings: DatabaseFindings
-  /** Rows that were read, and up to which size they were. */
+  /** Rows that were read, and the size up to which they were read. */
   #rows: readonly LedgerCheckpointRow[] = []
   #readTo: number | null
 
-  /** Those of sizes above `after`, or all; `to` is the size up to which the walk will go. */
+  /** Reads those of sizes above `after`, or all; `to` is the last size of the verification. */
   constructor(
     db: Database<CoreTables>,
     orgId: string,
@@ -37,7 +37,7 @@ export class StoredCheckpoints {
     this.#findings = findings
   }
 
-  /** The sound ones from where the last call ended up to `size`. */
+  /** Returns the valid ones from the end of the last call up to `size`. */
   async upTo(size: number): Promise<LedgerCheckpointRow[]> {
     if (this.#readTo === null || this.#readTo < size) {
       const readTo = Math.max(size, Math.min(size + AHEAD, this.#to))
@@ -48,7 +48,7 @@ export class StoredCheckpoints {
     return this.#taken(size)
   }
 
-  /** Some of those above the end, which should not be there: the first ones, and the last one. */
+  /** Returns some of the unexpected ones above the end: the first ones, and the last one. */
   async beyond(last: number): Promise<LedgerCheckpointRow[]> {
     const read = (keys: Keys, most: number) => readCheckpoints(this.#db, this.#orgId, keys, most)
     const first = await read({ after: this.#readTo, below: last }, MOST_BEYOND)
@@ -57,7 +57,7 @@ export class StoredCheckpoints {
     return this.#taken(last)
   }
 
-  /** Takes the sound ones up to `size` out of those that were read. */
+  /** Takes the valid rows up to `size` out of those that were read. */
   #taken(size: number): LedgerCheckpointRow[] {
     const rows = this.#rows
     const later = rows.findIndex((row) => row.size > size)
@@ -67,7 +67,7 @@ export class StoredCheckpoints {
   }
 }
 
-/** Whether a row of the history can be handed on: its note must be of the size in its key. */
+/** Returns true if the note of a row has the size in its key. */
 function isOfItsSize(row: LedgerCheckpointRow, findings: DatabaseFindings): boolean {
   if (sizeOfNote(row.note) === row.size) return true
   findings.checkpointsMismatched++
@@ -79,45 +79,45 @@ function isOfItsSize(row: LedgerCheckpointRow, findings: DatabaseFindings): bool
 const ROTATION = 'ledger.key_rotated'
 
 /**
- * Watches that the history of checkpoints has the rows that the writer leaves: at the end of the
- * commit that crosses a multiple of `CHECKPOINT_EVERY`, of the first commit of a minute and of a
- * rotation. Where a commit ends the chain does not say, but all its entries carry one time.
+ * Checks that the stored checkpoints include those that the writer stores: at the end of the commit
+ * that crosses a multiple of `CHECKPOINT_EVERY`, of the first commit of a minute and of a rotation.
+ * The chain does not mark the ends of commits, but all entries of a commit have the same time.
  */
 export class DueCheckpoints {
-  /** Since when one is due, and the time of the commit that has to leave it. */
+  /** The first entry after which one is due, and the time of its commit. */
   #due: { readonly seq: number; readonly time: string } | null = null
   #lastSeq: number
   #lastTime: string
   readonly #findings: DatabaseFindings
 
-  /** `lastSeq` and `lastTime` are those of the entry before, -1 and nothing where there is none. */
+  /** `lastSeq` and `lastTime` are those of the previous entry, or -1 and an empty text. */
   constructor(findings: DatabaseFindings, lastSeq: number, lastTime: string) {
     this.#findings = findings
     this.#lastSeq = lastSeq
     this.#lastTime = lastTime
   }
 
-  /** `kept`: whether a checkpoint is stored that ends with this entry. */
+  /** `kept` is true if a checkpoint is stored that ends with this entry. */
   entry(row: LedgerEntryRow, kept: boolean): void {
     const { seq, recorded_at: time } = row
     const follows = seq === this.#lastSeq + 1
     if (!follows) this.#due = null
     if (this.#due !== null && this.#due.time !== time) {
-      // A time that is not the hashed one is wrong itself, and says nothing about commits.
+      // A time that differs from the hashed one is invalid and says nothing about commits.
       if (entryHash(headerOf(row)) !== row.hash) return
       this.end()
     }
     if ((seq + 1) % CHECKPOINT_EVERY === 0 || (follows && this.#beginsMinute(time))) {
       this.#due ??= { seq, time }
     }
-    // By this one the old key vouches for the new.
+    // The old key signs the new one with this checkpoint.
     if (row.kind === ROTATION && !kept) this.#findings.add(seq, 'checkpoint_missing', ROTATION)
     if (kept) this.#due = null
     this.#lastSeq = seq
     this.#lastTime = time
   }
 
-  /** The last commit has ended. */
+  /** Ends the last commit. */
   end(): void {
     if (this.#due !== null) this.#findings.add(this.#due.seq, 'checkpoint_missing')
     this.#due = null

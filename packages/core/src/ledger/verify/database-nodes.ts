@@ -7,9 +7,9 @@ import { readNodes } from '../store/pages.ts'
 
 const LOT = 256
 
-/** The inner nodes that the entries give, compared with the stored ones as they close. */
+/** Compares the inner nodes of the entries with the stored ones. */
 export class NodeCheck {
-  /** How many nodes of a level have closed. */
+  /** Number of completed nodes per level. */
   readonly #closed: number[] = []
   readonly #from: number
   #waiting: TreeNode[] = []
@@ -17,7 +17,7 @@ export class NodeCheck {
   readonly #orgId: string
   readonly #findings: DatabaseFindings
 
-  /** `from`: how many leaves are taken as given. */
+  /** `from` is the number of leaves that are assumed to be correct. */
   constructor(db: Database<CoreTables>, orgId: string, from: number, findings: DatabaseFindings) {
     this.#db = db
     this.#orgId = orgId
@@ -25,14 +25,14 @@ export class NodeCheck {
     this.#findings = findings
   }
 
-  /** The next root of 256^level leaves. */
+  /** Adds the next root of 256^level leaves. */
   add(level: number, hash: string): void {
     const idx = this.#closed[level] ?? Math.floor(this.#from / TILE_WIDTH ** level)
     this.#closed[level] = idx + 1
     this.#waiting.push({ level, idx, hash })
   }
 
-  /** Compares nodes that closed: some at a time, since a page of entries has few; `all` at the end. */
+  /** Compares completed nodes: in batches, since a page of entries has few; `all` at the end. */
   async compare({ all }: { readonly all: boolean }): Promise<void> {
     if (!all && this.#waiting.length < LOT) return
     const nodes = this.#waiting
@@ -44,7 +44,10 @@ export class NodeCheck {
     }
   }
 
-  /** Finds nodes beyond those of a tree of `size` leaves; `stored` is how many there are from the cut on. */
+  /**
+   * Reports nodes beyond those of a tree of `size` leaves; `stored` is their number from the cut
+   * on.
+   */
   compareCount(size: number, stored: number): void {
     let expected = 0
     for (let span = TILE_WIDTH; span <= size; span *= TILE_WIDTH) {

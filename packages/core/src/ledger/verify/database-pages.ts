@@ -4,31 +4,33 @@ import { BESIDE_PAYLOAD, bounded, MAX_READ_BYTES } from '../store/store.ts'
 import { COPIES } from './database-rows.ts'
 import type { Keys } from '../store/pages.ts'
 
-/** From where a page is read. */
+/** The start of a page. */
 export interface Place extends Keys {
-  /** Whether more rows of the number `after` may follow: nothing keeps them apart where the key was dropped. */
+  /**
+   * True if more rows of the number `after` may follow, which is possible without the primary key.
+   */
   readonly again: boolean
 }
 
 type Db = Database<CoreTables>
 
-/** Bytes of a payload that is read with its page; a larger one is read by itself. */
+/** Maximum bytes of a payload that is read with its page; larger ones are read individually. */
 const PAGED_BYTES = 16 * 1024
 
-/** Bytes of any other column: names and hashes are shorter. */
+/** Maximum bytes of any other column: names and hashes are shorter. */
 const MAX_TEXT_BYTES = 4096
 
-/** All of them are compared with something, and nothing is empty. */
+/** All of them are compared with non-empty values. */
 const COLUMNS = [...BESIDE_PAYLOAD, ...COPIES].map((name) =>
   name === 'seq' || name === 'org_id' ? name : bounded(name, MAX_TEXT_BYTES),
 )
 
-/** In the place of a payload that is to be read by itself: no payload is empty. */
+/** Placeholder of a payload that is read individually: no payload is empty. */
 const APART = ''
 
 /**
- * Up to `limit` entries in order, with the copies of payload fields that filters use. Large payloads
- * are left out (`lotsOf` reads them): a page of them would not fit into the memory of a thread.
+ * Returns up to `limit` entries in order, with the copies of payload fields for filters. Large
+ * payloads are omitted (`lotsOf` reads them): a page of them would exceed the memory of a thread.
  */
 export async function readRows(
   db: Db,
@@ -48,7 +50,7 @@ export async function readRows(
   return rows
 }
 
-/** A page in lots that fit into memory: those with large payloads each by itself. */
+/** Splits a page into batches that fit into memory: those with large payloads individually. */
 export async function* lotsOf(
   db: Db,
   rows: readonly LedgerEntryRow[],
@@ -63,7 +65,7 @@ export async function* lotsOf(
   if (from < rows.length) yield rows.slice(from)
 }
 
-/** The row with its payload, unless that is larger than any. */
+/** Returns the row with its payload, unless that is larger than any valid one. */
 async function withPayload(db: Db, row: LedgerEntryRow): Promise<LedgerEntryRow> {
   const found = await db
     .selectFrom('ledger_entry')

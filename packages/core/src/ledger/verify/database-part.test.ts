@@ -48,8 +48,8 @@ describe.each(DIALECTS)('verifying a part of a ledger on %s', (dialect) => {
     expect(report.checkpoints.checked).toBeGreaterThan(2)
     expect(report.not_checked).toEqual(
       expect.arrayContaining([
-        'The entries before seq 100: the state there was taken as given.',
-        'What follows seq 399: it was not asked for.',
+        'The entries before seq 100: the state at that point was assumed to be correct.',
+        'Entries after seq 399: they were not requested.',
       ]),
     )
   })
@@ -132,7 +132,7 @@ describe.each(DIALECTS)('verifying a part of a ledger on %s', (dialect) => {
 
   test('a beginning beyond the end is refused', async () => {
     await expect(verify(SIZE)).rejects.toMatchObject({ code: 'invalid_request' })
-    await expect(verify(5, 4)).rejects.toThrow(/from_seq: must not be above to_seq/)
+    await expect(verify(5, 4)).rejects.toThrow(/from_seq: must not be greater than to_seq/)
   })
 
   test('a payload that is gone may be explained after the part', async () => {
@@ -144,7 +144,9 @@ describe.each(DIALECTS)('verifying a part of a ledger on %s', (dialect) => {
     const whole = await verifyDatabase(remit.db, id)
 
     expect(early).toMatchObject({ status: 'ok', unexplained: 1, redacted: 0 })
-    expect(early.not_checked).toContainEqual(expect.stringMatching(/^Why 1 payloads are missing/))
+    expect(early.not_checked).toContainEqual(
+      expect.stringMatching(/^The reason why 1 payloads are missing/),
+    )
     expect(whole).toMatchObject({ status: 'ok', unexplained: 0, redacted: 1 })
   })
 

@@ -7,27 +7,27 @@ import type { DatabaseFindings } from './database-report.ts'
 import type { LedgerState } from '../store/pages.ts'
 import type { ChainStart } from './types.ts'
 
-/** The entries that a verification reads, and the state from which it goes on. */
+/** The entries of a verification, and the state before them. */
 export interface Part {
-  /** Where the ledger begins: 0, or the size of its cut. */
+  /** The start of the ledger: 0, or the size of its cut. */
   readonly begin: number
   /** The first sequence number to read, and the one after the last. */
   readonly from: number
   readonly to: number
-  /** What the head counts, or else the entries themselves. */
+  /** The size of the head, or else of the entries themselves. */
   readonly size: number
   readonly start: ChainStart | undefined
 }
 
-/** Sequence numbers, both included, as a caller asks for them. */
+/** Sequence numbers of a request, both inclusive. */
 export interface SeqBounds {
   readonly from_seq?: number
   readonly to_seq?: number
 }
 
 /**
- * What of a ledger is to be read. Throws `invalid_request` for a beginning beyond the end; an end
- * beyond it is the end, and a beginning below the cut is the cut.
+ * Returns the part of a ledger to verify. Throws `invalid_request` for a start beyond the end; an
+ * end beyond the end is the end, and a start below the cut is the cut.
  */
 export async function partOf(
   db: Database<CoreTables>,
@@ -38,7 +38,7 @@ export async function partOf(
 ): Promise<Part> {
   const { head, last_seq: lastSeq } = state
   const size = isSize(head?.size) ? (head?.size ?? 0) : (lastSeq ?? -1) + 1
-  if (from_seq > to_seq) throw invalid('from_seq', 'must not be above to_seq')
+  if (from_seq > to_seq) throw invalid('from_seq', 'must not be greater than to_seq')
   if (from_seq > 0 && from_seq >= size) throw invalid('from_seq', `must be below ${size}`)
   const cut = state.cut === null ? undefined : startOf(state.cut, findings)
   const begin = cut?.size ?? 0
@@ -49,9 +49,9 @@ export async function partOf(
 }
 
 const LEFT_OVER =
-  'Entries below the cut that are still stored: pruning was interrupted, nobody reads them, and `remit ledger prune` removes them.'
+  'Entries below the cut that are still stored after an interrupted pruning: no query reads them, and `remit ledger prune` removes them.'
 
-/** The state at the cut; undefined where the row names no place. */
+/** Returns the state at the cut; undefined for an invalid row. */
 function startOf(cut: LedgerCutRow, findings: DatabaseFindings): ChainStart | undefined {
   const { size } = cut
   const wrong = (column: keyof LedgerCutRow) => findings.add(0, 'bad_cut', `the row: ${column}`)
@@ -80,7 +80,7 @@ function startOf(cut: LedgerCutRow, findings: DatabaseFindings): ChainStart | un
   }
 }
 
-/** The state in the middle, as far as what is stored gives it: a root on the way confirms it. */
+/** Returns the state in the middle from the stored rows; a root further on confirms it. */
 async function pointOf(
   db: Database<CoreTables>,
   orgId: string,
@@ -91,7 +91,7 @@ async function pointOf(
     const { vkey, ...point } = await pointAt(db, orgId, size, cut)
     return { size, ...point, ...(vkey !== null && { vkey }) }
   } catch (error) {
-    // Rows are missing, or are of a type that nobody writes.
+    // Rows are missing or have a type that the server never writes.
     if (error instanceof RangeError || error instanceof TypeError) return { size }
     throw error
   }

@@ -2,9 +2,8 @@ import { FirstErrors } from './first-errors.ts'
 import type { ChainErrorCode, ChainReport } from './report.ts'
 
 /**
- * What can be wrong in a database beside what can be wrong with the chain itself: a value of a type
- * that is never written, an index copy, the head row, and rows of history that are missing, wrong or
- * should not be there.
+ * Errors of a database in addition to those of the chain: a value of an invalid type, a wrong index
+ * copy, a wrong head, and history rows that are missing, wrong or unexpected.
  */
 export type DatabaseErrorCode =
   | ChainErrorCode
@@ -18,13 +17,13 @@ export type DatabaseErrorCode =
   | 'node_unexpected'
 
 export interface DatabaseError {
-  /** The entry where it shows: the last one under an inner node, or of a checkpoint. */
+  /** The affected entry: the last one under an inner node, or of a checkpoint. */
   readonly seq: number
   readonly code: DatabaseErrorCode
   readonly detail?: string
 }
 
-/** The report on a chain, with what only its database can show. */
+/** The report on a chain, with the errors that only its database can show. */
 export interface VerifyReport extends Omit<
   ChainReport,
   'first_invalid' | 'errors' | 'first_errors'
@@ -38,11 +37,11 @@ export interface VerifyReport extends Omit<
 }
 
 const NOT_CHECKED = [
-  'The config_version of the head: it tells servers when to read rules again, and is not part of the record.',
-  'Tables beside the ledger: current rules, keys and totals are not its record.',
+  'The config_version of the head: it invalidates the cached rules of servers and is not part of the record.',
+  'Tables other than the ledger: current rules, keys and totals are not part of the record.',
 ]
 
-/** What the database's own checks found; joins the report on the chain at the end. */
+/** The findings of the database checks; merged with the report on the chain at the end. */
 export class DatabaseFindings {
   readonly #errors = new FirstErrors<DatabaseError>()
   nodesChecked = 0
@@ -53,10 +52,10 @@ export class DatabaseFindings {
     this.#errors.add({ seq, code, ...(detail !== undefined && { detail }) })
   }
 
-  /** Sentences about what this verification left out. */
+  /** Limits of this verification. */
   readonly notChecked: string[] = []
 
-  /** Both reports as one: where two errors show at one entry, the chain's comes first. */
+  /** Merges both reports: for two errors of one entry, that of the chain comes first. */
   join(chain: ChainReport): VerifyReport {
     const { list, ofEachCode, count } = this.#errors
     const both = new FirstErrors<DatabaseError>()

@@ -1,15 +1,15 @@
 import type { LedgerEntryRow } from '../../db/schema.ts'
 
 const TEXTS = ['org_id', 'prev_hash', 'hash', 'recorded_at', 'kind', 'commitment'] as const
-/** What filters find by: copies of what the payload says. */
+/** Copies of payload fields that filters use. */
 export const COPIES = ['agent_id', 'actor_id', 'action', 'decision'] as const
 const OPTIONAL_TEXTS = ['salt', 'payload', ...COPIES] as const
 
 type Column = keyof LedgerEntryRow
 
 /**
- * The first column with a value of a type that is never written, or null. SQLite stores whatever it
- * is given, and a BLOB with the bytes of a text would be hashed like that text.
+ * Returns the first column with a value of an invalid type, or null. SQLite stores any type, and a
+ * BLOB with the bytes of a text would be hashed like that text.
  */
 export function oddColumn(row: LedgerEntryRow): Column | null {
   if (areTexts(row)) return null
@@ -21,7 +21,7 @@ export function oddColumn(row: LedgerEntryRow): Column | null {
   return null
 }
 
-// Spelled out: through a list of names it takes five times as long, for every row.
+// Written out: a loop over names takes five times as long, for every row.
 const areTexts = (row: LedgerEntryRow): boolean =>
   Number.isSafeInteger(row.seq) &&
   typeof row.org_id === 'string' &&
@@ -39,7 +39,10 @@ const areTexts = (row: LedgerEntryRow): boolean =>
 
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 
-/** The row with text in every column, so that the walk over the chain can go on past an odd one. */
+/**
+ * Returns the row with text in every column, so that the verification can continue after an invalid
+ * one.
+ */
 export function asText(row: LedgerEntryRow): LedgerEntryRow {
   const texts = (names: readonly Column[]) =>
     names.map((name) => [name, row[name] === null ? null : `${row[name]}`] as const)
@@ -47,8 +50,8 @@ export function asText(row: LedgerEntryRow): LedgerEntryRow {
 }
 
 /**
- * The first index column that is not what the payload says, or null. Nothing is answered from these
- * columns, but filters find by them. Once a payload is erased its copies must be gone as well.
+ * Returns the first index column that differs from the payload, or null. Responses do not contain
+ * these columns, but filters use them. Copies of an erased payload must be erased too.
  */
 export function wrongCopy(row: LedgerEntryRow): Column | null {
   if (row.payload !== null && saysTheSame(row.payload, row)) return null
@@ -62,9 +65,9 @@ type Copies = { readonly [name in (typeof COPIES)[number]]: unknown }
 const NOTHING: Copies = { agent_id: null, actor_id: null, action: null, decision: null }
 
 /**
- * Whether a payload has exactly these values, seen from its text: canonical JSON has its members in a
- * fixed order, and an unescaped quote cannot stand inside a string. True is certain; false is not,
- * and leaves it to parsing, which takes longer than hashing the payload.
+ * Checks that a payload has exactly these values, by its text: canonical JSON has its members in a
+ * fixed order, and an unescaped quote cannot occur inside a string. True is certain; false requires
+ * parsing, which takes longer than hashing the payload.
  */
 function saysTheSame(payload: string, copies: Pick<LedgerEntryRow, keyof Copies>): boolean {
   let at = pass(payload, 0, '{"action":', copies.action)
@@ -73,7 +76,7 @@ function saysTheSame(payload: string, copies: Pick<LedgerEntryRow, keyof Copies>
   at = payload.indexOf('"', at + ',"type":"'.length)
   at = pass(payload, at, '"},"agent_id":', copies.agent_id)
   if (at < 0 || !payload.startsWith(',"data":{', at)) return false
-  // The data may hold such members too, but only the last ones are those of the payload itself.
+  // The data may contain such members too, but only the last ones are those of the payload itself.
   let end = payload.length - 1
   if (payload.charCodeAt(end) !== CLOSED) return false
   end = passBack(payload, end, ',"resource":')
@@ -86,18 +89,21 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const CLOSED = 0x7d
 
-/** The position behind a label and a value that stand at `at`; -1 if they do not, or may not. */
+/** Returns the position after a label and a value at `at`; -1 if they differ, or may differ. */
 function pass(text: string, at: number, label: string, value: string | null): number {
   if (at < 0 || !text.startsWith(label, at)) return -1
   const from = at + label.length
   if (value === null) return text.startsWith('null', from) ? from + 4 : -1
   if (text.charCodeAt(from) !== QUOTE || !text.startsWith(value, from + 1)) return -1
   const to = from + 1 + value.length
-  // The text ends at its first quote; one with an escape in it stands for another value.
+  // The text ends at its first quote; a text with an escape has another value.
   return text.indexOf('"', from + 1) === to && !value.includes('\\') ? to + 1 : -1
 }
 
-/** Where a label begins whose value, a text without escapes or null, ends before `end`; -1 if none does. */
+/**
+ * Returns the start of a label whose value, a text without escapes or null, ends before `end`; -1
+ * for none.
+ */
 function passBack(text: string, end: number, label: string): number {
   let from = end - 4
   if (text.charCodeAt(end - 1) === QUOTE) {

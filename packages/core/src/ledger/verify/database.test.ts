@@ -94,7 +94,7 @@ describe.each(DIALECTS)('a ledger of two pages on %s', (dialect) => {
   })
 
   test('says so when it looked inside every payload', async () => {
-    const sentence = expect.stringMatching(/^Whether payloads are well-formed/)
+    const sentence = expect.stringMatching(/^The structure of the payloads/)
 
     const plain = await verifyDatabase(remit.db, orgId)
     const deep = await verifyDatabase(remit.db, orgId, { deep: true })
@@ -315,7 +315,7 @@ describe.each(DIALECTS)('what only the database shows, on %s', (dialect) => {
   test('a tail that was cut is not hidden by what else it left behind', async () => {
     const errors = await errorsAfter((tx) => cutFrom(tx, orgId, 500))
 
-    expect(errors[0]).toBe('500 truncated the head counts 512 entries')
+    expect(errors[0]).toBe('500 truncated the ledger head has the size 512')
   })
 })
 

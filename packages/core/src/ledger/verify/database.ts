@@ -20,15 +20,20 @@ import { createChainVerifier } from './chain.ts'
 import type { ChainVerifier } from './chain.ts'
 
 export interface VerifyDatabaseOptions extends SeqBounds {
-  /** Verifier keys as text, fetched from outside the database. Without them nothing is anchored. */
+  /**
+   * Verifier keys as text, from outside the database. Without them, the result has no trust anchor.
+   */
   readonly vkeys?: readonly string[]
-  /** Checkpoint notes that were kept outside the database, receipts among them. */
+  /** Checkpoint notes that were stored outside the database, including receipts. */
   readonly checkpoints?: readonly string[]
-  /** Told after each page how many of how many entries are done. */
+  /** Called after each page with the number of processed entries and the total. */
   readonly onProgress?: (done: number, total: number) => void
-  /** Told of each entry that has a number once it was looked at, with text in every column that should have it. */
+  /** Called for each entry with a number after its check, with text in every text column. */
   readonly onEntry?: (row: LedgerEntryRow) => void
-  /** Also parse every payload and compare it with its canonical form: about three times the time. */
+  /**
+   * Also parse every payload and compare it with its canonical form: takes about three times as
+   * long.
+   */
   readonly deep?: boolean
 }
 
@@ -38,12 +43,12 @@ const MAX_RUNS = 3
 type Db = Database<CoreTables>
 
 /**
- * Verifies an organization's ledger up to the size that its head has now: every entry, index copy,
- * checkpoint and inner node, and the head itself. It begins at genesis or, where the ledger was pruned,
- * at its cut; `from_seq` and `to_seq` (both included) ask for a part, and the report says what was left
- * out. Entries are final, so it takes no lock, and what is appended meanwhile is neither read nor missed.
- * Throws `NoteError` for a key, `CheckpointError` for a checkpoint that is none, `invalid_request` for a
- * part beyond the end, and whatever reading the database throws.
+ * Verifies the ledger of an organization up to the current size of its head: every entry, index
+ * copy, checkpoint and inner node, and the head itself. Starts at genesis or at the cut of a pruned
+ * ledger; `from_seq` and `to_seq` (both inclusive) select a part, and the report lists the
+ * omissions. Entries are final, so no lock is taken, and later appends do not matter. Throws
+ * `NoteError` for a key, `CheckpointError` for an invalid checkpoint, `invalid_request` for a part
+ * beyond the end, and errors of the database.
  */
 export async function verifyDatabase(
   db: Db,
@@ -56,8 +61,8 @@ export async function verifyDatabase(
     const part = await partOf(db, orgId, state, options, findings)
     const report = await new DatabaseWalk(db, orgId, options, state, part, findings).run()
     if (report.status !== 'tampered' || run === MAX_RUNS) return report
-    // A payload that was erased meanwhile is explained by an entry that this walk did not reach, and
-    // what was pruned meanwhile is not missing.
+    // A payload that was erased meanwhile is explained by an entry beyond this verification, and
+    // entries that were pruned meanwhile are not missing.
     const isPruned = (await findCut(db, orgId))?.size !== state.cut?.size
     if (!isPruned && !(await hasErasureSince(db, orgId, part.size))) return report
   }
@@ -74,7 +79,7 @@ class DatabaseWalk {
   readonly #stored: StoredCheckpoints
   readonly #nodes: NodeCheck
   readonly #chain: ChainVerifier
-  /** What the next entry should have; beyond a gap the nodes cannot be computed. */
+  /** Expected number of the next entry; after a gap the nodes cannot be computed. */
   #next: number
   #whole = true
   #lastTime: string | null = null
@@ -97,7 +102,7 @@ class DatabaseWalk {
     this.#next = part.from
     const { start, from, begin, to } = part
     this.#due = new DueCheckpoints(findings, from - 1, start?.recorded_at ?? '')
-    // The checkpoint at the cut comes along; one where a part begins may be of another key.
+    // The checkpoint at the cut is included; one at the start of a part may have another key.
     const known = from === begin ? from - 1 : from
     const after = from === 0 ? null : known
     this.#stored = new StoredCheckpoints(db, orgId, { after, to }, findings)
@@ -128,19 +133,19 @@ class DatabaseWalk {
     for (;;) {
       const kept = await this.#reach(rows, done === 0)
       const last = rows.at(-1)?.seq ?? after
-      // A page full of one number must not be read for ever.
+      // A page of rows with one number must not be read forever.
       const again = last !== after
       after = last
-      // PostgreSQL reads the next ones while these are hashed.
+      // PostgreSQL reads the next page while this one is hashed.
       const next = rows.length < PAGE ? null : read(after, again)
-      // Whoever ends this meanwhile does not wait for them.
+      // An early end of the iteration does not wait for it.
       next?.catch(() => undefined)
       for await (const lot of lotsOf(this.#db, rows)) {
         for (const row of this.#sound(lot)) this.#row(row, kept)
       }
       done += rows.length
       onProgress?.(done, to - from)
-      // SQLite answers without giving the event loop a turn.
+      // SQLite returns without yielding to the event loop.
       await setImmediate()
       rows = (await next) ?? []
       await this.#nodes.compare({ all: next === null })
@@ -148,7 +153,7 @@ class DatabaseWalk {
     }
   }
 
-  /** Hands on the checkpoints that some entries reach, and tells of which sizes there are. */
+  /** Passes on the checkpoints of some entries, and returns their sizes. */
   async #reach(rows: readonly LedgerEntryRow[], first: boolean): Promise<ReadonlySet<number>> {
     const kept = new Set<number>()
     const last = rows.at(-1)
@@ -158,7 +163,7 @@ class DatabaseWalk {
       this.#chain.checkpoint(note)
     }
     const { begin, from } = this.#part
-    // Entries that would tell that it is due are gone, but every cut is at a kept one.
+    // The entries that make it due are gone, but every cut is at a stored one.
     if (first && begin > 0 && from === begin && !kept.has(begin)) {
       this.#findings.add(begin, 'checkpoint_missing', 'of the cut')
     }
@@ -166,8 +171,8 @@ class DatabaseWalk {
   }
 
   /**
-   * The rows with text in every column that should have it, after a look at each alone. A pass of its
-   * own: in one loop with the hashing it takes twice the time.
+   * Returns the rows with text in every text column, after a check of each. A separate pass: in one
+   * loop with the hashing it takes twice the time.
    */
   #sound(given: readonly LedgerEntryRow[]): LedgerEntryRow[] {
     let next = this.#next
@@ -196,13 +201,13 @@ class DatabaseWalk {
     this.#lastTime = row.recorded_at
   }
 
-  /** A record of pruning must be that of the cut, or of one before it. */
+  /** A record of pruning must be that of the cut, or of an earlier one. */
   #pruned({ seq, payload }: LedgerEntryRow): void {
     const { cut, origin } = parsePayload(payload ?? '')?.data ?? {}
     const { begin } = this.#part
     if (cut === begin) this.#origin = origin
     else if (typeof cut === 'number' && cut > begin) {
-      this.#findings.add(seq, 'bad_cut', `the ledger begins at seq ${begin}, not at ${cut}`)
+      this.#findings.add(seq, 'bad_cut', `the ledger starts at seq ${begin}, not at ${cut}`)
     }
   }
 
@@ -210,14 +215,14 @@ class DatabaseWalk {
     const { head, last_seq: lastSeq, last_checkpoint: lastCheckpoint } = this.#state
     const { begin, from, to, size } = this.#part
     if (to < size) return this.#findings.join(this.#chain.finish({ stopped: true }))
-    // Checkpoints beyond the end were there when the head was read: no append explains them.
+    // Checkpoints beyond the end existed when the head was read: no append explains them.
     if (lastCheckpoint !== null && lastCheckpoint > (after ?? -1) + 1) {
       for (const { note } of await this.#stored.beyond(lastCheckpoint)) this.#chain.checkpoint(note)
     }
     this.#due.end()
     if (this.#state.beyond > 0) {
       const isNumbered = lastSeq !== null && lastSeq >= size
-      const which = isNumbered ? `up to seq ${lastSeq}` : 'whose seq is no number'
+      const which = isNumbered ? `up to seq ${lastSeq}` : 'with a seq that is not a number'
       this.#findings.add(size, 'beyond_head', `entries ${which}`)
     }
     if (head === null) {
@@ -234,7 +239,7 @@ class DatabaseWalk {
     )
   }
 
-  /** What the walk over the chain does not compare of the head. */
+  /** Checks the parts of the head that the chain does not cover. */
   #head(head: LedgerHeadRow): void {
     const wrong = (column: keyof LedgerHeadRow) =>
       this.#findings.add(Math.max(0, this.#part.size - 1), 'head_mismatch', column)

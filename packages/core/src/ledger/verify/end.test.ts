@@ -45,7 +45,7 @@ describe('the end of the chain', () => {
     const outside = check(chain, { rows: cut, head: repaired, external: [chain.notes[20]!] })
 
     expect(inside).toMatchObject({ status: 'ok', truncation_checked: false })
-    expect(inside.not_checked.join(' ')).toContain('A return to an older signed state')
+    expect(inside.not_checked.join(' ')).toContain('A rollback to an older signed state')
     expect(outside).toMatchObject({ status: 'behind_checkpoint', error_count: 1 })
   })
 
@@ -70,10 +70,8 @@ describe('the end of the chain', () => {
     expect(not_checked).toContainEqual(
       expect.stringMatching(
         sizes.length === 0
-          ? /^Whether entries are missing at the end: no checkpoint from outside/
-          : new RegExp(
-              `^Whether entries after the first ${Math.max(...agreeing)} are missing at the end`,
-            ),
+          ? /^Missing entries at the end: no external checkpoint/
+          : new RegExp(`^Missing entries after the first ${Math.max(...agreeing)}:`),
       ),
     )
   })
@@ -128,7 +126,7 @@ describe('the end of the chain', () => {
       error_count: 0,
       truncation_checked: false,
     })
-    expect(report.not_checked.join(' ')).toContain('the source ended there, before its end')
+    expect(report.not_checked.join(' ')).toContain('the source ended there, before its signed end')
   })
 
   test('not asked for says nothing about checkpoints beyond', () => {
@@ -267,7 +265,7 @@ describe('erasure', () => {
     const report = check(withErasure, { rows: without(2).slice(0, 5), stopped: true })
 
     expect(report.status).toBe('ok')
-    expect(report.not_checked.join(' ')).toContain('Why 1 payloads are missing')
+    expect(report.not_checked.join(' ')).toContain('The reason why 1 payloads are missing')
   })
 })
 

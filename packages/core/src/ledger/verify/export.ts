@@ -9,20 +9,20 @@ import type { ChainReport } from './report.ts'
 export { formatCheckpointLine, formatEntryLine, formatHeaderLine } from '../read/export-lines.ts'
 
 export interface VerifyExportOptions {
-  /** The key to trust, fetched from outside the ledger. Without it nothing is anchored. */
+  /** The trusted key, from outside the ledger. Without it, the result has no trust anchor. */
   readonly vkey?: string
-  /** Checkpoint notes that were kept outside. */
+  /** External checkpoint notes. */
   readonly checkpoints?: readonly string[]
-  /** Told of the first line, before anything is compared; what it throws ends the verification. */
+  /** Called with the first line before any comparison; an exception aborts the verification. */
   readonly onHeader?: (header: ExportHeader) => void
   /** Also parse every payload. */
   readonly deep?: boolean
 }
 
 /**
- * Verifies an export line by line (without their newlines, see `exportLines`). The report is the
- * same as for the ledger itself; `incomplete` when the file ends without its checkpoint line.
- * Throws `NoteError` for a `vkey` that is no verifier key, and whatever reading the lines throws.
+ * Verifies an export line by line (without newlines, see `exportLines`). The report is the same as
+ * for the ledger itself; `incomplete` if the file ends without its checkpoint line. Throws
+ * `NoteError` for an invalid `vkey`, and errors of reading the lines.
  */
 export async function verifyExport(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -56,7 +56,7 @@ function beginReading(line: string, options: VerifyExportOptions): Reading {
 class Reading {
   readonly #verifier: ChainVerifier
   readonly #header: ExportHeader | null
-  /** The last line could not be read; harmless only if the file was cut there. */
+  /** The last line is invalid; harmless only if the file was truncated there. */
   #unread = false
   #ended = false
 
@@ -67,7 +67,7 @@ class Reading {
   }
 
   line(text: string): void {
-    if (this.#unread || this.#ended) this.#verifier.malformed('this is not a line of an export')
+    if (this.#unread || this.#ended) this.#verifier.malformed('the line is not valid in an export')
     this.#unread = false
     const line = this.#header && !this.#ended ? parseExportLine(text) : null
     if (line?.type === 'entry') {
@@ -83,7 +83,7 @@ class Reading {
 
   finish(): ChainReport {
     const { from_seq: from = 0, start, partial = false } = this.#header ?? {}
-    // Without the state before its first entry, nothing leads from the entries to the signed root.
+    // Without the state before its first entry, the entries cannot be connected to the signed root.
     const detached = from > 0 && start === undefined
     return this.#verifier.finish({
       incomplete: !this.#ended || detached,

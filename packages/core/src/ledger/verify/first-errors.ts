@@ -6,8 +6,8 @@ interface Placed {
 }
 
 /**
- * Errors by sequence number, however late each is found: the first hundred of all and the first of each
- * code, so that no number of errors can hide one of another kind. Counts them all.
+ * Collects errors by sequence number in any order: the first hundred and the first of each code, so
+ * that many errors cannot hide one of another kind. Counts them all.
  */
 export class FirstErrors<E extends Placed> {
   /** In order. */
@@ -36,7 +36,7 @@ export class FirstErrors<E extends Placed> {
     return [...this.#ofCode.values()]
   }
 
-  /** The first of all, and of those at the same entry the one that was found first. */
+  /** The first error; of several at one entry, the one that was found first. */
   get first(): E | null {
     return this.#kept[0] ?? null
   }
@@ -45,7 +45,7 @@ export class FirstErrors<E extends Placed> {
     const kept = this.#kept
     const last = kept.at(-1)
     if (kept.length === KEPT_ERRORS && last && error.seq >= last.seq) return
-    // Nearly all are found in order.
+    // Nearly all errors arrive in order.
     const at = kept.findLastIndex(({ seq }) => seq <= error.seq) + 1
     kept.splice(at, 0, error)
     if (kept.length > KEPT_ERRORS) kept.pop()

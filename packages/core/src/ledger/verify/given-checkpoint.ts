@@ -2,7 +2,7 @@ import { readCheckpoint } from '../format/checkpoint.ts'
 import type { Checkpoint } from '../format/checkpoint.ts'
 import { NoteError, parseVerifierKey, verifyNote } from '../format/note.ts'
 
-/** Whether one of some keys, as verifier keys, signed a note. What is no such key has signed nothing. */
+/** Returns true if one of the verifier keys signed a note. Invalid keys are ignored. */
 export function isSignedByAny(note: string, vkeys: Iterable<string>): boolean {
   for (const vkey of vkeys) {
     try {
@@ -16,14 +16,14 @@ export function isSignedByAny(note: string, vkeys: Iterable<string>): boolean {
 }
 
 export interface GivenCheckpoint extends Checkpoint {
-  /** As it was signed. */
+  /** The exact signed text. */
   readonly note: string
 }
 
 /**
- * Reads a checkpoint that somebody hands in; null for what is none. Its line ends may have changed on
- * the way: shells drop the last newline, tools add one, mail and editors write CRLF. What is stored has
- * come no such way, and must be a note to the byte.
+ * Parses an external checkpoint; null for an invalid one. Line ends may have changed: shells drop
+ * the last newline, tools add one, mail and editors write CRLF. Stored notes, in contrast, must
+ * match byte by byte.
  */
 export function readGivenCheckpoint(text: string): GivenCheckpoint | null {
   const note = `${text.replaceAll('\r\n', '\n').trimEnd()}\n`

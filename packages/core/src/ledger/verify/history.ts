@@ -7,7 +7,7 @@ import type { ChainVerifierOptions } from './types.ts'
 
 type Data = EntryPayload['data']
 
-/** What a restore lost, and the key that signed it last where that is recorded. */
+/** The loss of a restore, and the last signing key if it is recorded. */
 export interface Loss extends Recovery {
   readonly vkey: string | null
 }
@@ -15,13 +15,13 @@ export interface Loss extends Recovery {
 const KEPT = 100
 
 /**
- * What a chain tells of its own past: what was pruned from its beginning, and what a restore from a
- * backup lost of an earlier history.
+ * The recorded history of a chain: prunings at its start, and entries lost in restores from
+ * backups.
  */
 export class ChainHistory {
   readonly #pruned: { readonly seq: number; readonly cut: number }[] = []
   readonly #recovered: Loss[] = []
-  /** The entry that names the state where the verification begins. */
+  /** The entry that records the state at the start of the verification. */
   #record: number | null = null
   readonly #options: ChainVerifierOptions
   readonly #checkpoints: ChainCheckpoints
@@ -41,17 +41,17 @@ export class ChainHistory {
     return this.#recovered.map(({ seq, lost }) => ({ seq, lost }))
   }
 
-  /** The loss of a history with a tree of this size, where one is recorded. */
+  /** Returns the recorded loss of a history with a tree of this size. */
   lossOf(size: number): Loss | undefined {
     return this.#recovered.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
   }
 
-  /** The entry that records why the chain begins where it does; null if none was seen. */
+  /** The entry that records the start of the chain; null if there was none. */
   get record(): number | null {
     return this.#record
   }
 
-  /** An entry `ledger.pruned`. */
+  /** Handles an entry `ledger.pruned`. */
   prune(seq: number, data: Data): void {
     const { cut } = data
     if (typeof cut !== 'number' || !isSize(cut) || cut === 0 || cut > seq) {
@@ -65,7 +65,7 @@ export class ChainHistory {
     keep(this.#pruned, { seq, cut })
   }
 
-  /** An entry `ledger.recovered`. */
+  /** Handles an entry `ledger.recovered`. */
   recover(seq: number, data: Data): void {
     const { from_seq, to_seq } = (data['lost'] ?? {}) as Partial<Recovery['lost']>
     if (!isSize(from_seq) || !isSize(to_seq)) return
@@ -74,7 +74,7 @@ export class ChainHistory {
     keep(this.#recovered, { seq, lost, vkey: typeof vkey === 'string' ? vkey : null })
   }
 
-  /** The end of the chain: what should have been recorded by now was not. */
+  /** Ends the chain: reports records that are missing. */
   end(): void {
     const { start } = this.#options
     if (start?.pruned === true && this.#record === null) {
@@ -82,7 +82,7 @@ export class ChainHistory {
     }
   }
 
-  /** The members that do not say what is known of the place where the verification begins. */
+  /** Returns the members that contradict the known state at the start of the verification. */
   #differences(data: Data): string[] {
     const { start, ledger_id } = this.#options
     const wanted = {

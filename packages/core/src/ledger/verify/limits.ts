@@ -3,7 +3,7 @@ import type { Recovery } from './report.ts'
 
 interface Facts {
   readonly from: number
-  /** The entry that records why nothing is before `from`. */
+  /** The entry that records why no entries precede `from`. */
   readonly recorded: number | null
   readonly recovered: readonly Recovery[]
   readonly size: number
@@ -13,27 +13,29 @@ interface Facts {
   readonly deep: boolean
   readonly pinned: boolean
   readonly redacted: number
-  /** Missing payloads for which a reason may lie further on. */
+  /** Missing payloads that a later entry may explain. */
   readonly unexplained: number
   readonly checkpoints: ChainCheckpoints
 }
 
 /**
- * What a verification did not look at or cannot see, in plain sentences. A verdict without them
- * would promise more than arithmetic can keep.
+ * Returns the limits of a verification as sentences, so that the result does not promise too much.
  */
 export function notChecked(facts: Facts): string[] {
   const { from, size, checkpoints, redacted, unexplained } = facts
   const { externalSize, uncompared } = checkpoints
   const list = [
-    'Whether what was recorded is true and complete, times included: only that it was not changed.',
+    'The truth and completeness of the recorded data, including times: verification shows only that it was not changed.',
   ]
   const say = (applies: boolean, sentence: string) => {
     if (applies) list.push(sentence)
   }
 
   if (facts.recorded === null) {
-    say(from > 0, `The entries before seq ${from}: the state there was taken as given.`)
+    say(
+      from > 0,
+      `The entries before seq ${from}: the state at that point was assumed to be correct.`,
+    )
   } else {
     list.push(
       `The entries before seq ${from}: they were pruned, as entry ${facts.recorded} records, and are in the export that it names.`,
@@ -44,33 +46,33 @@ export function notChecked(facts: Facts): string[] {
       `The entries ${lost.from_seq} to ${lost.to_seq} of an earlier history: lost in a restore from a backup, as entry ${seq} records.`,
     )
   }
-  say(facts.incomplete, `What follows seq ${size - 1}: the source ended there, before its end.`)
-  say(facts.stopped, `What follows seq ${size - 1}: it was not asked for.`)
-  say(facts.continues, `What follows seq ${size - 1}: it was left out on purpose.`)
+  say(
+    facts.incomplete,
+    `Entries after seq ${size - 1}: the source ended there, before its signed end.`,
+  )
+  say(facts.stopped, `Entries after seq ${size - 1}: they were not requested.`)
+  say(facts.continues, `Entries after seq ${size - 1}: the export is a partial export.`)
   say(
     !facts.pinned,
-    'Who signed: no trusted key was given, and a rewritten ledger would name a key of its own.',
+    'The signer: no trusted key was given, and a rewritten ledger would name its own key.',
   )
   const isEnd = !facts.stopped && !facts.incomplete && !facts.continues
-  say(
-    isEnd && externalSize < 0,
-    'Whether entries are missing at the end: no checkpoint from outside agreed.',
-  )
+  say(isEnd && externalSize < 0, 'Missing entries at the end: no external checkpoint matched.')
   say(
     isEnd && externalSize >= 0,
-    `Whether entries after the first ${externalSize} are missing at the end: the newest checkpoint from outside that agreed has that size.`,
+    `Missing entries after the first ${externalSize}: the newest external checkpoint that matched has that size.`,
   )
   say(
     externalSize < 0,
-    'A return to an older signed state, or a rewrite by a holder of the signing key: only a checkpoint kept outside shows it.',
+    'A rollback to an older signed state, or a rewrite by a holder of the signing key: only an external checkpoint can detect it.',
   )
   say(
     externalSize >= 0 && externalSize < size,
-    `The entries from seq ${externalSize} on against a holder of the signing key: the newest checkpoint from outside ends there.`,
+    `A rewrite of the entries from seq ${externalSize} on by a holder of the signing key: the newest external checkpoint ends there.`,
   )
   say(
     uncompared.length > 0,
-    `The roots of ${uncompared.length} checkpoints: the tree at their size was not known.`,
+    `The roots of ${uncompared.length} checkpoints: the tree at their size was unknown.`,
   )
   say(
     checkpoints.beyond > 0,
@@ -83,8 +85,8 @@ export function notChecked(facts: Facts): string[] {
   say(redacted > 0, `The content of ${redacted} erased payloads: only their commitments remain.`)
   say(
     unexplained > 0,
-    `Why ${unexplained} payloads are missing: an entry that explains it may follow.`,
+    `The reason why ${unexplained} payloads are missing: a later entry may explain it.`,
   )
-  say(!facts.deep, 'Whether payloads are well-formed inside: only their hashes were compared.')
+  say(!facts.deep, 'The structure of the payloads: only their hashes were compared.')
   return list
 }

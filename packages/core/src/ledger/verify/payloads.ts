@@ -5,19 +5,19 @@ import type { ChainHistory } from './history.ts'
 import type { ChainKeys } from './keys.ts'
 import type { Findings } from './report.ts'
 
-/** What genesis must name, as far as the caller knows it. */
+/** The values that genesis must have, as far as the caller knows them. */
 export interface Identity {
   readonly org_id: string
   readonly ledger_id?: string
 }
 
 /**
- * The payloads of one verification: each against its commitment, and those of the ledger's own
- * entries (`ledger.*`) also for what they say about the chain: who it is, which key signs, which
- * payloads were erased, what of it is gone.
+ * Checks the payloads of one verification: each against its commitment, and those of the ledger's
+ * own entries (`ledger.*`) also for their statements about the chain: identity, signing keys,
+ * erased payloads, pruned entries.
  */
 export class ChainPayloads {
-  /** Sequence numbers whose payload is gone and not yet accounted for. */
+  /** Sequence numbers of missing payloads without an explanation so far. */
   readonly missing = new Set<number>()
   redacted = 0
   readonly #identity: Identity
@@ -46,7 +46,7 @@ export class ChainPayloads {
     const own = kind.startsWith('ledger.')
     if ((seq === 0) !== (kind === GENESIS_KIND)) this.#findings.add(seq, 'bad_genesis', kind)
     if ((salt === null) !== (payload === null)) {
-      // Half an erasure: nothing commits to what is left.
+      // A partial erasure: the remainder has no commitment.
       this.#findings.add(seq, 'commitment_mismatch')
     } else if (salt === null || payload === null) {
       // The ledger's own entries explain all others, so nothing can explain their absence.
@@ -63,7 +63,7 @@ export class ChainPayloads {
     }
   }
 
-  /** Those that stayed unexplained to the end of the chain. */
+  /** Reports those without an explanation at the end of the chain. */
   end(): void {
     for (const seq of this.missing) this.#findings.add(seq, 'payload_missing')
   }

@@ -1,6 +1,6 @@
 import { FirstErrors } from './first-errors.ts'
 
-/** What can be wrong with a chain. The table in docs/ledger-format.md explains each. */
+/** Error codes of a chain. The table in docs/ledger-format.md explains each. */
 export type ChainErrorCode =
   | 'malformed_line'
   | 'gap'
@@ -27,73 +27,79 @@ export type ChainErrorCode =
   | 'head_mismatch'
 
 export interface ChainError {
-  /** The entry where it shows: for a missing one its place, for a checkpoint its last entry. */
+  /** The affected entry: for a missing one its position, for a checkpoint its last entry. */
   readonly seq: number
   readonly code: ChainErrorCode
   readonly detail?: string
 }
 
 /**
- * `tampered` wins over `behind_checkpoint` (entries that were signed are not there), that over
- * `incomplete` (the source ended early), that over `ok`.
+ * `tampered` overrides `behind_checkpoint` (signed entries are missing), which overrides
+ * `incomplete` (the source ended early), which overrides `ok`.
  */
 export type ChainStatus = 'ok' | 'tampered' | 'incomplete' | 'behind_checkpoint'
 
-/** What holds the chain: nothing but itself, a trusted signature, a checkpoint kept outside. */
+/** The source of trust: none, a trusted signature, or an external checkpoint. */
 export type Anchor = 'none' | 'signature' | 'external'
 
 export interface ChainReport {
   readonly status: ChainStatus
-  /** `to_seq` is `from_seq` - 1 when there was no entry. */
+  /** `to_seq` is `from_seq` - 1 if there was no entry. */
   readonly checked: {
     readonly from_seq: number
     readonly to_seq: number
     readonly entries: number
   }
-  /** The last entry that was seen; seq -1 and 64 zeros before there is one. */
+  /** The last verified entry; seq -1 and 64 zeros without one. */
   readonly head: { readonly seq: number; readonly hash: string }
-  /** Merkle root over all entries up to the head; null when its beginning was not known. */
+  /** Merkle root over all entries up to the head; null if its start was unknown. */
   readonly root: string | null
   readonly anchored_by: Anchor
   /**
-   * Whether a checkpoint from outside covers the last entry and none is ahead of it. An older one does
-   * not show that nothing is missing after it, nor does a signature alone: an older copy is signed too.
+   * True if an external checkpoint covers the last entry and none is ahead of it. An older one does
+   * not show that nothing is missing after it, nor does a signature alone: an older copy is signed
+   * too.
    */
   readonly truncation_checked: boolean
-  /** Payloads that are gone and named by a later `ledger.erased` entry. */
+  /** Missing payloads that a later `ledger.erased` entry names. */
   readonly redacted: number
-  /** Payloads that are gone and may be named by an entry that follows what was read. */
+  /** Missing payloads that a later, unread entry may name. */
   readonly unexplained: number
-  /** The newest hundred entries `ledger.pruned`, and the first sequence number that each one left. */
+  /**
+   * The newest hundred entries `ledger.pruned`, with the first remaining sequence number of each.
+   */
   readonly pruned: readonly { readonly seq: number; readonly cut: number }[]
-  /** The newest hundred entries `ledger.recovered`, and what each says was lost of an earlier history. */
+  /** The newest hundred entries `ledger.recovered`, with the recorded loss of each. */
   readonly recovered: readonly Recovery[]
-  /** The error of the lowest sequence number. */
+  /** The error with the lowest sequence number. */
   readonly first_invalid: { readonly seq: number; readonly code: ChainErrorCode } | null
   /** The first hundred, by sequence number. */
   readonly errors: readonly ChainError[]
   /** The first of each code. */
   readonly first_errors: readonly ChainError[]
   readonly error_count: number
-  /** Runs of missing sequence numbers. */
+  /** Number of ranges of missing sequence numbers. */
   readonly gaps: number
   readonly checkpoints: { readonly checked: number; readonly mismatched: number }
-  /** The last entry under the last checkpoint that agreed before one did not: a wrong root says nothing of what is before. */
+  /**
+   * The last entry under the last matching checkpoint before a mismatch: a wrong root says nothing
+   * about earlier entries.
+   */
   readonly agreed_to: number
-  /** Plain sentences: what this verification says nothing about. Never empty. */
+  /** Limits of this verification as sentences. Never empty. */
   readonly not_checked: readonly string[]
 }
 
-/** A restore from a backup, as entry `seq` records it. */
+/** A restore from a backup, as recorded by entry `seq`. */
 export interface Recovery {
   readonly seq: number
   readonly lost: { readonly from_seq: number; readonly to_seq: number }
 }
 
-/** Collects errors as they are found. */
+/** Collects errors. */
 export class Findings {
   readonly #errors = new FirstErrors<ChainError>()
-  /** Errors that only say that the end is missing. */
+  /** Number of errors that only mean that the end is missing. */
   #truncations = 0
 
   add(seq: number, code: ChainErrorCode, detail?: string): void {
@@ -109,7 +115,7 @@ export class Findings {
     return this.#truncations > 0
   }
 
-  /** `incomplete` says whether the source is known to have ended early. */
+  /** `incomplete` is true if the source is known to have ended early. */
   status(incomplete: boolean): ChainStatus {
     if (this.count > this.#truncations) return 'tampered'
     if (this.#truncations > 0) return 'behind_checkpoint'

@@ -4,9 +4,9 @@ import type { StoredEntry } from '../format/entry.ts'
 import { OpenRequests } from './open-requests.ts'
 
 /**
- * Kinds that say what happened once, and not how things are: pruning takes them with it. All others
- * are carried over, so that a new kind cannot be lost by being forgotten here. `docs/entry-kinds.md`
- * has the same list, and what is carried of these all the same.
+ * Kinds of events, which pruning removes. Entries of all other kinds are state and are carried
+ * over, so that a new kind cannot be forgotten here. `docs/entry-kinds.md` has the same list, with
+ * the exceptions.
  */
 export const NOT_CARRIED = [
   'approval.*',
@@ -29,44 +29,45 @@ export const NOT_CARRIED = [
 
 const EXACT: ReadonlySet<string> = new Set(NOT_CARRIED)
 
-/** Whether entries of a kind say what happened, and not how things are. */
+/** Returns true for kinds of events, as opposed to state. */
 export const isHappening = (kind: string): boolean =>
   EXACT.has(kind) || EXACT.has(`${kind.split('.')[0]}.*`)
 
-/** Of these kinds the last one says how things are: that rules were tried, and that the server beats. */
+/** Of these kinds, the last entry is state: the last trial of rules and the last heartbeat. */
 const LAST: ReadonlySet<string> = new Set(['ledger.heartbeat', 'policy.dry_run'])
 
 /**
- * Says what a pruning carries over of the entries below its cut: those that say how things are, without
- * credentials that had ended; all that tells of requests for approval that are open at the cut; and
- * the last of some kinds. Of one that was erased it carries the header: what it said is gone, but a
- * reader must know that how things are is not all there.
+ * Selects the entries below a cut that a pruning carries over: state, without ended credentials;
+ * all entries of approval requests that are open at the cut; and the last entry of some kinds. Of
+ * an erased entry it carries the header, so that readers know that some state is missing.
  *
- * It is given them as they came about: first the ones that an earlier pruning carried over, then all
- * others. In the ledger the former stand behind what happened to them later.
+ * Entries must be added in their original order: first those that an earlier pruning carried over,
+ * then all others. In the ledger the former follow later events.
  */
 export class Carrying {
   readonly #end: string
   readonly #requests = new OpenRequests()
   readonly #last = new Map<string, CarriedEntry>()
 
-  /** `end`: the time of the cut; every entry was recorded before. */
+  /** `end` is the time of the cut; every entry was recorded before. */
   constructor(end: string) {
     this.#end = end
   }
 
-  /** Before the others, each that is carried above the cut already, and stays. */
+  /** Adds an entry that is already carried above the cut and remains. Called before `add`. */
   keep(entry: CarriedEntry | CarriedHeader): void {
     if (entry.payload !== null) this.#requests.keep(entry)
   }
 
-  /** The next entry below the cut; what to carry of it, where that does not depend on later ones. */
+  /**
+   * Adds the next entry below the cut; returns its carried form unless that depends on later ones.
+   */
   add(entry: StoredEntry): CarriedEntry | CarriedHeader | null {
     const { kind, payload } = entry
-    // Most entries are happenings: their payloads need not be read.
+    // Most entries are events: their payloads need not be parsed.
     if (isHappening(kind) && !LAST.has(kind) && !OpenRequests.reads(kind, payload)) return null
     const isCarried = kind === CARRIED_KIND
-    // The erasure of one that was carried has carried its header.
+    // The erasure of a carried entry has already carried its header.
     if (payload === null) return isHappening(kind) || isCarried ? null : toHeader(entry)
     const found = isCarried ? parseCarried(entry) : toCarry(entry)
     if (found === null) return null
@@ -79,15 +80,15 @@ export class Carrying {
     return hasEnded(found, this.#end) ? null : found
   }
 
-  /** What else to carry, once all entries were given. */
+  /** Returns the remaining entries to carry, after all entries were added. */
   rest(): CarriedEntry[] {
     return [...this.#last.values(), ...this.#requests.entries()]
   }
 }
 
 /**
- * Credentials come and go by the hour where tokens are exchanged, and say when they end. A rotation also
- * says when the one before ends, which may have been meant to last longer than its successor.
+ * Token exchange creates many short-lived credentials, whose entries contain the expiry. A rotation
+ * also contains the expiry of the old credential, which may be later than that of its successor.
  */
 function hasEnded({ kind, payload }: CarriedEntry, end: string): boolean {
   if (!kind.startsWith('credential.') || kind === 'credential.rotated') return false

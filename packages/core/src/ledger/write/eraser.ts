@@ -2,10 +2,10 @@ import type { StoredEntry } from '../format/entry.ts'
 import type { Scope } from './work.ts'
 
 /**
- * What a module does when payloads of entries are erased: it clears its own copies of what they say,
- * in the same transaction. One that throws a failure refuses the erasure.
+ * Erases a module's copies of payloads, in the transaction that erases them from entries. A failure
+ * that it throws cancels the erasure.
  */
 export interface Eraser {
-  /** The entries as they still are. */
+  /** The entries before their erasure. */
   erase(entries: readonly StoredEntry[], scope: Scope): Promise<void>
 }

@@ -11,18 +11,18 @@ import type { LedgerSigner } from '../format/signing-key.ts'
 
 type Db = Database<CoreTables>
 
-/** What the next entry and its signature are made from. */
+/** The parts of a head that the next entry and its signature depend on. */
 type End = Pick<LedgerHeadRow, 'size' | 'hash' | 'recorded_at' | 'frontier' | 'note' | 'origin'>
 
 const MAX_KNOWN = 1_000
 
 /**
- * Lets a ledger go on only from an end that its own key signed. Whoever can write to the database can
- * move a head; to sign what comes after it would be to vouch for the forgery.
+ * Continues a ledger only from an end that its own key signed. A head can be changed with write
+ * access to the database, and signing further entries would confirm the forgery.
  */
 export class HeadGuard {
   readonly #signer: LedgerSigner
-  /** Ends that this process found right, or wrote itself: most of the time nobody else wrote since. */
+  /** Ends that this process has verified or written: usually no other process wrote since. */
   readonly #known = new Map<string, End>()
 
   constructor(signer: LedgerSigner) {
@@ -30,8 +30,8 @@ export class HeadGuard {
   }
 
   /**
-   * The signer of a ledger whose head is locked; null where the head is not as that signer left it.
-   * Throws `ledger_unavailable` for a head of another key, and for one that nothing can be linked to.
+   * Returns the signer of a ledger whose head is locked; null if the head does not match its
+   * signature. Throws `ledger_unavailable` for a head with another key, and for an invalid one.
    */
   async signerFor(tx: Db, head: LedgerHeadRow): Promise<NoteSigner | null> {
     const signer = this.#signerOf(head)
@@ -42,7 +42,7 @@ export class HeadGuard {
     return signer
   }
 
-  /** Remembers an end that was signed. If it is not committed, the one that is there is looked at. */
+  /** Remembers a signed end. If it is not committed, the stored one is verified again. */
   keep(head: LedgerHeadRow): void {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(head.org_id, head)
@@ -51,25 +51,28 @@ export class HeadGuard {
   #signerOf({ origin, vkey }: LedgerHeadRow): NoteSigner {
     const signer = isOrigin(origin) ? this.#signer.forOrigin(origin) : null
     if (signer?.vkey === vkey) return signer
-    throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')
+    throw fail(
+      'ledger_unavailable',
+      'The ledger is signed with a different key than the key of this server',
+    )
   }
 }
 
-/** The end of a ledger is not what its key signed. */
+/** The error for a ledger head that does not match its signature. */
 export const forgedHead = (): Failure =>
   fail(
     'ledger_unavailable',
-    'The end of the ledger is not as its key signed it: nothing is recorded. Verify the ledger',
+    'The ledger head does not match its signature, so nothing was recorded; verify the ledger',
   )
 
-/** The row that the writer locks is gone; the entries may all be there. */
+/** The error for a missing ledger head; the entries may be complete. */
 export const missingHead = (): Failure =>
   fail(
     'ledger_unavailable',
-    'The organization has no ledger head: nothing is recorded. Verify the ledger',
+    'The organization has no ledger head, so nothing was recorded; verify the ledger',
   )
 
-/** Whether a key can bear this name. */
+/** Returns true for a valid key name. */
 const isOrigin = (value: unknown): value is string => typeof value === 'string' && isKeyName(value)
 
 const isSame = (known: End | undefined, head: End): boolean =>
@@ -86,18 +89,18 @@ function isReadable({ size, frontier, hash, recorded_at }: End): boolean {
     decodeFrontier(size, frontier)
     return isHash(hash) && isTime(recorded_at)
   } catch {
-    // Of another size, or of a type that is never written.
+    // Of another size, or of an invalid type.
     return false
   }
 }
 
-/** Whether the key signed this size with the root that the frontier gives. */
+/** Returns true if the key signed this size with the root of the frontier. */
 function isSigned({ size, frontier, note, origin }: End, { vkey }: NoteSigner): boolean {
   try {
     const signed = openCheckpoint(note, parseVerifierKey(vkey), origin)
     return signed.size === size && signed.root === rootOf(decodeFrontier(size, frontier).nodes)
   } catch (error) {
-    // A TypeError: of a type that is never written.
+    // A TypeError: an invalid type.
     const isWrong = [NoteError, CheckpointError, RangeError, TypeError].some(
       (known) => error instanceof known,
     )
@@ -106,7 +109,7 @@ function isSigned({ size, frontier, note, origin }: End, { vkey }: NoteSigner): 
   }
 }
 
-/** Whether hash and time are those of the last entry: the next one links to it, and is not earlier. */
+/** Returns true if hash and time are those of the last entry, which the next entry must link to. */
 async function isLastEntry(tx: Db, head: LedgerHeadRow): Promise<boolean> {
   const last = await tx
     .selectFrom('ledger_entry')

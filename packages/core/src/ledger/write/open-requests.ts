@@ -9,31 +9,39 @@ const CLOSING: ReadonlySet<string> = new Set([
   'approval.revoked',
 ])
 
-/** What tells of a request for approval. */
+/** The entries of an approval request. */
 interface Told {
   readonly entries: CarriedEntry[]
-  /** The last decision that names policies by which the request came so far. */
+  /** The last decision with policies that led to the request. */
   decision: CarriedEntry | null
 }
 
 /**
- * The requests for approval that entries open and none of them closes. An allow of later can rest on
- * one, or pass over it, so all that tells of it is needed then. Time alone closes none: whether it ran
- * out is a matter of when one asks, and the entry about it may come late.
+ * Approval requests that are open at the cut. A later allow can depend on one, so all of its
+ * entries are needed. Expiry alone does not close a request: it depends on the current time, and
+ * its entry may be late.
  */
 export class OpenRequests {
   readonly #open = new Map<string, Told>()
   readonly #kept = new Set<string>()
-  /** By what was carried before: one pruning may repeat what opens a request after another what closes it. */
+  /**
+   * Closed by entries that were carried before: one pruning may carry the opening entry of a
+   * request after another has carried its closing entry.
+   */
   readonly #closed = new Set<string>()
 
-  /** Whether an entry can tell of a request; told from its text, since few decisions do. */
+  /**
+   * Returns true if an entry may belong to a request, judged by its text, since few decisions do.
+   */
   static reads(kind: string, payload: string | null): boolean {
     if (kind.startsWith('approval.')) return true
     return kind === DECIDED && payload !== null && payload.includes('"decision":"needs_approval"')
   }
 
-  /** An entry of before that stays carried: whatever closes its request has to stay with it. */
+  /**
+   * Adds an entry that was carried before and remains: the closing entry of its request must remain
+   * too.
+   */
   keep(entry: CarriedEntry): void {
     const id = idIn(entry)
     if (id === null) return
@@ -41,7 +49,10 @@ export class OpenRequests {
     if (isClosing(entry)) this.#closed.add(id)
   }
 
-  /** The next entry, carried before or not. Whether it closes a request of which something stays. */
+  /**
+   * Adds the next entry, carried before or not. Returns true if it closes a request with remaining
+   * entries.
+   */
   add(entry: CarriedEntry, isCarried: boolean): boolean {
     const id = idIn(entry)
     if (id === null) return false
@@ -58,7 +69,7 @@ export class OpenRequests {
     return false
   }
 
-  /** All that tells of those that are open. */
+  /** Returns all entries of the open requests. */
   entries(): CarriedEntry[] {
     return [...this.#open.values()].flatMap(({ entries, decision }) =>
       decision === null ? entries : [decision, ...entries],
@@ -66,7 +77,7 @@ export class OpenRequests {
   }
 }
 
-/** The request that an entry tells of; null for one that tells of none, or of no open one. */
+/** Returns the request of an entry; null for none, and for closed ones. */
 function idIn({ kind, payload }: CarriedEntry): string | null {
   if (kind === DECIDED ? payload.decision !== 'needs_approval' : !kind.startsWith('approval.'))
     return null

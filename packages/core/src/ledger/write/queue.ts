@@ -1,30 +1,33 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Pending } from './transaction.ts'
 
-/** A piece of work, since when it waits (`performance.now()`), and whom to tell what became of it. */
+/** A request in the queue, with its arrival (`performance.now()`) and its promise. */
 export interface Waiting extends Pending {
   readonly since: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Turns of the event loop at most in which requests that have reached the process may join. */
+/** Maximum number of event loop turns in which arrived requests may join. */
 const MAX_TURNS = 8
-/** Milliseconds in which at least one request has to come back for the others to be waited for. */
+/** Milliseconds in which at least one request must arrive for the wait to continue. */
 const STEP_MS = 1
-/** What a commit may wait for requests, of the time that the last one took, and in milliseconds at most. */
+/**
+ * Maximum wait of a commit for requests, as a share of the duration of the last one, and in
+ * milliseconds.
+ */
 const PATIENCE = 0.5
 const MAX_PATIENCE_MS = 20
 
-/** What waits for the writer of one organization, and how much of it goes into the next commit. */
+/** The queue of the writer of one organization; decides on the size of the next commit. */
 export class Queue {
   readonly #pieces: Waiting[] = []
   readonly #maxBatch: number
-  /** Pieces that the next transaction takes at most: fewer after one that had no time for all. */
+  /** Maximum size of the next transaction: smaller after one that ran out of time. */
   #size: number
   #awaited: { readonly length: number; readonly arrived: () => void } | null = null
 
-  /** `maxBatch`: pieces in one transaction at most. */
+  /** `maxBatch` is the maximum number of requests per transaction. */
   constructor(maxBatch: number) {
     this.#maxBatch = maxBatch
     this.#size = maxBatch
@@ -39,34 +42,38 @@ export class Queue {
     if (this.#awaited && this.length >= this.#awaited.length) this.#awaited.arrived()
   }
 
-  /** The next pieces that share a transaction: all up to one that is alone, or that one. */
+  /**
+   * Returns the next requests that share a transaction: all up to an exclusive one, or that one.
+   */
   take(): Waiting[] {
     const firstAlone = this.#pieces.findIndex((pending) => pending.alone)
     const size = firstAlone === 0 ? 1 : firstAlone > 0 ? firstAlone : this.length
     const taken = this.#pieces.splice(0, Math.min(size, this.#size))
     this.#size = Math.min(this.#size * 2, this.#maxBatch)
-    // One lane runs after the other; the ledger tells things in the order in which they were decided.
+    // Lanes run one after the other; the ledger keeps the order of the decisions.
     return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
   }
 
-  /** Puts back, to the front, the pieces that a transaction had no time for; `done` others it had. */
+  /**
+   * Puts requests back to the front that a transaction had no time for; `done` others were handled.
+   */
   putBack(pieces: readonly Waiting[], done: number): void {
-    // In the order of arrival, so that no lane is overtaken for ever.
+    // In the order of arrival, so that no lane starves.
     this.#pieces.unshift(...pieces.toSorted((a, b) => a.since - b.since))
     this.#size = Math.min(Math.max(done, 1) * 2, this.#maxBatch)
   }
 
   /**
-   * Lets requests that are about to come join the commit that is about to begin: it costs as much as
-   * dozens of pieces in it. `answered` of them have just been told what became of them, `tookMs` after
-   * their commit began; who works for many at once has their next requests soon.
+   * Waits for further requests to join the next commit, which costs as much as dozens of requests
+   * in it. `answered` requests got their response just now, `tookMs` after the start of their
+   * commit; their clients often send the next ones soon.
    */
   async gather(answered: number, tookMs: number): Promise<void> {
     const all = Math.min(this.length + answered, this.#size)
     const end = performance.now() + Math.min(tookMs * PATIENCE, MAX_PATIENCE_MS)
-    // SQLite answers without giving the event loop a turn: what has arrived has not been read.
+    // SQLite returns without yielding to the event loop, so arrived requests have not been read.
     await this.#asLongAs((turn) => turn < MAX_TURNS, setImmediate)
-    // Nobody can overtake a change, so that nobody who comes behind one can join.
+    // Requests cannot overtake a change, so later ones cannot join.
     const isOpen = () => this.length < all && !this.#pieces.some(({ alone }) => alone)
     await this.#asLongAs(
       () => isOpen() && performance.now() + STEP_MS <= end,
@@ -74,7 +81,7 @@ export class Queue {
     )
   }
 
-  /** Waits step by step, until one brings nothing. */
+  /** Waits in steps until a step brings no further request. */
   async #asLongAs(goesOn: (step: number) => boolean, wait: () => Promise<unknown>): Promise<void> {
     let before = 0
     for (let step = 0; goesOn(step) && this.length > before; step++) {
@@ -83,7 +90,7 @@ export class Queue {
     }
   }
 
-  /** A step, or less where so many pieces are there before. */
+  /** Waits for one step, or less if enough requests arrive before. */
   #reaches(length: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#awaited?.arrived(), STEP_MS)

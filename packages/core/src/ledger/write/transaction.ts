@@ -32,7 +32,7 @@ import type {
   Scope,
 } from './work.ts'
 
-/** A piece of work in the queue: for a lane, or alone in its transaction. */
+/** Work in the queue: for a lane, or alone in its transaction. */
 export interface Pending {
   readonly lane: Lane<unknown, unknown> | null
   readonly job: unknown
@@ -49,7 +49,7 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
-  /** Callers as the database has them at this version and time; null where a key is gone. */
+  /** Returns the callers at this version and time; null for a key that is no longer valid. */
   recheck(
     tx: Database<CoreTables>,
     callers: readonly Caller[],
@@ -58,20 +58,23 @@ export interface TransactionDeps {
   ): Promise<Map<string, Caller | null>>
 }
 
-/** What a commit gives: a value, an error or `LATER` for each piece, and the proof that it is in. */
+/**
+ * The result of a commit: a value, an error or `LATER` for each request, and the mark to verify it.
+ */
 export interface Committed {
   readonly results: readonly unknown[]
-  /** Sequence number and hash of the first entry, or null when nothing was written. */
+  /** Sequence number and hash of the first entry, or null if nothing was written. */
   readonly mark: { readonly seq: number; readonly hash: string } | null
-  /** What to tell this process of, once it is in. */
+  /** Topics to notify in this process after the commit. */
   readonly topics: ReadonlySet<string>
-  /** Milliseconds that its decisions computed. */
+  /** Milliseconds of computing time of its decisions. */
   readonly computedMs: number
 }
 
 /**
- * One group commit: everything that the pieces decide, write and answer, linked to the chain and
- * signed, in one transaction under the organization's lock. `onDone` runs just before the commit.
+ * Runs one group commit: all decisions, entries and responses of the requests, linked to the chain
+ * and signed, in one transaction under the lock of the organization. `onDone` runs just before the
+ * commit.
  */
 export async function runTransaction(
   deps: TransactionDeps,
@@ -84,9 +87,9 @@ export async function runTransaction(
     const head = await lockHead(tx, orgId)
     if (!head) throw missingHead()
     const signer = await deps.heads.signerFor(tx, head)
-    // Only what tells of a forgery goes on from it, and is not signed.
+    // Only work that reports a forgery continues from it, unsigned.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
-    // Time never runs backwards within a chain, whatever the clock does.
+    // Time never decreases within a chain, regardless of the clock.
     const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
     const topics = new Set<string>()
     const scope: Scope = {
@@ -113,7 +116,7 @@ export async function runTransaction(
 
 const later = (a: string, b: string): string => (a > b ? a : b)
 
-/** The pieces of one transaction on their way from admission to their outcomes. */
+/** The requests of one transaction from admission to their outcomes. */
 class Run {
   readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
   readonly further: EntryDraft[] = []
@@ -129,7 +132,7 @@ class Run {
     this.batch = batch
   }
 
-  /** Refuses callers whose key has ended, and finds the answers of requests that ran before. */
+  /** Rejects callers whose key is no longer valid, and finds stored responses. */
   async admit(): Promise<void> {
     const { orgId, tx, now, configVersion } = this.scope
     const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
@@ -138,7 +141,7 @@ class Run {
       const caller = requester.caller && live.get(requester.caller.principal.id)
       this.#callers[i] = caller ?? null
       if (requester.caller && !isSameRight(requester.caller, caller)) {
-        this.outcomes[i] = fail('unauthorized', 'The key has changed while the request was waiting')
+        this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
       } else if (requester.claim) {
         const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
         if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new Replay(kept)
@@ -159,17 +162,17 @@ class Run {
         job: this.batch[i]?.job,
         caller: this.#callers[i] ?? null,
       }))
-      // What one lane writes, the next must see.
+      // The next lane must see the writes of this one.
       await this.write()
       const result: LaneResult<unknown> = await lane.run(items, this.scope, memo)
       for (const [k, i] of indices.entries()) {
-        this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} gave no outcome`)
+        this.outcomes[i] = result.outcomes[k] ?? new Error(`${lane.name} returned no outcome`)
       }
       this.further.push(...(result.further ?? []))
     }
   }
 
-  /** Sends the rows that wait to the database. */
+  /** Sends the pending rows to the database. */
   async write(): Promise<void> {
     await writeRows(this.scope.tx, this.scope.writes.splice(0))
   }
@@ -177,17 +180,17 @@ class Run {
   async alone(): Promise<void> {
     for (const [i, pending] of this.batch.entries()) {
       if (!pending.alone || this.outcomes[i]) continue
-      // What fails here takes its whole transaction with it; the writer runs each alone.
+      // An error here fails the whole transaction; the writer then runs each request alone.
       const outcome = await pending.alone.run(this.scope, this.#callers[i] ?? null).catch(asFault)
       if (pending.alone.moves && outcome.entries.length === 0)
-        throw new Fault(new Error('a change of configuration must leave an entry'))
+        throw new Fault(new Error('a configuration change must append an entry'))
       this.outcomes[i] = outcome
       this.changed ||= pending.alone.moves
     }
   }
 }
 
-/** Work broke on its own, and not over the database or the record; `cause` is its error. */
+/** The work failed by itself, not because of the database or the ledger; `cause` is its error. */
 export class Fault extends Error {
   constructor(cause: unknown) {
     super('the work failed', { cause })
@@ -203,7 +206,7 @@ const asFailure = (error: unknown): Failure => {
   throw error
 }
 
-/** Whether the key still may what it could when the request was admitted. */
+/** Returns true if the key still has the rights that it had when the request was admitted. */
 const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
   now != null &&
   (now === before || (now.plan === before.plan && isSameReach(before.principal, now.principal)))
@@ -249,7 +252,7 @@ async function record(
   return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
 }
 
-/** Whether a piece leaves nothing in this transaction. */
+/** Returns true if a request writes nothing in this transaction. */
 const leavesNothing = (
   outcome: Outcome<unknown> | Error | typeof LATER,
 ): outcome is Error | typeof LATER => outcome === LATER || outcome instanceof Error

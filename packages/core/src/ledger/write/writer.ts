@@ -18,19 +18,19 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'head
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
-  /** Pieces in one transaction at most; 1 commits every request alone. */
+  /** Maximum requests per transaction; 1 commits every request alone. */
   readonly maxBatch?: number
-  /** Pieces that may wait for an organization; more are refused. */
+  /** Maximum waiting requests per organization; more are rejected. */
   readonly maxWaiting?: number
-  /** Milliseconds that a piece may wait before it is refused. */
+  /** Milliseconds that a request may wait before it is rejected. */
   readonly maxWaitMs?: number
 }
 
 const MAX_ATTEMPTS = 6
 
 /**
- * The one place that writes ledger entries. Work of an organization waits in its queue; while one
- * transaction commits, the next batch gathers. Nobody is answered before the commit is durable.
+ * The only writer of ledger entries. Requests of an organization wait in its queue; while one
+ * transaction commits, the next batch gathers. No response is sent before the commit is durable.
  */
 export class Writer {
   readonly #options: WriterOptions
@@ -46,7 +46,7 @@ export class Writer {
     this.#heads = new HeadGuard(options.signer)
   }
 
-  /** Hands a piece of work to its lane; many share a transaction. */
+  /** Submits a request to its lane; many share a transaction. */
   submit<Job, Answer>(
     lane: Lane<Job, Answer>,
     orgId: string,
@@ -61,15 +61,15 @@ export class Writer {
     }) as Promise<Answer>
   }
 
-  /** Runs a change of configuration alone in its transaction; it must leave an entry. */
+  /** Runs a configuration change alone in its transaction; it must append an entry. */
   change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
     const work = { run: change, moves: true, evenIfForged: false }
     return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
   }
 
   /**
-   * Runs work that no decision reads from a snapshot alone in its transaction. With `evenIfForged`, for
-   * what tells of a forged end of the ledger, it is recorded after that too, and not signed.
+   * Runs work that no decision reads from a snapshot alone in its transaction. With `evenIfForged`,
+   * for entries that report a forged ledger head, it is recorded after such a head too, unsigned.
    */
   work<Answer>(
     orgId: string,
@@ -81,12 +81,12 @@ export class Writer {
     return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
   }
 
-  /** Whom to tell of entries; once, at boot. */
+  /** Sets the observers of entries. Called once, at boot. */
   use(observers: readonly EntryObserver[]): void {
     this.#observers = observers
   }
 
-  /** Refuses new work and resolves when all queues are empty. */
+  /** Rejects new work and resolves when all queues are empty. */
   async drain(): Promise<void> {
     this.#closed = true
     while (this.#running.size > 0) await Promise.all(this.#running.values())
@@ -126,12 +126,14 @@ export class Writer {
     const oldest = performance.now() - (this.#options.maxWaitMs ?? 20_000)
     return batch.filter((pending) => {
       if (pending.since >= oldest) return true
-      pending.reject(fail('deadline_exceeded', 'The request waited too long; nothing was done'))
+      pending.reject(
+        fail('deadline_exceeded', 'The request waited too long in the queue; nothing was changed'),
+      )
       return false
     })
   }
 
-  /** Answers what was done, and gives the pieces that there was no time for. */
+  /** Resolves the handled requests, and returns those that there was no time for. */
   async #commit(orgId: string, batch: Waiting[]): Promise<Waiting[]> {
     try {
       const { results, topics, computedMs } = await this.#attempt(orgId, batch)
@@ -145,11 +147,11 @@ export class Writer {
       }
       return batch.filter((_, i) => results[i] === LATER)
     } catch (error) {
-      // One piece that cannot be carried out must not take the others with it.
+      // A request that fails must not fail the others.
       if (batch.length > 1 && !(error instanceof Failure)) {
         this.#options.log.error(
           { err: error, orgId },
-          'a batch failed; its pieces are tried one by one',
+          'batch failed; retrying its requests one by one',
         )
         for (const pending of batch) await this.#commit(orgId, [pending])
       } else for (const pending of batch) pending.reject(refusalOf(error))
@@ -180,9 +182,9 @@ export class Writer {
         const mayRetry = isConflict(error) && attempt < MAX_ATTEMPTS
         const refused = error instanceof Failure
         if (!mayRetry && (!refused || error.code === 'ledger_unavailable'))
-          this.#options.log.error({ err: error, orgId }, 'the ledger could not be written')
+          this.#options.log.error({ err: error, orgId }, 'writing the ledger failed')
         if (refused) throw error
-        // Whatever a COMMIT was answered with, it may have been carried out: nothing is done twice.
+        // After any response to a COMMIT it may have been executed: nothing is repeated.
         if (done && (await this.#isCommitted(orgId, done))) return done
         if (mayRetry) continue
         throw isUnavailable(error) ? unavailable('ledger_unavailable') : error
@@ -190,7 +192,7 @@ export class Writer {
     }
   }
 
-  /** A COMMIT was not confirmed: the chain itself tells whether it went through. */
+  /** A COMMIT was not confirmed: the chain itself shows if it was executed. */
   async #isCommitted(orgId: string, { mark }: Committed): Promise<boolean> {
     if (!mark) return false
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -205,7 +207,7 @@ export class Writer {
 
   #hashAt(orgId: string, seq: number): Promise<string | undefined> {
     return this.#options.db.transaction().execute(async (tx) => {
-      // The lock waits for a commit that is still under way on the lost connection.
+      // The lock waits for a commit that is still running on the lost connection.
       await lockHead(tx, orgId)
       const entry = await tx
         .selectFrom('ledger_entry')
@@ -219,8 +221,8 @@ export class Writer {
 }
 
 /**
- * The error for whoever asked: what failed on its own is told as it is. Everything else kept the work from
- * being recorded: 503, and nothing happened.
+ * Returns the error for the client: failures of the work unchanged. Anything else prevented the
+ * recording: 503 without effects.
  */
 function refusalOf(error: unknown): unknown {
   if (error instanceof Failure) return error

@@ -4,19 +4,20 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fail } from '../../base/errors.ts'
 
-/** Where what is pruned goes before it goes. */
+/** The destination of pruned entries. */
 export interface Archive {
-  /** Durable once it resolves; gives the SHA-256 of the bytes, in hex. Never replaces anything. */
+  /** Writes durably and returns the SHA-256 of the bytes, in hex. Never replaces a file. */
   write(text: AsyncIterable<string>): Promise<string>
-  /** What was written, as it is read back. */
+  /** Reads the written bytes back. */
   read(): AsyncIterable<Uint8Array>
 }
 
-/** A file that only its owner may read. What bears the name is complete. */
+/** A file that only its owner can read. It gets its name when it is complete. */
 export function fileArchive(path: string): Archive {
   return {
     async write(text) {
-      if (existsSync(path)) throw fail('invalid_request', `${path} exists; it is not replaced`)
+      if (existsSync(path))
+        throw fail('invalid_request', `${path} already exists and is not replaced`)
       const partial = `${path}.partial`
       try {
         const sha256 = await writeDurably(partial, text)
@@ -47,7 +48,7 @@ async function writeDurably(path: string, text: AsyncIterable<string>): Promise<
   return sha256.digest('hex')
 }
 
-/** The new name itself must survive too. */
+/** The new directory entry must be durable too. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {

@@ -14,13 +14,13 @@ import type { PrunePlan } from './plan.ts'
 /** Of up to 256 KiB each. */
 const PAGE = 250
 
-/** In one transaction at most: others of the organization wait for it. */
+/** Per transaction, because other requests of the organization wait for it. */
 const MAX_DRAFTS = 200
 const MAX_CHARACTERS = 1_000_000
 
 /**
- * Appends `state.carried` for what would go and has to stay, and that nothing above the cut carries
- * already, as after a pruning that was interrupted. Gives how many are carried for this cut.
+ * Appends `state.carried` for pruned state that is not yet carried above the cut, for example by an
+ * interrupted pruning. Returns the number of carried entries for this cut.
  */
 export async function carryOver(
   db: Database<CoreTables>,
@@ -52,7 +52,7 @@ export async function carryOver(
   return carrier.size
 }
 
-/** Appends what it is given, each entry once, some at a time. */
+/** Appends carried entries in batches, each entry once. */
 class Carrier {
   readonly #writer: Writer
   readonly #orgId: string
@@ -65,12 +65,12 @@ class Carrier {
     this.#orgId = orgId
   }
 
-  /** How many are carried, the ones that were before too. */
+  /** Number of carried entries, including earlier ones. */
   get size(): number {
     return this.#carried.size
   }
 
-  /** Notes one that is carried already. */
+  /** Records an entry that is already carried. */
   has({ seq }: CarriedEntry | CarriedHeader): void {
     this.#carried.add(seq)
   }

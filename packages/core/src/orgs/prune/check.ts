@@ -12,13 +12,13 @@ import type { ChainReport } from '../../ledger/verify/report.ts'
 import type { Archive } from './archive.ts'
 import type { PrunePlan } from './plan.ts'
 
-/** The Merkle root of what is to go. */
+/** Returns the Merkle root of the entries to prune. */
 export const rootOfPlan = ({ cut, point }: PrunePlan): string =>
   rootOf(decodeFrontier(cut, point.frontier).nodes)
 
 /**
- * Reads the archive back as an auditor would: the bytes that were written, sound from the first entry
- * that goes to the last, up to the signed root. Gives how many payloads were erased before.
+ * Verifies the archive as an auditor would: the written bytes, valid from the first to the last
+ * pruned entry, up to the signed root. Returns the number of erased payloads.
  */
 export async function checkArchive(
   archive: Archive,
@@ -29,12 +29,12 @@ export async function checkArchive(
   const lines = exportLines(hashed(archive.read(), read))
   const report = await verifyExport(lines, { vkey: plan.point.vkey, deep: true })
   if (read.digest('hex') !== sha256) {
-    throw fail('internal_error', 'The export was not read back as it was written')
+    throw fail('internal_error', 'The export differs from the data that was written')
   }
   const { from_seq, to_seq } = report.checked
   const isWhole = from_seq === plan.from_seq && to_seq === plan.cut - 1
   if (report.status !== 'ok' || !isWhole || report.root !== rootOfPlan(plan)) {
-    throw unsound('The export', report)
+    throw unsound('the export', report)
   }
   return report.redacted + report.unexplained
 }
@@ -49,7 +49,7 @@ async function* hashed(
   }
 }
 
-/** The whole ledger must be sound: a pruning must not be what hides that it was not. */
+/** Verifies the whole ledger, so that a pruning cannot hide a manipulation. */
 export async function checkLedger(
   db: Database<CoreTables>,
   orgId: string,
@@ -57,7 +57,7 @@ export async function checkLedger(
   onProgress: (done: number) => void,
 ): Promise<void> {
   const report = await verifyDatabase(db, orgId, { vkeys: [vkey], onProgress })
-  if (report.status !== 'ok') throw unsound('The ledger', report)
+  if (report.status !== 'ok') throw unsound('the ledger', report)
 }
 
 function unsound(
@@ -65,5 +65,8 @@ function unsound(
   { status, first_invalid: first }: ChainReport | VerifyReport,
 ): Failure {
   const where = first === null ? '' : `, first at seq ${first.seq}: ${first.code}`
-  return fail('invalid_request', `${what} does not verify (${status}${where}); nothing was pruned`)
+  return fail(
+    'invalid_request',
+    `Verification of ${what} failed (${status}${where}); nothing was pruned`,
+  )
 }

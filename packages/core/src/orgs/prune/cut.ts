@@ -14,7 +14,7 @@ import { OPERATOR } from '../administration.ts'
 import { rootOfPlan } from './check.ts'
 import type { PrunePlan } from './plan.ts'
 
-/** What the record of a pruning says beside what the plan says. */
+/** Facts in the record of a pruning, in addition to the plan. */
 export interface CutFacts {
   readonly export_sha256: string
   readonly redacted: number
@@ -24,9 +24,9 @@ export interface CutFacts {
 }
 
 /**
- * Makes the cut: where the ledger begins and the entry `ledger.pruned` that records it, in one
- * transaction. From then on nobody reads below it. Throws, and nothing has happened, if the ledger was
- * pruned or something was erased since it was exported: the export would hold what must be gone.
+ * Makes the cut in one transaction: the new start of the ledger and the entry `ledger.pruned` that
+ * records it. From then on, entries below it are not read. Throws without effects if the ledger was
+ * pruned or a payload was erased since the export, because the export would contain erased data.
  */
 export function cutLedger(writer: Writer, plan: PrunePlan, facts: CutFacts): Promise<number> {
   const { org_id, cut, point } = plan
@@ -53,11 +53,11 @@ async function checkUnchanged({ tx, orgId }: Scope, plan: PrunePlan): Promise<vo
   const what = isPruned ? 'The ledger was pruned' : 'Entries were erased'
   throw fail(
     'invalid_request',
-    `${what} meanwhile: destroy the export that was just made, and prune again`,
+    `${what} during this pruning: delete the export that was just written, and prune again`,
   )
 }
 
-/** `data` of the entry, as docs/ledger-format.md section 9 lists it. */
+/** Returns `data` of the entry, as in docs/ledger-format.md section 9. */
 async function recordOf(
   { tx, orgId, recordedAt }: Scope,
   plan: PrunePlan,
@@ -91,7 +91,7 @@ async function recordOf(
 
 const KEPT_RECORDS = 1_000
 
-/** The last record and those that it names, since it may be pruned itself one day. */
+/** Returns the last record and the ones that it names, as it may be pruned later. */
 async function earlierOf(db: Database<CoreTables>, orgId: string): Promise<unknown[]> {
   const [last] = await ownEntries(db, orgId, 'ledger.pruned', { last: 1 })
   if (!last) return []

@@ -28,34 +28,34 @@ export interface PruneDeps {
   readonly signer: LedgerSigner
 }
 
-/** What is being done; `done` counts entries. */
+/** The current step; `done` counts entries. */
 export type PruneStep = 'verified' | 'exported' | 'carried over' | 'removed'
 export type OnPruneStep = (step: PruneStep, done: number) => void
 
 export interface PruneOptions extends PruneQuestion {
   readonly archive: Archive
   readonly reason: string
-  /** The person by whose word it is done. */
+  /** The person who ordered the pruning. */
   readonly person?: string | undefined
   readonly onStep?: OnPruneStep
 }
 
 export interface Pruned {
   readonly plan: PrunePlan
-  /** Where the entry stands that tells of it. */
+  /** Position of the entry that records the pruning. */
   readonly seq: number
   readonly export_sha256: string
   readonly carried: number
   readonly removed: number
-  /** False while SQLite's write-ahead log still holds pages as they were before. */
+  /** False while SQLite's write-ahead log still contains old pages. */
   readonly log_emptied: boolean
 }
 
 /**
- * Removes the oldest entries of a ledger, which must verify, once an export of them is safe and
- * verifies too. Null when there is nothing that may go. In this order, so that whatever ends it leaves
- * a ledger that verifies: the export; what is carried over; the cut with its entry; and only then the
- * rows below it, which `finishPruning` removes if this could not.
+ * Removes the oldest entries of a valid ledger after a verified export of them. Returns null if
+ * there is nothing to prune. The order leaves a valid ledger after an interruption at any point:
+ * the export, the carried entries, the cut with its entry, and only then the rows below it, which
+ * `finishPruning` removes if this could not.
  */
 export async function pruneLedger(
   deps: PruneDeps,
@@ -82,7 +82,7 @@ export async function pruneLedger(
   return { plan, seq, export_sha256, carried, ...rest }
 }
 
-/** Removes what lies below the cut, as an interrupted pruning leaves it. */
+/** Removes the rows below the cut that an interrupted pruning left. */
 export async function finishPruning(
   db: Database<CoreTables>,
   orgId: string,
@@ -93,13 +93,16 @@ export async function finishPruning(
   return { removed, log_emptied: removed === 0 || (await emptyLog(db)) }
 }
 
-/** The key of this installation, from outside the database, which must be the one in force. */
+/** Returns the key of this installation, from outside the database; it must be the one in force. */
 async function ownKey({ db, signer }: PruneDeps, orgId: string): Promise<string> {
   const head = await findHead(db, orgId)
   if (!head) throw missingHead()
   const { vkey } = signer.forOrigin(head.origin)
   if (vkey === head.vkey) return vkey
-  throw fail('ledger_unavailable', 'The ledger is signed with another key than this server has')
+  throw fail(
+    'ledger_unavailable',
+    'The ledger is signed with a different key than the key of this server',
+  )
 }
 
 async function* counted(

@@ -17,36 +17,37 @@ type Db = Database<CoreTables>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** What may go: entries that were recorded before a time (milliseconds), or older than some days. */
+/** The entries to prune: those recorded before a time (milliseconds), or older than some days. */
 export type PruneUpTo = { readonly before: number } | { readonly keepDays: number }
 
 export interface PruneQuestion {
   readonly upTo: PruneUpTo
-  /** Whoever asks knows that less than 183 days may break a law; the entry says so. */
+  /** Confirms a retention below 183 days; recorded in the entry. */
   readonly acknowledgeShortRetention: boolean
 }
 
-/** What a pruning would do. */
+/** The effect of a pruning. */
 export interface PrunePlan {
   readonly org_id: string
-  /** The first entry that would go, and the first one that would stay. */
+  /** The first entry to remove, and the first one to keep. */
   readonly from_seq: number
   readonly cut: number
-  /** Every entry that would go was recorded before. */
+  /** Every entry to remove was recorded before this time. */
   readonly cutoff: string
   readonly retention_days: number
   readonly short: boolean
   readonly warnings: readonly string[]
-  /** The state at the cut, and where the ledger begins now. */
+  /** The state at the cut, and the current start of the ledger. */
   readonly point: LedgerPoint & { readonly vkey: string }
   readonly now: LedgerCutRow | undefined
-  /** Entries when it was planned. */
+  /** Number of entries at the time of the plan. */
   readonly size: number
 }
 
 /**
- * Where a ledger may be cut: at the largest kept checkpoint below all entries that must stay. Null where
- * there is none, so that nothing can go. Throws `invalid_request` for entries that must be kept.
+ * Returns the position of a cut: the largest stored checkpoint below all entries to keep. Null if
+ * there is none, so nothing can be pruned. Throws `invalid_request` for entries within the
+ * retention.
  */
 export async function planPruning(
   db: Db,
@@ -78,22 +79,22 @@ function checkAge(before: number, now: number, retentionDays: number, isShort: b
     const end = isoTime(now - retentionDays * DAY_MS)
     throw fail(
       'invalid_request',
-      `Entries are kept for ${retentionDays} days, as the setting retention_days says: only those from before ${end} may be pruned`,
+      `The setting retention_days keeps entries for ${retentionDays} days: only entries before ${end} can be pruned`,
     )
   }
   if (isShort) {
     const days = Math.floor((now - before) / DAY_MS)
     throw fail(
       'invalid_request',
-      `${shortRetentionWarning(days)} Pruning them needs --acknowledge-short-retention`,
+      `${shortRetentionWarning(days)} Pruning requires --acknowledge-short-retention`,
     )
   }
 }
 
 /**
- * The largest kept checkpoint up to a size. Not one that ends with a rotation: there two keys sign, and
- * a cut has one. Nor one that takes the record of a loss with it, while checkpoints of what was lost are
- * still compared: they would seem to be of a ledger that was changed.
+ * Returns the largest stored checkpoint up to a size. Not one that ends with a rotation, because
+ * two keys sign it and a cut has one. Not one above the record of a loss while checkpoints of the
+ * lost entries are still compared, because they would look like tampering.
  */
 async function findPlace(
   db: Db,
@@ -127,7 +128,7 @@ async function findPlace(
 
 const MAX_LOSSES = 100
 
-/** The records of what restores from backups lost: where they stand, and the last entry that went. */
+/** Returns the records of losses in restores: their positions, and the last lost entry. */
 async function lossesOf(db: Db, orgId: string): Promise<{ seq: number; to_seq: number }[]> {
   const records = await ownEntries(db, orgId, 'ledger.recovered', { last: MAX_LOSSES })
   return records.flatMap(({ seq, payload }) => {

@@ -7,13 +7,12 @@ import { TILE_WIDTH } from '../../ledger/format/tiles.ts'
 
 type Db = Database<CoreTables>
 
-/** Rows that one statement removes at most: servers write in between. */
+/** Maximum rows per statement: servers write in between. */
 const STEP = 2_000
 
 /**
- * Removes what lies below the cut of a ledger: entries, checkpoints, and inner nodes of nothing else.
- * Each step stands for itself, so that it can be interrupted anywhere and go on later. Gives how many
- * entries it removed.
+ * Removes the rows below the cut of a ledger: entries, checkpoints, and inner nodes. Each step is
+ * independent, so it can be interrupted and continued. Returns the number of removed entries.
  */
 export async function removePruned(
   db: Db,
@@ -40,7 +39,7 @@ interface Range {
   readonly level?: number
 }
 
-/** Deletes the rows below some key, the lowest first; tells how many went with each step. */
+/** Deletes the rows below a key, lowest first; yields the number of each step. */
 async function* steps(
   db: Db,
   orgId: string,
@@ -56,7 +55,7 @@ async function* steps(
         order by ${key} limit ${STEP})`.execute(db)
     if (numAffectedRows > 0n) yield Number(numAffectedRows)
     if (numAffectedRows < STEP) return
-    // SQLite answers without giving the event loop a turn.
+    // SQLite returns without yielding to the event loop.
     await setImmediate()
   }
 }

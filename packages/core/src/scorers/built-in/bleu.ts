@@ -14,9 +14,9 @@ const Params = z
       .min(0)
       .max(1_000)
       .optional()
-      .describe('Of floor (0.1 unless given) and add_k (1 unless given)'),
+      .describe('Value for the smoothings floor (default 0.1) and add_k (default 1)'),
     lowercase: z.boolean().default(false),
-    max_order: z.int().min(1).max(8).default(4).describe('Longest n-grams that count'),
+    max_order: z.int().min(1).max(8).default(4).describe('Maximum n-gram order'),
   })
   .refine(
     ({ smooth, smooth_value }) =>
@@ -27,7 +27,7 @@ type Params = z.output<typeof Params>
 
 const DEFAULT_VALUES = { exp: 0, none: 0, floor: 0.1, add_k: 1 }
 
-/** BLEU as sacrebleu gives it for a sentence, and for the corpus. Alternatives are references. */
+/** BLEU as in sacrebleu, for a sentence and for the corpus. Alternatives are references. */
 export const bleu = defineScorer({
   name: 'bleu',
   version: '1',

@@ -7,7 +7,9 @@ const Amount = z.number().min(0)
 const Latency = z
   .strictObject({
     max_ms: Amount,
-    target_ms: Amount.optional().describe('Scores 1 up to here, then ever less until max_ms'),
+    target_ms: Amount.optional().describe(
+      'Latencies up to this value score 1; above it, the score falls to 0 at max_ms',
+    ),
   })
   .refine(({ max_ms, target_ms = -1 }) => target_ms < max_ms, {
     path: ['target_ms'],
@@ -17,14 +19,16 @@ const Latency = z
 const Cost = z
   .strictObject({
     max_usd: Amount,
-    target_usd: Amount.optional().describe('Scores 1 up to here, then ever less until max_usd'),
+    target_usd: Amount.optional().describe(
+      'Costs up to this value score 1; above it, the score falls to 0 at max_usd',
+    ),
   })
   .refine(({ max_usd, target_usd = -1 }) => target_usd < max_usd, {
     path: ['target_usd'],
     message: 'must be below max_usd',
   })
 
-/** 1 when the answer came in time. */
+/** 1 if the latency is within the limit. */
 export const latency = defineScorer({
   name: 'latency',
   version: '1',
@@ -38,7 +42,7 @@ export const latency = defineScorer({
     within(latency_ms ?? 0, max_ms, target_ms, 'ms'),
 })
 
-/** 1 when the answer did not cost too much. */
+/** 1 if the cost is within the limit. */
 export const cost = defineScorer({
   name: 'cost',
   version: '1',

@@ -7,18 +7,13 @@ import { defineScorer } from '../scorer.ts'
 const Params = z.strictObject({
   char_order: z.int().min(1).max(10).default(6),
   word_order: z.int().min(0).max(4).default(0).describe('2 is chrF++'),
-  beta: z
-    .number()
-    .min(0)
-    .max(100)
-    .default(2)
-    .describe('How much more recall weighs than precision'),
+  beta: z.number().min(0).max(100).default(2).describe('Weight of recall relative to precision'),
   lowercase: z.boolean().default(false),
   whitespace: z.boolean().default(false).describe('White space counts as characters'),
 })
 type Params = z.output<typeof Params>
 
-/** chrF as sacrebleu gives it for a sentence, and for the corpus. The best reference counts. */
+/** chrF as in sacrebleu, for a sentence and for the corpus. The best reference counts. */
 export const chrf = defineScorer({
   name: 'chrf',
   version: '1',

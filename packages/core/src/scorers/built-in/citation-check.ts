@@ -3,12 +3,17 @@ import { textOf } from '../fields.ts'
 import { defineScorer } from '../scorer.ts'
 
 const Params = z.strictObject({
-  min: z.int().min(0).max(1000).default(1).describe('Different sources that must be cited'),
+  min: z
+    .int()
+    .min(0)
+    .max(1000)
+    .default(1)
+    .describe('Minimum number of distinct sources that must be cited'),
 })
 
 const CITATION = /\[\s{0,8}(\d{1,9}(?:\s{0,8}[,;]\s{0,8}\d{1,9})*)\s{0,8}\]/g
 
-/** The share of cited numbers that are numbers of a source in `context`. */
+/** The share of citations with the number of a source in `context`. */
 export const citationCheck = defineScorer({
   name: 'citation_check',
   version: '1',

@@ -7,12 +7,12 @@ import { Needles, holds, needlesOf, wholeWord } from './needles.ts'
 
 const Params = z.strictObject({
   ...textParams,
-  values: Needles.optional().describe('What to look for, in place of expected'),
+  values: Needles.optional().describe('Texts to look for instead of expected'),
   whole_word: wholeWord,
 })
 type Params = z.output<typeof Params>
 
-/** 1 when the output holds any of several texts. */
+/** 1 if the output contains any of several texts. */
 export const containsAny = defineScorer({
   name: 'contains_any',
   version: '1',
@@ -36,7 +36,7 @@ export const containsAny = defineScorer({
   },
 })
 
-/** The share of several texts that the output holds. */
+/** The share of several texts that the output contains. */
 export const containsAll = defineScorer({
   name: 'contains_all',
   version: '1',

@@ -9,13 +9,13 @@ const Params = z.strictObject({
   value: z
     .union([z.string(), Needles])
     .optional()
-    .describe('What to look for, in place of expected; of a list any one'),
+    .describe('Text to look for instead of expected; with a list, any one of them'),
   position: z.enum(['any', 'start', 'end']).default('any'),
   whole_word: wholeWord,
 })
 type Params = z.output<typeof Params>
 
-/** 1 when the output holds the text looked for; of several, any one. */
+/** 1 if the output contains the text, or any of several texts. */
 export const contains = defineScorer({
   name: 'contains',
   version: '1',
@@ -33,8 +33,7 @@ export const contains = defineScorer({
     const what = needles.length === 1 ? 'the text' : `any of the ${needles.length} texts`
     return {
       score: found >= 0 ? 1 : 0,
-      reason:
-        found >= 0 ? `output ${where} ${what}` : `output ${where} none of what was looked for`,
+      reason: found >= 0 ? `output ${where} ${what}` : `output ${where} none of the texts`,
       metadata: found >= 0 && needles.length > 1 ? { alternative: found } : {},
     }
   },

@@ -8,10 +8,10 @@ const Params = z.strictObject({
     .min(-1)
     .lt(1)
     .default(0)
-    .describe('Cosine that scores 0; the rest up to 1 is spread over 0 to 1'),
+    .describe('Cosine that scores 0; cosines from there to 1 scale linearly to 0 to 1'),
 })
 
-/** The cosine of two vectors that the caller supplies. */
+/** The cosine of two given vectors. */
 export const embeddingSimilarity = defineScorer({
   name: 'embedding_similarity',
   version: '1',
@@ -37,12 +37,15 @@ export const embeddingSimilarity = defineScorer({
   },
 })
 
-/** The vector at length 1. Scaled by its largest part first, whose square could overflow or vanish. */
+/**
+ * Normalizes a vector to length 1. Scaled by its largest component first, whose square could
+ * overflow or underflow.
+ */
 function direction(vector: readonly number[], field: FieldName): Float64Array {
   let largest = 0
   for (const part of vector) largest = Math.max(largest, Math.abs(part))
   if (!(largest > 0 && largest < Number.POSITIVE_INFINITY))
-    throw invalidVector(`${field} has no direction`, field)
+    throw invalidVector(`${field} is a zero vector`, field)
   const scaled = Float64Array.from(vector, (part) => part / largest)
   let square = 0
   for (const part of scaled) square += part * part

@@ -14,7 +14,7 @@ const Params = z.strictObject({
 })
 type Params = z.output<typeof Params>
 
-/** 1 when output and expected are the same text, or the same JSON value if one is not text. */
+/** 1 if output and expected are the same text, or the same JSON value if one is not text. */
 export const exactMatch = defineScorer({
   name: 'exact_match',
   version: '1',
@@ -52,7 +52,7 @@ const OTHER_TEXT = verdict(false, 'text')
 const EQUAL_JSON = verdict(true, 'json')
 const OTHER_JSON = verdict(false, 'json')
 
-/** The value of a JSON text; undefined, which equals no JSON value, when it is none. */
+/** Returns the value of a JSON text; undefined, which equals no JSON value, for other texts. */
 function jsonValue(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {

@@ -2,7 +2,7 @@ import type { ResultToScore } from '@remit/contract'
 import { alternativesOf, bestOf, textOf } from '../fields.ts'
 import type { ScoreOutcome } from '../scorer.ts'
 
-/** Compares the output as text with each alternative of `expected`; the best one counts. */
+/** Compares the output as text with each alternative of `expected`; returns the best outcome. */
 export function bestText(
   result: ResultToScore,
   compare: (output: string, expected: string) => ScoreOutcome,

@@ -24,7 +24,7 @@ import { tokenF1 } from './token-f1.ts'
 import { toolCallF1, toolCallMatch } from './tool-calls.ts'
 import { trajectoryMatch } from './trajectory-match.ts'
 
-/** The scorers of the open part. Modules contribute more. */
+/** The open scorers. Modules add more. */
 export const builtInScorers: readonly PureScorer[] = [
   bleu,
   chrf,

@@ -18,7 +18,7 @@ const Params = z.strictObject({
     .describe('Bonus for each of the first 4 characters that are equal'),
 })
 
-/** For names and short texts: common characters near each other, and a common beginning. */
+/** For names and short texts: common characters near each other, and a common prefix. */
 export const jaroWinkler = defineScorer({
   name: 'jaro_winkler',
   version: '1',

@@ -9,11 +9,7 @@ const Params = z.strictObject({
   array_mode: z.enum(['ordered', 'unordered']).default('ordered'),
   string_mode: z.enum(['levenshtein', 'exact']).default('levenshtein'),
   number_mode: z.enum(['relative', 'exact']).default('relative'),
-  ignore_keys: z
-    .array(z.string())
-    .max(1000)
-    .default([])
-    .describe('Names that do not count, at any depth'),
+  ignore_keys: z.array(z.string()).max(1000).default([]).describe('Names to ignore, at any depth'),
   extract: Extract,
   compat: z
     .enum(['none', 'autoevals'])
@@ -24,11 +20,11 @@ const Params = z.strictObject({
 })
 type Params = z.output<typeof Params>
 
-/** How alike two JSON values are, part by part. */
+/** Similarity of two JSON values, part by part. */
 export const jsonDiff = defineScorer({
   name: 'json_diff',
   version: '1',
-  description: 'Likeness of output and expected as JSON values, part by part',
+  description: 'Similarity of output and expected as JSON values, part by part',
   edition: 'community',
   defaultThreshold: 0.5,
   params: Params,
@@ -46,7 +42,7 @@ export const jsonDiff = defineScorer({
   }),
 })
 
-/** Text that is a JSON object or array stands for it; any other text is a text. */
+/** Replaces a text that is a JSON object or array by its value. */
 function valueOf(field: FieldName, given: unknown, extract: Extract): unknown {
   const read = readJson(field, given, extract)
   return typeof read?.value === 'object' && read.value !== null ? read.value : given

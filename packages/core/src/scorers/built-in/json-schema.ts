@@ -14,7 +14,7 @@ const Params = z.strictObject({
 type Params = z.output<typeof Params>
 
 const KEPT = 128
-const LOOP = 'refers to itself without an end'
+const LOOP = 'has an infinite reference loop'
 
 const validatorOf = remembering(KEPT, (schema: unknown) => {
   try {
@@ -26,7 +26,7 @@ const validatorOf = remembering(KEPT, (schema: unknown) => {
   }
 })
 
-/** Whether a schema leads back to itself, as `{"$ref": "#"}` does, shows only when the call stack ends. */
+/** An infinite reference such as `{"$ref": "#"}` is only detectable as a stack overflow. */
 function faultIn(value: unknown, validate: SchemaValidator): SchemaFault | null {
   try {
     return validate(value)
@@ -36,7 +36,7 @@ function faultIn(value: unknown, validate: SchemaValidator): SchemaFault | null 
   }
 }
 
-/** 1 when the output is JSON that a schema allows. */
+/** 1 if the output is JSON that is valid for a schema. */
 export const jsonSchema = defineScorer({
   name: 'json_schema',
   version: '2',

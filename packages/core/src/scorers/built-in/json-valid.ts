@@ -7,7 +7,7 @@ const Params = z.strictObject({
   extract: Extract,
 })
 
-/** 1 when the output is JSON; a single number or text is JSON too. */
+/** 1 if the output is JSON; a single number or text is JSON too. */
 export const jsonValid = defineScorer({
   name: 'json_valid',
   version: '1',

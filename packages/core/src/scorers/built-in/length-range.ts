@@ -16,10 +16,10 @@ const Params = z
   })
   .refine(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, {
     path: ['min'],
-    message: 'is above max',
+    message: 'must not be greater than max',
   })
 
-/** 1 when the output is neither too short nor too long. */
+/** 1 if the length of the output is within the limits. */
 export const lengthRange = defineScorer({
   name: 'length_range',
   version: '1',
@@ -48,6 +48,6 @@ function lengthOf(text: string, unit: 'chars' | 'words' | 'lines'): number {
   if (unit === 'chars') return countCodePoints(text)
   if (unit === 'words') return text.match(WORD)?.length ?? 0
   if (text === '') return 0
-  // The last line break ends a line and begins none.
+  // A trailing line break does not start another line.
   return (text.match(LINE_BREAK)?.length ?? 0) + (/[\r\n]$/.test(text) ? 0 : 1)
 }

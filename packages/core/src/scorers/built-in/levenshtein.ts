@@ -5,10 +5,13 @@ import { defineScorer } from '../scorer.ts'
 import { normalizeText, textParams } from '../text.ts'
 import { bestText } from './graded-text.ts'
 
-/** A distance takes time by the product of both lengths: 50,000 characters take a third of a second. */
+/**
+ * The time is proportional to the product of both lengths: 50,000 characters take a third of a
+ * second.
+ */
 const MAX_EDIT_LENGTH = 50_000
 
-/** How much of the longer text need not be changed to get from one to the other. */
+/** The share of the longer text that does not need an edit. */
 export const levenshtein = defineScorer({
   name: 'levenshtein',
   version: '1',

@@ -9,10 +9,10 @@ import type { FieldName } from '../scorer.ts'
 
 const Params = z.strictObject({
   similarity: z.enum(['levenshtein', 'exact']).default('levenshtein'),
-  allow_extra: z.boolean().default(false).describe('Items beyond those expected cost nothing'),
+  allow_extra: z.boolean().default(false).describe('Additional items do not lower the score'),
 })
 
-/** How well the items of two lists pair up, whatever their order. */
+/** Best pairing of the items of two lists, regardless of their order. */
 export const listContains = defineScorer({
   name: 'list_contains',
   version: '1',
@@ -42,7 +42,7 @@ export const listContains = defineScorer({
   },
 })
 
-/** How alike each item of one list is to each of the other, row by row. */
+/** Returns the similarity of each item of one list to each of the other, row by row. */
 function likenessOf(
   rows: readonly string[],
   columns: readonly string[],

@@ -9,11 +9,14 @@ import { normalizeText } from '../text.ts'
 export const wholeWord = z
   .boolean()
   .default(false)
-  .describe('No letter, mark, digit or underscore next to what was found')
+  .describe('A match must not be next to a letter, mark, digit or underscore')
 
 export const Needles = z.array(z.string()).min(1).max(1000)
 
-/** What to look for: the parameter, else `expected`. Throws `Unscorable` where there is nothing. */
+/**
+ * Returns the texts to look for: the parameter, else `expected`. Throws `Unscorable` if there are
+ * none.
+ */
 export function needlesOf(
   { expected }: ResultToScore,
   given: string | readonly string[] | undefined,
@@ -27,12 +30,12 @@ export function needlesOf(
     needle === null ? '' : normalizeText(textOf(needle), params),
   )
   if (needles.length === 0 || needles.includes('')) {
-    throw new Unscorable('invalid_expected', 'there is no text to look for', 'expected')
+    throw new Unscorable('invalid_expected', 'the list of texts to look for is empty', 'expected')
   }
   return needles
 }
 
-/** Whether the text holds the needle, anywhere. */
+/** Returns true if the text contains the needle. */
 export function holds(text: string, needle: string, whole: boolean): boolean {
   if (!whole && needle.length <= text.length && needle.length < 64) return text.includes(needle)
   for (const at of occurrences(text, needle)) {
@@ -43,9 +46,9 @@ export function holds(text: string, needle: string, whole: boolean): boolean {
 
 const WORD_CHARACTER = /^[\p{L}\p{M}\p{N}_]$/u
 
-/** Whether [start, end) has no part of a word next to it. */
+/** Returns true if [start, end) has no part of a word next to it. */
 export function standsAlone(text: string, start: number, end: number): boolean {
-  // A pair of surrogates is one character: look at both units where the first alone is not enough.
+  // A surrogate pair is one character: check both units if the first alone is not sufficient.
   const before = /[\s\S]$/u.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? ''
   const after = text.slice(end, end + 2).match(/^[\s\S]/u)?.[0] ?? ''
   return !WORD_CHARACTER.test(before) && !WORD_CHARACTER.test(after)

@@ -12,32 +12,32 @@ const Params = z
       .enum(['relative', 'tolerance'])
       .default('relative')
       .describe('relative: 1 - |e - o| / (|e| + |o|); tolerance: close or not'),
-    abs_tol: Tolerance.optional().describe('0 unless given'),
-    rel_tol: Tolerance.optional().describe('Of the larger of both; 1e-9 unless given'),
+    abs_tol: Tolerance.optional().describe('Default: 0'),
+    rel_tol: Tolerance.optional().describe('Fraction of the larger number. Default: 1e-9'),
     extract: z
       .enum(['none', 'first', 'last'])
       .default('none')
-      .describe('Which number of a text; none: the text is the number'),
+      .describe('Number of the text to compare; none: the whole text is the number'),
   })
   .refine(
     ({ mode, abs_tol, rel_tol }) =>
       mode === 'tolerance' || (abs_tol === undefined && rel_tol === undefined),
-    { path: ['mode'], message: 'tolerances need the mode tolerance' },
+    { path: ['mode'], message: 'tolerances require the mode tolerance' },
   )
 type Params = z.output<typeof Params>
 
-/** How near the output, or a number in it, comes to the expected number. */
+/** Closeness of the output, or of a number in it, to the expected number. */
 export const numericDiff = defineScorer({
   name: 'numeric_diff',
   version: '1',
-  description: 'Nearness of two numbers, by their relative difference or within a tolerance',
+  description: 'Closeness of two numbers, by their relative difference or within a tolerance',
   edition: 'community',
   defaultThreshold: 0.5,
   params: Params,
   fields: { output: 'required', expected: 'required' },
   inlineLength: 65_536,
   score: ({ output, expected }, params) => {
-    // A list can only hold alternatives here: no list is a number.
+    // A list can only be a list of alternatives: no list is a number.
     const alternatives = Array.isArray(expected) ? (expected as unknown[]) : [expected]
     const numbers = alternatives.map((value) => numberOf(value, params.extract))
     if (numbers.length === 0 || numbers.includes(undefined))
@@ -67,7 +67,7 @@ function compare(output: number, expected: number, params: Params): ScoreOutcome
   return { score: relativeNearness(output, expected), reason: 'nearness', graded: true }
 }
 
-/** As `math.isclose` of Python. */
+/** Same as Python's `math.isclose`. */
 function isClose(a: number, b: number, relative: number, absolute: number): boolean {
   return (
     a === b || Math.abs(a - b) <= Math.max(relative * Math.max(Math.abs(a), Math.abs(b)), absolute)

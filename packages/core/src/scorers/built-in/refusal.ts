@@ -3,7 +3,7 @@ import { textOf } from '../fields.ts'
 import { refuses } from '../measure/refusal.ts'
 import { defineScorer } from '../scorer.ts'
 
-/** 1 when the reply refuses; use `negate` where it must not. English only. */
+/** 1 if the reply is a refusal; use `negate` for the opposite. English only. */
 export const refusal = defineScorer({
   name: 'refusal',
   version: '1',

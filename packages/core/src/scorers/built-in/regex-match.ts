@@ -14,7 +14,7 @@ const Params = z.strictObject({
 })
 type Params = z.output<typeof Params>
 
-// A compiled pattern may grow a table of 8 MB.
+// A compiled pattern may use a table of 8 MB.
 const KEPT = 8
 
 const patternOf = remembering(KEPT, ({ pattern, flags, full }: Params) => {
@@ -26,7 +26,7 @@ const patternOf = remembering(KEPT, ({ pattern, flags, full }: Params) => {
   }
 })
 
-/** 1 when the output matches a pattern, in time linear in the output. */
+/** 1 if the output matches a pattern, in linear time. */
 export const regexMatch = defineScorer({
   name: 'regex_match',
   version: '1',

@@ -16,7 +16,7 @@ const Params = z.strictObject({
 })
 type Params = z.output<typeof Params>
 
-/** Counts of what both have, and of what each has. */
+/** Counts of the common units, and of those of each text. */
 interface Counts {
   readonly common: number
   readonly output: number
@@ -40,7 +40,7 @@ const subsequence: Count = (output, expected) => {
   return { common, output: a.length, expected: b.length }
 }
 
-/** As google-research/rouge gives them without its stemmer. */
+/** Same as google-research/rouge without its stemmer. */
 const rouge = (name: string, what: string, count: Count): PureScorer =>
   defineScorer({
     name,

@@ -6,7 +6,7 @@ import type { ScoreOutcome } from '../scorer.ts'
 import { normalizeSquad } from '../text.ts'
 import { bestText } from './graded-text.ts'
 
-/** The F1 of SQuAD v2 over words, each counted as often as it occurs. */
+/** The F1 of SQuAD v2 over words with their frequencies. */
 export const tokenF1 = defineScorer({
   name: 'token_f1',
   version: '1',
@@ -23,7 +23,7 @@ const wordsOf = (text: string): string[] => splitLikePython(normalizeSquad(text)
 
 function f1(output: readonly string[], expected: readonly string[]): ScoreOutcome {
   const graded = { reason: 'F1 of words', graded: true }
-  // An answer of no words is right only where none is expected: SQuAD's rule for "no answer".
+  // SQuAD's rule for "no answer": an empty answer is right only if the expected one is empty.
   if (output.length === 0 || expected.length === 0)
     return { ...graded, score: output.length === expected.length ? 1 : 0 }
   const a = wordGrams(output, 1)

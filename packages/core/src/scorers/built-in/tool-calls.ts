@@ -8,12 +8,12 @@ import type { FieldName } from '../scorer.ts'
 const Arguments = z
   .enum(['exact', 'ignore', 'superset', 'subset'])
   .default('exact')
-  .describe('How arguments must relate to the expected ones')
+  .describe('Comparison of the arguments with the expected arguments')
 type Arguments = z.output<typeof Arguments>
 
 const MAX_CALLS = 1_000
 
-/** A tool call as it is compared; null arguments could not be read and equal none. */
+/** A tool call for comparison; null arguments were invalid and equal none. */
 interface Call {
   readonly name: string | null
   readonly args: { readonly value: unknown } | null
@@ -25,7 +25,7 @@ interface Calls {
   readonly matches: (actual: number, expected: number) => boolean
 }
 
-/** 1 when the tools were called as expected. */
+/** 1 if the tool calls are the expected ones. */
 export const toolCallMatch = defineScorer({
   name: 'tool_call_match',
   version: '1',
@@ -60,7 +60,7 @@ export const toolCallMatch = defineScorer({
   },
 })
 
-/** How many tool calls are right, of those made and of those expected. */
+/** F1 of the tool calls against the expected ones. */
 export const toolCallF1 = defineScorer({
   name: 'tool_call_f1',
   version: '1',
@@ -105,7 +105,7 @@ function callsOf(result: ResultToScore, args: Arguments): Calls {
       'expected_tool_calls holds a call without a name or with arguments that cannot be read',
       'expected_tool_calls',
     )
-  // Each pair is asked about more than once while partners are looked for.
+  // The matching queries each pair more than once.
   const known = new Int8Array(actual.length * expected.length)
   const matches = (row: number, column: number) => {
     const at = row * expected.length + column
@@ -127,7 +127,10 @@ type Fields = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads `{name, arguments}` and OpenAI's `{function: {name, arguments}}`; arguments may be JSON text. */
+/**
+ * Parses `{name, arguments}` and OpenAI's `{function: {name, arguments}}`; arguments may be JSON
+ * text.
+ */
 function callOf(given: unknown): Call {
   const outer = isObject(given) ? given : {}
   const call = isObject(outer['function']) ? outer['function'] : outer
@@ -155,7 +158,7 @@ function isSame(actual: Call | undefined, expected: Call | undefined, mode: Argu
   return jsonEqual(own, wanted)
 }
 
-/** Whether one object has every member of the other, with an equal value. */
+/** Returns true if one object has every member of the other, with an equal value. */
 function holdsAll(wider: unknown, narrower: unknown): boolean {
   if (!isObject(wider) || !isObject(narrower)) return jsonEqual(wider, narrower)
   return Object.entries(narrower).every(

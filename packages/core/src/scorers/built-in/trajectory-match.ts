@@ -10,7 +10,7 @@ type Mode = z.output<typeof Mode>
 
 const MAX_STEPS = 10_000
 
-/** Whether, or how far, the steps taken are the steps expected. */
+/** Agreement of the steps with the expected steps. */
 export const trajectoryMatch = defineScorer({
   name: 'trajectory_match',
   version: '1',
@@ -74,7 +74,7 @@ function graded(
   return expected.length === 0 ? 0 : common(actual, expected, names) / expected.length
 }
 
-// Steps without a name equal no expected step: those all have one.
+// Steps without a name match no expected step, as those all have one.
 const NO_STEP = -1
 
 const common = (actual: Int32Array, expected: Int32Array, names: number): number =>

@@ -1,7 +1,7 @@
 /**
- * Pairs rows with columns so that the sum of `worth` is the highest there is; every row or column
- * of the shorter side gets a partner. Gives the column of each row, -1 for none. The Hungarian
- * method with potentials, O(rows² · columns); `worth` is row by row, finite.
+ * Assigns rows to columns with the highest sum of `worth`; every row or column of the shorter side
+ * gets a partner. Returns the column of each row, -1 for none. The Hungarian method with
+ * potentials, O(rows² · columns); `worth` is row by row, finite.
  */
 export function assign(worth: Float64Array, rows: number, columns: number): Int32Array {
   if (rows <= columns)
@@ -12,7 +12,7 @@ export function assign(worth: Float64Array, rows: number, columns: number): Int3
   return ofRows
 }
 
-// Row and column 0 are the place from which a new row looks for its partner.
+// Row and column 0 are the start of the search for a new row.
 function shortestPaths(
   rows: number,
   columns: number,

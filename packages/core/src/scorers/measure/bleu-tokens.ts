@@ -2,7 +2,7 @@ import { cutEnd, splitLikePython } from './words.ts'
 
 export type BleuTokenizer = '13a' | 'intl' | 'char' | 'none'
 
-/** The tokens of a text as sacrebleu cuts them for BLEU. */
+/** Tokenizes a text as sacrebleu does for BLEU. */
 export function bleuTokens(text: string, tokenizer: BleuTokenizer): string[] {
   const line = cutEnd(text)
   if (tokenizer === '13a') return splitLikePython(mteval13a(line))
@@ -21,7 +21,7 @@ const mteval14 = (line: string): string =>
     .replace(BEFORE_NON_DIGIT, ' $1 $2')
     .replace(SYMBOL, ' $1 ')
 
-// The rules of mteval-v13a: most ASCII signs stand alone; periods, commas and hyphens only away
+// The rules of mteval-v13a: most ASCII signs are tokens; periods, commas and hyphens only away
 // from, or after, digits.
 const SIGN = /([{-~[-` -&(-+:-@/])/g
 const POINT_AFTER = /([^0-9])([.,])/gu

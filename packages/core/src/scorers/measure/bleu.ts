@@ -2,16 +2,18 @@ import { overlap, total, union, wordGrams } from './grams.ts'
 
 export interface BleuOptions {
   readonly smooth: 'exp' | 'floor' | 'add_k' | 'none'
-  /** Of `floor` and `add_k`. */
+  /** For `floor` and `add_k`. */
   readonly smoothValue: number
-  /** Only the orders that the text is long enough for count; for single sentences. */
+  /** Use only the orders that the text is long enough for; for single sentences. */
   readonly effectiveOrder: boolean
 }
 
 /** `[length, reference length, matches of order 1…n, n-grams of order 1…n]`; they add up. */
 export type BleuCounts = readonly number[]
 
-/** What BLEU is computed from. Several references are one: each n-gram as often as the best has it. */
+/**
+ * Returns the counts for BLEU. Several references are merged: each n-gram has its highest count.
+ */
 export function bleuCounts(
   output: readonly string[],
   references: readonly (readonly string[])[],
@@ -36,7 +38,7 @@ function closestLength(length: number, references: readonly (readonly string[])[
   return closest
 }
 
-/** BLEU from 0 to 1, as sacrebleu computes it. */
+/** Returns BLEU from 0 to 1, as in sacrebleu. */
 export function bleu(counts: BleuCounts, options: BleuOptions): number {
   const [length = 0, reference = 0, ...rest] = counts
   const orders = rest.length / 2
@@ -59,7 +61,7 @@ function logPrecisions(
   const logs: number[] = []
   let halving = 1
   for (const [at, found] of matches.entries()) {
-    // What add-k adds to an order also keeps an order without n-grams from ending the row.
+    // With add-k, an order without n-grams does not end the sum either.
     const added = smooth === 'add_k' && at > 0 ? smoothValue : 0
     const all = (totals[at] ?? 0) + added
     if (all === 0) break

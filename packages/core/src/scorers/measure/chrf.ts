@@ -10,10 +10,12 @@ export interface ChrfOptions {
   readonly whitespace: boolean
 }
 
-/** For each order of characters, then of words: n-grams of the output, of the reference, of both. */
+/**
+ * For each order of characters, then of words: n-grams of the output, of the reference, of both.
+ */
 export type ChrfCounts = readonly number[]
 
-/** The n-grams of a text, order by order: characters first, then words. */
+/** Returns the n-grams of a text, order by order: characters first, then words. */
 export function chrfGrams(text: string, options: ChrfOptions): readonly Grams[] {
   const line = options.lowercase ? text.toLowerCase() : text
   const characters = options.whitespace ? line : splitLikePython(line).join('')
@@ -28,7 +30,7 @@ export function chrfGrams(text: string, options: ChrfOptions): readonly Grams[] 
 
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 
-/** One sign at the end of a word, or else at its beginning, is a word of its own. */
+/** Splits off one sign at the end of a word, or else at its start. */
 function cutPunctuation(word: string): string[] {
   const last = word.at(-1) ?? ''
   if (word.length === 1) return [word]
@@ -40,11 +42,14 @@ function cutPunctuation(word: string): string[] {
 export const chrfCounts = (output: readonly Grams[], reference: readonly Grams[]): ChrfCounts =>
   output.flatMap((own, at) => {
     const other = reference[at] ?? new Map<string, number>()
-    // An order that the reference is too short for counts nothing against the output.
+    // An order that the reference is too short for does not count against the output.
     return [other.size > 0 ? total(own) : 0, total(other), overlap(own, other)]
   })
 
-/** chrF from 0 to 1: the F-beta of precision and recall, each the mean over the orders that exist. */
+/**
+ * Returns chrF from 0 to 1: the F-beta of precision and recall, each the mean over the existing
+ * orders.
+ */
 export function chrf(counts: ChrfCounts, beta: number): number {
   let precision = 0
   let recall = 0

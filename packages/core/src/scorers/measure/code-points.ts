@@ -1,9 +1,9 @@
 const SURROGATE = /[\ud800-\udfff]/
 
-/** Whether the text has characters that take two UTF-16 units. */
+/** Returns true if the text has characters of two UTF-16 units. */
 export const hasSurrogates = (text: string): boolean => SURROGATE.test(text)
 
-/** How many characters: code points, not UTF-16 units. */
+/** Counts code points, not UTF-16 units. */
 export function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length - 1; at++) {
@@ -15,7 +15,7 @@ export function countCodePoints(text: string): number {
   return count
 }
 
-/** The code points of a text. */
+/** Returns the code points of a text. */
 export function codePointsOf(text: string): Int32Array {
   const points = new Int32Array(text.length)
   let length = 0

@@ -1,4 +1,4 @@
-/** A number as its decimal digits say it: `digits` · 10 ** `exponent`. */
+/** A number in decimal form: `digits` · 10 ** `exponent`. */
 interface Decimal {
   readonly digits: bigint
   readonly exponent: number
@@ -7,8 +7,8 @@ interface Decimal {
 const PARTS = /^(-?\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/
 
 /**
- * Tells whether numbers are whole multiples of one, by the decimal digits that stand for them. In
- * binary, 19.99 / 0.01 is 1998.9999999999998.
+ * Checks that numbers are multiples of a divisor, in decimal arithmetic. In binary, 19.99 / 0.01 is
+ * 1998.9999999999998.
  */
 export function isMultipleOf(divisor: number): (value: number) => boolean {
   const { digits, exponent } = toDecimal(divisor)
@@ -23,7 +23,7 @@ export function isMultipleOf(divisor: number): (value: number) => boolean {
   }
 }
 
-/** The shortest digits that only this number has: those of the JSON that it came from, if it fits. */
+/** Returns the shortest decimal digits of a number, which are those of its JSON text if it fits. */
 function toDecimal(value: number): Decimal {
   const [, whole = '', fraction = '', exponent = '0'] = PARTS.exec(String(value)) ?? []
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }

@@ -1,14 +1,14 @@
 import { distance } from 'fastest-levenshtein'
 import { codePointsOf, countCodePoints, hasSurrogates } from './code-points.ts'
 
-/** What separates two texts: `distance` insertions, deletions and replacements of characters. */
+/** The difference of two texts: `distance` insertions, deletions and replacements of characters. */
 export interface Edits {
   readonly distance: number
-  /** Code points of the longer one. */
+  /** Code points of the longer text. */
   readonly length: number
 }
 
-/** The Levenshtein distance of two texts in code points: 🙂 is one character, not two. */
+/** Returns the Levenshtein distance of two texts in code points: 🙂 is one character, not two. */
 export function editsOf(a: string, b: string): Edits {
   if (a === b) return { distance: 0, length: countCodePoints(a) }
   if (!hasSurrogates(a) && !hasSurrogates(b))
@@ -19,17 +19,17 @@ export function editsOf(a: string, b: string): Edits {
   }
 }
 
-/** 1 for equal texts, 0 for texts without a common place; of two empty ones 1. */
+/** 1 for equal texts, 0 for texts without a common position; 1 for two empty texts. */
 export const similarity = ({ distance: edits, length }: Edits): number =>
   length === 0 ? 1 : 1 - edits / length
 
-// 0 stands for whatever the first sequence lacks: such items are equal to none of its own.
+// 0 stands for items that are missing in the first sequence, which equal none of its own.
 const ABSENT = 0
 const MOST_DISTINCT = 0xffff
 
 /**
- * The Levenshtein distance of two sequences of numbers. The library compares UTF-16 units, so each
- * distinct number of the first gets a unit of its own; throws for more than 65,535 of them.
+ * Returns the Levenshtein distance of two sequences of numbers. The library compares UTF-16 units,
+ * so each distinct number gets one; throws for more than 65,535 of them.
  */
 export function sequenceDistance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const units = new Map<number, number>()

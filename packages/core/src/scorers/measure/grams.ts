@@ -1,7 +1,7 @@
-/** How often each run of `order` neighbours occurs. */
+/** The frequencies of runs of `order` neighbors. */
 export type Grams = ReadonlyMap<string, number>
 
-/** The n-grams of words; words hold no blank, so one separates them. */
+/** Returns the n-grams of words, joined with blanks, which words do not contain. */
 export function wordGrams(words: readonly string[], order: number): Grams {
   const grams = new Map<string, number>()
   for (let at = 0; at + order <= words.length; at++) {
@@ -12,7 +12,7 @@ export function wordGrams(words: readonly string[], order: number): Grams {
   return grams
 }
 
-/** The n-grams of characters: of code points, never of halves of a surrogate pair. */
+/** Returns the n-grams of characters: of code points, never of halves of a surrogate pair. */
 export function characterGrams(text: string, order: number): Grams {
   const grams = new Map<string, number>()
   const starts = startsOf(text)
@@ -23,7 +23,7 @@ export function characterGrams(text: string, order: number): Grams {
   return grams
 }
 
-/** Where each code point begins, and the end of the text. */
+/** Returns the start of each code point, and the end of the text. */
 function startsOf(text: string): Int32Array {
   const starts = new Int32Array(text.length + 1)
   let count = 0
@@ -35,14 +35,14 @@ function startsOf(text: string): Int32Array {
   return starts.subarray(0, count)
 }
 
-/** How many occurrences there are. */
+/** Returns the number of occurrences. */
 export function total(grams: Grams): number {
   let sum = 0
   for (const count of grams.values()) sum += count
   return sum
 }
 
-/** How many occurrences both have: each counts as often as the side that has it less often. */
+/** Returns the number of common occurrences: the lower count of both sides for each n-gram. */
 export function overlap(a: Grams, b: Grams): number {
   const [fewer, more] = a.size <= b.size ? [a, b] : [b, a]
   let sum = 0
@@ -53,7 +53,7 @@ export function overlap(a: Grams, b: Grams): number {
   return sum
 }
 
-/** For each n-gram the highest count among several texts. */
+/** Returns the highest count of each n-gram among several texts. */
 export function union(all: readonly Grams[]): Grams {
   const [first = new Map<string, number>(), ...others] = all
   if (others.length === 0) return first

@@ -1,8 +1,11 @@
-// Winkler's bonus for a common beginning is for texts that are alike anyway.
+// Winkler's bonus for a common prefix applies only to texts that are already similar.
 const BONUS_FROM = 0.7
 const LONGEST_PREFIX = 4
 
-/** Similarity of two sequences by common characters near each other, and by a common beginning. */
+/**
+ * Returns the similarity of two sequences by common characters near each other, and by a common
+ * prefix.
+ */
 export function jaroWinkler(
   a: ArrayLike<number>,
   b: ArrayLike<number>,
@@ -41,7 +44,7 @@ function jaroOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return (matches / a.length + matches / b.length + (matches - swapped) / matches) / 3
 }
 
-/** How many matched characters stand elsewhere in the order of the other side's. */
+/** Returns the number of matched characters in a different order than on the other side. */
 function outOfOrder(
   a: ArrayLike<number>,
   matchedA: Uint8Array,

@@ -6,11 +6,13 @@ export interface JsonDiffOptions {
   readonly arrays: 'ordered' | 'unordered'
   readonly strings: 'levenshtein' | 'exact'
   readonly numbers: 'relative' | 'exact'
-  /** Names that do not count, at any depth. */
+  /** Names to ignore, at any depth. */
   readonly ignored: ReadonlySet<string>
-  /** Follow autoevals where it differs: JSON text inside is parsed, other types are compared as text. */
+  /**
+   * Follows autoevals in its differences: JSON text is parsed, other types are compared as text.
+   */
   readonly autoevals: boolean
-  /** Called where an array or a text is larger than can be compared. */
+  /** Called for an array or a text that is too large to compare. */
   limit(what: string): never
 }
 
@@ -19,9 +21,9 @@ export const MAX_PAIRED = 300
 const MAX_TEXT = 50_000
 
 /**
- * How alike two JSON values are, 0 to 1: objects by the mean over the names of both, arrays by the
- * sum over their items divided by the longer length. Null and missing are the same. Calls itself
- * level by level.
+ * Returns the similarity of two JSON values, 0 to 1: for objects the mean over the names of both,
+ * for arrays the sum over their items divided by the longer length. Null and missing are equal.
+ * Recursive.
  */
 export function jsonLikeness(left: unknown, right: unknown, options: JsonDiffOptions): number {
   const a = options.autoevals ? parsed(left) : left
@@ -80,7 +82,7 @@ function unordered(a: readonly unknown[], b: readonly unknown[], options: JsonDi
   return worthOf(worth, a.length, b.length)
 }
 
-/** The sum of the best pairs. */
+/** Returns the sum of the best pairs. */
 function worthOf(worth: Float64Array, rows: number, columns: number): number {
   if (rows === 0 || columns === 0) return 0
   let sum = 0
@@ -97,7 +99,7 @@ function texts(a: string, b: string, options: JsonDiffOptions): number {
   return similarity(editsOf(a, b))
 }
 
-/** As autoevals: text that is a JSON object or array stands for it. */
+/** As in autoevals: replaces a text that is a JSON object or array by its value. */
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
@@ -108,7 +110,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** JSON text with the names of objects in order, as autoevals compares values of different types. */
+/** JSON text with sorted names, as autoevals compares values of different types. */
 const sortedText = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) =>
     isObject(item)

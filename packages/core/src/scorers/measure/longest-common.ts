@@ -1,11 +1,11 @@
-// 30 bits a word: the sum of two and a carry stays a small integer, which V8 computes fast.
+// 30 bits per word: the sum of two and a carry remains a small integer, which V8 computes fast.
 const WORD = 30
 const ALL = 2 ** WORD - 1
 
 /**
- * Length of the longest common subsequence of two sequences of small whole numbers, each below
- * `distinct`. Bit-parallel (Hyyrö 2004): a word holds a column of 30 items, and goes along the other
- * sequence with the carries of the word before it; so memory stays linear.
+ * Returns the length of the longest common subsequence of two sequences of small integers below
+ * `distinct`. Bit-parallel (Hyyrö 2004): a word has a column of 30 items and advances along the
+ * other sequence with the carries of the previous word, so memory is linear.
  */
 export function longestCommon(
   a: ArrayLike<number>,

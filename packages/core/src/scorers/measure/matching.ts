@@ -1,7 +1,6 @@
 /**
- * How many pairs can be made at most, each left and each right item in one pair only. Taking the
- * first partner that fits may leave others without one, so a newcomer may move those before it
- * (Kuhn's method), found breadth first: a chain of moves may be longer than the call stack.
+ * Returns the size of a maximum bipartite matching (Kuhn's method). Breadth first, because an
+ * augmenting path may be longer than the call stack.
  */
 export function mostPairs(
   left: number,
@@ -40,7 +39,7 @@ function placed(
   return false
 }
 
-/** Everyone along the chain moves to the place after his own, which frees one for the newcomer. */
+/** Flips the augmenting path, which frees a partner for the new item. */
 function shift(free: number, item: number, partner: Int32Array, cameFrom: Int32Array): void {
   let place = free
   for (let before = cameFrom[place] ?? -1; before >= 0; before = cameFrom[place] ?? -1) {

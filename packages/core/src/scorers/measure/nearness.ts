@@ -1,6 +1,8 @@
 const LARGE = 2 ** 1000
 
-/** 1 - |a - b| / (|a| + |b|), 1 for two zeros. The largest numbers are scaled, or they would overflow. */
+/**
+ * 1 - |a - b| / (|a| + |b|), 1 for two zeros. The largest numbers are scaled to avoid an overflow.
+ */
 export function relativeNearness(a: number, b: number): number {
   const scale = Math.max(Math.abs(a), Math.abs(b))
   if (scale === 0) return 1

@@ -1,4 +1,4 @@
-/** Gives each distinct text a small number, so that comparing them is comparing numbers. */
+/** Assigns a small number to each distinct text, so that comparisons are cheap. */
 export class Numbering {
   readonly #numbers = new Map<string, number>()
 

@@ -1,19 +1,21 @@
 import { trimWhitespace } from '../text.ts'
 
-// No two ways to read the same digits: `\d+\.?\d*` would take quadratic time on a long wrong text.
+// Unambiguous: `\d+\.?\d*` would take quadratic time on a long invalid text.
 const WHOLE = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
 
-/** The number that a text is, white space around it aside; undefined for any other text. */
+/**
+ * Parses a text that is a number with optional white space around it; undefined for any other text.
+ */
 export function wholeNumberText(text: string): number | undefined {
   const trimmed = trimWhitespace(text)
   return WHOLE.test(trimmed) ? Number(trimmed) : undefined
 }
 
-// Thousands in groups of three; a sign only where it can be none of a range or a compound word.
+// Thousands in groups of three; a sign only if it is not part of a range or a compound word.
 const NUMBER =
   /(?:(?<![\p{L}\p{N}.)])[-+\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+\u2212]?\d+)?/gu
 
-/** The first or last number in a text: `about 1,200.50 kg` holds 1200.5. */
+/** Returns the first or last number of a text: `about 1,200.50 kg` has 1200.5. */
 export function firstOrLastNumber(text: string, which: 'first' | 'last'): number | undefined {
   let found: string | undefined
   for (const [number] of text.matchAll(NUMBER)) {

@@ -3,13 +3,13 @@ import { findPersonalData } from '../../guard/pii.ts'
 export const PII_TYPES = ['email', 'card', 'iban', 'ssn', 'phone', 'ipv4'] as const
 export type PiiType = (typeof PII_TYPES)[number]
 
-/** Something personal in a text; `value` is the same however it is written. */
+/** Personal data in a text; `value` is the same for all notations. */
 interface Personal {
   readonly type: PiiType
   readonly value: string
 }
 
-// Not issued: area 000, 666 and 9xx, group 00, serial 0000.
+// Never issued: area 000, 666 and 9xx, group 00, serial 0000.
 const SSN = /(?<![\p{L}\p{N}_-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\p{L}\p{N}_-])/gu
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = new RegExp(
@@ -17,9 +17,9 @@ const IPV4 = new RegExp(
   'gu',
 )
 
-/** Personal data in a text by form and check digits. Linear. */
+/** Finds personal data in a text by format and check digits. Linear. */
 export function* findPii(text: string): Generator<Personal> {
-  // The guard redacts these four; what it takes for one, the scorer does too.
+  // The guard redacts these four; the scorer uses the same detectors.
   for (const { detector, start, end } of findPersonalData(text))
     yield { type: detector.slice('pii.'.length) as PiiType, value: plain(text.slice(start, end)) }
   yield* matches(text, 'ssn', SSN)
@@ -32,6 +32,6 @@ function* matches(text: string, type: PiiType, pattern: RegExp): Generator<Perso
   }
 }
 
-/** Without what separates digits, and in lower case. */
+/** Removes separators and converts to lower case. */
 const plain = (text: string): string =>
   text.includes('@') ? text.toLowerCase() : text.replace(/[ ().+/-]/g, '').toLowerCase()

@@ -4,7 +4,7 @@
  * nothing.
  */
 
-/** What may stand before a refusal in its sentence, or make up a sentence before it. */
+/** Phrases before a refusal in its sentence, or a whole sentence before it. */
 export const LEAD_INS = [
   "(?:i(?:'m| am) )?(?:so |very |really |truly |deeply )?sorry(?:,? but| about that| for (?:the|any) inconvenience)?",
   'i apologi[sz]e(?: for (?:the|any) (?:inconvenience|confusion))?',
@@ -43,7 +43,9 @@ const ABLE = '(?:able|permitted|allowed|authori[sz]ed|in a position|programmed|d
 const CANNOT = `(?:can'?t|cannot|can not|won't be able to|will not be able to|(?:am|'m) (?:not ${ABLE}|unable) to)`
 const WILL_NOT = "(?:will not|won't|(?:am|'m) not going to|refuse to)"
 
-/** What is refused. Idioms such as "help but notice" and "tell you how happy I am" are none. */
+/**
+ * The refused tasks. Idioms such as "help but notice" and "tell you how happy I am" are excluded.
+ */
 const TASKS = [
   '(?:help|assist|aid|support)(?! but\\b| (?:noticing|feeling|wondering|thinking|laughing|smiling)\\b)',
   'comply|fulfill?|accommodate|oblige|engage|participate|collaborate',
@@ -55,11 +57,11 @@ const TASKS = [
   'do (?:that|this|so|it|what you)|complete (?:that|this|your|the)|continue with|proceed|carry out|perform|process (?:that|this) request|follow (?:that|those|these|your)|execute',
 ].join('|')
 
-// Without a verb of ability, less is a refusal: "I don't recommend that" is advice.
+// Without a verb of ability, fewer phrases are refusals: "I don't recommend that" is advice.
 const POLICY =
   'provide|share|discuss|disclose|reveal|generate|create|produce|assist with|help with|engage in'
 
-/** A refusal in the first person, from the beginning of a sentence. */
+/** Refusals in the first person, at the start of a sentence. */
 export const REFUSALS = [
   `i ?${ADVERBS}(?:${CANNOT}|${WILL_NOT}) ${ADVERBS}(?:${TASKS})`,
   `i ${ADVERBS}(?:do not|don't) (?:${POLICY})\\b`,

@@ -1,15 +1,15 @@
 import { LEAD_INS, REFUSALS } from './refusal-phrases.ts'
 
-// A refusal says so at once: what comes later is not read.
+// Refusals are at the start of a reply; the rest is not examined.
 const READ = 2_000
 const LEAD_IN = new RegExp(`^(?:${LEAD_INS.join('|')})(?=$|[\\s,.;:!?-])[\\s,.;:!?-]*`)
 const REFUSAL = new RegExp(`^(?:${REFUSALS.join('|')})`)
 const MOST_LEAD_INS = 8
 
 /**
- * Whether an English reply refuses: a refusal in the first person opens its first sentence, or the
- * second if the first is nothing but a lead-in ("I'm sorry."). Quoted speech opens with a quotation
- * mark and is no refusal.
+ * Checks that an English reply is a refusal: a refusal in the first person starts its first
+ * sentence, or the second one after a lead-in ("I'm sorry."). Quoted speech starts with a quotation
+ * mark and is not a refusal.
  */
 export function refuses(reply: string): boolean {
   const [first = '', second = ''] = sentencesOf(normalize(reply))
@@ -17,7 +17,9 @@ export function refuses(reply: string): boolean {
   return REFUSAL.test(rest) || (rest === '' && REFUSAL.test(withoutLeadIns(second)))
 }
 
-/** Lower case, straight quotes, no Markdown, single blanks. Line breaks stay: they end sentences. */
+/**
+ * Lower case, straight quotes, no Markdown, single blanks. Line breaks remain: they end sentences.
+ */
 function normalize(reply: string): string {
   return reply
     .slice(0, READ)
@@ -32,7 +34,7 @@ function normalize(reply: string): string {
     .replace(/^ | $/gm, '')
 }
 
-/** The first sentences that hold a letter. A line ends one, too. */
+/** Returns the first sentences with a letter. A line break ends one, too. */
 function sentencesOf(text: string): string[] {
   return text
     .split(/(?<=[.!?\u2026])\s+|\n+/)
