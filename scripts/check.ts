@@ -1,8 +1,7 @@
 /**
- * `pnpm check`: everything that CI runs, in its order. Goes on after a failure, so that one run
- * shows all there is to repair; ends with a summary, and with 1 when something failed.
- * `--no-tests` for a caller that has just run `pnpm test`; `--quick` keeps the tests of the
- * community edition out.
+ * `pnpm check`: everything that CI runs, in its order. Continues after a failure, so that one run
+ * shows all failures; exits with 1 if a check failed. `--no-tests` skips the tests after a `pnpm
+ * test`; `--quick` skips the tests of the community edition.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +12,7 @@ interface Step {
   readonly name: string
   /** Arguments of `pnpm`. */
   readonly command: readonly string[]
-  /** Shows its output while it runs; the others show theirs only when they fail. */
+  /** Prints its output while it runs; the others print theirs only on failure. */
   readonly live?: true
 }
 
@@ -24,7 +23,7 @@ const { values } = parseArgs({
   },
 })
 
-// The packages are packed and looked into by one of the tests.
+// One of the tests packs the packages and checks the tarballs.
 const tests: Step = { name: 'tests and packaging', command: ['exec', 'vitest', 'run'], live: true }
 
 const steps: readonly Step[] = [
@@ -35,7 +34,7 @@ const steps: readonly Step[] = [
   { name: 'types', command: ['types'] },
   { name: 'openapi.json', command: ['openapi', '--check'] },
   { name: 'openapi lint', command: ['lint:openapi'] },
-  // The grammars alone must train to the recorded weights, to the last bit.
+  // The grammars alone must train to the recorded weights, bit by bit.
   { name: 'guard training', command: ['--filter', '@remit/guard-training', 'train', '--check'] },
   ...(values['no-tests'] ? [] : [tests]),
   { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], live: true },

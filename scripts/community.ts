@@ -1,9 +1,9 @@
 /**
- * Proves the community edition (`node scripts/community.ts [--quick]`): the tree without the
- * commercial folders installs with the lockfile unchanged, builds, passes types and the tests of its
- * programs, boots and answers 404 to everything that is not open. Then the same for the deployed server without
- * optional packages, made from the full tree: not a byte of a commercial package in it.
- * `--quick` leaves out the tests.
+ * Tests the community edition (`node scripts/community.ts [--quick]`): the tree without the
+ * commercial folders installs with the lockfile unchanged, builds, passes types and the tests of
+ * its apps, boots and returns 404 for everything that is not open. Then the same for the deployed
+ * server without optional packages, built from the full tree: it must contain no file of a
+ * commercial package. `--quick` skips the tests.
  */
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -31,9 +31,9 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
   await run('pnpm', ['types'], stage)
   say('types pass')
   if (!quick) {
-    // The open packages cannot import a commercial one, so their tests are the same in every edition;
-    // what runs differs in the programs. Packing is tested once, from the full tree, where a leak
-    // could show.
+    // The open packages cannot import a commercial one, so their tests are the same in every
+    // edition; only the apps differ. Packing is tested once, from the full tree, where a leak could
+    // occur.
     const programs = ['--project', 'server', '--project', 'verify']
     const args = ['exec', 'vitest', 'run', ...programs, '--exclude', '**/packaging.test.ts']
     await run('pnpm', args, stage)
@@ -60,10 +60,12 @@ async function deployedWithoutOptional(stage: string, image: string): Promise<vo
   say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
 }
 
-/** The only files that may name a commercial package: the server's list of modules, built and not. */
+/**
+ * The only files that may name a commercial package: the server's list of modules, built and not.
+ */
 const MODULE_LIST = /^(src\/modules\.ts|dist\/modules\.(js|js\.map|d\.ts))$/
 
-/** Files of the image that are, or that name, a part of a commercial package. */
+/** Returns the files of the image that are part of a commercial package, or name one. */
 async function commercialBytes(stage: string, image: string): Promise<string[]> {
   const theirs = new Set<string>()
   for (const { folder } of commercial)
@@ -85,7 +87,7 @@ async function commercialBytes(stage: string, image: string): Promise<string[]> 
 
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
 
-/** Every regular file below a folder, with its path relative to it; links are not followed. */
+/** Yields every regular file below a folder, with its relative path; links are not followed. */
 async function* filesBelow(folder: string): AsyncGenerator<{ path: string; content: Buffer }> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   for (const entry of entries.filter((found) => found.isFile())) {
@@ -101,7 +103,7 @@ function say(what: string): void {
 }
 
 const temp = await mkdtemp(join(tmpdir(), 'remit-editions-'))
-// PostgreSQL's programs are run by a user of their own, who must be able to reach them.
+// The programs of PostgreSQL run as a separate user, who needs access.
 await chmod(temp, 0o755)
 try {
   await withoutCommercialFolders(join(temp, 'tree'))

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { plainEnv, run } from './staging.ts'
 
-/** What the probe needs to know about an endpoint; a part of the contract's own type. */
+/** The part of an endpoint that the probe needs. */
 interface ProbedEndpoint {
   readonly method: string
   readonly path: string
@@ -20,10 +20,10 @@ interface ProbedEndpoint {
 const BOOT_DEADLINE_MS = 30_000
 
 /**
- * Starts a built server (`<folder>/dist/main.js`) on an empty SQLite file and asks it for every
- * endpoint of the contract that is not open. Returns how many were asked; throws with the list of
- * findings when one of them is not 404, with or without a valid key, or when the server does not
- * say that it is the community edition.
+ * Starts a built server (`<folder>/dist/main.js`) on an empty SQLite file and calls every endpoint
+ * of the contract that is not open. Returns the number of calls; throws with the list of findings
+ * if one of them is not 404, with or without a valid key, or if the server does not report the
+ * community edition.
  */
 export async function probeCommunity(folder: string): Promise<number> {
   const closed = (await contractEndpoints(folder)).filter(({ plan }) => plan !== 'open')
@@ -101,7 +101,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(late)
 }
 
-/** Without this, a server that answers 404 to everything would pass. */
+/** Without this check, a server that returns 404 for everything would pass. */
 async function checkItIsAlive(base: string, key: string): Promise<string[]> {
   const findings: string[] = []
   const health = (await (await fetch(`${base}/health`)).json()) as { edition?: unknown }
@@ -113,7 +113,7 @@ async function checkItIsAlive(base: string, key: string): Promise<string[]> {
   const withKey = await fetch(`${base}/v1/scorers`, { headers: bearer(key) })
   if (withKey.status !== 200)
     findings.push(`GET /v1/scorers with the key: ${withKey.status}, not 200`)
-  // These two read files at run time, which a build can forget to take along.
+  // These two read files at run time, which a build could omit.
   const guard = await fetch(`${base}/v1/guard`, {
     method: 'POST',
     body: JSON.stringify({ content: 'The meeting is at ten.' }),

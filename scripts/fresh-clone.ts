@@ -1,7 +1,7 @@
 /**
- * What a new user does: the README's first command in a fresh copy, its requests, its check of the
- * ledger. Ends with 1 when something fails or the first decision takes longer than a minute with a
- * warm package store.
+ * The steps of a new user: the README's first command in a fresh copy, its requests, and its
+ * verification of the ledger. Exits with 1 if a step fails or the first decision takes longer than
+ * a minute with a warm package store.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ try {
 async function tryOut(): Promise<void> {
   const [[start = ''] = [], , [verify = ''] = []] = await readmeBlocks(ROOT)
   const begun = performance.now()
-  // A group of its own, so that npx, pnpm and the server end together.
+  // A process group, so that npx, pnpm and the server exit together.
   const server = spawn('bash', ['-c', start], {
     cwd: folder,
     env: plainEnv({ REMIT_PORT: '0' }),

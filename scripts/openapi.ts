@@ -1,8 +1,7 @@
 /**
- * `pnpm openapi [--check] [file]`: writes the OpenAPI document of the whole contract, `openapi.json`
- * beside the README unless told otherwise, and the routes of the typed client. With `--check` it writes
- * nothing and ends with 1 when a file says something else: a change of the API then shows in the diff
- * that is reviewed.
+ * `pnpm openapi [--check] [file]`: writes the OpenAPI document of the whole contract, by default
+ * `openapi.json` in the root, and the routes of the typed client. With `--check` it writes nothing
+ * and exits with 1 if a file differs, so that a change of the API is part of the reviewed diff.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { endpoints, openApi } from '@remit/contract'
 import { ROOT } from './staging.ts'
 
-// The version of the API, not of a release: the file changes when the API does.
+// The version of the API, not of a release: the file changes only with the API.
 const API_VERSION = '1'
 
 const { values, positionals } = parseArgs({
@@ -33,7 +32,10 @@ for (const [path, text] of [
   }
 }
 
-/** Method, path and media type of each endpoint, so that the client does not load the contract. */
+/**
+ * Returns method, path and media type of each endpoint, so that the client does not load the
+ * contract.
+ */
 function clientRoutes(): string {
   const rows = Object.entries(endpoints).map(([name, endpoint]) => {
     const media = endpoint.alsoProduces ? '*' : endpoint.produces

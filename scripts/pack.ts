@@ -1,7 +1,8 @@
 /**
- * `node scripts/pack.ts <folder>`: the tarballs of the open packages, as they would be published.
- * They are built in a fresh copy of the tree, so that nothing left over in `dist/` gets in, with
- * the commercial packages present, so that a leak would show. `publint` and `attw` check each tarball.
+ * `node scripts/pack.ts <folder>`: creates the tarballs of the open packages, as published. They
+ * are built in a fresh copy of the tree, so that no remains in `dist/` are included, with the
+ * commercial packages present, so that a leak would show. `publint` and `attw` check
+ * each tarball.
  */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,9 @@ try {
   await rm(stage, { recursive: true, force: true })
 }
 
-/** Entry points that are missing, mistyped or of the wrong format; anything found is an error. */
+/**
+ * Reports entry points that are missing, mistyped or of the wrong format; any finding is an error.
+ */
 async function checkTarball(path: string): Promise<void> {
   const tarball = new Uint8Array(await readFile(path)).buffer
   const { messages, pkg } = await publint({ strict: true, pack: { tarball } })

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 /** Absolute path of the repository, without a trailing slash. */
 export const ROOT: string = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** A package of the workspace as its own files describe it. */
+/** A package of the workspace, from its own files. */
 export interface WorkspacePackage {
   readonly name: string
   /** Relative to the root: `packages/core`. */
@@ -17,7 +17,10 @@ export interface WorkspacePackage {
   readonly tag: 'open' | 'commercial' | 'edition'
 }
 
-/** All packages under `packages/`, `apps/` and `tools/`; throws on one without exactly one known tag. */
+/**
+ * Returns all packages under `packages/`, `apps/` and `tools/`; throws for one without exactly one
+ * known tag.
+ */
 export async function workspacePackages(root = ROOT): Promise<WorkspacePackage[]> {
   const folders: string[] = []
   for (const room of ['packages', 'apps', 'tools'])
@@ -56,8 +59,8 @@ async function readJson(path: string): Promise<Record<string, unknown> | undefin
 }
 
 /**
- * Copies the working tree as git sees it (present content, nothing that is ignored) into an empty
- * folder, leaving out the folders named in `without`.
+ * Copies the working tree as seen by git (tracked and untracked files, without ignored ones) into
+ * an empty folder, without the folders in `without`.
  */
 export async function stageWorkingTree(
   target: string,
@@ -74,7 +77,7 @@ export async function stageWorkingTree(
 
 async function trackedFiles(): Promise<string[]> {
   try {
-    // Checkouts in containers often belong to somebody else; this is git's way to say "still ours".
+    // Checkouts in containers often belong to another user; this makes git accept them.
     const list = ['-c', 'safe.directory=*', 'ls-files', '-z', '-co', '--exclude-standard']
     const { stdout } = await promisify(execFile)('git', list, { cwd: ROOT, maxBuffer: 1 << 26 })
     return stdout.split('\0').filter((file) => file !== '')
@@ -85,7 +88,7 @@ async function trackedFiles(): Promise<string[]> {
 
 const GENERATED = new Set(['node_modules', 'dist', 'coverage', 'data', '.git', '.turbo'])
 
-/** A source archive has no `.git`: everything that no tool generates. */
+/** A source archive has no `.git`: lists everything that is not generated. */
 async function filesOnDisk(folder: string): Promise<string[]> {
   const found: string[] = []
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -97,14 +100,14 @@ async function filesOnDisk(folder: string): Promise<string[]> {
   return found
 }
 
-/** `pnpm install` with the lockfile as it is, from the local store as far as it goes. */
+/** Runs `pnpm install` with the frozen lockfile, preferring the local store. */
 export async function install(cwd: string): Promise<void> {
   await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], cwd)
 }
 
 /**
- * Runs a command to its end. Throws with everything it printed when it fails; shows nothing
- * otherwise. What a surrounding test runner put into the environment is not passed on.
+ * Runs a command to its end. Throws with its whole output on failure; prints nothing otherwise. The
+ * environment of a surrounding test runner is not passed on.
  */
 export async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
   const child = spawn(command, args, { cwd, env: plainEnv(), stdio: ['ignore', 'pipe', 'pipe'] })
@@ -120,7 +123,7 @@ export async function run(command: string, args: readonly string[], cwd: string)
   return output
 }
 
-/** The environment of a shell outside a test run, with the answers of an unattended machine. */
+/** Returns the environment of a shell outside a test run, for unattended commands. */
 export function plainEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own =
     /^(VITEST|NODE_ENV$|NODE_OPTIONS$|REMIT_(?!TEST_)|REMIT_TEST_RUN|npm_(package|lifecycle)_|PNPM_PACKAGE|INIT_CWD$|p?npm_config_verify_deps_before_run$)/i

@@ -1,10 +1,10 @@
 /**
  * `node scripts/test-report.ts <vitest's JSON report> <vitest's exit code>` prints one plain line,
- * `N passed, N failed, N skipped`, and exits 1 unless everything passed.
+ * `N passed, N failed, N skipped`, and exits with 1 unless everything passed.
  */
 import { readFileSync } from 'node:fs'
 
-/** The part of vitest's JSON report that is read here. */
+/** The used part of vitest's JSON report. */
 interface Report {
   readonly numPassedTests: number
   readonly numFailedTests: number
@@ -23,8 +23,8 @@ interface Counts {
 }
 
 /**
- * Counts a report. A file that failed without a failed test in it (it did not load, or a hook
- * failed) is one failure; so is a run that failed although every test of it passed.
+ * Counts a report. A file that failed without a failed test (it did not load, or a hook failed) is
+ * one failure; so is a run that failed although all its tests passed.
  */
 function countTests(report: Report | undefined, exitCode: number): Counts {
   if (report === undefined) return { passed: 0, failed: 1, skipped: 0 }
@@ -44,7 +44,7 @@ function readReport(path: string): Report | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Report
   } catch {
-    // The run ended before it could write one; the counts then say so.
+    // The run ended before it could write a report.
     return undefined
   }
 }

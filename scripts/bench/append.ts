@@ -14,7 +14,7 @@ import { ENTRY } from './requests.ts'
 const BATCH = 100
 const BATCHES = 200
 
-/** A lane that writes what it is given. */
+/** A lane that writes the given drafts. */
 const lane: Lane<EntryDraft, void> = {
   name: 'bench',
   run: async (items) => ({

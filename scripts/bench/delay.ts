@@ -3,16 +3,16 @@ import { setTimeout } from 'node:timers/promises'
 import type { Result } from './report.ts'
 
 const MOST_MS = 50
-// What the histogram takes for no delay at all.
+// The histogram's value for no delay.
 const RESOLUTION_MS = 5
 
-/** How long everyone else waits while a request made to be slow is answered in this process. */
+/** Measures how long other requests wait while this process handles a deliberately slow one. */
 export async function delayOf(name: string, ask: () => Promise<void>): Promise<Result> {
-  // The first time, functions are compiled and workers start.
+  // The first run compiles functions and starts workers.
   await ask()
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
-  // The histogram looks at the loop now and then: it must have begun to, and see the end.
+  // The histogram samples the loop: it must have started, and see the end.
   await setTimeout(2 * RESOLUTION_MS)
   const started = performance.now()
   await ask()

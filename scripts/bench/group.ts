@@ -5,7 +5,10 @@ import type { Result } from './report.ts'
 import { ASK } from './requests.ts'
 import { limitSpend, load, startServer } from './servers.ts'
 
-/** Group commit against one commit per request, in answers a second: the wait for the disk is the point. */
+/**
+ * Group commit against one commit per request, in responses per second, including the wait for the
+ * disk.
+ */
 export async function groupSuite(
   dialect: Dialect,
   rounds: number,

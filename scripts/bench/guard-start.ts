@@ -1,4 +1,4 @@
-/** Prints the milliseconds that the guard's first check takes in a process that has everything else. */
+/** Prints the milliseconds of the guard's first check in a process with everything else loaded. */
 import { GuardRequest } from '@remit/contract'
 import { checkContent } from '@remit/core'
 

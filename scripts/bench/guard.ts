@@ -12,7 +12,8 @@ const START = fileURLToPath(new URL('./guard-start.ts', import.meta.url))
 const CHECKS = 4_000
 const MB = 1_000_000
 
-// Made of these, no two texts are alike; some hold figures, addresses, code, or words of attacks.
+// Parts of the texts, so that no two are alike; some have digits, addresses, code, or words of
+// attacks.
 const SENTENCES = [
   'Please summarize the minutes of the meeting and list who has to do what until Friday.',
   'How do I ignore the first three rows when I read a CSV file with 2,000 lines in python?',
@@ -27,7 +28,7 @@ const SENTENCES = [
   'Act as a travel guide and tell me what to see in Lisbon in two days with small children.',
 ]
 
-/** The guard in process, over HTTP, and what it costs to have. */
+/** The guard in process, over HTTP, and its memory. */
 export async function guardSuite(rounds: number): Promise<Result[]> {
   const short = texts(500).map((content) => GuardRequest.parse({ content }))
   const long = texts(5_000).map((content) => GuardRequest.parse({ content, source: 'document' }))
@@ -58,7 +59,7 @@ export async function guardSuite(rounds: number): Promise<Result[]> {
   ]
 }
 
-/** Two hundred texts of that length. */
+/** Returns two hundred texts of that length. */
 function texts(length: number): string[] {
   return Array.from({ length: 200 }, (_, first) => {
     let text = ''
@@ -68,7 +69,7 @@ function texts(length: number): string[] {
   })
 }
 
-/** Milliseconds of each check, one after the other; the first half warms up. */
+/** Milliseconds of each check, sequentially; the first half warms up. */
 function inProcess(requests: readonly GuardRequest[], checks: number): number[] {
   const taken: number[] = []
   for (let i = 0; i < checks * 2; i++) {

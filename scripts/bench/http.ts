@@ -63,7 +63,7 @@ export async function httpSuite(
 
 const WARM_REQUESTS = 150_000
 
-/** The engine compiles hot code for a long while; a server is judged by how it runs after that. */
+/** The engine optimizes hot code for a long time; a server is measured after that. */
 async function warmUp(server: BenchServer): Promise<void> {
   const both = [
     ['/v1/authorize', ASK],

@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 
-/** An attack is a thing of seconds: what waits in a queue takes its time to show. */
+/** An attack takes seconds: queues need time to fill. */
 const isolation = (dialect: Dialect) => isolationSuite(dialect, seconds * 4, values.attack)
 
 const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Result>>> = {

@@ -1,4 +1,4 @@
-/** What a server process is to be. */
+/** The configuration of a server process. */
 export interface ServerSpec {
   readonly kind: 'echo' | 'remit'
   readonly databaseUrl?: string
@@ -6,9 +6,9 @@ export interface ServerSpec {
   readonly signingKey?: string
   /** 1 commits every request alone. */
   readonly maxBatch?: number
-  /** An organization that another process made. */
+  /** An organization of another process. */
   readonly organization?: BenchOrganization
-  /** Requests a second per key; no limit unless given. */
+  /** Requests per second per key. Default: no limit. */
   readonly rateLimit?: number
 }
 
@@ -26,6 +26,6 @@ export type FromServer =
       readonly port: number
       readonly organization: BenchOrganization
     }
-  /** One more, as asked for. */
+  /** Another organization, as requested. */
   | { readonly kind: 'organization'; readonly organization: BenchOrganization }
   | { readonly kind: 'usage'; readonly cpuSeconds: number; readonly rssBytes: number }

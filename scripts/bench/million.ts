@@ -26,7 +26,7 @@ export async function millionSuite(entries: number, rounds: number): Promise<Res
 
   const values = await alternate(rounds, {
     read: () => perCpuSecond(entries, () => readAll(remit, id, () => undefined)),
-    // From the second entry on and without a frontier there is no tree to compare.
+    // Starting at the second entry without a frontier, there is no tree to compare.
     chain: () => perCpuSecond(entries, () => verifyAll(remit, id, { size: 1 })),
     tree: () => perCpuSecond(entries, () => verifyAll(remit, id)),
     whole: () => perCpuSecond(entries, () => verifyDatabase(remit.db, id)),
@@ -90,7 +90,7 @@ async function verifyAll(remit: TestRemit, orgId: string, start?: { size: number
   if (error_count > 0) throw new Error(`the ledger does not verify: ${error_count} errors`)
 }
 
-/** The pages that verification reads. */
+/** Reads the pages that verification reads. */
 async function readAll(
   { db }: TestRemit,
   orgId: string,

@@ -10,7 +10,7 @@ import type { Traffic } from './traffic.ts'
 
 type Suite = () => Promise<Result[]>
 
-/** `seconds` a round of load, `entries` in a large ledger. */
+/** `seconds` per round of load, `entries` in a large ledger. */
 export interface Sizes {
   readonly rounds: number
   readonly seconds: number
@@ -31,7 +31,7 @@ const toolsOf = ({ rounds, seconds, entries }: Sizes) => ({
 
 const packages = new URL('../../packages/', import.meta.url)
 
-/** Suites that packages bring in `bench/suites.ts`; an edition without a package has fewer. */
+/** Suites of packages in `bench/suites.ts`; an edition without a package has fewer. */
 export async function packageSuites(sizes: Sizes): Promise<Record<string, Suite>> {
   const found: Record<string, Suite> = {}
   for (const name of readdirSync(packages)) {
@@ -55,7 +55,7 @@ export interface Unstarted {
 
 interface StartOptions {
   readonly dialect?: Dialect
-  /** Makes an organization with what the suite needs, past the API's limits. */
+  /** Creates an organization with the data of the suite, bypassing the limits of the API. */
   readonly fill?: (database: Unstarted) => Promise<{ readonly key: string; readonly orgId: string }>
 }
 

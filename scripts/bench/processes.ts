@@ -17,7 +17,7 @@ export async function processesSuite(rounds: number, seconds: number): Promise<R
     )
     return (await Promise.all(runs)).reduce((sum, round) => sum + round.perSecond, 0)
   }
-  // As many callers a process, so that the groups that commit are of one size.
+  // The same number of clients per process, so that the group commits have the same size.
   const measures = { one: () => total(64, [first]), four: () => total(64, servers) }
   for (const run of Object.values(measures)) await run()
   const values = await alternate(rounds, measures)

@@ -1,4 +1,4 @@
-/** One measured goal: a ratio within one run, or a figure with a bound. */
+/** One measured goal: a ratio within one run, or a value with a bound. */
 export interface Result {
   readonly name: string
   readonly value: number
@@ -9,13 +9,13 @@ export interface Result {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The value below which the share `q` of the values lies. */
+/** Returns the value below which the share `q` of the values lies. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? NaN
 }
 
-/** Whether a result meets its goal; one without a goal is only shown. */
+/** Returns true if a result meets its goal; one without a goal is only printed. */
 export const isMet = ({ value, goal }: Result): boolean =>
   goal === null || ('atLeast' in goal ? value >= goal.atLeast : value < goal.below)
 
@@ -26,7 +26,7 @@ export function formatResult(result: Result): string {
   return `${mark} ${name.padEnd(52)} ${value.toFixed(3).padStart(9)}${unit} ${bound.padEnd(8)} ${detail}`
 }
 
-/** Runs the measures one after the other, `rounds` times over, so that all share the machine's moods. */
+/** Alternates the measurements `rounds` times, so that all see the same machine load. */
 export async function alternate<K extends string>(
   rounds: number,
   measures: Readonly<Record<K, () => Promise<number>>>,

@@ -1,4 +1,4 @@
-/** What the benchmark sends: an ordinary request of about 220 bytes, one string of it not ASCII. */
+/** The request of the benchmark: about 220 bytes, with one non-ASCII string. */
 const context = {
   amount_usd: 0.01,
   vendor: 'Müller GmbH',

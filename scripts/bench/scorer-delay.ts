@@ -24,7 +24,7 @@ const BODIES: Readonly<Record<string, object>> = {
   },
 }
 
-/** How long everyone else waits while requests made to be slow are scored. */
+/** Measures how long other requests wait while deliberately slow ones are scored. */
 export async function delaySuite(): Promise<Result[]> {
   const remit = await createTestRemit()
   const { key } = await remit.organization('free')

@@ -1,8 +1,8 @@
-/** Texts and values for the benchmark of the scorers, the same at every run. */
+/** Texts and values for the benchmark of the scorers, the same in every run. */
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz     '
 
-/** A number below `below` that looks random. */
+/** Returns a pseudo-random number below `below`. */
 const noise = (seed: number, at: number, below: number): number =>
   (Math.imul(seed * 40_503 + at * 2_654_435 + 1, 2_246_822_519) >>> 8) % below
 
@@ -13,7 +13,7 @@ export function textOf(length: number, seed: number): string {
   return text
 }
 
-/** The text with every tenth character wrong. */
+/** Returns the text with every tenth character changed. */
 export const typo = (text: string): string =>
   Array.from(text, (letter, at) => (at % 10 === 9 ? '#' : letter)).join('')
 

@@ -9,7 +9,7 @@ import { listText, objectOf, SCHEMA, sentence, textOf, typo } from './scorer-tex
 import { delaySuite } from './scorer-delay.ts'
 import { load, startServer } from './servers.ts'
 
-/** Work for both sides: a result, and the same for the other library. */
+/** Work for both sides: a result, and its equivalent for the other library. */
 interface Match {
   readonly name: string
   readonly goal: number | null
@@ -20,7 +20,7 @@ interface Match {
 }
 
 const VARIANTS = 64
-// Less, and the engine has not compiled what is measured.
+// Below this, the engine has not yet compiled the measured code.
 const SHORTEST_MS = 200
 const variants = (make: (seed: number) => ResultToScore): ResultToScore[] =>
   Array.from({ length: VARIANTS }, (_, seed) => make(seed))
@@ -142,7 +142,7 @@ function scoring({ scorer: name, params = {} }: Pick<Match, 'scorer' | 'params'>
   return (result: ResultToScore) => scorer.score(result, prepared)
 }
 
-/** Results a second; a library that answers with promises is waited for. */
+/** Results per second; the promises of a library are awaited. */
 async function perSecond(
   results: readonly ResultToScore[],
   work: (result: ResultToScore) => unknown,

@@ -23,7 +23,7 @@ import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './mess
 const spec = JSON.parse(process.argv[2] ?? '{}') as ServerSpec
 const send = (message: FromServer) => process.send?.(message)
 
-/** The least that can be said about JSON over this stack: parse it and send it back. */
+/** The baseline of this stack: parse JSON and send it back. */
 function echo(): Hono {
   return new Hono().post('/echo', async (c) => c.json(await c.req.json()))
 }
@@ -77,7 +77,7 @@ const { app, organization, addOrganization } =
 const { url } = await listen(app, { host: '127.0.0.1', port: 0 })
 send({ kind: 'ready', port: Number(new URL(url).port), organization })
 
-// A benchmark that was broken off leaves no server behind.
+// An aborted benchmark leaves no server behind.
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToServer) => {
   if (message === 'usage') {

@@ -7,13 +7,13 @@ import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './mess
 export interface BenchServer {
   readonly url: string
   readonly organization: BenchOrganization
-  /** Makes another organization on the same server. */
+  /** Creates another organization on the same server. */
   addOrganization(): Promise<BenchOrganization>
   usage(): Promise<{ cpuSeconds: number; rssBytes: number }>
   stop(): Promise<void>
 }
 
-/** The server runs with this process's own flags, the baseline and the product alike. */
+/** The server runs with this process's own flags, for the baseline and the product alike. */
 export async function startServer(spec: ServerSpec): Promise<BenchServer> {
   const child = fork(new URL('./server-process.ts', import.meta.url), [JSON.stringify(spec)], {
     serialization: 'advanced',
@@ -62,7 +62,7 @@ function next<K extends FromServer['kind']>(
   })
 }
 
-/** What one round of load gave. */
+/** The result of one round of load. */
 export interface Round {
   readonly perSecond: number
   readonly perCpuSecond: number
@@ -77,7 +77,9 @@ export interface Load {
   readonly seconds: number
 }
 
-/** Loads a server and counts the answers against its own CPU time; any other answer than 2xx fails. */
+/**
+ * Loads a server and counts the responses per its own CPU time; any status other than 2xx fails.
+ */
 export async function load(
   server: BenchServer,
   { path, body, connections, seconds }: Load,
@@ -106,7 +108,7 @@ export async function load(
   }
 }
 
-/** Gives the benchmark's agent a spend limit that it cannot reach. */
+/** Gives the benchmark's agent an unreachable spend limit. */
 export async function limitSpend(server: BenchServer): Promise<void> {
   const response = await fetch(`${server.url}/v1/spend-limits/payer`, {
     method: 'POST',

@@ -1,6 +1,6 @@
 import autocannon from 'autocannon'
 
-/** Different requests to one address, in turn, over some connections. */
+/** Requests to one address, in turn, over several connections. */
 export interface Traffic {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -9,7 +9,7 @@ export interface Traffic {
   readonly seconds: number
 }
 
-/** Sends JSON for some seconds; any other answer than 2xx fails. */
+/** Sends JSON for some seconds; any status other than 2xx fails. */
 export async function traffic({
   url,
   headers,

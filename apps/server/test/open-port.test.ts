@@ -87,7 +87,7 @@ describe('a port with several sockets', () => {
     const port = Number(new URL(url).port)
 
     await expect(listen(app, { host: '127.0.0.1', port })).rejects.toThrow(
-      new ListenError(`Port ${port} on 127.0.0.1 is taken by another process`),
+      new ListenError(`Port ${port} on 127.0.0.1 is already in use`),
     )
   })
 })

@@ -16,30 +16,30 @@ const FORMS = {
 }
 
 /**
- * One walk over a ledger's entries, by docs/ledger-format.md: sections 1 to 3 for each entry, 4 for
- * the tree, 5 and 6 for the checkpoints, 9 for what was erased. Every fault is reported, and the walk
- * goes on after it. It keeps no entry: only the numbers of erased payloads that nothing has explained
- * yet, and the checkpoints that wait for their size.
+ * Verifies the entries of a ledger in one pass, by docs/ledger-format.md: sections 1 to 3 for each
+ * entry, 4 for the tree, 5 and 6 for the checkpoints, 9 for erased payloads. Reports every error
+ * and continues after it. Memory is used only for unexplained erased payloads and pending
+ * checkpoints.
  */
 export class Chain {
   readonly checkpoints: Checkpoints
   readonly history: History
-  /** The sequence number that comes next, and so the size of the ledger up to here. */
+  /** The next sequence number, which is the size of the ledger so far. */
   size: number
   entries = 0
   gaps = 0
-  /** Payloads that are gone and that a later `ledger.erased` names. */
+  /** Missing payloads that a later `ledger.erased` names. */
   erased = 0
-  /** Payloads that are gone and that nothing has explained yet. */
+  /** Missing payloads without an explanation so far. */
   readonly unexplained = new Set<number>()
-  /** The hash of the last entry as it is written; null where it is not known. */
+  /** The stored hash of the last entry; null if unknown. */
   lastHash: string | null
   readonly #header: Header
   readonly #faults: Faults
   readonly #keys: SigningKeys
-  /** Null where the tree's beginning is not known. */
+  /** Null if the start of the tree is unknown. */
   #tree: Tree | null
-  /** The hash that the last entry should have. */
+  /** The computed hash of the last entry. */
   #trueHash: string | null
   #time: string
 
@@ -59,12 +59,12 @@ export class Chain {
     this.#tree = frontier === null ? null : new Tree(from, frontier)
   }
 
-  /** The key in force after all that was read; null while the ledger has named none. */
+  /** The key in force after the last entry; null if the ledger has named none. */
   get currentKey(): string | null {
     return this.#keys.current
   }
 
-  /** The root of the tree as hexadecimal digits; null where it cannot be known. */
+  /** The root of the tree in hex; null if unknown. */
   get root(): string | null {
     return this.#tree?.root().toString('hex') ?? null
   }
@@ -88,18 +88,18 @@ export class Chain {
     this.size = seq + 1
     this.lastHash = entry.hash
     this.#trueHash = computed
-    // A broken time must not make every later entry look late.
+    // An invalid time must not make every later entry look late.
     if (this.#faults.count === before) this.#time = entry.recorded_at
     this.#tree?.append(Buffer.from(computed, 'hex'))
     this.checkpoints.reach(this.size, this.#root)
   }
 
-  /** What no line can tell; `open`: the file ended before its end. */
+  /** Ends the verification; `open`: the file ended early. */
   end(open: boolean): void {
     const { checkpoints, size } = this
     const last = Math.max(0, size - 1)
     const continues = this.#header.partial === true
-    // A tail that only these reach is not signed by what is here.
+    // A tail that only these cover is not signed by the available checkpoints.
     if (open || continues) checkpoints.leaveBeyond(size)
     if (!open) {
       if (size === 0) this.#faults.add(0, 'bad_genesis', 'the entry is missing')
@@ -110,7 +110,7 @@ export class Chain {
       if (checkpoints.isUntrusted) this.#faults.add(last, 'untrusted_key')
     }
     checkpoints.end(size)
-    // What explains a missing payload may be among entries that are not here.
+    // The explanation of a missing payload may be among unavailable entries.
     if (!open && !continues && this.#faults.truncations === 0)
       for (const seq of this.unexplained) this.#faults.add(seq, 'payload_missing')
     checkpoints.settle(this.history)
@@ -128,7 +128,7 @@ export class Chain {
     this.lastHash = null
   }
 
-  /** Link, form, time and hash of a header; returns the hash that it has. */
+  /** Checks link, form, time and hash of a header; returns the computed hash. */
   #checkHeader(entry: Entry): string {
     const { seq, prev_hash, recorded_at, kind, commitment } = entry
     const linked = prev_hash === this.lastHash || prev_hash === this.#trueHash
@@ -174,7 +174,7 @@ export class Chain {
     else if (isOwn) this.#heed(seq, kind, read.data)
   }
 
-  /** What an entry about the ledger says of the ledger: section 3. */
+  /** Handles an entry about the ledger itself: section 3. */
   #heed(seq: number, kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'ledger.genesis' && seq === 0) {
       for (const name of ['org_id', 'ledger_id', 'origin'] as const)

@@ -6,27 +6,26 @@ import type { SigningKeys } from './signing-keys.ts'
 
 interface Waiting {
   readonly checkpoint: Checkpoint
-  /** Kept outside of the ledger's database. */
+  /** It was stored outside of the ledger's database. */
   readonly outside: boolean
 }
 
 /**
- * The checkpoints that an export is held against: each waits until the tree has grown to its size.
- * A root is base64; null where the beginning of the tree is not known, '' behind a gap, which no
- * root equals.
+ * The checkpoints that an export is compared with: each waits until the tree has grown to its size.
+ * A root is base64; null if the start of the tree is unknown, '' after a gap, which equals no root.
  */
 export class Checkpoints {
   checked = 0
   wrong = 0
-  /** How many could not be compared, because the tree at their size was not known. */
+  /** Number of those not compared, because the tree at their size was unknown. */
   passed = 0
-  /** How many are of sizes that the export does not reach, and need not. */
+  /** Number of those beyond the end of a partial export. */
   beyond = 0
-  /** Sizes of the largest that agreed: kept outside, and signed by a key that was named or pinned. */
+  /** Sizes of the largest matching ones: external, and signed by a declared or pinned key. */
   outside = -1
   #signed: { readonly size: number; readonly vkey: string } | null = null
   #reached = -1
-  /** From outside, and of another root or signed by another key. */
+  /** External ones with another root or another signer. */
   readonly #disputed: { readonly checkpoint: Checkpoint; readonly isSigned: boolean }[] = []
   readonly #waiting = new Map<number, Waiting[]>()
   readonly #keys: SigningKeys
@@ -39,27 +38,27 @@ export class Checkpoints {
     this.#origin = origin
   }
 
-  /** Whether there was any at all. */
+  /** True if there was any. */
   get given(): boolean {
     return this.checked + this.passed + this.#waiting.size > 0
   }
 
-  /** The largest size that was given, agreeing or not, also beyond the end. */
+  /** The largest size of a given one, matching or not, also beyond the end. */
   get largest(): number {
     return largest(this.#reached, this.#waiting.keys())
   }
 
-  /** The size up to which a trusted key has signed; -1 if none has. */
+  /** The size up to which a trusted key has signed; -1 for none. */
   get trusted(): number {
     return this.#signed !== null && this.#keys.isTrusted(this.#signed.vkey) ? this.#signed.size : -1
   }
 
-  /** Whether a key was pinned, and the newest good checkpoint is of one that nobody vouches for. */
+  /** True if a key was pinned, but the newest valid checkpoint has an untrusted signer. */
   get isUntrusted(): boolean {
     return this.#keys.hasPinned && this.#signed !== null && this.trusted < 0
   }
 
-  /** A checkpoint as text, given when the tree had `size` leaves. */
+  /** Adds a checkpoint as text, when the tree had `size` leaves. */
   add(note: string, outside: boolean, size: number, root: () => string | null): void {
     const checkpoint = readCheckpoint(note)
     if (checkpoint === null) {
@@ -75,7 +74,7 @@ export class Checkpoints {
     }
   }
 
-  /** The tree has grown to this size. */
+  /** Compares the checkpoints of this size. */
   reach(size: number, root: () => string | null): void {
     const due = this.#waiting.get(size)
     if (due === undefined) return
@@ -83,7 +82,7 @@ export class Checkpoints {
     for (const one of due) this.#compare(one, root())
   }
 
-  /** Leaves out those beyond `size`: the entries that they cover are not in the export. */
+  /** Drops those beyond `size`: their entries are not in the export. */
   leaveBeyond(size: number): void {
     for (const [at, waiting] of this.#waiting) {
       if (at <= size) continue
@@ -92,7 +91,7 @@ export class Checkpoints {
     }
   }
 
-  /** What still waits when `size` entries were read. */
+  /** Reports those still pending after `size` entries. */
   end(size: number): void {
     for (const { checkpoint } of [...this.#waiting.values()].flat()) {
       this.checked++
@@ -103,8 +102,8 @@ export class Checkpoints {
   }
 
   /**
-   * Judges those from outside that disagree, when all is read: where a restore from a backup is
-   * recorded that lost what they were signed over, nobody changed it.
+   * Reports contradicting external ones at the end: a recorded restore from a backup explains those
+   * of lost entries.
    */
   settle(history: History): void {
     for (const { checkpoint, isSigned } of this.#disputed) {
@@ -153,7 +152,7 @@ export class Checkpoints {
     }
   }
 
-  /** Entries that were signed are not there, unless the checkpoint itself is no good. */
+  /** Reports missing signed entries, unless the checkpoint itself is invalid. */
   #truncated(checkpoint: Checkpoint, size: number): void {
     if (this.#keys.signerBeyond(checkpoint) === 'wrong') {
       this.#isWrong(size, 'checkpoint_signature')
@@ -180,7 +179,7 @@ export class Checkpoints {
   }
 }
 
-/** The largest of any number of sizes: there may be more of them than a call has arguments. */
+/** Returns the largest size; there may be more of them than a call can have arguments. */
 function largest(first: number, others: Iterable<number>): number {
   let found = first
   for (const size of others) if (size > found) found = size

@@ -11,7 +11,7 @@ const LEDGER: Readonly<Record<ExportVerdict['status'], string>> = {
 
 const SHOWN = 10
 
-/** The verdict for a person; it never ends without what was not checked. */
+/** Formats the result for a person, including its limits. */
 export const describe = ({ ledger, reports }: Verdict): string =>
   [describeLedger(ledger), ...reports.map(describeReport)].join('\n')
 
@@ -76,6 +76,6 @@ function section(title: string, told: Told, facts: Readonly<Record<string, strin
     .join('\n')
 }
 
-/** What a file said must not move the cursor of whoever reads about it. */
+/** Makes text of a file safe for a terminal. */
 export const printable = (text: string): string =>
   text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

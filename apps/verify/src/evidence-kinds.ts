@@ -9,11 +9,11 @@ const RULES = [
 const ACCESS = ['permission.', 'agent_mode.', 'agent.', 'credential.']
 
 /**
- * Which kinds of entries can be evidence of what; one that ends in a dot is the beginning of kinds.
- * `also before`: what was set up before the period and stood in it is evidence too.
+ * Kinds of entries that can be evidence, by kind of evidence; a final dot marks a prefix. `also
+ * before`: objects set up before the period and in force in it are evidence too.
  */
 const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?: true }>> = {
-  // These three are about the record as a whole, whatever is in it.
+  // These three are about the record as a whole.
   ledger_integrity: { kinds: [''] },
   ledger_continuity: { kinds: [''] },
   log_retention: { kinds: [''] },
@@ -44,8 +44,8 @@ interface Told {
 export const isKnown = (evidence: string): boolean => Object.hasOwn(EVIDENCE, evidence)
 
 /**
- * Whether an entry can be evidence of some kind in a period; of a kind that is not known here, any
- * entry can. What a caller wrote is evidence of the record, and of nothing else that is known.
+ * Returns true if an entry can be evidence of a kind in a period; for an unknown kind, any entry
+ * can. Entries that callers append are evidence of the record only.
  */
 export function isEvidence(
   evidence: string,

@@ -8,17 +8,17 @@ import { limitsOf } from './limits.ts'
 import type { Key } from './note.ts'
 
 export interface ExportOptions {
-  /** Keys to trust, fetched from elsewhere than the export. */
+  /** Trusted keys, from outside the export. */
   readonly keys?: readonly Key[]
-  /** Checkpoints that were kept outside of the ledger's database. */
+  /** External checkpoints. */
   readonly checkpoints?: readonly string[]
-  /** Told of the first line, before anything is compared; what it throws ends the verification. */
+  /** Called with the first line before any comparison; an exception aborts the verification. */
   readonly onHeader?: (header: Header) => void
-  /** Told of each entry as it was written, before anything is known of what follows. */
+  /** Called with each entry as it was written. */
   readonly onEntry?: (entry: Entry) => void
 }
 
-/** The verdict of docs/ledger-format.md section 10. */
+/** The result of docs/ledger-format.md section 10. */
 export interface ExportVerdict {
   readonly status: 'ok' | 'tampered' | 'behind_checkpoint' | 'incomplete'
   readonly org_id: string | null
@@ -27,19 +27,19 @@ export interface ExportVerdict {
   readonly head: { readonly seq: number; readonly hash: string | null }
   readonly root: string | null
   readonly anchored_by: 'external' | 'signature' | 'none'
-  /** Whether a checkpoint from elsewhere covers the last entry, and none is ahead of it. */
+  /** True if an external checkpoint covers the last entry and none is ahead of it. */
   readonly truncation_checked: boolean
   readonly redacted: number
-  /** The newest hundred prunings and restores that the ledger records. */
+  /** The newest hundred recorded prunings and restores. */
   readonly pruned: readonly Pruning[]
   readonly recovered: readonly Recovery[]
   readonly first_invalid: Pick<Fault, 'seq' | 'code'> | null
-  /** The first hundred that were met, by sequence number. */
+  /** The first hundred errors, by sequence number. */
   readonly errors: readonly Fault[]
   readonly error_count: number
   readonly gaps: number
   readonly checkpoints: { readonly checked: number; readonly mismatched: number }
-  /** Sentences on what this verdict does not say. Never empty. */
+  /** Limits of this result as sentences. Never empty. */
   readonly not_checked: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export async function verifyExport(
   let chain: Chain | null = null
   let header: Header | null = null
   let ended = false
-  // A line that cannot be read is harmless only where the file was cut in its middle.
+  // An invalid line is harmless only if the file was truncated within it.
   let unread = false
   for await (const text of lines) {
     const line = readLine(text)
@@ -77,7 +77,7 @@ export async function verifyExport(
     }
   }
   if (header === null || chain === null) return noExport(faults, options)
-  // Without the state before its first entry, nothing leads from the entries to the signed root.
+  // Without the state before its first entry, the entries cannot be connected to the signed root.
   const isOpen = !ended || (header.from_seq > 0 && header.start === undefined)
   chain.end(isOpen)
   return verdictOf(header, chain, faults, isOpen, options)

@@ -1,4 +1,4 @@
-/** What can be wrong: each code is explained in docs/ledger-format.md section 10. */
+/** Error codes: docs/ledger-format.md section 10 explains each. */
 export type Code =
   | 'malformed_line'
   | 'gap'
@@ -30,12 +30,12 @@ export interface Fault {
 
 const KEPT = 100
 
-/** Counts every fault and keeps the first hundred that were met. */
+/** Counts all errors and keeps the first hundred. */
 export class Faults {
   readonly #kept: Fault[] = []
   #first: Fault | null = null
   count = 0
-  /** Those that say no more than that the end is missing. */
+  /** Number of errors that only mean that the end is missing. */
   truncations = 0
 
   add(seq: number, code: Code, detail?: string): void {
@@ -46,7 +46,7 @@ export class Faults {
     if (this.#first === null || seq < this.#first.seq) this.#first = fault
   }
 
-  /** The one of the lowest sequence number. */
+  /** The error with the lowest sequence number. */
   get first(): Fault | null {
     return this.#first
   }

@@ -2,18 +2,21 @@ import type { Faults } from './faults.ts'
 import type { Header } from './lines.ts'
 import { readFrontier, rootOf } from './tree.ts'
 
-/** A restore from a backup, as entry `seq` records it: these entries of an earlier history are lost. */
+/**
+ * A restore from a backup, as recorded by entry `seq`: these entries of an earlier history are
+ * lost.
+ */
 export interface Recovery {
   readonly seq: number
   readonly lost: { readonly from_seq: number; readonly to_seq: number }
 }
 
-/** With the key that signed the lost history last, where that is recorded. */
+/** With the last signing key of the lost history, if it is recorded. */
 interface Loss extends Recovery {
   readonly vkey: unknown
 }
 
-/** The oldest entries were removed, as entry `seq` records: `cut` is the first one that was kept. */
+/** A pruning, as recorded by entry `seq`: `cut` is the first remaining entry. */
 export interface Pruning {
   readonly seq: number
   readonly cut: number
@@ -23,12 +26,12 @@ type Data = Readonly<Record<string, unknown>>
 
 const KEPT = 100
 
-/** What a ledger tells of its own past: docs/ledger-format.md sections 9 and 10. */
+/** The recorded history of a ledger: docs/ledger-format.md sections 9 and 10. */
 export class History {
   /** The newest hundred of each. */
   readonly pruned: Pruning[] = []
   readonly #losses: Loss[] = []
-  /** The entry that says why the export begins where it does; null while none was seen. */
+  /** The entry that records the start of the export; null if there was none. */
   record: number | null = null
   readonly #header: Header
   readonly #faults: Faults
@@ -38,7 +41,7 @@ export class History {
     this.#faults = faults
   }
 
-  /** An entry `ledger.pruned`. What it says of the place where the export begins must be so. */
+  /** Handles an entry `ledger.pruned`. Its state at the start of the export must match. */
   prune(seq: number, data: Data): void {
     const { cut } = data
     if (!isCount(cut) || cut === 0 || cut > seq) {
@@ -53,7 +56,7 @@ export class History {
     keep(this.pruned, { seq, cut })
   }
 
-  /** An entry `ledger.recovered`. */
+  /** Handles an entry `ledger.recovered`. */
   recover(seq: number, data: Data): void {
     const { from_seq, to_seq } = (data['lost'] ?? {}) as { from_seq?: unknown; to_seq?: unknown }
     if (isCount(from_seq) && isCount(to_seq))
@@ -64,12 +67,12 @@ export class History {
     return this.#losses.map(({ seq, lost }) => ({ seq, lost }))
   }
 
-  /** The recovery that lost the history of which a tree of this size was. */
+  /** Returns the recovery that lost the history with a tree of this size. */
   lossOf(size: number): Loss | undefined {
     return this.#losses.find(({ lost }) => lost.from_seq < size && size <= lost.to_seq + 1)
   }
 
-  /** What is known of the place where the export begins. */
+  /** Returns the known state at the start of the export. */
   #beginning(): Readonly<Record<string, string | undefined>> {
     const { from_seq, start, ledger_id, origin } = this.#header
     const frontier = start && readFrontier(from_seq, start.frontier)

@@ -1,6 +1,6 @@
 const MAX_DEPTH = 1000
 
-/** A value or text that has no canonical form: the message says why. */
+/** A value or text without a canonical form; the message has the reason. */
 export class JsonError extends Error {
   constructor(message: string) {
     super(message)
@@ -9,16 +9,16 @@ export class JsonError extends Error {
 }
 
 /**
- * Canonical JSON (RFC 8785) of what `JSON.parse` gives: names sorted by UTF-16 code units, numbers
- * as ECMAScript prints them, no white space. Throws `JsonError` where two texts could stand for one
- * value, and for nesting that no document of ours has.
+ * Returns the canonical JSON (RFC 8785) of a value from `JSON.parse`: names sorted by UTF-16 code
+ * units, numbers as in ECMAScript, no white space. Throws `JsonError` if the text is not unique,
+ * and for nesting beyond that of any document of ours.
  */
 export function canonical(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) throw new JsonError(`nested deeper than ${MAX_DEPTH}`)
   if (Array.isArray(value)) return `[${value.map((one) => canonical(one, depth + 1)).join()}]`
   if (typeof value === 'object' && value !== null) {
     const members = value as Readonly<Record<string, unknown>>
-    // Without a comparator: by UTF-16 code units, as the RFC asks.
+    // Without a comparator: sorts by UTF-16 code units, as the RFC requires.
     const names = Object.keys(members).toSorted()
     return `{${names.map((name) => `${canonical(name)}:${canonical(members[name], depth + 1)}`).join()}}`
   }
@@ -28,12 +28,12 @@ export function canonical(value: unknown, depth = 0): string {
 }
 
 /**
- * Reads JSON. Throws `JsonError` also for a name that stands twice in one object: readers differ in
- * which of the two they show.
+ * Parses JSON. Throws `JsonError` also for a repeated name in an object, because parsers differ in
+ * the value they use.
  */
 export function parseJson(text: string): unknown {
   const value = parse(text)
-  // The names seen in each object that is open; null for a list.
+  // The names of each open object; null for a list.
   const open: (Set<string> | null)[] = []
   let string = ''
   for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g)) {
@@ -59,7 +59,7 @@ function note(names: Set<string> | null | undefined, name: string): void {
   names?.add(name)
 }
 
-/** Whether a value is a JSON object: no list, not null. */
+/** Returns true if a value is a JSON object: not a list, not null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

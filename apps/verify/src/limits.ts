@@ -1,6 +1,6 @@
 import type { Chain } from './chain.ts'
 
-/** What a verdict does not say, in plain sentences: without them it would promise too much. */
+/** Returns the limits of a result as sentences, so that it does not promise too much. */
 export function limitsOf(
   chain: Chain,
   from: number,

@@ -17,7 +17,7 @@ export interface Header {
     /** The key that signs from this size on. */
     readonly vkey?: string
   }
-  /** It ends before the ledger does: what explains missing payloads may follow elsewhere. */
+  /** The export ends before the ledger: later entries may explain missing payloads. */
   readonly partial?: true
 }
 
@@ -29,7 +29,7 @@ export interface Entry {
   readonly prev_hash: string
   readonly commitment: string
   readonly hash: string
-  /** Null, as the payload, once erased. */
+  /** Null if erased, like the payload. */
   readonly salt: string | null
   readonly payload: string | null
 }
@@ -41,7 +41,7 @@ export interface LastLine {
 
 type Members = Record<string, unknown>
 
-/** Reads one line of an export; null unless it is spelled in the one way that section 8 allows. */
+/** Parses one line of an export; null unless it has the only form that section 8 allows. */
 export function readLine(text: string): Header | Entry | LastLine | null {
   try {
     const value = JSON.parse(text) as Members
@@ -92,19 +92,19 @@ function checkpoint({ note }: Members): LastLine | undefined {
   return isText(note) ? { type: 'checkpoint', note } : undefined
 }
 
-// Half a surrogate pair would be hashed as U+FFFD: two texts would have one commitment.
+// An unpaired surrogate would be hashed as U+FFFD: two texts would have one commitment.
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed()
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
-/** Far above the longest line that an export can have: a payload has at most 256 KiB. */
+/** Far above the longest line of an export: a payload has at most 256 KiB. */
 const MAX_LINE = 8 * 1024 * 1024
 
 /**
- * Cuts bytes into lines at U+000A, and only there. A line that is not UTF-8, or too long to be one
- * of an export, comes out as '': no line of an export is empty.
+ * Splits bytes into lines at U+000A only. A line that is not UTF-8, or too long, becomes '': no
+ * valid line is empty.
  */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -120,7 +120,7 @@ export async function* linesOf(
       from = end + 1
     }
     length += chunk.length - from
-    // The bytes of a line that is too long are not kept, only counted.
+    // Excess bytes are counted, not stored.
     if (length > MAX_LINE) pieces = []
     else if (from < chunk.length) pieces.push(chunk.subarray(from))
   }

@@ -5,12 +5,12 @@ import type { KeyObject } from 'node:crypto'
 export interface Key {
   readonly vkey: string
   readonly name: string
-  /** Eight hexadecimal digits that tell keys of one name apart. */
+  /** Eight hexadecimal digits that distinguish keys of one name. */
   readonly id: string
   readonly publicKey: KeyObject
 }
 
-/** What a checkpoint says, before anyone asks who signed it. */
+/** The content of a checkpoint, before its signatures are checked. */
 export interface Checkpoint {
   readonly note: string
   readonly origin: string
@@ -23,7 +23,7 @@ const ED25519 = 1
 const MAX_NOTE = 1_000_000
 const MAX_SIGNATURES = 100
 
-/** Reads `<name>+<key id>+<base64 of 01 ‖ public key>`; null unless all three belong together. */
+/** Parses `<name>+<key id>+<base64 of 01 ‖ public key>`; null unless all three match. */
 export function readKey(vkey: string): Key | null {
   const [, name = '', id, encoded = ''] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(vkey) ?? []
   const bytes = base64(encoded)
@@ -36,12 +36,12 @@ export function readKey(vkey: string): Key | null {
 }
 
 interface Parts {
-  /** What is signed: up to the last empty line, with the newline before it. */
+  /** The signed text: up to the last empty line, with the newline before it. */
   readonly text: string
   readonly signatures: readonly { readonly signer: string; readonly bytes: Buffer }[]
 }
 
-/** The parts of a signed note, whoever signed it. Null for what is none to the byte. */
+/** Splits a signed note without checking signatures. Null for any other text. */
 function partsOf(note: string): Parts | null {
   const text = note.slice(0, note.lastIndexOf('\n\n') + 1)
   const lines = note.slice(text.length + 1, -1).split('\n')
@@ -60,13 +60,13 @@ function partsOf(note: string): Parts | null {
 }
 
 /**
- * Reads a whole note as a checkpoint: origin, size, root, one a line, an empty line, signatures. Null if
- * it is none.
+ * Parses a whole note as a checkpoint: origin, size, root, one per line, an empty line, signatures.
+ * Null for any other text.
  */
 export function readCheckpoint(note: string): Checkpoint | null {
   const lines = (partsOf(note)?.text ?? '').split('\n')
   const [origin = '', digits = '', root = ''] = lines
-  // Lines after the root may follow, and mean nothing; none of them is empty.
+  // Further lines may follow the root and are ignored; none of them is empty.
   if (lines.length < 4 || lines.pop() !== '' || lines.includes('')) return null
   const size = /^(?:0|[1-9]\d{0,15})$/.test(digits) ? Number(digits) : Number.NaN
   if (!Number.isSafeInteger(size) || base64(root)?.length !== 32) return null
@@ -74,15 +74,15 @@ export function readCheckpoint(note: string): Checkpoint | null {
 }
 
 /**
- * A checkpoint as somebody kept it. Shells drop the last newline, tools add one, mail and editors write
- * CRLF: it is given back as it was signed. Null if it is none.
+ * Parses an external checkpoint. Shells drop the last newline, tools add one, mail and editors
+ * write CRLF: the signed form is restored. Null for any other text.
  */
 export const readKept = (text: string): Checkpoint | null =>
   readCheckpoint(`${text.replaceAll('\r\n', '\n').trimEnd()}\n`)
 
 /**
- * Whether a note is signed by a key. Signatures of other keys are passed over; one that names this
- * key and is not of it spoils the note, and so does whatever is no signed note at all.
+ * Returns true if a note is signed by a key. Signatures of other keys are ignored; an invalid
+ * signature under this key's name, or an invalid note, returns false.
  */
 export function isSignedBy(note: string, { name, id, publicKey }: Key): boolean {
   const parts = partsOf(note)
@@ -98,7 +98,10 @@ export function isSignedBy(note: string, { name, id, publicKey }: Key): boolean 
 
 const isName = (name: string): boolean => name !== '' && !/[\s+\u0000-\u001f\u0085]/.test(name)
 
-/** Standard base64 in its one exact spelling (RFC 4648 section 4); Node would pass over the rest. */
+/**
+ * Decodes standard base64 in its one exact form (RFC 4648 section 4); Node ignores invalid
+ * characters.
+ */
 function base64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : null

@@ -19,10 +19,10 @@ exit codes: 0 everything is as signed; 1 something was changed or is missing;
 2 the verification could not run; 3 see --require-anchor
 `
 
-/** Something that keeps the program from looking at all; told in one line. */
+/** An error that prevents the verification, with a one-line message. */
 export class CannotRun extends Error {}
 
-/** A checkpoint, and the file that it was kept in. */
+/** A checkpoint, and its file. */
 export interface KeptCheckpoint extends Checkpoint {
   readonly path: string
 }
@@ -32,13 +32,13 @@ export interface Options {
   readonly reports: readonly string[]
   readonly keys: readonly Key[]
   readonly checkpoints: readonly KeptCheckpoint[]
-  /** Files of checkpoints in which something is none. */
+  /** Checkpoint files with invalid parts. */
   readonly damaged: readonly string[]
   readonly requireAnchor: boolean
   readonly json: boolean
 }
 
-/** Reads a command line; null where only help was asked for. */
+/** Parses a command line; null for `--help`. */
 export function readArguments(args: readonly string[]): Options | null {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -74,17 +74,19 @@ function keyOf(vkey: string): Key {
   return key
 }
 
-/** What a file of checkpoints holds. */
+/** The content of a checkpoint file. */
 interface Kept {
   readonly notes: readonly KeptCheckpoint[]
-  /** Something in it is no checkpoint: a line that was cut off, say. */
+  /** Files with an invalid part, such as a truncated line. */
   readonly damaged: readonly string[]
 }
 
-// Origin, size, root and whatever lines follow, an empty line, signatures.
+// Origin, size, root and further lines, an empty line, signatures.
 const NOTE = /(?:[^\n]+\n){3,}\n(?:— [^\n]+(?:\n|$))+/g
 
-/** One note or several after one another; or one in the member `note` of JSON, or of each line of it. */
+/**
+ * One or several concatenated notes; or the member `note` of JSON, or of each line of JSON Lines.
+ */
 function keptIn(path: string): Kept {
   const text = readText(path).replaceAll('\r\n', '\n')
   const { found, rest } = text.startsWith('{') ? inJson(text) : inText(text)
@@ -92,13 +94,13 @@ function keptIn(path: string): Kept {
     const kept = readKept(note)
     return kept === null ? [] : [{ ...kept, path }]
   })
-  // The ledger must not look changed because of a file that says nothing about it.
+  // A file without a checkpoint must not make the ledger look tampered.
   if (notes.length === 0) throw new CannotRun(`--checkpoint: ${path} contains no signed checkpoint`)
   const isDamaged = notes.length < found.length || rest.trim() !== ''
   return { notes, damaged: isDamaged ? [path] : [] }
 }
 
-/** Notes, and what of the file is none. */
+/** Notes, and the invalid parts of the file. */
 interface Found {
   readonly found: readonly string[]
   readonly rest: string

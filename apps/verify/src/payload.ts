@@ -1,6 +1,6 @@
 import { canonical, isObject, JsonError } from './jcs.ts'
 
-/** What an entry says: docs/ledger-format.md section 2. */
+/** The content of an entry: docs/ledger-format.md section 2. */
 export interface Payload {
   readonly actor: { readonly id: string; readonly type: string }
   readonly data: Readonly<Record<string, unknown>>
@@ -8,7 +8,7 @@ export interface Payload {
 
 const NAMES = 'action,actor,agent_id,data,decision,reason,resource'
 
-/** Reads a payload; null unless it is the canonical text of an object with exactly its members. */
+/** Parses a payload; null unless it is the canonical text of an object with exactly its members. */
 export function readPayload(text: string): Payload | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,6 +1,6 @@
 import { isObject, JsonError } from './jcs.ts'
 
-/** Of a report, what can be held against the ledger. The whole of `content` is hashed. */
+/** The verifiable parts of a report. The whole `content` is hashed. */
 export interface Report {
   readonly id: string
   readonly framework: string
@@ -124,7 +124,7 @@ const REPORT = object({
   }),
 })
 
-/** Takes a document for a report; throws `JsonError` with the place where it is none. */
+/** Parses a report; throws `JsonError` with the path of the first error. */
 export function readReport(document: unknown): Report {
   REPORT(document, 'report')
   return document as Report

@@ -3,10 +3,10 @@ import type { Entry } from './lines.ts'
 import { readPayload } from './payload.ts'
 import type { Report } from './report-document.ts'
 
-/** Members that the first entries of this kind did not have. */
+/** Members that early entries of this kind did not have. */
 const LATER: ReadonlySet<string> = new Set(['evaluation', 'ledger_head', 'verified'])
 
-/** How a report differs from the entry that records it: in what is told by both of them. */
+/** Compares a report with the entry that records it, in their common members. */
 export function recordDifferences(report: Report, entry: Entry): string[] {
   const { recorded_at } = entry
   const read = payloadOf(entry)
@@ -32,13 +32,13 @@ export function recordDifferences(report: Report, entry: Entry): string[] {
   const around = {
     generated_at: report.generated_at === recorded_at,
     generated_by: canonical(report.generated_by) === canonical(read.actor),
-    // Reports of before did not show it.
+    // Early reports did not have it.
     generated_by_person:
       report.generated_by_person === undefined ||
       canonical(report.generated_by_person) === canonical(read.data['person'] ?? null),
     'framework of the content': content.framework.id === report.framework,
     'period of the content': from === report.period.from && to === report.period.to,
-    // What is reported on was over when the report was made.
+    // The period must have ended before the report was generated.
     'the recording time': recorded_at >= to,
   }
   return [
@@ -70,8 +70,8 @@ const RECORDED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Members of a report that neither its hash nor the entry covers: anyone could have written them. Of
- * the head an entry may hold no more than the checkpoint.
+ * Returns the members of a report that neither its hash nor the entry covers. For the head, an
+ * entry may have only the checkpoint.
  */
 export function unrecorded(report: Report, entry?: Entry): string[] {
   const said = (entry && payloadOf(entry)?.data) ?? {}

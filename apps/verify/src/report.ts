@@ -27,7 +27,7 @@ export interface ReportVerdict {
   readonly period: { readonly from: string; readonly to: string }
   readonly content_sha256: string
   readonly record_seq: number
-  /** Sequence numbers that the report names, and that were looked up in the export. */
+  /** Number of sequence numbers of the report that were looked up in the export. */
   readonly looked_up: number
   /** The first hundred. */
   readonly errors: readonly ReportError[]
@@ -35,14 +35,14 @@ export interface ReportVerdict {
   readonly not_checked: readonly string[]
 }
 
-/** What is asked of the entry with one sequence number: null, or what is wrong with it. */
+/** A check of the entry with one sequence number: null, or its error. */
 type Question = (entry: Entry) => ReportError | null
 
 const KEPT = 100
 
 /**
- * Holds a stored report against the entries of an export as they stream by. It keeps the report and
- * what has to be asked of single entries, never the entries.
+ * Compares a stored report with the entries of an export as they stream by. Keeps the report and
+ * the checks of single entries, never the entries.
  */
 export class ReportCheck {
   readonly #report: Report
@@ -51,7 +51,7 @@ export class ReportCheck {
   readonly #questions = new Map<number, Question[]>()
   #lookedUp = 0
   #hasRecord = false
-  /** What the entries of the period come to. */
+  /** Counts of the entries of the period. */
   readonly #byKind = new Map<string, number>()
   #first: number | null = null
   #last: number | null = null
@@ -59,7 +59,7 @@ export class ReportCheck {
   #isBeforeSeen = false
   #unrecorded: readonly string[]
 
-  /** Throws `JsonError` for a text that is no report. */
+  /** Throws `JsonError` for an invalid report. */
   constructor(text: string) {
     const document = parseJson(text)
     const report = readReport(document)
@@ -100,7 +100,7 @@ export class ReportCheck {
     }
   }
 
-  /** The verdict, when all entries from `from` on of the ledger of `orgId` were given. */
+  /** Returns the result, after all entries from `from` on of the ledger of `orgId`. */
   end(orgId: string | null, from: number): ReportVerdict {
     const { id, framework, content_sha256, record_seq, content } = this.#report
     const notChecked: string[] = []
@@ -165,7 +165,7 @@ export class ReportCheck {
     this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + 1)
   }
 
-  /** The entry that was written with the report, in the same transaction. */
+  /** Checks the entry of the report, which was written in the same transaction. */
   #record(entry: Entry): ReportError | null {
     if (entry.kind !== 'report.generated') return null
     this.#hasRecord = true
@@ -187,7 +187,7 @@ export class ReportCheck {
     return { code: 'finding_differs', detail: `${finding}: seq ${seq} is later than the period` }
   }
 
-  /** How the entries of the period differ from what the report says of them. */
+  /** Compares the counts of the period with those of the report. */
   #differences(): string[] {
     const { ledger } = this.#report.content
     const counts = [...this.#byKind.values()]
@@ -203,7 +203,7 @@ export class ReportCheck {
       .map(([name, value]) => `${name} is ${canonical(value)} in the export`)
   }
 
-  /** Sequence numbers that the report names and the export does not have. */
+  /** Reports sequence numbers of the report that the export does not have. */
   #checkLeft(from: number, notChecked: string[]): void {
     const left = [...this.#questions.keys()].filter((seq) => seq !== this.#report.record_seq)
     const earlier = left.filter((seq) => seq < from).length

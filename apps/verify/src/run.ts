@@ -24,7 +24,7 @@ export interface Io {
   readonly stderr: Pick<Writable, 'write'>
 }
 
-/** Runs one command line; gives the exit code. */
+/** Runs one command line and returns the exit code. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
     const options = readArguments(args)

@@ -1,16 +1,16 @@
 import { isSignedBy, readKey } from './note.ts'
 import type { Checkpoint, Key } from './note.ts'
 
-/** Who signed a checkpoint: a key, nobody who should have, or nobody that could be named. */
+/** The signer of a checkpoint: a key, an invalid signature, or an unknown key. */
 export type Signer = Key | 'wrong' | 'unknown'
 
 /**
- * Which key signs at which size, as the ledger itself says, and which of them is trusted
- * (docs/ledger-format.md section 6). What the ledger says proves nothing by itself: whoever
- * rewrites it writes his own key there.
+ * The signing keys by size, as the ledger itself declares them, and their trust
+ * (docs/ledger-format.md section 6). The declaration alone proves nothing: a rewritten ledger can
+ * declare other keys.
  */
 export class SigningKeys {
-  /** In the order of `from`: the smallest size of a checkpoint that the key signs. */
+  /** In order of `from`: the smallest size of a checkpoint that the key signs. */
   readonly #named: { readonly key: Key; readonly from: number }[] = []
   readonly #pinned: readonly Key[]
   readonly #trusted: Set<string>
@@ -24,7 +24,7 @@ export class SigningKeys {
     return this.#pinned.length > 0
   }
 
-  /** The key in force after all that was read; null while the ledger has named none. */
+  /** The key in force after the last entry; null if the ledger has named none. */
   get current(): string | null {
     return this.#named.at(-1)?.key.vkey ?? null
   }
@@ -33,18 +33,19 @@ export class SigningKeys {
     return this.#trusted.has(vkey)
   }
 
-  /** The key that genesis names, or that an export begins with. False if it is none. */
+  /** Sets the key of genesis, or of the start of an export. False for an invalid key. */
   first(vkey: unknown): boolean {
     return this.#name(vkey, 0)
   }
 
   /**
-   * Entry `seq` passes signing on. The checkpoint of size `seq` + 1 ends with it and is still signed
-   * by the old key, larger ones by the new. False unless the old key is the one in force.
+   * Handles a rotation by entry `seq`. The checkpoint of size `seq` + 1 ends with it and is still
+   * signed by the old key, larger ones by the new key. False unless the old key is the one in
+   * force.
    */
   rotate(seq: number, old: unknown, next: unknown): boolean {
     const { current } = this
-    // An export that begins later learns only here which key was in force.
+    // A partial export declares the previous key only here.
     const known = current === null ? this.#name(old, 0) : current === old
     return known && this.#name(next, seq + 2)
   }
@@ -55,26 +56,33 @@ export class SigningKeys {
     return firstOf(note, named === undefined ? this.#pinned : [named])
   }
 
-  /** The next key, where it is trusted and signed this checkpoint too, which is the last of the old one. */
+  /**
+   * Returns the next key if it is trusted and signed this checkpoint too, which is the last of the
+   * old key.
+   */
   successorOf({ note, size }: Checkpoint): Key | null {
     const next = this.#named.find(({ from }) => from === size + 1)?.key
     return next !== undefined && this.isTrusted(next.vkey) && isSignedBy(note, next) ? next : null
   }
 
-  /** As `signerOf` beyond the last entry, where a rotation may be among what is missing. */
+  /** Like `signerOf` beyond the last entry, where the missing entries may include a rotation. */
   signerBeyond(checkpoint: Checkpoint): Signer {
     const signer = this.signerOf(checkpoint)
     return signer === 'wrong' ? firstOf(checkpoint.note, this.#pinned) : signer
   }
 
-  /** Whether any key signed it that the ledger ever named, that is pinned, or that `also` is. */
+  /**
+   * Returns true if any key signed it that the ledger declared, that is pinned, or that `also` is.
+   */
   isSignedByAny({ note }: Checkpoint, also: unknown): boolean {
     const other = typeof also === 'string' ? readKey(also) : null
     const keys = [...this.#named.map(({ key }) => key), ...this.#pinned, ...(other ? [other] : [])]
     return keys.some((key) => isSignedBy(note, key))
   }
 
-  /** A key signed the right root of this size: if it is trusted, so is the key it hands over to. */
+  /**
+   * Records a key that signed the correct root of this size: if it is trusted, so is its successor.
+   */
   vouch({ vkey }: Key, size: number): void {
     const next = this.#named.find(({ from }) => from === size + 1)
     if (next !== undefined && this.isTrusted(vkey)) this.#trusted.add(next.key.vkey)

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto'
 
 const NODE = Buffer.of(1)
 
-/** The hash of an inner node (RFC 6962 section 2.1): SHA-256 of `01`, left, right. */
+/** Returns the hash of an inner node (RFC 6962 section 2.1): SHA-256 of `01`, left, right. */
 const nodeHash = (left: Buffer, right: Buffer): Buffer =>
   hash('sha256', Buffer.concat([NODE, left, right]), 'buffer')
 
 /**
- * The Merkle tree of docs/ledger-format.md section 4, of which only the frontier is kept: the roots
- * of the complete subtrees from left to right, one for each one-bit of the size.
+ * The Merkle tree of docs/ledger-format.md section 4 as a frontier: the roots of the complete
+ * subtrees from left to right, one for each one-bit of the size.
  */
 export class Tree {
   #size: number
   readonly #frontier: Buffer[]
 
-  /** A tree that goes on from a frontier: see `readFrontier`. */
+  /** Continues a tree from a frontier: see `readFrontier`. */
   constructor(size = 0, frontier: readonly Buffer[] = []) {
     this.#size = size
     this.#frontier = [...frontier]
@@ -22,7 +22,7 @@ export class Tree {
 
   append(leaf: Buffer): void {
     let node = leaf
-    // A division, not a shift: shifts cut numbers to 32 bits.
+    // A division, not a shift: shifts truncate numbers to 32 bits.
     for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
       const left = this.#frontier.pop()
       if (left !== undefined) node = nodeHash(left, node)
@@ -36,13 +36,13 @@ export class Tree {
   }
 }
 
-/** The root over the nodes of a frontier; that of no leaves is the hash of nothing. */
+/** Returns the root over the nodes of a frontier; for no leaves, the hash of the empty string. */
 export const rootOf = (frontier: readonly Buffer[]): Buffer =>
   frontier.length === 0
     ? hash('sha256', '', 'buffer')
     : frontier.reduceRight((right, left) => nodeHash(left, right))
 
-/** The nodes of a frontier as text, or null unless they are as many as a tree of this size has. */
+/** Parses the nodes of a frontier, or returns null unless their number matches the size. */
 export function readFrontier(size: number, text: string): Buffer[] | null {
   let nodes = 0
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) nodes += rest % 2

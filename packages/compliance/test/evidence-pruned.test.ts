@@ -48,7 +48,7 @@ describe.each(DIALECTS)('the evidence of a report after a pruning, on %s', (dial
       const params = { id: before.id }
       const refused = await api.refusal('listReportEvidence', { params, query })
       expect(refused).toMatchObject({ code: 'ledger_pruned', status: 410 })
-      expect(refused.detail).toContain(`the ledger starts at ${cut}`)
+      expect(refused.detail).toContain(`the ledger now starts at entry ${cut}`)
     }
   })
 

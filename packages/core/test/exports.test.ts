@@ -74,7 +74,7 @@ describe('@remit/core/guard', () => {
     expect(() => checkContent({ content: 'hello', source: 'web' as never })).toThrow(
       'source: must be user, tool, document or system',
     )
-    expect(() => checkContent({})).toThrow('content: give either content or messages')
+    expect(() => checkContent({})).toThrow('content: requires either content or messages')
   })
 })
 

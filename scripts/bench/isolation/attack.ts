@@ -1,4 +1,4 @@
-/** Where an attack goes: one organization's server, with the keys that the attacker holds. */
+/** The target of an attack: the server of one organization, with the keys of the attacker. */
 export interface Target {
   readonly url: string
   readonly admin: string
@@ -6,11 +6,11 @@ export interface Target {
   readonly read: string
 }
 
-/** What one organization can do to the server that others share. */
+/** A load that one organization can put on a shared server. */
 export interface Attack {
-  /** Prepares rules and entries, before anything is measured. */
+  /** Prepares rules and entries, before the measurement. */
   readonly prepare?: (target: Target) => Promise<void>
-  /** Sends until `signal` ends; `count` is told the status of each answer. */
+  /** Sends until `signal` aborts; `count` is called with the status of each response. */
   run(target: Target, signal: AbortSignal, count: (status: number) => void): Promise<void>
 }
 
@@ -23,7 +23,9 @@ interface Sent {
   readonly signal?: AbortSignal
 }
 
-/** Sends one request, reads the answer to its end and gives its status; 0 where there was none. */
+/**
+ * Sends one request, reads its response completely and returns the status; 0 without a response.
+ */
 export async function send(
   { url }: Pick<Target, 'url'>,
   { method = 'POST', path, key, body, signal }: Sent,
@@ -45,13 +47,13 @@ export async function send(
   }
 }
 
-/** Sends a request that must succeed, for what an attack prepares. */
+/** Sends a request that must succeed, to prepare an attack. */
 export async function sendOk(target: Target, sent: Sent): Promise<void> {
   const status = await send(target, { key: target.admin, ...sent })
   if (status < 200 || status > 299) throw new Error(`${sent.path} was answered with ${status}`)
 }
 
-/** Keeps `parallel` requests going until `signal` ends. */
+/** Keeps `parallel` requests running until `signal` aborts. */
 export async function keepSending(
   parallel: number,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** The attacker of `pnpm bench isolation`, a process of its own: see `messages.ts`. */
+/** The attacker of `pnpm bench isolation`, a separate process: see `messages.ts`. */
 import { setPriority } from 'node:os'
 import { ATTACKS } from './attacks/index.ts'
 import type { AttackerSpec, FromAttacker } from './messages.ts'

@@ -1,6 +1,9 @@
 import type { Target } from './attack.ts'
 
-/** What the attacker's process is to do. It prepares at once, attacks when told `start` and ends at `stop`. */
+/**
+ * The task of the attacker's process. It prepares immediately, attacks after `start` and exits
+ * after `stop`.
+ */
 export interface AttackerSpec {
   readonly target: Target
   readonly attacks: readonly string[]
@@ -8,18 +11,18 @@ export interface AttackerSpec {
 
 export type FromAttacker =
   | { readonly kind: 'prepared' }
-  /** How many answers had which status; 0 is no answer. */
+  /** Number of responses by status; 0 is no response. */
   | { readonly kind: 'stopped'; readonly statuses: Readonly<Record<number, number>> }
 
-/** What the victim's process is to measure, when told `start`, until it is told `stop`. */
+/** The task of the victim's process: measures from `start` to `stop`. */
 export interface VictimSpec {
   readonly url: string
   readonly key: string
-  /** A bare echo on the same machine: what the other processes cost by themselves. */
+  /** A bare echo on the same machine: the cost of the other processes themselves. */
   readonly echoUrl: string
 }
 
-/** Milliseconds from sending a request to the end of its answer. */
+/** Milliseconds from sending a request to the end of its response. */
 export type Latencies = Readonly<Record<'authorize' | 'health' | 'echo', readonly number[]>>
 
 export type FromVictim =

@@ -14,7 +14,7 @@ import { ATTACKS } from './attacks/index.ts'
 import type { AttackerSpec, FromAttacker, FromVictim, Latencies, VictimSpec } from './messages.ts'
 
 const GOALS = { authorizeP99: 100, authorizeMost: 250, healthMost: 100 }
-/** Requests a second and key, as a server has it unless told otherwise. */
+/** Requests per second and key, the default of a server. */
 const RATE_LIMIT = 1_000
 /** The name of all attacks together. */
 const ALL = 'all'
@@ -94,7 +94,7 @@ async function targetOf({ url, organization }: BenchServer): Promise<Target> {
 const start = (file: string, spec: object): ChildProcess =>
   fork(new URL(file, import.meta.url), [JSON.stringify(spec)], { serialization: 'advanced' })
 
-/** The next message of a kind; fails if the process ends before it. */
+/** Returns the next message of a kind; fails if the process exits before it. */
 async function said<M extends { readonly kind: string }, K extends M['kind']>(
   child: ChildProcess,
   kind: K,

@@ -1,6 +1,6 @@
 /**
- * The victim of `pnpm bench isolation`, a process of its own. It sends at a fixed rate, however long
- * the answers take, so that a server that stands still is not asked less.
+ * The victim of `pnpm bench isolation`, a separate process. Sends at a fixed rate, regardless of
+ * the response times, so that a slow server does not get less load.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const tell = (message: FromVictim) => process.send?.(message)
 const agent = new Agent({ keepAlive: true })
 const body = JSON.stringify(ASK)
 
-/** Milliseconds to the end of the answer; for ever where it is not a success. */
+/** Milliseconds to the end of the response; infinite unless it is a success. */
 function ask(method: 'GET' | 'POST', at: string): Promise<number> {
   return new Promise((resolve) => {
     const refused = () => resolve(Infinity)
@@ -61,7 +61,7 @@ async function measure(): Promise<void> {
   const asked: Promise<unknown>[] = []
   for (let turn = 0; !over.signal.aborted; turn++) {
     for (const name of ['authorize', 'health', 'echo'] as const) {
-      // Every other turn for those that only show that somebody is there.
+      // Every other turn is for the health checks.
       if (name !== 'authorize' && turn % 2 === 1) continue
       asked.push(QUESTIONS[name]().then((ms) => latencies[name].push(ms)))
     }

@@ -7,7 +7,9 @@ export interface BannerFacts {
   readonly first: FirstKey | null
 }
 
-/** What a start prints for a person: where it is, what it is, and the first key with lines to try. */
+/**
+ * Returns the start message for a person: URL, edition, and the first key with example requests.
+ */
 export function banner({ url, notice, edition, first }: BannerFacts): string {
   const lines = ['', `Remit listens on ${url}`, notice, `API: ${url}/docs`]
   if (first && !first.given) {
@@ -25,7 +27,7 @@ export function banner({ url, notice, edition, first }: BannerFacts): string {
   return `${lines.join('\n')}\n\n`
 }
 
-/** Three requests that work against a fresh start, as the README shows them. */
+/** Returns three requests that work on a fresh start, as in the README. */
 function tryLines(url: string, edition: 'community' | 'enterprise'): string[] {
   const key = '-H "Authorization: Bearer $REMIT_KEY"'
   const post = (path: string, body: string) =>

@@ -35,32 +35,32 @@ export interface BootOptions {
   readonly licenseKey?: KeyObject
   readonly clock?: Clock
   readonly log?: Logger
-  /** `false` for a command that ends: deliveries and the like are left to servers. */
+  /** `false` for a command: background work such as deliveries is left to servers. */
   readonly background?: boolean
-  /** The models that may be asked to judge; a command asks none. */
+  /** The models for the judge; none for a command. */
   readonly judges?: JudgesSource | undefined
-  /** Milliseconds between two looks of the watch over the ledgers; tests have no minute. */
+  /** Milliseconds between two checks of the ledgers; shorter in tests. */
   readonly watchEveryMs?: number
 }
 
-/** The product as the server and the command line both use it. */
+/** The product, as the server and the command line use it. */
 export interface Booted {
   readonly config: Config
   readonly entitlement: Entitlement
   readonly remit: Remit
   readonly db: Database<CoreTables>
-  /** False where the database is reached only through a pooler in transaction mode. */
+  /** False if the database is reachable only through a pooler in transaction mode. */
   readonly mayMigrate: boolean
   readonly ledgerKey: KeyObject
   readonly clock: Clock
   readonly log: Logger
-  /** Development settings that are on, for `/ready` and the log. */
+  /** Active development settings, for `/ready` and the log. */
   readonly warnings: readonly string[]
-  /** Without a plan, the one that the licence has for new organizations. */
+  /** Creates an organization. Default plan: that of the licence for new organizations. */
   readonly newOrganization: (name: string, plan?: Plan, key?: NewKey) => Promise<NewOrganization>
 }
 
-/** Settings to a product whose tables are up to date; whoever boots it calls `remit.close`. */
+/** Starts the product from settings, with migrated tables; the caller must call `remit.close`. */
 export async function boot(config: Config, options: BootOptions = {}): Promise<Booted> {
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config.REMIT_LOG_LEVEL)
@@ -68,7 +68,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const { edition, evaluation } = entitlement
   const ledgerKey = openLedgerKey(config, evaluation || edition === 'community')
   const signer = createLedgerSigner(ledgerKey)
-  // Without modules there is nothing to encrypt.
+  // Without modules there are no secrets to encrypt.
   const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
   const credentialPeppers = readPepperFile(config)
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS

@@ -2,27 +2,29 @@ import { findKeyOrganization, findOrganization, listOrganizations, parseKey } fr
 import type { Booted } from './boot.ts'
 import { ConfigError } from '../settings/config.ts'
 
-/** The admin key of the organization that the first start makes. */
+/** The admin key of the organization that the first start creates. */
 export interface FirstKey {
   readonly organization: string
   readonly secret: string
-  /** It came from the settings, so whoever starts the server has it. */
+  /** True if the key came from the settings. */
   readonly given: boolean
 }
 
-/** Makes the organization that the settings ask for, unless it is there. Null when nothing was made. */
+/**
+ * Creates the organization of the settings unless it exists. Returns null if nothing was created.
+ */
 export async function bootstrap({ config, db, newOrganization }: Booted): Promise<FirstKey | null> {
   const { REMIT_BOOTSTRAP_ORG, REMIT_BOOTSTRAP_KEY: given } = config
   const organization = REMIT_BOOTSTRAP_ORG ?? (given === undefined ? undefined : 'default')
   if (organization === undefined || (await findOrganization(db, organization))) return null
-  // Without a given key, a second organization would only be made by a mistyped name.
+  // Without a given key, only a mistyped name would create a second organization.
   if (given === undefined && (await listOrganizations(db)).length > 0) return null
   const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
   try {
     const { secret } = (await newOrganization(organization, undefined, key)).key
     return { organization, secret, given: key !== undefined }
   } catch (error) {
-    // Another process that started at the same time may have been the first.
+    // Another process that started concurrently may have been first.
     if (await findOrganization(db, organization)) return null
     if (key && (await findKeyOrganization(db, key.id))) {
       throw new ConfigError('REMIT_BOOTSTRAP_KEY already belongs to another organization')

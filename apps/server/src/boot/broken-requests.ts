@@ -6,10 +6,10 @@ import type { Duplex } from 'node:stream'
 import { fail, problemBody } from '@remit/core'
 import type { Failure } from '@remit/core'
 
-/** Milliseconds that a client has to read its refusal and hang up. */
+/** Milliseconds for a client to read its error and disconnect. */
 const LINGER_MS = 2_000
 
-/** Answers what the HTTP parser refuses with a problem document, like every other refusal. */
+/** Responds with a problem document to requests that the HTTP parser rejects. */
 export function answerBrokenRequests(server: Server): void {
   const open = new WeakMap<Duplex, Set<ServerResponse>>()
   const refused = new WeakSet<Duplex>()
@@ -19,7 +19,7 @@ export function answerBrokenRequests(server: Server): void {
     response.once('close', () => responses.delete(response))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // What keeps coming after a refusal is refused by the parser again, and read to nobody.
+    // Further data is rejected by the parser again, and discarded.
     if (refused.has(socket)) return
     refused.add(socket)
     if (error.code === 'ECONNRESET') socket.destroy()
@@ -27,7 +27,7 @@ export function answerBrokenRequests(server: Server): void {
   })
 }
 
-/** Refuses after the requests that came whole before: an answer to one must not be taken for another's. */
+/** Responds after the earlier requests of the connection, so that responses keep their order. */
 async function refuse(
   socket: Duplex,
   failure: Failure,
@@ -40,7 +40,8 @@ async function refuse(
     return
   }
   socket.end(rawAnswer(failure))
-  // Destroyed at once, with bytes unread, the client would see a reset instead of the answer.
+  // If the socket were destroyed with unread bytes, the client would see a reset instead of the
+  // response.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 

@@ -12,11 +12,11 @@ import type { Logger } from 'pino'
 import { ConfigError, isPostgres } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
 
-/** The database, and what needs a session of its own there. */
+/** The database, and the parts that need a session of their own. */
 export interface Storage {
   readonly db: Database<CoreTables>
   readonly signals: Signals
-  /** Brings the tables up to date; throws `ConfigError` where that is needed and cannot be done. */
+  /** Runs pending migrations; throws `ConfigError` if they are pending and cannot run. */
   readonly migrate: (sets: readonly MigrationSet[]) => Promise<string[]>
   /** False behind a pooler in transaction mode without `REMIT_DATABASE_DIRECT_URL`. */
   readonly mayMigrate: boolean
@@ -25,14 +25,14 @@ export interface Storage {
 type Urls = Pick<Config, 'REMIT_DATABASE_URL' | 'REMIT_DATABASE_DIRECT_URL'>
 
 /**
- * Opens the database. Migrations hold a session lock and `LISTEN` needs a session, so both go through
- * `REMIT_DATABASE_DIRECT_URL` where it is given. Without it, behind a pooler in transaction mode, the
- * process polls and does not migrate. Throws `ConfigError` for a direct URL that is none.
+ * Opens the database. Migrations hold a session lock and `LISTEN` needs a session, so both use
+ * `REMIT_DATABASE_DIRECT_URL` if it is set. Without it, behind a pooler in transaction mode, the
+ * process polls and does not migrate. Throws `ConfigError` for an unsuitable direct URL.
  */
 export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
   const { REMIT_DATABASE_URL: url, REMIT_DATABASE_DIRECT_URL: direct } = config
   if (!isPostgres(url)) {
-    // SQLite has one process only, so there is nobody else to tell.
+    // SQLite has a single process, so there is nothing to notify.
     const db = openDatabase<CoreTables>(url)
     return { db, signals: localSignals(), migrate: migrator(db), mayMigrate: true }
   }
@@ -76,7 +76,7 @@ const migratorAt =
     }
   }
 
-/** To look needs no session: a start with tables that are up to date goes on. */
+/** The check needs no session: a start without pending migrations continues. */
 const refuser =
   (db: Database<CoreTables>): Storage['migrate'] =>
   async (sets) => {
@@ -85,7 +85,7 @@ const refuser =
     return []
   }
 
-/** Why a process that reaches the database only through such a pooler does not migrate. */
+/** The error of a migration through a pooler in transaction mode. */
 export const NEEDS_DIRECT =
   'REMIT_DATABASE_DIRECT_URL must be set for migrations: REMIT_DATABASE_URL connects through a pooler in transaction mode, which does not support the migration lock'
 

@@ -6,12 +6,12 @@ import { checkLicense, vendorKey } from '../settings/license.ts'
 import type { License } from '../settings/license.ts'
 import { hasModules, loadModules } from './modules.ts'
 
-/** What this start may load, and why. */
+/** The permitted modules of this start, with the reason. */
 export interface Entitlement {
   readonly modules: readonly Module[]
-  /** No organization has more. */
+  /** The highest plan of any organization. */
   readonly planCeiling: Plan
-  /** What an organization gets that is made without a plan. */
+  /** The default plan of a new organization. */
   readonly newPlan: Plan
   readonly edition: 'community' | 'enterprise'
   readonly evaluation: boolean
@@ -20,8 +20,8 @@ export interface Entitlement {
 }
 
 /**
- * Decides which modules are loaded: by licence, by evaluation, or none. Whatever is wrong with a
- * licence closes; nothing here asks the network.
+ * Decides which modules are loaded: by licence, by evaluation mode, or none. An invalid licence
+ * loads none; no network access.
  */
 export async function entitle(
   config: Config,
@@ -40,7 +40,7 @@ export async function entitle(
   )
 }
 
-// A plan waits in the database for the day that a licence lets it count.
+// The plan is stored, but has no effect without a licence.
 const community = (notice: string): Entitlement => ({
   modules: [],
   planCeiling: 'free',

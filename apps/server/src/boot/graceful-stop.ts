@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Server as Socket } from 'node:net'
 
-/** Milliseconds after which a connection that still hangs is cut; below the usual grace of 30 s. */
+/** Milliseconds after which open connections are closed; below the usual grace period of 30 s. */
 const CUT_MS = 25_000
 const SWEEP_MS = 50
 
@@ -29,7 +29,7 @@ export function gracefulStop(server: Server, others: readonly Socket[] = []): ()
 }
 
 async function closed(server: Server, others: readonly Socket[]): Promise<void> {
-  // Connections whose answer had begun before the stop fall idle without saying so.
+  // Connections whose response had started before the stop become idle without an event.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   const cut = setTimeout(() => server.closeAllConnections(), CUT_MS)
   await Promise.all(

@@ -9,22 +9,22 @@ import { answerBrokenRequests } from './broken-requests.ts'
 import { gracefulStop } from './graceful-stop.ts'
 import { openPort } from './open-port.ts'
 
-/** A socket that is answered. */
+/** A listening server. */
 export interface Listener {
   readonly url: string
-  /** Answers what is under way, then resolves. */
+  /** Finishes running requests, then resolves. */
   stop(): Promise<void>
 }
 
 export interface ListenOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** Milliseconds that a request has to arrive in full; 30 s unless given. */
+  /** Milliseconds to receive a request completely. Default: 30 s. */
   readonly requestTimeoutMs?: number
 }
 
-/** A port or address that cannot be listened on. */
+/** Listening on a port or address failed. */
 export class ListenError extends Error {
   constructor(message: string) {
     super(message)
@@ -35,7 +35,7 @@ export class ListenError extends Error {
 const MAX_HEADER_BYTES = 16 * 1024
 const REQUEST_MS = 30_000
 
-/** Listens and resolves when requests are answered. Throws `ListenError`. */
+/** Listens and resolves when requests are accepted. Throws `ListenError`. */
 export async function listen(
   app: Pick<Remit['app'], 'fetch'>,
   options: ListenOptions,
@@ -48,9 +48,9 @@ export async function listen(
       requestTimeout: requestTimeoutMs,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-      // Above the idle time of common load balancers, so that they are the ones to hang up.
+      // Above the idle time of common load balancers, so that these close connections first.
       keepAliveTimeout: 65_000,
-      // A missing Host is refused below, with a problem document.
+      // A missing Host is rejected below, with a problem document.
       requireHostHeader: false,
     },
     (request, response) =>
@@ -64,7 +64,7 @@ export async function listen(
   return { url: urlOf(host, address), stop: gracefulStop(server, others) }
 }
 
-/** What cannot even be made a request: no Host, or one that is no host. */
+/** Rejects a request without a valid Host. */
 function refuseUnusable(error: unknown): Response {
   const unusable = error instanceof RequestError
   return problemResponse(
@@ -75,7 +75,9 @@ function refuseUnusable(error: unknown): Response {
   )
 }
 
-/** Node keeps the first of several Host fields; a proxy before it could have read another (RFC 9112 §3.2). */
+/**
+ * Node keeps the first of several Host fields; a proxy may have read another one (RFC 9112 §3.2).
+ */
 function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -85,11 +87,11 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
   return count
 }
 
-/** Only `Expect: 100-continue` is understood (RFC 9110 §10.1.1). */
+/** Only `Expect: 100-continue` is supported (RFC 9110 §10.1.1). */
 const refuseExpectation = refusing('The only supported expectation is Expect: 100-continue')
 const refuseHosts = refusing('The request has more than one Host header')
 
-/** Answers 400 before the request reaches the application, and closes the connection. */
+/** Responds with 400 before the request reaches the application, and closes the connection. */
 function refusing(detail: string): (request: IncomingMessage, response: ServerResponse) => void {
   return (_request, response) => {
     const failure = fail('invalid_request', detail)

@@ -1,10 +1,10 @@
 import { destination, pino, stdTimeFunctions } from 'pino'
 import type { Logger } from 'pino'
 
-/** Standard error, so that standard output carries the banner or a command's result and nothing else. */
+/** Standard error, so that standard output contains only the banner or the result of a command. */
 const STDERR = 2
 
-/** The server's log: one JSON object a line. */
+/** Creates the log: one JSON object per line. */
 export const createLog = (level: string): Logger =>
   pino(
     { level, base: null, timestamp: stdTimeFunctions.isoTime, serializers: { err: describeError } },
@@ -20,8 +20,8 @@ interface LoggedError {
 }
 
 /**
- * What of an error is logged. Only these members: drivers hang connections on their errors, and with
- * them the address and password of the database.
+ * Selects the logged members of an error. Only these: drivers attach connections to their errors,
+ * with the address and password of the database.
  */
 function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }

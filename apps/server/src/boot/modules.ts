@@ -1,11 +1,11 @@
 import type { Module } from '@remit/core'
 
-/** The commercial packages, by the names under which they may be installed. */
+/** The names of the commercial packages. */
 const KNOWN = ['@remit/governance-enterprise', '@remit/identity', '@remit/compliance'] as const
 
 /**
- * The modules that are installed here. A package that is not there is a smaller edition; one that is
- * there and broken stops the boot, because only its look-up is allowed to fail.
+ * Loads the installed modules. A missing package means a smaller edition; a broken one stops the
+ * boot, because only the look-up may fail.
  */
 export async function loadModules(): Promise<Module[]> {
   const modules: Module[] = []
@@ -18,7 +18,7 @@ export async function loadModules(): Promise<Module[]> {
   return modules
 }
 
-/** Whether any commercial package is installed, licensed or not. */
+/** Returns true if any commercial package is installed, licensed or not. */
 export const hasModules = (): boolean => KNOWN.some((name) => locate(name) !== null)
 
 function locate(name: string): string | null {

@@ -12,25 +12,25 @@ import type { Listener, ListenOptions } from './listen.ts'
 
 export interface RunningServer {
   readonly url: string
-  /** Where `/metrics` is, if on a port of its own. */
+  /** URL of `/metrics`, if on a separate port. */
   readonly metricsUrl: string | null
   readonly edition: 'community' | 'enterprise'
-  /** What is loaded and why, in one line. */
+  /** The loaded edition and its reason, in one line. */
   readonly notice: string
-  /** The key that this start made, if it made an organization. */
+  /** The key of the organization that this start created. */
   readonly first: FirstKey | null
   readonly remit: Remit
-  /** Stops accepting, finishes what is under way, closes. */
+  /** Stops accepting connections, finishes running requests, closes. */
   stop(): Promise<void>
 }
 
 export interface ServerOptions
   extends Omit<BootOptions, 'judges'>, Pick<ListenOptions, 'requestTimeoutMs'> {
-  /** Where the keys of judges are, and which names are ignored; that of the process unless given. */
+  /** Environment with the keys of judges. Default: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** Boots and listens; resolves when requests are answered. Writes nothing but the log. */
+/** Boots and listens; resolves when requests are accepted. Writes only to the log. */
 export async function createServer(
   config: Config,
   options: ServerOptions = {},

@@ -3,14 +3,14 @@ import type { GivenCheckpoint } from '@remit/core'
 import { CliError } from './errors.ts'
 import { readText } from './files.ts'
 
-/** A signed checkpoint, and the file that it came in. */
+/** A signed checkpoint, and its file. */
 export interface CheckpointFile extends GivenCheckpoint {
   readonly path: string
 }
 
 /**
- * The checkpoint of a file: the note itself, or what `ledger watch` or `--json` wrote around it. Throws
- * `CliError` for a file that holds none.
+ * Reads the checkpoint of a file: the note itself, or the JSON of `ledger watch` or `--json` around
+ * it. Throws `CliError` if there is none.
  */
 export function readCheckpointFile(path: string): CheckpointFile {
   const given = readGivenCheckpoint(noteIn(readText(path)))
@@ -20,8 +20,8 @@ export function readCheckpointFile(path: string): CheckpointFile {
 }
 
 /**
- * Refuses those of another ledger than the one of `origin`: they say nothing about it. Without a ledger
- * there is none, which the verification says.
+ * Rejects checkpoints of another ledger than that of `origin`. Skipped for a missing ledger, which
+ * the verification reports.
  */
 export function requireOrigin(files: readonly CheckpointFile[], origin: string | null): void {
   if (origin === null) return

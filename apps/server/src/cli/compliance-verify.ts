@@ -57,7 +57,7 @@ async function verify(
 
 const SHOWN_ERRORS = 10
 
-/** The verdict for a person; it never ends without saying what was not checked. */
+/** Formats the result for a person, including its limits. */
 function describe(found: LedgerVerification): string {
   const { valid, status, checked, head, anchored_by, checkpoints, reports } = found
   const { errors, error_count, not_checked, ledger, not_recorded } = found

@@ -12,7 +12,7 @@ export function complianceCommands(program: Command, session: Session): void {
   complianceVerifyCommand(compliance, session, offered)
 }
 
-/** What a module offers for this; the community edition has none. */
+/** Returns the compliance port; the community edition has none. */
 function offered({ remit, entitlement }: Booted): Compliance {
   const { compliance } = remit.ports
   if (!compliance)

@@ -3,10 +3,10 @@ import { CommanderError } from 'commander'
 import { ConfigError } from '../settings/config.ts'
 import { ListenError } from '../boot/listen.ts'
 
-/** How a command ends; docs/cli.md explains each. 78 is EX_CONFIG of sysexits.h. */
+/** Exit codes; docs/cli.md explains each. 78 is EX_CONFIG of sysexits.h. */
 export const EXIT = { ok: 0, failed: 1, couldNotRun: 2, notAnchored: 3, badConfig: 78 } as const
 
-/** An end that is told to the operator in one line. */
+/** An error with a one-line message for the operator. */
 export class CliError extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode: number = EXIT.couldNotRun) {
@@ -16,7 +16,7 @@ export class CliError extends Error {
   }
 }
 
-/** What to say about an error and how to end; null where everything was said already. */
+/** Returns the message and exit code for an error; null if the message was already printed. */
 export function judge(error: unknown): {
   readonly message: string | null
   readonly exitCode: number
@@ -36,8 +36,8 @@ export function judge(error: unknown): {
 }
 
 /**
- * For commands that end with 1 where a ledger is not as it was signed: what they refuse is no verdict,
- * and must not look like one to a scheduler.
+ * For commands that exit with 1 for an invalid ledger: other errors must use a different code, so
+ * that a scheduler can distinguish them.
  */
 export async function refusingAsCouldNotRun<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -51,13 +51,13 @@ export async function refusingAsCouldNotRun<T>(work: () => Promise<T>): Promise<
 
 function judgeUsage({ code, exitCode, message }: CommanderError) {
   if (exitCode === 0) return { message: null, exitCode: EXIT.ok }
-  // A group without its command: its help has been shown.
+  // A command group without a command: its help was shown.
   if (code === 'commander.help') return { message: null, exitCode: EXIT.couldNotRun }
   const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
   return { message: text, exitCode: EXIT.couldNotRun }
 }
 
-/** Errors of the database and the system in a sentence of ours. */
+/** Returns our message for errors of the database and the system. */
 function foreign(error: unknown): string {
   const reason = reasonOf(error)
   if (/no such table|relation "\w+" does not exist/.test(reason)) {
@@ -68,7 +68,7 @@ function foreign(error: unknown): string {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // Node tries every address of a host and says nothing itself about all of them failing.
+  // Node tries every address of a host and has no message of its own if all fail.
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
   return (first === undefined ? error.message : reasonOf(first)).replaceAll('\n', ' ')
 }

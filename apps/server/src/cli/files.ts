@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { CliError } from './errors.ts'
 import { userPath } from './user-path.ts'
 
-/** The text of a file; throws `CliError` when it cannot be read. */
+/** Returns the text of a file; throws `CliError` if reading fails. */
 export function readText(path: string): string {
   try {
     return readFileSync(userPath(path), 'utf8')
@@ -17,7 +17,7 @@ export function readText(path: string): string {
   }
 }
 
-/** Writes a file that only its owner may read; throws `CliError` rather than replace one. */
+/** Writes a file that only its owner can read; throws `CliError` instead of replacing one. */
 export function writeSecret(path: string, text: string): void {
   try {
     const file = userPath(path)
@@ -32,7 +32,7 @@ export function writeSecret(path: string, text: string): void {
   }
 }
 
-/** Through a file beside it: what bears the name is complete. */
+/** Writes to a temporary file and renames it, so that the named file is always complete. */
 export async function writeWhole(
   chunks: AsyncIterable<string> | Iterable<string>,
   path: string,
@@ -48,11 +48,11 @@ export async function writeWhole(
   }
 }
 
-/** The Ed25519 private key of a PEM file. */
+/** Reads the Ed25519 private key of a PEM file. */
 export const readPrivateKey = (path: string): KeyObject =>
   readKey(path, 'private', createPrivateKey)
 
-/** The Ed25519 public key of a PEM file; of a private one, its public half. */
+/** Reads the Ed25519 public key of a PEM file; for a private key, its public half. */
 export const readPublicKey = (path: string): KeyObject => readKey(path, 'public', createPublicKey)
 
 function readKey(path: string, half: string, parse: (text: string) => KeyObject): KeyObject {
@@ -61,7 +61,7 @@ function readKey(path: string, half: string, parse: (text: string) => KeyObject)
   try {
     key = parse(text)
   } catch {
-    // The reason names internals of OpenSSL; that it is not such a key is all there is to say.
+    // The reason contains internals of OpenSSL, so it is omitted.
   }
   if (key?.asymmetricKeyType !== 'ed25519')
     throw new CliError(`${path} is not an Ed25519 ${half} key`)
@@ -81,7 +81,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
-/** Why a file cannot be used, in words. */
+/** Returns the reason why a file cannot be used. */
 export function fileFault(error: unknown): string {
   const { code } = error as { code?: string }
   const known = code === undefined ? undefined : FAULTS[code]

@@ -20,7 +20,7 @@ interface CheckedFile {
   readonly answer: GuardAnswer
 }
 
-/** A file that could not be read, and why. */
+/** A file that could not be read, with the reason. */
 interface UnreadFile {
   readonly file: string
   readonly error: string
@@ -62,7 +62,7 @@ export function guardCommand(program: Command, session: Session): void {
       if (outcomes.some((one) => 'answer' in one && fails(one.answer, options)))
         session.exitCode = EXIT.failed
       for (const one of outcomes) if ('error' in one) session.warn(one.error)
-      // Not everything was checked, which is more than one bad verdict.
+      // An incomplete check has precedence over a verdict.
       if (outcomes.some((one) => 'error' in one)) session.exitCode = EXIT.couldNotRun
     })
 }
@@ -109,7 +109,7 @@ function toRow(outcome: Outcome): string[] {
   ]
 }
 
-/** As editors count: both from 1. */
+/** Line and column as in editors: both from 1. */
 function lineAndColumn(text: string, at: number): string {
   const before = text.slice(0, at).split('\n')
   return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`

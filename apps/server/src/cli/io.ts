@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** Where a command reads and writes; tests bring their own. */
+/** The streams of a command; tests use their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: Readable
@@ -8,17 +8,17 @@ export interface Io {
   readonly stdout: Writable
   /** Errors, progress and the log. */
   readonly stderr: Writable & { readonly isTTY?: boolean }
-  /** A signal that aborts when the process is asked to end; from then on a second request kills it. */
+  /** Returns a signal that aborts when the process is asked to exit; a second request kills it. */
   endSignal(): AbortSignal
 }
 
-/** Those of the process. */
+/** Returns the streams of the process. */
 export function processIo(): Io {
-  // Whoever reads the output may stop before its end, as `head` does.
+  // The reader of the output may close it early, as `head` does.
   process.stdout.once('error', () => process.exit(2))
   return {
     env: process.env,
-    // On demand: opening it would keep a process alive that does not read.
+    // Lazy: opening it would keep a process alive that does not read.
     get stdin() {
       return process.stdin
     },

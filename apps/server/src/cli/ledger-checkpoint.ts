@@ -12,7 +12,7 @@ export function checkpointCommand(ledger: Command, session: Session): void {
         const { id } = await organizationOf(db, org)
         const { origin, size, hash, vkey, note } = await new Ledger(db).head(id)
         session.print({ org_id: id, origin, size, hash, vkey, note }, note)
-        // Apart from the note, which is a document to the byte.
+        // Separate from the note, which must be printed exactly.
         if (!session.json) session.io.stderr.write(`verifier key: ${vkey}\n`)
       }),
     )

@@ -37,7 +37,7 @@ export function eraseCommand(ledger: Command, session: Session): void {
     )
 }
 
-/** Told too after a pruning. */
+/** Also used after a pruning. */
 export const FULL_LOG =
   'another process keeps reading the database, so the write-ahead log still contains the erased data: restart the server to truncate it'
 

@@ -28,7 +28,7 @@ export function exportCommand(ledger: Command, session: Session): void {
         const count = { lines: 0 }
         const chunks = counted(await new Ledger(db).export(id, { afterSeq }), session, count)
         await (out === undefined ? toStream(chunks, session.io.stdout) : writeWhole(chunks, out))
-        // All but the header and the checkpoint are entries.
+        // All lines except the header and the checkpoint are entries.
         const entries = count.lines - 2
         if (out !== undefined) {
           session.print(

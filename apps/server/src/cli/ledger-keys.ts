@@ -53,10 +53,10 @@ export function ledgerKeyCommands(ledger: Command, session: Session): void {
     )
 }
 
-/** Organizations whose ledgers are not signed with the same key as that one's. */
+/** Returns the organizations whose ledgers are signed with another key than that one's. */
 async function leftBehind(db: Database<CoreTables>, id: string): Promise<OrganizationRow[]> {
   const heads = await db.selectFrom('ledger_head').select(['org_id', 'vkey']).execute()
-  // After the name and the key id; base64 may have a plus itself.
+  // After the name and the key id; base64 may contain a plus too.
   const keyOf = (vkey: string) => vkey.split('+').slice(2).join('+')
   const current = heads.find((head) => head.org_id === id)
   const behind = new Set(

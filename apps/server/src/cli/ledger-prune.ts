@@ -87,7 +87,7 @@ async function prune(
   { export: file, reason, person }: PruneOptions,
 ): Promise<void> {
   const onStep = progressOf(session)
-  // What an interrupted pruning has left.
+  // Removes the rows that an interrupted pruning left.
   const left = await finishPruning(db, id, onStep)
   const signer = createLedgerSigner(ledgerKey)
   const pruned = await pruneLedger({ db, clock, signer, writer: remit.writer }, id, {
@@ -145,7 +145,7 @@ const done = ({ seq, export_sha256, carried }: Pruned, file: string): string =>
     'recorded as entry': seq,
   })
 
-/** One line of progress for each step after the other. */
+/** Prints one progress line per step. */
 function progressOf({ io }: Session) {
   let current: { readonly step: PruneStep; readonly progress: Progress } | null = null
   const end = () => current?.progress.end()

@@ -14,7 +14,7 @@ import { userPath } from './user-path.ts'
 import { facts } from './table.ts'
 import { readCount } from './words.ts'
 
-/** What the reports on a database and on an export have in common. */
+/** The common members of the reports on a database and on an export. */
 type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {
   readonly errors: readonly {
     readonly seq: number
@@ -54,7 +54,7 @@ export function verifyCommand(ledger: Command, session: Session): void {
     })
 }
 
-/** 1 for whatever is not as it was signed, 3 for a chain that only holds itself. */
+/** Returns 1 for any deviation from the signed state, 3 for a chain without a trust anchor. */
 export function exitCodeOf(
   { status, anchored_by }: Pick<AnyReport, 'status' | 'anchored_by'>,
   requireAnchor: boolean,
@@ -123,7 +123,7 @@ const VERDICTS: Readonly<Record<AnyReport['status'], string>> = {
   behind_checkpoint: 'BEHIND A CHECKPOINT: signed entries are missing',
 }
 
-/** The report for a person; it never ends without saying what was not checked. */
+/** Formats the report for a person, including its limits. */
 function describeReport(report: AnyReport): string {
   const { status, checked, head, root, anchored_by, truncation_checked, checkpoints } = report
   const { errors, error_count, redacted, not_checked } = report

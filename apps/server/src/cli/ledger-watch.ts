@@ -52,7 +52,7 @@ async function watch(session: Session, url: string, options: WatchOptions): Prom
       if (!(error instanceof NoAnswer) || !error.passing) throw error
       session.io.stderr.write(`remit: ${printable(error.message)}\n`)
     }
-    // An abort only ends the pause; the loop sees it.
+    // An abort only ends the pause; the loop checks it.
     await setTimeout(seconds * 1000, undefined, { signal: ended }).catch(() => undefined)
   }
 }

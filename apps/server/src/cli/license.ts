@@ -73,7 +73,7 @@ const wire = ({ customer, plan, hosted, expiresAt }: License) => ({
   expires_at: expiresAt,
 })
 
-/** A date stands for its last second in UTC. */
+/** A date means its last second in UTC. */
 function readExpiry(text: string): string {
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
   const time = new Date(isDate ? `${text}T23:59:59Z` : text)
@@ -83,6 +83,6 @@ function readExpiry(text: string): string {
       `--expires must be a date such as 2027-12-31 or a time in RFC 3339; given: ${text}`,
     )
   }
-  // The claim counts whole seconds.
+  // The claim has whole seconds.
   return new Date(Math.floor(time.getTime() / 1000) * 1000).toISOString()
 }

@@ -95,7 +95,7 @@ const described = ({ id, name, plan, settings }: OrganizationRecord): string =>
     ),
   })
 
-/** `name=value` as a change of settings. */
+/** Parses `name=value` into a settings change. */
 export function readAssignments(assignments: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     assignments.map((assignment) => {

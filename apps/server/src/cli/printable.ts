@@ -1,11 +1,11 @@
 /**
- * Text for a terminal: names of files, answers of other servers and what a database holds must not move
- * the cursor or reorder what stands beside them. Line breaks and tabs stay.
+ * Makes a text safe for a terminal: file names, responses of other servers and data of a database
+ * must not move the cursor or reorder adjacent text. Line breaks and tabs are kept.
  */
 export const printable = (text: string): string =>
   text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped)
 
-/** The same for one line, which a value cannot end. */
+/** The same for a single line: also removes line breaks. */
 export const printableLine = (text: string): string =>
   printable(text).replaceAll(/[\n\t]/g, escaped)
 

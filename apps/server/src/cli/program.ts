@@ -16,7 +16,7 @@ import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
 import { Session } from './session.ts'
 
-/** Every command of `remit`; `docs/cli.md` is compared with it by a test. */
+/** Creates every command of `remit`; a test compares `docs/cli.md` with it. */
 export function createProgram(session: Session): Command {
   const { stdout, stderr } = session.io
   const program = new Command('remit')
@@ -26,7 +26,7 @@ export function createProgram(session: Session): Command {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      // Errors are told once, by `run`.
+      // Errors are printed once, by `run`.
       outputError: () => undefined,
     })
   serveCommand(program, session)
@@ -43,7 +43,7 @@ export function createProgram(session: Session): Command {
   return program
 }
 
-/** Runs one command line; gives its exit code. Never throws. */
+/** Runs one command line and returns its exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const session = new Session(io, args.includes('--json'))
   try {

@@ -1,9 +1,9 @@
 import type { Io } from './io.ts'
 
-/** Tells how far long work is. */
+/** Reports the progress of long work. */
 export interface Progress {
   update(done: number): void
-  /** Takes the line away again, so that the result stands alone. */
+  /** Removes the line before the result. */
   end(): void
 }
 
@@ -11,8 +11,8 @@ const TERMINAL_MS = 100
 const PLAIN_MS = 10_000
 
 /**
- * `label` says what is done, as in `verified … entries`. One line that changes on a terminal;
- * elsewhere a plain line every ten seconds, so that logs stay short.
+ * `label` formats the line, as in `verified … entries`. One updated line on a terminal; otherwise a
+ * plain line every ten seconds, so that logs remain short.
  */
 export function createProgress(
   stderr: Io['stderr'],

@@ -7,7 +7,7 @@ import { fileFault, readText } from './files.ts'
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 const LINE_FEED = 0x0a
 
-/** The results of a file with one a line (JSON Lines); empty lines are skipped. `-`: standard input. */
+/** Reads results from JSON Lines, one per line; empty lines are skipped. `-` is standard input. */
 export async function readResults(source: Readable, file: string): Promise<ResultToScore[]> {
   const name = file === '-' ? 'standard input' : file
   const results: ResultToScore[] = []
@@ -26,7 +26,7 @@ export async function readResults(source: Readable, file: string): Promise<Resul
   return results
 }
 
-/** What is wrong with a line. */
+/** The error of a line. */
 class Fault extends Error {}
 
 function readResult(line: Buffer): ResultToScore {
@@ -74,7 +74,7 @@ async function* linesOf(source: Readable): AsyncGenerator<Buffer> {
   if (length > 0) yield line()
 }
 
-/** The parameters: JSON, or the name of a file that holds it after an `@`. */
+/** Parses the parameters: JSON, or `@` and the name of a JSON file. */
 export function readParams(text: string): Record<string, unknown> {
   const json = text.startsWith('@') ? readText(text.slice(1)) : text
   try {

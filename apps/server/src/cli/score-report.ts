@@ -4,7 +4,7 @@ import { facts, table } from './table.ts'
 const SHOWN = 20
 const MAX_REASON = 100
 
-/** The numbers, and the first results that did not pass, for a person. */
+/** Formats the statistics, and the first results that did not pass, for a person. */
 export function describeScores({
   scorer,
   scorer_version,
@@ -46,6 +46,6 @@ const number = (value: number | null): string =>
 const interval = (range: { readonly low: number; readonly high: number } | null): string =>
   range === null ? '' : ` (95 %: ${number(range.low)} to ${number(range.high)})`
 
-/** One line that moves no cursor, whatever the results hold. */
+/** Makes a line safe for a terminal. */
 const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, MAX_REASON)

@@ -40,7 +40,7 @@ export function scoreCommand(program: Command, session: Session): void {
       session.print(answer, describeScores(answer))
       const { mean, errors } = answer.aggregate
       if (errors > maxErrors) session.exitCode = EXIT.failed
-      // Nothing scored is no success either.
+      // No scored result is a failure too.
       if (failUnder !== undefined && (mean === null || mean < failUnder))
         session.exitCode = EXIT.failed
     })
@@ -72,7 +72,7 @@ async function score(
       pause: () => setImmediate(),
       caller: null,
       signal: () => never,
-      // Who waits can end it himself.
+      // On the command line, the user can interrupt it.
       budgetMs: Number.POSITIVE_INFINITY,
       progress: (done) => progress.update(done),
     })
@@ -96,7 +96,7 @@ function unknownScorer(name: string | undefined): string {
   return `The open scorer ${name} does not exist; the open scorers are ${names}`
 }
 
-/** A whole number of results; without the option, any number. */
+/** Parses a number of results; without the option, there is no limit. */
 function readCount(option: string, text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY
   if (/^\d{1,9}$/.test(text)) return Number(text)

@@ -22,7 +22,7 @@ export function secretsCommands(program: Command, session: Session): void {
     .action((file: string, { add = false }: { add?: boolean }) => {
       const key = generateSecretsKey()
       if (add) {
-        // Reads it first: a key behind a broken line would be of no use.
+        // Validated first: a key after an invalid line would not be usable.
         readSecretsKeys(userPath(file))
         appendFileSync(userPath(file), `\n${key}`)
       } else writeSecret(file, key)

@@ -13,7 +13,7 @@ import { printable } from './printable.ts'
 /** One run of the command line. */
 export class Session {
   readonly io: Io
-  /** `--json` was given: results and errors are one JSON document a line. */
+  /** With `--json`, results and errors are one JSON document per line. */
   json: boolean
   exitCode: number = EXIT.ok
   #config: Config | null = null
@@ -23,7 +23,7 @@ export class Session {
     this.json = json
   }
 
-  /** The settings; says once which names are ignored. */
+  /** Returns the settings; warns once about ignored names. */
   get config(): Config {
     if (this.#config) return this.#config
     this.#config = readConfig(this.io.env)
@@ -31,19 +31,19 @@ export class Session {
     return this.#config
   }
 
-  /** Writes the result: the value with `--json`, the text for a person otherwise. */
+  /** Prints the result: the value with `--json`, else the text. */
   print(value: unknown, text: string): void {
     this.io.stdout.write(this.json ? `${JSON.stringify(value)}\n` : printable(text))
   }
 
-  /** Says what the operator should know, beside the result. */
+  /** Prints a warning for the operator. */
   warn(text: string): void {
     this.io.stderr.write(`remit: warning: ${printable(text)}\n`)
   }
 
   /**
-   * Work on the product, booted as the server boots it: the same licence, tables and writer. The log
-   * is silent unless asked for, since whatever fails is told in the end.
+   * Runs work on the product, booted like the server: the same licence, tables and writer. The log
+   * is silent by default, because errors are printed at the end.
    */
   async product<T>(work: (booted: Booted) => Promise<T>): Promise<T> {
     const { config } = this
@@ -58,8 +58,8 @@ export class Session {
   }
 
   /**
-   * Work on the product that reads what an organization has. It is looked for first, without the right to
-   * write: booting makes whatever is missing, and a mistyped setting must not make a database and a key.
+   * Runs work on the product that reads an organization. Looks it up read-only first: booting
+   * creates missing parts, and a mistyped setting must not create a database and a key.
    */
   async reading<T>(
     idOrName: string | undefined,
@@ -69,7 +69,7 @@ export class Session {
     return this.product((booted) => work(booted, organization))
   }
 
-  /** Work that only reads: the tables stay as they are, and SQLite is opened without the right to write. */
+  /** Runs read-only work: no migrations, and SQLite is opened read-only. */
   async database<T>(work: (db: Database<CoreTables>) => Promise<T>): Promise<T> {
     const url = this.config.REMIT_DATABASE_URL
     if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) {
@@ -84,7 +84,7 @@ export class Session {
   }
 }
 
-/** The organization of that id or name; without one, the only one there is. */
+/** Returns the organization with that id or name; by default, the only one. */
 export async function organizationOf(
   db: Database<CoreTables>,
   idOrName: string | undefined,

@@ -1,6 +1,6 @@
 import { printableLine } from './printable.ts'
 
-/** Rows as columns of plain text, the first row being the header; the last column is not padded. */
+/** Formats rows as columns of plain text with a header row; the last column is not padded. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows.map((row) => row.map(printableLine))]
   const widths = header.map((_, i) =>
@@ -17,7 +17,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('')
 }
 
-/** Facts a line each, their names aligned. */
+/** Formats facts, one per line, with aligned names. */
 export function facts(values: Readonly<Record<string, string | number>>): string {
   const width = Math.max(...Object.keys(values).map((name) => name.length))
   return Object.entries(values)

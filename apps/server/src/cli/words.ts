@@ -2,13 +2,13 @@ import { hasVisibleCharacter } from '@remit/contract'
 import { z } from 'zod'
 import { CliError } from './errors.ts'
 
-/** What `--person` takes. Throws `CliError`. */
+/** Parses `--person`. Throws `CliError`. */
 export function readEmail(text: string): string {
   if (z.email().max(254).safeParse(text).success) return text
   throw new CliError(`--person must be an e-mail address; given: ${text}`)
 }
 
-/** What `--reason` takes: it goes into the ledger. Throws `CliError`. */
+/** Parses `--reason`, which is recorded in the ledger. Throws `CliError`. */
 export function readReason(text: string): string {
   if (/^[^\p{Cc}]{1,500}$/u.test(text) && hasVisibleCharacter(text)) return text
   throw new CliError(
@@ -16,7 +16,7 @@ export function readReason(text: string): string {
   )
 }
 
-/** A whole number, as of entries and days. Throws `CliError`. */
+/** Parses an integer, such as a number of entries or days. Throws `CliError`. */
 export function readCount(option: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new CliError(`${option} must be a whole number; given: ${text}`)
@@ -25,7 +25,7 @@ export function readCount(option: string, text: string): number {
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** A time in milliseconds; a date stands for its beginning in UTC. Throws `CliError`. */
+/** Parses a time in milliseconds; a date means its start in UTC. Throws `CliError`. */
 export function readTime(option: string, text: string): number {
   const time = DATE.test(text) || TIME.test(text) ? Date.parse(text) : NaN
   if (!Number.isNaN(time)) return time

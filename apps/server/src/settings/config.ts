@@ -25,7 +25,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'REMIT_GUARD_MODEL_URL',
 ])
 
-/** Every variable the server reads; `docs/configuration.md` is compared with this table by a test. */
+/** Every variable of the server; a test compares `docs/configuration.md` with this table. */
 export const ENVIRONMENT = z.object({
   REMIT_DATABASE_URL: z
     .string()
@@ -147,7 +147,7 @@ export const ENVIRONMENT = z.object({
 
 export type Config = z.infer<typeof ENVIRONMENT>
 
-/** A setting that cannot be used; the message names the variable and what is accepted. */
+/** An invalid setting; the message names the variable and the accepted values. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
@@ -159,13 +159,13 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const names = (env: Env) => sortNames(env, Object.keys(ENVIRONMENT.shape))
 
-/** One sentence for each `REMIT_` name that is ignored because it is no setting. */
+/** Returns a warning for each unknown `REMIT_` name, which is ignored. */
 export const ignoredNames = (env: Env): string[] =>
   names(env).unknown.map((name) => `${name} is ignored: unknown setting; see docs/configuration.md`)
 
 /**
- * The settings of an environment; an empty value counts as none. Throws `ConfigError` for every bad
- * value, and for names that are nearly those of a setting.
+ * Parses the settings of an environment; an empty value counts as missing. Throws `ConfigError` for
+ * every invalid value, and for probable misspellings of a setting.
  */
 export function readConfig(env: Env): Config {
   const { given, nearMisses } = names(env)
@@ -203,14 +203,14 @@ function isOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
 }
 
-/** True for a PostgreSQL URL; every other URL is SQLite. */
+/** Returns true for a PostgreSQL URL; every other URL is SQLite. */
 export const isPostgres = (url: string): boolean => !url.startsWith('sqlite:')
 
 function isDatabaseUrl(value: string): boolean {
   if (/^sqlite:./s.test(value)) return true
   if (!/^postgres(ql)?:\/\/./.test(value)) return false
   try {
-    // The driver decodes user and password, and throws the whole URL about when it cannot.
+    // The driver decodes user and password, and its error contains the whole URL.
     const { username, password } = new URL(value)
     return decodeURIComponent(username + password) !== null
   } catch {

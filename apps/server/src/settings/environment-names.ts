@@ -1,11 +1,11 @@
 import { distance } from 'fastest-levenshtein'
 
-/** Names of clients, tests and the documentation, which the server leaves alone. */
+/** Names for clients, tests and the documentation, which the server ignores. */
 const FOREIGN = /^REMIT_(KEY|API_KEY|URL|CREDENTIAL|WEBHOOK_SECRET|TEST_\w*)$/
 
 /**
- * Variables that Kubernetes puts into a pod for each Service of its namespace; for a Service whose
- * name begins with `remit`, they begin with `REMIT_`
+ * Variables that Kubernetes sets for each Service of the namespace; for a Service whose name starts
+ * with `remit`, they start with `REMIT_`
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const SERVICE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
@@ -15,13 +15,13 @@ const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//
 export interface EnvironmentNames {
   /** Values of the server's settings, by name. */
   readonly given: Readonly<Record<string, string>>
-  /** Names that differ from a setting by a slip, each with the setting. */
+  /** Probable misspellings, each with the setting. */
   readonly nearMisses: readonly (readonly [name: string, setting: string])[]
-  /** Names that begin with `REMIT_` and are like no setting. */
+  /** Other names that start with `REMIT_`. */
   readonly unknown: readonly string[]
 }
 
-/** Sorts the `REMIT_` names of an environment; an empty value counts as none. */
+/** Classifies the `REMIT_` names of an environment; an empty value counts as missing. */
 export function sortNames(
   env: Readonly<Record<string, string | undefined>>,
   settings: readonly string[],
@@ -43,6 +43,8 @@ export function sortNames(
 const isServiceLink = (name: string, value: string): boolean =>
   SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value))
 
-/** A few letters apart, or the setting without its last words (`REMIT_DATABASE`). */
+/**
+ * Returns true for a few different letters, or a setting without its last words (`REMIT_DATABASE`).
+ */
 const isSlip = (name: string, setting: string): boolean =>
   setting.startsWith(`${name}_`) || distance(name, setting) <= Math.min(3, (name.length - 6) / 2)

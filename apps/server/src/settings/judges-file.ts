@@ -4,8 +4,8 @@ import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 
 /**
- * The judges of `REMIT_JUDGES_FILE` as modules get them, or none. Throws `ConfigError` where the file
- * cannot be read; what stands in it is the module's to check.
+ * Reads `REMIT_JUDGES_FILE` for modules. Throws `ConfigError` if reading fails; the module
+ * validates the content.
  */
 export function readJudgesFile(
   { REMIT_JUDGES_FILE: path }: Config,

@@ -6,17 +6,17 @@ import { ConfigError } from './config.ts'
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 interface Expected {
-  /** The setting that names the file, for messages. */
+  /** The setting of the file, for messages. */
   readonly setting: string
-  /** What a line holds, for messages. */
+  /** The kind of key, for messages. */
   readonly noun: string
   readonly leastBytes: number
   readonly mostBytes?: number
 }
 
 /**
- * The keys of a file, one a line in base64, the one in use first. Throws `ConfigError` for a file that
- * cannot be read or used; its content is never shown.
+ * Reads the keys of a file, one per line in base64, the current one first. Throws `ConfigError` for
+ * an invalid file; its content is never shown.
  */
 export function readKeyLines(
   path: string,

@@ -7,8 +7,8 @@ import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 
 /**
- * The ledger's signing key: of the configured file, else beside the SQLite database. Throws
- * `ConfigError` when it is not there and may not be made, or cannot be used.
+ * Returns the signing key of the ledgers: from the configured file, else next to the SQLite
+ * database. Throws `ConfigError` if it is missing and must not be created, or invalid.
  */
 export function openLedgerKey(config: Config, mayCreate: boolean): KeyObject {
   const path = ledgerKeyFile(config)
@@ -37,7 +37,10 @@ const dataFolder = (databaseUrl: string): string =>
 
 const MAX_LOOKED_AT = 1_000
 
-/** Organizations whose ledger is signed with another key; the writer refuses to touch theirs. */
+/**
+ * Returns the organizations whose ledger is signed with another key; the writer rejects their
+ * requests.
+ */
 export async function foreignLedgers(
   db: Database<CoreTables>,
   key: KeyObject,

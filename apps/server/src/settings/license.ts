@@ -3,14 +3,14 @@ import type { KeyObject } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 
-// The vendor's public key; its private half is kept by the vendor (`remit license keygen`).
+// The vendor's public key; the vendor has the private key (`remit license keygen`).
 const VENDOR_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAZqRN0CgZAYln3rIEFUsrsqRjRYbVI5ctwZH/JAw5zU8=
 -----END PUBLIC KEY-----`
 
 const ISSUER = 'remit-license'
 
-/** The last second of the year 9999, the largest time that RFC 3339 can write. */
+/** The last second of the year 9999, the maximum of RFC 3339. */
 const MAX_EXP = 253_402_300_799
 
 const Claims = z.object({
@@ -23,7 +23,7 @@ const Claims = z.object({
 export interface License {
   readonly customer: string
   readonly plan: 'team' | 'enterprise'
-  /** Plans are those of each organization, uncapped. */
+  /** True: each organization has its own plan, without a ceiling. */
   readonly hosted: boolean
   readonly expiresAt: string
 }
@@ -33,8 +33,8 @@ export type LicenseCheck = { readonly license: License } | { readonly refused: s
 export const vendorKey = (): KeyObject => createPublicKey(VENDOR_KEY)
 
 /**
- * Checks a licence offline: an EdDSA-signed JWT (RFC 7519, RFC 8037) of the vendor. Whatever is wrong
- * with it is told in one sentence; nothing is opened by a licence that cannot be checked.
+ * Checks a licence offline: an EdDSA-signed JWT (RFC 7519, RFC 8037) of the vendor. Returns the
+ * reason for an invalid one, which enables nothing.
  */
 export async function checkLicense(
   token: string,
@@ -67,7 +67,7 @@ export async function checkLicense(
   }
 }
 
-/** A signed licence; `expiresAt` is RFC 3339. */
+/** Returns a signed licence; `expiresAt` is RFC 3339. */
 export function issueLicense(key: KeyObject, license: License): Promise<string> {
   const { customer, plan, hosted } = license
   return new SignJWT({ customer, plan, hosted })
@@ -78,7 +78,7 @@ export function issueLicense(key: KeyObject, license: License): Promise<string> 
     .sign(key)
 }
 
-/** A new vendor key pair as PEM. */
+/** Generates a vendor key pair as PEM. */
 export function generateLicenseKeys(): { publicKey: string; privateKey: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   return {

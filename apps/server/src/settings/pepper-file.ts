@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Config } from './config.ts'
 import { readKeyLines } from './key-lines.ts'
 
-/** The peppers of `REMIT_CREDENTIAL_PEPPER_FILE`; the first is for new credentials. */
+/** Reads the peppers of `REMIT_CREDENTIAL_PEPPER_FILE`; the first is for new credentials. */
 export const readPepperFile = ({
   REMIT_CREDENTIAL_PEPPER_FILE: path,
 }: Config): readonly KeyObject[] | undefined =>

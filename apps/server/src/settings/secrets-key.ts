@@ -9,13 +9,16 @@ import { ledgerKeyFile } from './ledger-key.ts'
 
 const SETTING = 'REMIT_SECRETS_KEY_FILE'
 
-/** The file of the keys that encrypt stored secrets: the configured one, else beside the ledger's key. */
+/**
+ * Returns the path of the key file for stored secrets: the configured one, else next to the ledger
+ * key.
+ */
 export const secretsKeyFile = (config: Config): string =>
   config.REMIT_SECRETS_KEY_FILE ?? join(dirname(ledgerKeyFile(config)), 'secrets-key.txt')
 
 /**
- * The keys of that file; the first encrypts, all decrypt. Throws `ConfigError` where the file is
- * missing and may not be made, or cannot be used.
+ * Returns the keys of that file; the first encrypts, all decrypt. Throws `ConfigError` if it is
+ * missing and must not be created, or invalid.
  */
 export function openSecretsKeys(config: Config, mayCreate: boolean): readonly KeyObject[] {
   const path = secretsKeyFile(config)
@@ -29,7 +32,7 @@ export function openSecretsKeys(config: Config, mayCreate: boolean): readonly Ke
   return readSecretsKeys(path)
 }
 
-/** The keys of a file of keys. Throws `ConfigError`. */
+/** Reads a key file. Throws `ConfigError`. */
 export const readSecretsKeys = (path: string): readonly KeyObject[] =>
   readKeyLines(path, {
     setting: SETTING,

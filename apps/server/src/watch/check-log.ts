@@ -9,7 +9,7 @@ import type { Checkpoint } from '@remit/core'
 import type { LogClient } from './log-client.ts'
 import type { WatchState } from './state.ts'
 
-/** The log broke its promise: it shrank, shows another history, or is signed by somebody else. */
+/** The log is not append-only: it shrank, has another history, or has another signer. */
 export class LogAlarm extends Error {
   readonly kind: 'signature' | 'shrank' | 'forked'
   constructor(kind: LogAlarm['kind'], message: string) {
@@ -19,19 +19,19 @@ export class LogAlarm extends Error {
   }
 }
 
-/** A look at a log that found it in order. */
+/** A successful check of a log. */
 export interface Look {
   readonly state: WatchState
-  /** The key was taken from the log itself, on its word. */
+  /** True if the key was pinned on first use. */
   readonly pinned: boolean
-  /** Entries since the last look; null on the first. */
+  /** Entries since the last check; null on the first. */
   readonly grown: number | null
 }
 
 /**
- * One look: the newest checkpoint must be signed by the pinned key and must extend the one of the
- * last look, which the log has to prove. `vkey` pins a key from outside, also in place of the one
- * in the state. Throws `LogAlarm`, or `NoAnswer` when the log could not be judged.
+ * Checks a log once: the newest checkpoint must be signed by the pinned key and extend that of the
+ * last check, which the log has to prove. `vkey` pins a given key and overrides that of the state.
+ * Throws `LogAlarm`, or `NoAnswer` if the check could not be made.
  */
 export async function checkLog(
   client: LogClient,
@@ -54,7 +54,7 @@ export async function checkLog(
 function open(note: string, vkey: string): Checkpoint {
   try {
     const verifier = parseVerifierKey(vkey)
-    // The key's name is the log's origin: another log signed with the same key is another name.
+    // The key name is the origin of the log: another log signed with the same key has another name.
     return openCheckpoint(note, verifier, verifier.name)
   } catch (error) {
     if (!(error instanceof NoteError) && !(error instanceof CheckpointError)) throw error
@@ -76,7 +76,7 @@ async function demandGrowth(
       `the log shrank to ${size} entries from ${last.size} on ${last.checked_at}`,
     )
   }
-  // Equal sizes need no proof, only the same root: there is nothing to ask the log for.
+  // Equal sizes need no proof, only equal roots.
   const proof = size === last.size ? [] : await client.consistency(last.size, size)
   if (!verifyConsistency({ from: last.size, to: size, fromRoot: last.root, toRoot: root, proof })) {
     throw new LogAlarm(

@@ -1,15 +1,15 @@
 import { hashFromBase64 } from '@remit/core'
 import { z } from 'zod'
 
-/** A log as a watcher sees it over the API. */
+/** API client for a log. */
 export interface LogClient {
-  /** The newest signed note, and the key that the log says it is signed with. */
+  /** Returns the newest signed note, and the key that the log names. */
   checkpoint(): Promise<{ readonly note: string; readonly vkey: string }>
-  /** The proof, hashes in hex, that the tree of size `from` grew into that of size `to`. */
+  /** Returns the consistency proof between two sizes, hashes in hex. */
   consistency(from: number, to: number): Promise<readonly string[]>
 }
 
-/** The log gave no answer that could be judged. `passing`: it may at another time. */
+/** The log gave no usable response. `passing`: a retry may succeed. */
 export class NoAnswer extends Error {
   readonly passing: boolean
   constructor(message: string, passing: boolean) {
@@ -23,7 +23,7 @@ const Checkpoint = z.object({ note: z.string(), vkey: z.string() })
 const Consistency = z.object({ proof: z.array(z.string()).max(64) })
 const TIMEOUT_MS = 30_000
 
-/** Reads a log over HTTP; throws `NoAnswer` for everything but a well-formed success. */
+/** Creates a client; its methods throw `NoAnswer` unless the response is a well-formed success. */
 export function createLogClient(baseUrl: string, key: string): LogClient {
   const get = async <T>(path: string, shape: z.ZodType<T>): Promise<T> => {
     const response = await request(new URL(path, `${baseUrl.replace(/\/$/, '')}/`), key)
@@ -48,7 +48,7 @@ async function request(url: URL, key: string): Promise<Response> {
   try {
     return await fetch(url, {
       headers: { accept: 'application/json', authorization: `Bearer ${key}` },
-      // The key belongs to this log and goes nowhere else.
+      // No redirects: the key belongs to this log only.
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
@@ -57,7 +57,7 @@ async function request(url: URL, key: string): Promise<Response> {
   }
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** Returns the cause of `fetch failed`. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as Error
   const { code } = (cause ?? {}) as { code?: string }

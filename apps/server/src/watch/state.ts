@@ -3,20 +3,20 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 
 const State = z.object({
-  /** The pinned key; its name is the log's origin. */
+  /** The pinned key; its name is the origin of the log. */
   vkey: z.string(),
   size: z.int().min(1),
   root: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The signed checkpoint itself: evidence against the log, and input for `ledger verify`. */
+  /** The signed checkpoint: evidence against the log, and input for `ledger verify`. */
   note: z.string(),
-  /** When it was last confirmed, RFC 3339. */
+  /** Time of the last confirmation, RFC 3339. */
   checked_at: z.string(),
 })
 
-/** What a watcher remembers of a log between two looks at it. */
+/** State of a watcher between two checks. */
 export type WatchState = z.infer<typeof State>
 
-/** A state file that exists and cannot be used. */
+/** An invalid state file. */
 export class WatchStateError extends Error {
   constructor(message: string) {
     super(message)
@@ -24,7 +24,7 @@ export class WatchStateError extends Error {
   }
 }
 
-/** The state of a file, or null before the first look. Throws `WatchStateError`. */
+/** Reads a state file; null before the first check. Throws `WatchStateError`. */
 export function readState(path: string): WatchState | null {
   let text: string
   try {
@@ -34,7 +34,7 @@ export function readState(path: string): WatchState | null {
     throw new WatchStateError(`${path} cannot be read: ${(error as Error).message}`)
   }
   const state = State.safeParse(parse(text))
-  // Starting over would forgive whatever the log did meanwhile.
+  // A fresh start would hide changes of the log.
   if (!state.success)
     throw new WatchStateError(`${path} is not a state file of \`remit ledger watch\``)
   return state.data
@@ -48,7 +48,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Replaces the file in one step: a crash leaves the old state or the new one. */
+/** Replaces the file atomically: a crash leaves the old state or the new one. */
 export function writeState(path: string, state: WatchState): void {
   mkdirSync(dirname(path), { recursive: true })
   const next = `${path}.next`

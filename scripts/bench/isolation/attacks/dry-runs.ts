@@ -2,7 +2,7 @@ import { keepSending, send } from '../attack.ts'
 import type { Attack } from '../attack.ts'
 import { heavyRequest, storeHeavyRules } from './heavy-conditions.ts'
 
-/** Dry-runs of 400 requests, ten at a time, with a key that only reads: over light and heavy rules. */
+/** Dry-runs of 400 requests, ten at a time, with a read-only key: with light and heavy rules. */
 export const dryRuns: Attack = {
   prepare: storeHeavyRules,
   run(target, signal, count) {

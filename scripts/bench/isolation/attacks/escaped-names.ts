@@ -3,7 +3,7 @@ import type { Attack } from '../attack.ts'
 
 const MIB = 1024 * 1024
 
-/** An object of `bytes` bytes with as many escaped names as fit: 15 bytes each. */
+/** Returns an object of `bytes` bytes with as many escaped names as fit: 15 bytes each. */
 function manyNames(bytes: number): string {
   const names = Array.from({ length: Math.floor(bytes / 15) }, (_, i) => {
     const name = (36 ** 3 + i).toString(36).slice(-4).padStart(4, '0')
@@ -12,7 +12,7 @@ function manyNames(bytes: number): string {
   return `{${names.join(',')}}`
 }
 
-/** Names that strict reading has to unescape and compare, in bodies as large as they may be. */
+/** Names that strict parsing has to unescape and compare, in bodies of the maximum size. */
 export const escapedNames: Attack = {
   async run(target, signal, count) {
     const { admin: key } = target

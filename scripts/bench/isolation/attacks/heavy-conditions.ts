@@ -5,7 +5,7 @@ const LOOP = 'context.many.exists(x, !(x in context.many))'
 const SEARCH = 'context.text.matches("(a|aa|aaa)+(b|bb|bbb)+c")'
 const MADE = 'context.many.map(x, "%.9f".format([x])).join("").size() == 1'
 
-/** Rules of every stage that has conditions; none of them ever matches. */
+/** Stores rules of every stage with conditions that never match. */
 export async function storeHeavyRules(target: Target): Promise<void> {
   for (const condition of [LOOP, SEARCH, MADE])
     await sendOk(target, { path: '/v1/policies', body: { effect: 'deny', condition } })
@@ -21,15 +21,15 @@ const CONTEXT = {
   text: 'a'.repeat(30_000),
 }
 
-/** A request over which the heavy rules take as long as they may. */
+/** A request for which the heavy rules use their full time limit. */
 export const heavyRequest = (turn: number) => ({
-  // Permissions are about one agent: for the others policies come first.
+  // Permissions are for one agent: for the others policies come first.
   agent_id: turn % 2 === 0 ? 'heavy' : 'other',
   action: 'heavy.action',
   context: CONTEXT,
 })
 
-/** 300 decisions at a time, each of which computes for as long as one may. */
+/** 300 concurrent decisions, each of which uses the full computing time. */
 export const heavyConditions: Attack = {
   prepare: storeHeavyRules,
   run(target, signal, count) {

@@ -3,7 +3,7 @@ import type { Attack } from '../attack.ts'
 
 const ENTRIES = 600
 
-/** Listings of a thousand large entries, a hundred at a time, and exports, with a key that only reads. */
+/** Lists of a thousand large entries, a hundred at a time, and exports, with a read-only key. */
 export const largeReads: Attack = {
   async prepare(target) {
     const body = JSON.stringify({ action: 'large', metadata: { text: 'é'.repeat(24_000) } })

@@ -3,7 +3,7 @@ import type { Attack } from '../attack.ts'
 
 const PATHS = ['/metrics', '/openapi.json', '/docs']
 
-/** What anybody may ask for without a key. */
+/** The pages that need no key. */
 export const publicPages: Attack = {
   run(target, signal, count) {
     return keepSending(
