@@ -33,7 +33,7 @@ export async function toPlain(value: unknown, path = '', outer: unknown[] = []):
 
 async function plainObject(value: object, path: string, outer: unknown[]): Promise<Json> {
   if (outer.length === MAX_DEPTH || outer.includes(value))
-    throw new Unmappable(path, 'is nested too deep, or in a cycle')
+    throw new Unmappable(path, 'is nested too deeply or contains a cycle')
   const inner = [...outer, value]
   if (value instanceof ArrayBuffer) return digestOf(new Uint8Array(value))
   if (ArrayBuffer.isView(value))

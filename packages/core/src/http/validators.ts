@@ -33,7 +33,7 @@ function refuse(result: Parameters<Hook<unknown, RequestEnv, string>>[0], c: Con
 function refuseValues(query: URLSearchParams): void {
   const names = new Set<string>()
   for (const [name, value] of query) {
-    if (names.has(name)) throw invalid(name, 'is given twice')
+    if (names.has(name)) throw invalid(name, 'is given more than once')
     if (value.includes('\0')) throw invalid(name, 'must not contain U+0000')
     names.add(name)
   }
