@@ -26,6 +26,8 @@ export default defineConfig({
     globalSetup: './packages/core/src/testing/postgres-server.ts',
     // Modules load once per worker instead of once per file.
     isolate: false,
+    // Fewer and later collections of garbage: an eighth of the time.
+    execArgv: ['--min-semi-space-size=32'],
     maxWorkers: Math.max(2, Math.min(4, availableParallelism())),
     // No test is about time: the limits are for a machine that does ten other things.
     testTimeout: 180_000,

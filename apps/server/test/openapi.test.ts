@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { endpoints } from '@remit/contract'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit, SOURCE_FLAGS } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -43,7 +43,7 @@ describe('openapi.json', () => {
 
   const pnpmOpenApi = (...args: string[]) =>
     promisify(execFile)(process.execPath, [
-      '--conditions=@remit/source',
+      ...SOURCE_FLAGS,
       join(root, 'scripts/openapi.ts'),
       ...args,
     ])

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { programEnv } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { RunningProcess } from './support/process.ts'
@@ -30,7 +31,7 @@ const fromCheckout = (block: string): string =>
 describe.skipIf(!hasModules())('the tutorial', () => {
   let folder: string
   let server: RunningProcess
-  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', ROOT: root }
+  const env = programEnv({ ROOT: root })
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'remit-tutorial-'))
     const settings = { REMIT_EVALUATION: '1', REMIT_BOOTSTRAP_ORG: 'demo', REMIT_PORT: '0' }

@@ -3,7 +3,15 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ReadyReport } from '@remit/contract'
-import { apiOf, createClock, createTestRemit, DIALECTS, readyReport } from '@remit/core/testing'
+import {
+  apiOf,
+  createClock,
+  createTestRemit,
+  DIALECTS,
+  programEnv,
+  readyReport,
+  SOURCE_FLAGS,
+} from '@remit/core/testing'
 import type { Api, TestClock, TestRemit } from '@remit/core/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
@@ -101,21 +109,9 @@ describe.each(DIALECTS)('the same period on %s', (dialect) => {
       { TZ: 'Pacific/Kiritimati', LC_ALL: 'C' },
       { TZ: 'America/St_Johns', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' },
     ]) {
-      const args = [
-        '--conditions=@remit/source',
-        script,
-        api.remit.url,
-        api.org.key,
-        pem,
-        body,
-        NOW,
-      ]
+      const args = [...SOURCE_FLAGS, script, api.remit.url, api.org.key, pem, body, NOW]
       const { stdout } = await run(process.execPath, args, {
-        env: {
-          PATH: process.env['PATH'],
-          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-          ...env,
-        },
+        env: programEnv(env),
       })
       const made = JSON.parse(stdout) as {
         content_sha256: string

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { cliJson, createOrg } from '../support/cli.ts'
@@ -41,8 +42,8 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
   })
 
   const start = async (): Promise<ChildProcess> => {
-    const server = spawn(process.execPath, ['--conditions=@remit/source', PROGRAM], {
-      env: { PATH: process.env['PATH'], ...env },
+    const server = spawn(process.execPath, [...SOURCE_FLAGS, PROGRAM], {
+      env: programEnv(env),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(server.stdout, 'data')

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
+import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
 
 const source = resolve(import.meta.dirname, '../../src')
 const READY_MS = 120_000
@@ -22,13 +23,8 @@ export class RunningProcess {
   stderr = ''
 
   constructor(program: 'main.ts' | 'cli.ts', args: readonly string[], env: Env, cwd?: string) {
-    const conditions = ['--conditions=@remit/source', join(source, program)]
-    this.child = spawn(process.execPath, [...conditions, ...args], {
-      env: {
-        PATH: process.env['PATH'],
-        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        ...env,
-      },
+    this.child = spawn(process.execPath, [...SOURCE_FLAGS, join(source, program), ...args], {
+      env: programEnv(env),
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(cwd !== undefined && { cwd }),
     })

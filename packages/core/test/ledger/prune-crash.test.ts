@@ -12,7 +12,7 @@ import { readEntries } from '../../src/ledger/store/store.ts'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import type { PruneStep } from '../../src/orgs/prune/index.ts'
 import { createKey } from '../../src/orgs/administration.ts'
-import { createClock, createTestRemit, DIALECTS } from '../../src/testing/index.ts'
+import { createClock, createTestRemit, DIALECTS, SOURCE_FLAGS } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { append, decisionDraft } from '../support/drafts.ts'
 import type { PruneJob } from '../support/prune-process.ts'
@@ -61,18 +61,14 @@ describe.each(DIALECTS)('a pruning that is killed on %s', (dialect) => {
   function run(killAt: PruneJob['killAt']): { signal: string | null; file: string } {
     const file = join(folder, `${++files}.ndjson`)
     const job: PruneJob = { url: remit.url, orgId, now: LATER, file, killAt }
-    const { signal, stderr, status } = spawnSync(
-      process.execPath,
-      ['--conditions=@remit/source', SCRIPT],
-      {
-        env: {
-          ...process.env,
-          REMIT_TEST_JOB: JSON.stringify(job),
-          REMIT_TEST_SIGNING_KEY: String(remit.signingKey.export({ type: 'pkcs8', format: 'pem' })),
-        },
-        encoding: 'utf8',
+    const { signal, stderr, status } = spawnSync(process.execPath, [...SOURCE_FLAGS, SCRIPT], {
+      env: {
+        ...process.env,
+        REMIT_TEST_JOB: JSON.stringify(job),
+        REMIT_TEST_SIGNING_KEY: String(remit.signingKey.export({ type: 'pkcs8', format: 'pem' })),
       },
-    )
+      encoding: 'utf8',
+    })
     if (killAt === null && status !== 0) throw new Error(stderr)
     return { signal, file }
   }

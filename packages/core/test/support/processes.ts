@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { KeyObject } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { SOURCE_FLAGS } from '../../src/testing/source-program.ts'
 
 /** What one process is to write: each caller so many entries in turn, all callers at once. */
 export interface WriterJob {
@@ -26,7 +27,7 @@ interface WriterProcess {
 const SCRIPT = fileURLToPath(new URL('writer-process.ts', import.meta.url))
 
 async function startWriter(job: WriterJob, signingKey: KeyObject): Promise<WriterProcess> {
-  const child = spawn(process.execPath, ['--conditions=@remit/source', SCRIPT], {
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, SCRIPT], {
     env: {
       ...process.env,
       REMIT_TEST_JOB: JSON.stringify(job),
