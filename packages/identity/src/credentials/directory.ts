@@ -2,8 +2,8 @@ import { publicPart } from '@remit/core'
 import type { AnyDatabase, CredentialHolder, Credentials, Deps } from '@remit/core'
 import { EndedUse } from './ended-use.ts'
 import type { Hasher } from './hasher.ts'
-import { findKnown, findOneKnown, whyEnded } from './known.ts'
-import type { KnownCredential } from './known.ts'
+import { findCredentialRecords, findCredentialRecord, endReasonOf } from './credential-record.ts'
+import type { CredentialRecord } from './credential-record.ts'
 import { LastUse } from './last-use.ts'
 
 /**
@@ -30,23 +30,23 @@ export class Directory implements Credentials {
   }
 
   /** Returns the live credential with this text; does not count as a use. */
-  async look(text: string): Promise<KnownCredential | null> {
+  async look(text: string): Promise<CredentialRecord | null> {
     const credential = await this.recognize(text)
     if (!credential) return null
-    const ended = whyEnded(credential, this.#deps.clock.now())
+    const ended = endReasonOf(credential, this.#deps.clock.now())
     if (ended === null) return credential
     this.#endedUse.note(credential, ended)
     return null
   }
 
   /** Returns the credential with this text, live or not. */
-  async recognize(text: string): Promise<KnownCredential | null> {
-    const credential = await findOneKnown(this.#deps.db, `cred_${publicPart(text)}`)
+  async recognize(text: string): Promise<CredentialRecord | null> {
+    const credential = await findCredentialRecord(this.#deps.db, `cred_${publicPart(text)}`)
     return this.#hasher.matches(text, credential) && credential ? credential : null
   }
 
   async find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]> {
-    return (await findKnown(tx, ids)).filter((credential) => whyEnded(credential, now) === null)
+    return (await findCredentialRecords(tx, ids)).filter((credential) => endReasonOf(credential, now) === null)
   }
 
   used(id: string): void {

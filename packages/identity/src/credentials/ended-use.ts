@@ -1,7 +1,7 @@
 import { OPERATOR } from '@remit/core'
 import type { Deps } from '@remit/core'
-import type { EndReason, KnownCredential } from './known.ts'
-import { noteRefused } from './store.ts'
+import type { EndReason, CredentialRecord } from './credential-record.ts'
+import { claimRefusedUse } from './store.ts'
 
 const REST_MS = 60_000
 const MAX_KNOWN = 10_000
@@ -21,7 +21,7 @@ export class EndedUse {
   }
 
   /** Not awaited: response and timing must tell the caller nothing. */
-  note(credential: KnownCredential, reason: EndReason): void {
+  note(credential: CredentialRecord, reason: EndReason): void {
     const now = this.#deps.clock.now()
     const before = this.#told.get(credential.id)
     if (before !== undefined && now - before < REST_MS) return
@@ -38,10 +38,10 @@ export class EndedUse {
     await Promise.all(this.#running)
   }
 
-  #record({ id, orgId, agentId }: KnownCredential, reason: EndReason): Promise<void> {
+  #record({ id, orgId, agentId }: CredentialRecord, reason: EndReason): Promise<void> {
     return this.#deps.writer.work(orgId, OPERATOR, async ({ tx, now }) => {
       // Other processes see it too; the row decides which of them records it.
-      const isFirst = await noteRefused(tx, orgId, id, now)
+      const isFirst = await claimRefusedUse(tx, orgId, id, now)
       const entry = {
         kind: 'credential.refused',
         actor: { type: 'credential', id },

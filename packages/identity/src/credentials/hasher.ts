@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { generateText, hashKey } from '@remit/core'
 
 /** A stored secret: its hash and the hash scheme. */
-export interface Hashed {
+export interface HashedSecret {
   readonly hash: string
   readonly hash_scheme: string
 }
@@ -21,7 +21,7 @@ export class Hasher {
   readonly #peppers: ReadonlyMap<string, KeyObject>
   readonly #scheme: string
   /** The hash of an unknown text, compared if there is no row. */
-  readonly #nobody: Hashed
+  readonly #nobody: HashedSecret
 
   /** The first pepper makes new hashes; the others only check existing ones. */
   constructor(peppers: readonly KeyObject[] = []) {
@@ -30,12 +30,12 @@ export class Hasher {
     this.#nobody = this.hash(generateText('rmc_'))
   }
 
-  hash(text: string): Hashed {
+  hash(text: string): HashedSecret {
     return { hash: this.#digest(text, this.#scheme) ?? '', hash_scheme: this.#scheme }
   }
 
   /** Returns whether a row has this text. Takes equal time without a row. */
-  matches(text: string, row: Hashed | undefined): boolean {
+  matches(text: string, row: HashedSecret | undefined): boolean {
     const kept = row ?? this.#nobody
     const made = this.#digest(text, kept.hash_scheme)
     if (made === null || made.length !== kept.hash.length) return false

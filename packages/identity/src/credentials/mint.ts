@@ -6,7 +6,7 @@ import type { CredentialRow } from '../tables/credentials.ts'
 import { insertCredential } from './store.ts'
 
 /** A credential to create. */
-export interface Grant {
+export interface NewCredential {
   readonly agentId: string
   readonly scopes: readonly Scope[]
   /** Milliseconds. */
@@ -28,7 +28,7 @@ export interface Minted {
 export async function mint(
   { tx, orgId, recordedAt }: WorkScope,
   hasher: Hasher,
-  { agentId, scopes, expiresAt, issuedBy, name = null, rotatedFrom, exchange }: Grant,
+  { agentId, scopes, expiresAt, issuedBy, name = null, rotatedFrom, exchange }: NewCredential,
 ): Promise<Minted> {
   const prefix = exchange ? 'rmf_' : 'rmc_'
   const secret = generateText(prefix)

@@ -16,7 +16,7 @@ import { findAgent } from '../agents/store.ts'
 import type { Directory } from './directory.ts'
 import type { Hasher } from './hasher.ts'
 import { issuance } from './issue.ts'
-import type { KnownCredential } from './known.ts'
+import type { CredentialRecord } from './credential-record.ts'
 import { revocation } from './revoke.ts'
 import { listCredentials } from './store.ts'
 import { wireCredential } from './view.ts'
@@ -96,7 +96,7 @@ const introspected = ({
   scopes,
   createdAt,
   expiresAt,
-}: KnownCredential): Introspection => ({
+}: CredentialRecord): Introspection => ({
   active: true,
   token_type: 'Bearer',
   scope: scopes.join(' '),

@@ -129,7 +129,7 @@ const REFUSAL_REST_MS = 60_000
  * Claims the record of a use after the end, once per minute and credential; returns whether it was
  * claimed.
  */
-export async function noteRefused(
+export async function claimRefusedUse(
   db: AnyDatabase,
   orgId: string,
   id: string,

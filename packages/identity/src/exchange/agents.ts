@@ -2,7 +2,7 @@ import type { Scope } from '@remit/contract'
 import type { AnyDatabase } from '@remit/core'
 import { findAgent, findAgentOfSubject } from '../agents/store.ts'
 import { allowedScopes } from '../agents/view.ts'
-import { Refusal } from './refusal.ts'
+import { TokenRefusal } from './refusal.ts'
 
 /** An agent for an exchange. */
 export interface FederatedAgent {
@@ -26,11 +26,11 @@ export async function findFederated(
 ): Promise<FederatedAgent> {
   const id = agentId ?? (await findAgentOfSubject(tx, orgId, idpId, subject))
   const row = id === undefined ? undefined : await findAgent(tx, orgId, id)
-  if (!row || row.status === 'removed') throw new Refusal('mapping')
-  if (row.status !== 'active') throw new Refusal('agent_inactive')
+  if (!row || row.status === 'removed') throw new TokenRefusal('mapping')
+  if (row.status !== 'active') throw new TokenRefusal('agent_inactive')
   // A listed subject implies consent.
   const agrees = agentId === null || (JSON.parse(row.issuers) as string[]).includes(idpId)
-  if (!agrees) throw new Refusal('consent')
+  if (!agrees) throw new TokenRefusal('consent')
   return {
     agentId: row.agent_id,
     allowedScopes: allowedScopes(row),

@@ -9,13 +9,13 @@ import { findIssuer } from '../issuers/store.ts'
 import { findFederated } from './agents.ts'
 import type { FederatedAgent } from './agents.ts'
 import { isAtLimit } from '../credentials/limits.ts'
-import { Refusal } from './refusal.ts'
+import { TokenRefusal } from './refusal.ts'
 import { scopesFor } from './request.ts'
 import { digest, takeOnce, useOf } from './token-uses.ts'
 import type { Verified } from './verify.ts'
 
 /** The result of an exchange: the response and its entries. */
-export interface Granted {
+export interface ExchangeResult {
   readonly answer: TokenAnswer
   readonly entries: readonly EntryDraft[]
 }
@@ -28,7 +28,7 @@ interface Granting {
 }
 
 /**
- * Exchanges a verified token, with issuer and agent from the transaction. Throws `Refusal` before
+ * Exchanges a verified token, with issuer and agent from the transaction. Throws `TokenRefusal` before
  * it writes anything, since the entry of the refusal commits in the same transaction.
  */
 export async function grant(
@@ -36,26 +36,26 @@ export async function grant(
   verified: Verified,
   request: TokenRequest,
   { by, ours, hasher }: Granting,
-): Promise<Granted> {
+): Promise<ExchangeResult> {
   const { tx, orgId, now, recordedAt } = scope
   const { issuer, facts, agentId, signed } = verified
   const { id: idpId, terms } = issuer
-  if (!(await findIssuer(tx, orgId, idpId))) throw new Refusal('iss')
+  if (!(await findIssuer(tx, orgId, idpId))) throw new TokenRefusal('iss')
   const agent = await findFederated(tx, { orgId, idpId, subject: facts.subject, agentId })
   if (request.agent_id !== undefined && request.agent_id !== agent.agentId)
-    throw new Refusal('agent_mismatch')
+    throw new TokenRefusal('agent_mismatch')
   const { audience, resource } = request
   const isOurs = (name: string) => name === ours || terms.audiences.includes(name)
-  if (audience !== undefined && !isOurs(audience)) throw new Refusal('target')
+  if (audience !== undefined && !isOurs(audience)) throw new TokenRefusal('target')
   if (resource !== undefined && !isOurs(resource) && !isServer(resource, ours))
-    throw new Refusal('target')
+    throw new TokenRefusal('target')
   const scopes = scopesFor(request.scope, terms.scopes, agent.allowedScopes)
-  if (!scopes) throw new Refusal('scope')
+  if (!scopes) throw new TokenRefusal('scope')
   const expiresAt = endOf(verified, agent, now)
-  if (expiresAt <= now) throw new Refusal('exp')
-  if (await isAtLimit(scope, agent.agentId)) throw new Refusal('limit')
+  if (expiresAt <= now) throw new TokenRefusal('exp')
+  if (await isAtLimit(scope, agent.agentId)) throw new TokenRefusal('limit')
   if (!(await takeOnce(scope, useOf(issuer.issuer, facts, terms, signed, now))))
-    throw new Refusal(terms.replay === 'until_exp' ? 'subject_rate' : 'jti_reused')
+    throw new TokenRefusal(terms.replay === 'until_exp' ? 'subject_rate' : 'jti_reused')
   const { row, secret } = await mint(scope, hasher, {
     agentId: agent.agentId,
     scopes,

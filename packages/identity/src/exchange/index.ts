@@ -1,7 +1,7 @@
 import type { Deps, Route } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { IssuerKeys } from '../issuers/keys.ts'
-import { noteLook } from '../issuers/note-look.ts'
+import { recordKeyFetch } from '../issuers/record-key-fetch.ts'
 import { issuerRoutes } from '../issuers/routes.ts'
 import { Refusals } from './refusals.ts'
 import { exchangeRoutes } from './routes.ts'
@@ -11,7 +11,7 @@ export function federationOf(
   deps: Deps,
   hasher: Hasher,
 ): { readonly routes: readonly Route[]; start(): void; close(): Promise<void> } {
-  const keys = new IssuerKeys(deps, noteLook(deps))
+  const keys = new IssuerKeys(deps, recordKeyFetch(deps))
   const refusals = new Refusals(deps)
   return {
     routes: [...issuerRoutes(deps, keys), ...exchangeRoutes({ ...deps, hasher }, keys, refusals)],

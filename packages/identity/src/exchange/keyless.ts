@@ -2,7 +2,7 @@ import { settingsOf } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { findOrganizations } from '../issuers/store.ts'
 import { audiencesOf, issuerOf } from './claims.ts'
-import { Refusal } from './refusal.ts'
+import { TokenRefusal } from './refusal.ts'
 import { readSubjectToken } from './subject-token.ts'
 
 const MAX_AUDIENCES = 10
@@ -19,15 +19,15 @@ export async function organizationOf(
     const { claims } = readSubjectToken(subjectToken)
     const issuer = issuerOf(claims)
     const audiences = audiencesOf(claims)
-    if (!audiences || audiences.length > MAX_AUDIENCES) throw new Refusal('aud')
+    if (!audiences || audiences.length > MAX_AUDIENCES) throw new TokenRefusal('aud')
     const rows = await findOrganizations(db, issuer, audiences)
     const [found, ...others] = rows.filter(
       (row) => row.plan === 'enterprise' && settingsOf(row).keyless_exchange,
     )
-    if (!found || others.length > 0) throw new Refusal('iss')
+    if (!found || others.length > 0) throw new TokenRefusal('iss')
     return found.id
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof TokenRefusal)) throw error
     // No organization, so no ledger to write to.
     log.info({ reason: error.reason }, 'a token exchange without a key was refused')
     return null

@@ -1,18 +1,18 @@
 import type { AgentMapping } from '@remit/contract'
 import { passesAll } from '../issuers/claim-conditions.ts'
-import { Refusal } from './refusal.ts'
+import { TokenRefusal } from './refusal.ts'
 import { own } from './subject-token.ts'
-import type { Members } from './subject-token.ts'
+import type { JsonMembers } from './subject-token.ts'
 
 /** The agent of the claims; null if the registry determines it by subject. */
-export function agentOf(mapping: AgentMapping, claims: Members): string | null {
+export function agentOf(mapping: AgentMapping, claims: JsonMembers): string | null {
   if (mapping.type === 'subjects') return null
   const named =
     mapping.type === 'claim'
       ? [own(claims, mapping.claim)]
       : mapping.rules.filter(({ match }) => passesAll(match, claims)).map((rule) => rule.agent_id)
   const [agent, ...others] = new Set(named)
-  if (others.length > 0) throw new Refusal('ambiguous')
-  if (typeof agent !== 'string') throw new Refusal('mapping')
+  if (others.length > 0) throw new TokenRefusal('ambiguous')
+  if (typeof agent !== 'string') throw new TokenRefusal('mapping')
   return agent
 }

@@ -31,7 +31,7 @@ export type RefusalReason =
   | 'jti_reused'
 
 /** A refused token. */
-export class Refusal extends Error {
+export class TokenRefusal extends Error {
   readonly reason: RefusalReason
   constructor(reason: RefusalReason) {
     super(reason)

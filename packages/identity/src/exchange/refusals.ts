@@ -3,7 +3,7 @@ import type { Deps, Requester } from '@remit/core'
 import { RefusalLog } from './refusal-log.ts'
 import type { RefusalReason } from './refusal.ts'
 import { digest } from './token-uses.ts'
-import type { Seen } from './verify.ts'
+import type { CheckedFacts } from './verify.ts'
 
 const SETTLE_MS = 10_000
 
@@ -23,7 +23,7 @@ export class Refusals {
     orgId: string,
     requester: Requester,
     reason: RefusalReason,
-    { issuer, facts }: Seen,
+    { issuer, facts }: CheckedFacts,
   ): Promise<void> {
     const { clock, writer } = this.#deps
     await this.settle()

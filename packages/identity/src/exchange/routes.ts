@@ -10,15 +10,15 @@ import { findByIssuer } from '../issuers/store.ts'
 import { Buckets } from './bucket.ts'
 import { issuerOf } from './claims.ts'
 import { grant } from './grant.ts'
-import type { Granted } from './grant.ts'
+import type { ExchangeResult } from './grant.ts'
 import { organizationOf } from './keyless.ts'
 import { metadataOf, serverIssuer } from './metadata.ts'
-import { Refusal } from './refusal.ts'
+import { TokenRefusal } from './refusal.ts'
 import type { Refusals } from './refusals.ts'
 import { checkRequest } from './request.ts'
 import { readSubjectToken } from './subject-token.ts'
 import { verify } from './verify.ts'
-import type { Seen } from './verify.ts'
+import type { CheckedFacts } from './verify.ts'
 
 /** Exchanges per issuer and second. */
 const PER_SECOND = 50
@@ -40,7 +40,7 @@ export function exchangeRoutes(
     caller: Caller | null,
     request: TokenRequest,
   ): Promise<TokenAnswer> {
-    const seen: Seen = {}
+    const seen: CheckedFacts = {}
     const requester = { ...OPERATOR, caller }
     try {
       const token = readSubjectToken(request.subject_token)
@@ -58,7 +58,7 @@ export function exchangeRoutes(
       if ('refused' in granted) throw granted.refused
       return granted
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof TokenRefusal)) throw error
       await refusals.record(orgId, requester, error.reason, seen)
       throw answerTo(error)
     }
@@ -83,19 +83,19 @@ export function exchangeRoutes(
 
 /** A refusal is a result of the work, not a failure: it has written nothing. */
 async function granting(
-  work: Promise<Granted>,
-): Promise<Outcome<TokenAnswer | { readonly refused: Refusal }>> {
+  work: Promise<ExchangeResult>,
+): Promise<Outcome<TokenAnswer | { readonly refused: TokenRefusal }>> {
   try {
     const { answer, entries } = await work
     return { entries, reply: () => answer }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof TokenRefusal)) throw error
     return { entries: [], reply: () => ({ refused: error }) }
   }
 }
 
 /** Only the holder of a valid token gets details. */
-function answerTo({ reason }: Refusal): Error {
+function answerTo({ reason }: TokenRefusal): Error {
   if (reason === 'scope') return fail('invalid_scope')
   if (reason === 'target') return fail('invalid_target')
   if (reason === 'rate') return tooMany(1)

@@ -8,11 +8,11 @@ import type { Buckets } from './bucket.ts'
 import { audiencesOf, checkClaims, isFor, issuerOf } from './claims.ts'
 import type { TokenFacts } from './claims.ts'
 import { agentOf } from './mapping.ts'
-import { Refusal } from './refusal.ts'
+import { TokenRefusal } from './refusal.ts'
 import type { SubjectToken } from './subject-token.ts'
 
 /** The verified facts of a token so far, for the entry of a refusal. */
-export interface Seen {
+export interface CheckedFacts {
   issuer?: TrustedIssuer
   facts?: TokenFacts
 }
@@ -35,24 +35,24 @@ interface VerifyDeps {
 
 /**
  * Checks a token, cheap checks first: text, issuer, claims, rate, key, signature, conditions,
- * agent. Throws `Refusal`.
+ * agent. Throws `TokenRefusal`.
  */
 export async function verify(
   { clock, keys, buckets }: VerifyDeps,
   token: SubjectToken,
   records: readonly TrustedIssuer[],
-  seen: Seen,
+  seen: CheckedFacts,
 ): Promise<Verified> {
   const now = clock.now()
   const issuer = recordFor(token, records, now)
   seen.issuer = issuer
   const facts = checkClaims(token, issuer.terms, now / 1000)
   seen.facts = facts
-  if (!buckets.take(issuer.id, now)) throw new Refusal('rate')
+  if (!buckets.take(issuer.id, now)) throw new TokenRefusal('rate')
   const key = await keys.find(issuer, token.kid, token.alg)
-  if (typeof key === 'string') throw new Refusal(key)
+  if (typeof key === 'string') throw new TokenRefusal(key)
   await checkSignature(token, key)
-  if (!passesAll(issuer.terms.conditions, token.claims)) throw new Refusal('condition')
+  if (!passesAll(issuer.terms.conditions, token.claims)) throw new TokenRefusal('condition')
   const agentId = agentOf(issuer.terms.agent, token.claims)
   return { issuer, facts, agentId, signed: token.text.slice(0, token.text.lastIndexOf('.')) }
 }
@@ -65,10 +65,10 @@ function recordFor(
 ): TrustedIssuer {
   const named = issuerOf(claims)
   const live = records.filter((record) => record.issuer === named && isLive(record, now))
-  if (live.length === 0) throw new Refusal('iss')
+  if (live.length === 0) throw new TokenRefusal('iss')
   const audiences = audiencesOf(claims)
   const [record, ...others] = audiences ? live.filter(({ terms }) => isFor(audiences, terms)) : []
-  if (!record || others.length > 0) throw new Refusal('aud')
+  if (!record || others.length > 0) throw new TokenRefusal('aud')
   return record
 }
 
@@ -79,6 +79,6 @@ async function checkSignature(
   try {
     await compactVerify(text, key, { algorithms: [alg] })
   } catch {
-    throw new Refusal('signature')
+    throw new TokenRefusal('signature')
   }
 }

@@ -15,7 +15,7 @@ const COOL_DOWN_MS = 30 * 1000
 const MAX_ISSUERS = 10_000
 
 /** The result of the last key fetch. `error` is a stable code. */
-export interface KeyState {
+export interface KeyFetchResult {
   readonly keys: KeySet
   readonly fetchedAt: number | null
   readonly triedAt: number
@@ -23,14 +23,14 @@ export interface KeyState {
 }
 
 /** Called after every fetch; `isNews` if the result differs from the previous one. */
-export type OnLook = (issuer: TrustedIssuer, state: KeyState, isNews: boolean) => Promise<void>
+export type OnKeyFetch = (issuer: TrustedIssuer, state: KeyFetchResult, isNews: boolean) => Promise<void>
 
 type Imported = CryptoKey | KeyObject | Uint8Array
 
-interface Kept {
-  state: KeyState | null
+interface CachedKeys {
+  state: KeyFetchResult | null
   /** The running fetch, shared by all callers. */
-  pending: Promise<KeyState> | null
+  pending: Promise<KeyFetchResult> | null
   readonly imported: Map<string, Imported>
 }
 
@@ -38,12 +38,12 @@ interface Kept {
 export class IssuerKeys {
   readonly #outbound: Outbound
   readonly #clock: Clock
-  readonly #onLook: OnLook
-  readonly #kept = new Map<string, Kept>()
+  readonly #onLook: OnKeyFetch
+  readonly #kept = new Map<string, CachedKeys>()
 
   constructor(
     { outbound, clock }: { readonly outbound: Outbound; readonly clock: Clock },
-    onLook: OnLook,
+    onLook: OnKeyFetch,
   ) {
     this.#outbound = outbound
     this.#clock = clock
@@ -79,7 +79,7 @@ export class IssuerKeys {
   }
 
   /** Fetches the keys now, as at registration. */
-  look(issuer: TrustedIssuer): Promise<KeyState> {
+  look(issuer: TrustedIssuer): Promise<KeyFetchResult> {
     const kept = this.#of(issuer.id)
     return (kept.pending ??= this.#fetch(issuer, kept).finally(() => {
       kept.pending = null
@@ -90,7 +90,7 @@ export class IssuerKeys {
     this.#kept.delete(id)
   }
 
-  async #stateFor(issuer: TrustedIssuer, kept: Kept, kid: string): Promise<KeyState> {
+  async #stateFor(issuer: TrustedIssuer, kept: CachedKeys, kid: string): Promise<KeyFetchResult> {
     const { state } = kept
     if (!state) return this.look(issuer)
     if (issuer.terms.jwks.type === 'inline') return state
@@ -100,12 +100,12 @@ export class IssuerKeys {
   }
 
   /** Configured keys do not expire. */
-  #age({ terms }: TrustedIssuer, { fetchedAt }: KeyState): number {
+  #age({ terms }: TrustedIssuer, { fetchedAt }: KeyFetchResult): number {
     if (terms.jwks.type === 'inline') return 0
     return fetchedAt === null ? Infinity : this.#clock.now() - fetchedAt
   }
 
-  async #fetch(issuer: TrustedIssuer, kept: Kept): Promise<KeyState> {
+  async #fetch(issuer: TrustedIssuer, kept: CachedKeys): Promise<KeyFetchResult> {
     const triedAt = this.#clock.now()
     const { keys: old = new Map(), fetchedAt = null, error: before = null } = kept.state ?? {}
     try {
@@ -120,7 +120,7 @@ export class IssuerKeys {
     return kept.state
   }
 
-  #of(id: string): Kept {
+  #of(id: string): CachedKeys {
     let kept = this.#kept.get(id)
     if (!kept) {
       kept = { state: null, pending: null, imported: new Map() }

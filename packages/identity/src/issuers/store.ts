@@ -116,7 +116,7 @@ export const findOrganizations = (
     .execute()
 
 /** Stores the result of a key fetch. */
-export async function noteKeys(
+export async function updateKeyFetch(
   db: AnyDatabase,
   orgId: string,
   id: string,

@@ -2,10 +2,10 @@ import type { Plan, Scope } from '@remit/contract'
 import { on, statement } from '@remit/core'
 import type { AnyDatabase, CredentialHolder } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
-import type { Hashed } from './hasher.ts'
+import type { HashedSecret } from './hasher.ts'
 
 /** A credential, live or not, with all data for its check. */
-export interface KnownCredential extends CredentialHolder, Hashed {
+export interface CredentialRecord extends CredentialHolder, HashedSecret {
   readonly createdAt: number
   readonly revokedAt: string | null
   readonly agentStatus: 'active' | 'suspended' | 'removed'
@@ -15,8 +15,8 @@ export interface KnownCredential extends CredentialHolder, Hashed {
 export type EndReason = 'revoked' | 'expired' | 'agent_suspended' | 'agent_removed'
 
 /** The reason why a credential is not live at a time, milliseconds; null if it is. */
-export function whyEnded(
-  { revokedAt, expiresAt, agentStatus }: KnownCredential,
+export function endReasonOf(
+  { revokedAt, expiresAt, agentStatus }: CredentialRecord,
   now: number,
 ): EndReason | null {
   if (agentStatus === 'removed') return 'agent_removed'
@@ -35,7 +35,7 @@ interface Row {
   readonly created_at: string
   readonly expires_at: string
   readonly revoked_at: string | null
-  readonly status: KnownCredential['agentStatus']
+  readonly status: CredentialRecord['agentStatus']
   readonly allowed_scopes: string
   readonly plan: string
   readonly config_version: number
@@ -51,19 +51,19 @@ const one = statement<Row>(`select c.id, c.org_id, c.agent_id, c.hash, c.hash_sc
   from agent_credential c where c.id = ?`)
 
 /** A credential by id, with data of its agent and organization. */
-export async function findOneKnown(
+export async function findCredentialRecord(
   db: AnyDatabase,
   id: string,
-): Promise<KnownCredential | undefined> {
+): Promise<CredentialRecord | undefined> {
   const [row] = await one(db, [id])
   return row && toKnown(row)
 }
 
 /** Credentials by id, with their agents and organizations. */
-export async function findKnown(
+export async function findCredentialRecords(
   db: AnyDatabase,
   ids: readonly string[],
-): Promise<KnownCredential[]> {
+): Promise<CredentialRecord[]> {
   const rows = await on<Tables>(db)
     .selectFrom('agent_credential as c')
     .innerJoin('agent as a', (join) =>
@@ -91,7 +91,7 @@ export async function findKnown(
   return rows.map(toKnown)
 }
 
-function toKnown(row: Row): KnownCredential {
+function toKnown(row: Row): CredentialRecord {
   const allowed = JSON.parse(row.allowed_scopes) as Scope[]
   return {
     id: row.id,
