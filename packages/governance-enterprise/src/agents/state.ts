@@ -11,16 +11,16 @@ export interface Roster {
 }
 
 /** The state of an agent with regard to acting at all. */
-export type AgentState =
+export type AgentAdmission =
   | { readonly state: 'active' }
   | { readonly state: 'suspended'; readonly reason: string }
   | { readonly state: 'removed' }
   | { readonly state: 'not_registered' }
 
-const ACTIVE: AgentState = { state: 'active' }
+const ACTIVE: AgentAdmission = { state: 'active' }
 
 /** For registered agents the registry decides. */
-export function agentState(agentId: string, roster: Roster): AgentState {
+export function agentAdmission(agentId: string, roster: Roster): AgentAdmission {
   const agent = roster.registry.get(agentId)
   if (agent?.status === 'active') return ACTIVE
   if (agent?.status === 'removed') return { state: 'removed' }

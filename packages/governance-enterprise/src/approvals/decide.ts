@@ -7,7 +7,7 @@ import { approvalEntry, partiesOf, wireApproval } from './request.ts'
 import type { ApprovalKind } from './request.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import { findRequest, moveRequest } from './store.ts'
-import { admitKey, cast, voterOf } from './vote.ts'
+import { admitKey, castVote, voterOf } from './vote.ts'
 
 type Outcomes = Outcome<Approval>
 
@@ -24,7 +24,7 @@ export const decideApproval =
     const owners = await readOwners(tx, row.org_id, row.agent_id)
     const by = { keyId: key.id, now, at: recordedAt }
     const parties = partiesOf(row, owners, settings.four_eyes)
-    const counted = cast(row, parties, voterOf(key, decision.approver), decision, by)
+    const counted = castVote(row, parties, voterOf(key, decision.approver), decision, by)
     if (counted === null) return unchanged(row, scope)
     const { vote, votes, outcome } = counted
     const text = JSON.stringify(votes)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateApproval, MAX_PENDING } from './evaluate.ts'
-import type { Earlier, Question } from './evaluate.ts'
+import type { EarlierRequest, ApprovalQuery } from './evaluate.ts'
 import type { Requirement } from './requirements.ts'
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z')
@@ -15,7 +15,7 @@ const requirement: Requirement = {
   prevent_self_approval: true,
   reason_required: false,
 }
-const earlier = (id: string, status: Earlier['status'], given: Partial<Earlier> = {}): Earlier => ({
+const earlier = (id: string, status: EarlierRequest['status'], given: Partial<EarlierRequest> = {}): EarlierRequest => ({
   id,
   status,
   counts_until: LATER,
@@ -42,7 +42,7 @@ const fourEyes = {
   parties: { agentId: 'payer', askers: [], fourEyes: true, actingFor: null, owners: [] },
 }
 
-const answer = (given: Partial<Question<Earlier>>) => {
+const answer = (given: Partial<ApprovalQuery<EarlierRequest>>) => {
   const said = evaluateApproval({
     requirements: [requirement],
     bound: null,

@@ -1,11 +1,11 @@
 import type { Contribution, Deps } from '@remit/core'
 import { approvalEraser } from './erase.ts'
-import { Places } from './places.ts'
+import { ConnectionLimits } from './connection-limits.ts'
 import { approvalRoutes } from './routes.ts'
 import { approvalStage } from './stage.ts'
 import { createSweeper } from './sweeper.ts'
 import { approvalObserver } from './topic.ts'
-import { Waits } from './waits.ts'
+import { DecisionWaiters } from './decision-waiters.ts'
 
 /** The contribution of approvals to the module: rules, requests, the slot and waiting. */
 export function approvalsOf(deps: Deps): Required<
@@ -13,10 +13,10 @@ export function approvalsOf(deps: Deps): Required<
 > & {
   stage: ReturnType<typeof approvalStage>
 } {
-  const waits = new Waits(deps)
+  const waits = new DecisionWaiters(deps)
   const sweeper = createSweeper(deps)
   return {
-    routes: approvalRoutes(deps, waits, new Places()),
+    routes: approvalRoutes(deps, waits, new ConnectionLimits()),
     stage: approvalStage(deps),
     observers: [approvalObserver],
     erasers: [approvalEraser],

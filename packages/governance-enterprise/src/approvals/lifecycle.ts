@@ -17,19 +17,19 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
 export const canBecome = (from: Status, to: Status): boolean => NEXT[from].includes(to)
 
 /** A stored status with the time until which it is in effect. */
-export interface Dated {
+export interface TimedStatus {
   readonly status: Status
   readonly counts_until: string | null
 }
 
 /** The status at a time, milliseconds: `expired` after its end, recorded or not. */
-export function statusAt({ status, counts_until: until }: Dated, now: number): Status {
+export function statusAt({ status, counts_until: until }: TimedStatus, now: number): Status {
   if (status !== 'pending' && status !== 'approved') return status
   return counts(until, now) ? status : 'expired'
 }
 
 /** Returns whether a rejection still blocks an equal request. */
-export const isCoolingDown = ({ status, counts_until: until }: Dated, now: number): boolean =>
+export const isCoolingDown = ({ status, counts_until: until }: TimedStatus, now: number): boolean =>
   status === 'rejected' && counts(until, now)
 
 /** Half-open: the end itself is excluded. */

@@ -2,19 +2,19 @@ import { actorOf, isoTime } from '@remit/core'
 import type { Ask } from '@remit/core'
 import type { Binding } from './binding.ts'
 import { endOf } from './lifecycle.ts'
-import type { ApprovalRule } from './rule.ts'
+import type { CompiledApprovalRule } from './rule.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 /** The requirements of a request. */
-export interface Asked {
-  readonly rules: readonly ApprovalRule[]
+export interface RequiredApproval {
+  readonly rules: readonly CompiledApprovalRule[]
   /** Bound context members; null means all. */
   readonly bound: readonly string[] | null
   readonly binding: Binding
 }
 
 /** The shortest times of all rules apply, and the longest cooldown after a rejection. */
-export function newRow(ask: Ask, { rules, bound, binding }: Asked): ApprovalRequestRow {
+export function newRow(ask: Ask, { rules, bound, binding }: RequiredApproval): ApprovalRequestRow {
   const { request, caller, claims, now } = ask
   const { resource, context = {} } = request
   const ttl = Math.min(...rules.map((rule) => rule.requestTtlSeconds))

@@ -1,16 +1,16 @@
 import type { Approval } from '@remit/contract'
 import { resourceText } from '@remit/core'
 import type { EntryDraft } from '@remit/core'
-import { askersOf } from './askers.ts'
+import { requestersOf } from './requesters.ts'
 import { shownText } from './binding.ts'
 import { statusAt } from './lifecycle.ts'
-import type { Parties, Requirement, Vote } from './requirements.ts'
+import type { Parties, Requirement, ApprovalVote } from './requirements.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>
   JSON.parse(row.requirements) as Requirement[]
 
-export const votesOf = (row: ApprovalRequestRow): Vote[] => JSON.parse(row.votes) as Vote[]
+export const votesOf = (row: ApprovalRequestRow): ApprovalVote[] => JSON.parse(row.votes) as ApprovalVote[]
 
 export const boundOf = (row: ApprovalRequestRow): string[] | null =>
   row.bound === null ? null : (JSON.parse(row.bound) as string[])
@@ -22,16 +22,16 @@ export const partiesOf = (
   fourEyes: boolean,
 ): Parties => ({
   agentId: row.agent_id,
-  askers: askersOf(row),
+  askers: requestersOf(row),
   fourEyes,
   actingFor: row.acting_for,
   owners,
 })
 
 /** The part of a request that every entry contains; its facts are only in the entry that opened it. */
-export type Brief = Omit<Approval, 'context' | 'shown' | 'resource' | 'ledger'>
+export type ApprovalSummary = Omit<Approval, 'context' | 'shown' | 'resource' | 'ledger'>
 
-function briefOf(row: ApprovalRequestRow, now: number): Brief {
+function briefOf(row: ApprovalRequestRow, now: number): ApprovalSummary {
   const status = statusAt(row, now)
   return {
     id: row.id,

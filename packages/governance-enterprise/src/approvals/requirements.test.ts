@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { covers, isSameVoter, objection, outcomeOf } from './requirements.ts'
-import type { Requirement, Vote } from './requirements.ts'
+import type { Requirement, ApprovalVote } from './requirements.ts'
 
 interface Case {
   readonly name: string
@@ -40,7 +40,7 @@ const requirement = (
 })
 
 /** `+alice/approver because`: approve or reject, name, role of the key, comment. */
-function vote(text: string): Vote {
+function vote(text: string): ApprovalVote {
   const [, sign, id = '', role = 'admin', comment = null] =
     /^([+-])([^/ ]+)(?:\/(\w+))?(?: (.+))?$/.exec(text) ?? []
   return {

@@ -1,5 +1,5 @@
 import { foldName, hasVisibleCharacter } from '@remit/contract'
-import type { Asker } from './askers.ts'
+import type { ApprovalRequester } from './requesters.ts'
 
 /** The requirement of one rule, as it was when the request was opened. */
 export interface Requirement {
@@ -30,7 +30,7 @@ export interface Voter {
   readonly role: string
 }
 
-export interface Vote {
+export interface ApprovalVote {
   readonly approver: Pick<Voter, 'type' | 'id' | 'named'>
   readonly role: string
   readonly key_id: string
@@ -42,7 +42,7 @@ export interface Vote {
 /** Those who cannot decide their own request. */
 export interface Parties {
   readonly agentId: string
-  readonly askers: readonly Asker[]
+  readonly askers: readonly ApprovalRequester[]
   /** True to ignore votes of requesting keys. */
   readonly fourEyes: boolean
   readonly actingFor: string | null
@@ -77,7 +77,7 @@ export function objection(
 }
 
 /** Returns whether a key is one of the requesters. */
-export const isKeyOf = (askers: readonly Asker[], keyId: string): boolean =>
+export const isKeyOf = (askers: readonly ApprovalRequester[], keyId: string): boolean =>
   askers.some(({ key_id: id }) => id === keyId)
 
 const isListed = ({ users, roles }: Approvers, { id, role }: Voter): boolean =>
@@ -86,9 +86,9 @@ const isListed = ({ users, roles }: Approvers, { id, role }: Voter): boolean =>
 /** The votes that count for a requirement; each voter has one vote. */
 function count(
   requirement: Requirement,
-  votes: readonly Vote[],
+  votes: readonly ApprovalVote[],
   parties: Parties,
-  decision: Vote['decision'],
+  decision: ApprovalVote['decision'],
 ): number {
   return votes.filter(
     (vote) =>
@@ -102,10 +102,10 @@ function count(
 /** The result of the votes: one requirement can reject, all must approve. */
 export function outcomeOf(
   requirements: readonly Requirement[],
-  votes: readonly Vote[],
+  votes: readonly ApprovalVote[],
   parties: Parties,
 ): 'pending' | 'approved' | 'rejected' {
-  const has = (one: Requirement, decision: Vote['decision']) => count(one, votes, parties, decision)
+  const has = (one: Requirement, decision: ApprovalVote['decision']) => count(one, votes, parties, decision)
   if (requirements.some((one) => has(one, 'reject') >= one.required_rejections)) return 'rejected'
   return requirements.every((one) => has(one, 'approve') >= one.required) ? 'approved' : 'pending'
 }
@@ -116,7 +116,7 @@ export function outcomeOf(
  */
 export const covers = (
   approved: readonly Requirement[],
-  votes: readonly Vote[],
+  votes: readonly ApprovalVote[],
   parties: Parties,
   today: readonly Requirement[],
 ): boolean =>

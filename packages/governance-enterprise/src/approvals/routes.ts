@@ -5,14 +5,14 @@ import { ownersReader } from '../agents/owners.ts'
 import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
 import { eventStream } from './events.ts'
 import { statusAt } from './lifecycle.ts'
-import type { Places } from './places.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import { wireApproval } from './request.ts'
 import { ruleHandlers } from './rules-routes.ts'
 import { findRequest, listRequests } from './store.ts'
-import type { Waits } from './waits.ts'
+import type { DecisionWaiters } from './decision-waiters.ts'
 
 /** `places` limits waits and streams; `waits` signals decisions. */
-export const approvalRoutes = (deps: Deps, waits: Waits, places: Places): Route[] => {
+export const approvalRoutes = (deps: Deps, waits: DecisionWaiters, places: ConnectionLimits): Route[] => {
   const { db, clock, ledger, writer } = deps
   const readOwners = ownersReader(deps)
   const requestOf = async (caller: Caller, id: string) => {

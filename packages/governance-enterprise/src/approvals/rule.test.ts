@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { anAsk, aRule } from '../../test/support/rules.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import { matching, toRule } from './rule.ts'
-import type { ApprovalRule } from './rule.ts'
+import type { CompiledApprovalRule } from './rule.ts'
 
 /** Conditions with each of the three answers. */
 const ANSWERS = { T: 'true', F: 'false', E: 'context.missing == 1' } as const
@@ -13,7 +13,7 @@ type Kind = (typeof KINDS)[number]
 const rows = (size: number): Kind[][] =>
   size === 0 ? [[]] : [[], ...KINDS.flatMap((kind) => rows(size - 1).map((row) => [kind, ...row]))]
 
-const ruleOf = (kind: Kind, i: number): ApprovalRule => ({
+const ruleOf = (kind: Kind, i: number): CompiledApprovalRule => ({
   ...aRule({ id: `${i} ${kind}`, condition: ANSWERS[kind] }),
   requirement: {
     rule_id: `${i} ${kind}`,

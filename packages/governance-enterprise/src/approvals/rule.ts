@@ -1,4 +1,4 @@
-import type { ApprovalRule as WireRule, ApprovalRuleInput } from '@remit/contract'
+import type { CompiledApprovalRule as WireRule, ApprovalRuleInput } from '@remit/contract'
 import { invalid } from '@remit/core'
 import type { Ask, Meter } from '@remit/core'
 import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
@@ -9,7 +9,7 @@ import type { Requirement } from './requirements.ts'
 import type { ApprovalRuleRow } from '../tables/approvals.ts'
 
 /** A compiled approval rule. */
-export interface ApprovalRule extends Rule {
+export interface CompiledApprovalRule extends Rule {
   readonly requirement: Requirement
   readonly requestTtlSeconds: number
   readonly approvalTtlSeconds: number
@@ -22,7 +22,7 @@ const documentOf = (row: ApprovalRuleRow): ApprovalRuleInput =>
   JSON.parse(row.document) as ApprovalRuleInput
 
 /** The rule of a row; null while it is disabled. */
-export function toRule(row: ApprovalRuleRow): ApprovalRule | null {
+export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
   const rule = documentOf(row)
   if (!rule.enabled) return null
   return {
@@ -60,10 +60,10 @@ export const wireRule = (row: ApprovalRuleRow): WireRule => ({
 
 /** The matching rules in order of id, including those whose condition fails. */
 export const matching = (
-  rules: RuleIndex<ApprovalRule>,
+  rules: RuleIndex<CompiledApprovalRule>,
   ask: Ask,
   meter?: Meter,
-): readonly ApprovalRule[] =>
+): readonly CompiledApprovalRule[] =>
   rules
     .candidates(ask.request.agent_id, ask.request.action)
     .rules.filter((rule) => matchRule(rule, ask, meter) !== false)

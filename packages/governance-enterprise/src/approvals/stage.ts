@@ -4,34 +4,34 @@ import type { Ask, Deps, EntryDraft, Settled, Stage, Verdict } from '@remit/core
 import { namesOf } from '../agents/owners.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import type { Tables } from '../tables/schema.ts'
-import { askerOf, withAsker } from './askers.ts'
+import { requesterOf, withRequester } from './requesters.ts'
 import { bindingOf, boundMembers } from './binding.ts'
 import { evaluateApproval } from './evaluate.ts'
-import type { Earlier } from './evaluate.ts'
+import type { EarlierRequest } from './evaluate.ts'
 import { newRow } from './new-request.ts'
-import type { Asked } from './new-request.ts'
+import type { RequiredApproval } from './new-request.ts'
 import { approvalEntry, boundOf, partiesOf, requirementsOf, votesOf } from './request.ts'
 import { matching, toRule } from './rule.ts'
-import type { ApprovalRule } from './rule.ts'
+import type { CompiledApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
-import { countPending, findCounting, keepAskers, moveRequest, newRequests } from './store.ts'
+import { countPending, findEffective, updateRequesters, moveRequest, newRequests } from './store.ts'
 
 interface Snapshot {
-  readonly rules: RuleIndex<ApprovalRule>
+  readonly rules: RuleIndex<CompiledApprovalRule>
   /** The names of the people who own an agent. */
   readonly ownersOf: (agentId: string) => readonly string[]
   readonly fourEyes: boolean
 }
 
-interface Known extends Earlier {
+interface Known extends EarlierRequest {
   readonly row: ApprovalRequestRow
 }
 
 /** Grows while a batch is decided, so that later requests see the effect of earlier ones. */
 interface State {
   /** Null if the rules could not be evaluated; absent if none matches. */
-  readonly asked: ReadonlyMap<Ask, Asked | null>
+  readonly asked: ReadonlyMap<Ask, RequiredApproval | null>
   readonly known: Map<string, Known[]>
   readonly pending: Map<string, number>
   readonly fourEyes: boolean
@@ -48,7 +48,7 @@ type Tx = Parameters<Stage['load']>[1]
 /** The slot `approval_rule`: a matching action requires an approval, which one allow uses up. */
 export const approvalStage = ({
   offered,
-}: Pick<Deps, 'offered'>): Stage<Snapshot, never, State, Asked | null> => ({
+}: Pick<Deps, 'offered'>): Stage<Snapshot, never, State, RequiredApproval | null> => ({
   unavailable: {
     reason: 'stage_unavailable',
     message: 'The approval rules cannot be read.',
@@ -72,7 +72,7 @@ export const approvalStage = ({
     const [first] = asks
     if (!first || asked.size === 0) return { asked, known, pending: new Map(), fourEyes }
     const hashes = new Set([...asked.values()].flatMap((one) => one?.binding.hash ?? []))
-    for (const row of await findCounting(tx, first.orgId, [...hashes], first.now)) {
+    for (const row of await findEffective(tx, first.orgId, [...hashes], first.now)) {
       const one = knownOf(row, ownersOf(row.agent_id), fourEyes)
       known.set(row.binding_hash, [...(known.get(row.binding_hash) ?? []), one])
     }
@@ -133,7 +133,7 @@ export const approvalStage = ({
 async function join(row: ApprovalRequestRow, opened: ApprovalRequestRow[], tx: Tx): Promise<void> {
   const place = opened.findIndex(({ id }) => id === row.id)
   // Requests opened in the same batch are written later.
-  if (place === -1) await keepAskers(tx, row)
+  if (place === -1) await updateRequesters(tx, row)
   else opened[place] = row
 }
 
@@ -154,7 +154,7 @@ async function hasFourEyes(tx: Tx, orgId: string): Promise<boolean> {
 }
 
 /** The matching rules and the binding of an approval; null if a rule cannot be evaluated. */
-function askedOf(ask: Ask, index: Snapshot['rules']): Asked | null {
+function askedOf(ask: Ask, index: Snapshot['rules']): RequiredApproval | null {
   try {
     const rules = matching(index, ask, ask.meter)
     const bound = boundMembers(rules.map((rule) => rule.bindingContext))
@@ -184,7 +184,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
     bound: one.bound,
     earlier: known.get(one.binding.hash) ?? [],
     pending: pending.get(ask.request.agent_id) ?? 0,
-    asker: askerOf(ask),
+    asker: requesterOf(ask),
     reference: referenceOf(ask),
     now: ask.now,
   })
@@ -211,7 +211,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
     }
   }
   if (answer.is === 'pending') {
-    const row = withAsker(answer.by.row, askerOf(ask))
+    const row = withRequester(answer.by.row, requesterOf(ask))
     const effect: Effect | null = row && { does: 'join', row }
     return {
       ...waiting(one, notesOf(answer.by.row, 'pending', matched)),
@@ -223,7 +223,7 @@ function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
   return { ...waiting(one, notesOf(row, 'pending', matched)), effect }
 }
 
-const waiting = ({ rules }: Asked, notes: ReturnType<typeof notesOf>) => ({
+const waiting = ({ rules }: RequiredApproval, notes: ReturnType<typeof notesOf>) => ({
   verdict: 'needs_approval' as const,
   reason: 'approval_required' as const,
   message:

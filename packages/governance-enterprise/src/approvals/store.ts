@@ -19,7 +19,7 @@ export const findRequest = (
  * Requests with these bindings that are in effect at a time: pending, usable, or in the cooldown
  * after a rejection.
  */
-export async function findCounting(
+export async function findEffective(
   db: AnyDatabase,
   orgId: string,
   hashes: readonly string[],
@@ -55,7 +55,7 @@ export async function countPending(
 }
 
 /** Expired requests of an organization whose expiry is not recorded yet. */
-export const findDue = (
+export const findExpired = (
   db: AnyDatabase,
   orgId: string,
   now: number,
@@ -144,7 +144,7 @@ export const newRequests = (requests: readonly ApprovalRequestRow[]): BulkInsert
 })
 
 /** Stores the further requesters of a pending request. */
-export async function keepAskers(db: AnyDatabase, row: ApprovalRequestRow): Promise<void> {
+export async function updateRequesters(db: AnyDatabase, row: ApprovalRequestRow): Promise<void> {
   await on<Tables>(db)
     .updateTable('approval_request')
     .set({ further_askers: row.further_askers })

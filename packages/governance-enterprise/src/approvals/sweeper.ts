@@ -2,7 +2,7 @@ import { actorOf, isoTime, on, OPERATOR } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { approvalEntry } from './request.ts'
-import { findDue, moveRequest } from './store.ts'
+import { findExpired, moveRequest } from './store.ts'
 
 export type SweepDeps = Pick<Deps, 'db' | 'writer' | 'clock' | 'log'>
 
@@ -32,7 +32,7 @@ export async function recordExpired({ db, writer, clock, log }: SweepDeps): Prom
 /** Records at most one batch; returns the number recorded. */
 const expireSome = (writer: Deps['writer'], orgId: string): Promise<number> =>
   writer.work(orgId, OPERATOR, async ({ tx, now, recordedAt }) => {
-    const due = await findDue(tx, orgId, now, PIECE)
+    const due = await findExpired(tx, orgId, now, PIECE)
     const entries = []
     for (const row of due) {
       const expired = await moveRequest(tx, row, 'expired', {

@@ -2,14 +2,14 @@ import { foldName } from '@remit/contract'
 import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
 import { fail, invalid } from '@remit/core'
 import type { Caller, KeyPrincipal } from '@remit/core'
-import { askersOf } from './askers.ts'
+import { requestersOf } from './requesters.ts'
 import { statusAt } from './lifecycle.ts'
 import { requirementsOf, votesOf } from './request.ts'
 import { isKeyOf, isReason, isSameVoter, objection, outcomeOf } from './requirements.ts'
-import type { Parties, Vote, Voter } from './requirements.ts'
+import type { Parties, ApprovalVote, Voter } from './requirements.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
-export type Separation = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
+export type VoteSettings = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
 
 /** The voter of a key. Throws if the given approver contradicts the key. */
 export function voterOf({ id, person, role }: KeyPrincipal, approver: string | undefined): Voter {
@@ -27,19 +27,19 @@ export function voterOf({ id, person, role }: KeyPrincipal, approver: string | u
 export function admitKey(
   { principal }: Caller,
   row: ApprovalRequestRow | null,
-  { four_eyes: fourEyes, require_separate_keys: apart }: Separation,
+  { four_eyes: fourEyes, require_separate_keys: apart }: VoteSettings,
 ): KeyPrincipal {
   // A rule of the API, before roles and scopes: a principal other than a key acts for an agent.
   if (principal.type !== 'key') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')
     throw fail('role_required', 'The organization requires a key with the role approver')
-  if (fourEyes && row && isKeyOf(askersOf(row), principal.id))
+  if (fourEyes && row && isKeyOf(requestersOf(row), principal.id))
     throw fail('approver_not_eligible', 'The key that made the request cannot decide it')
   return principal
 }
 
 /** Adds a vote and returns the result; null if the voter has already given the same vote. */
-export function cast(
+export function castVote(
   row: ApprovalRequestRow,
   parties: Parties,
   voter: Voter,
@@ -48,7 +48,7 @@ export function cast(
     comment = null,
   }: Omit<ApprovalDecision, 'comment'> & { comment?: string | null | undefined },
   { keyId, now, at }: { readonly keyId: string; readonly now: number; readonly at: string },
-): { vote: Vote; votes: Vote[]; outcome: ReturnType<typeof outcomeOf> } | null {
+): { vote: ApprovalVote; votes: ApprovalVote[]; outcome: ReturnType<typeof outcomeOf> } | null {
   const before = votesOf(row)
   const own = before.find((one) => isSameVoter(one.approver, voter))
   if (own?.decision === decision) return null

@@ -1,7 +1,7 @@
 import type { AuthorizeAnswer } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
-import { decisionOf, questionOf } from './mapping.ts'
-import type { Reference } from './reference.ts'
+import { decisionOf, mapEvaluation } from './mapping.ts'
+import type { ApprovalReference } from './reference.ts'
 
 const ASK = {
   subject: { type: 'user', id: 'alice' },
@@ -10,7 +10,7 @@ const ASK = {
 }
 type Facts = Record<string, unknown>
 const agentOf = (subject: Facts, context?: Facts) =>
-  questionOf({ ...ASK, ...(context && { context }), subject: { ...ASK.subject, ...subject } })
+  mapEvaluation({ ...ASK, ...(context && { context }), subject: { ...ASK.subject, ...subject } })
     .request.agent_id
 
 describe('questionOf', () => {
@@ -53,7 +53,7 @@ describe('questionOf', () => {
   )
 
   it('keeps subject, properties, resource and context, and nothing that AuthZEN does not define', () => {
-    const question = questionOf({
+    const question = mapEvaluation({
       subject: { type: 'user', id: 'alice', properties: { role: 'admin' }, extra: 1 },
       action: { name: 'delete', properties: { soft: true }, extra: 1 },
       resource: { type: 'record', id: '1', properties: { status: 'active' }, extra: 1 },
@@ -76,7 +76,7 @@ describe('questionOf', () => {
   })
 
   it('makes nothing up', () => {
-    expect(questionOf(ASK)).toEqual({
+    expect(mapEvaluation(ASK)).toEqual({
       request: { agent_id: 'alice', action: 'tools/call', resource: ASK.resource },
       claims: { subject: ASK.subject },
     })
@@ -103,7 +103,7 @@ const waiting: Partial<AuthorizeAnswer> = {
   ],
   approval: { id: 'apr_1', status: 'pending', expires_at: '2026-11-20T09:00:00.000Z' },
 }
-const shown = (answer: Partial<AuthorizeAnswer>, reference: Reference | null = null) =>
+const shown = (answer: Partial<AuthorizeAnswer>, reference: ApprovalReference | null = null) =>
   decisionOf({ ...ANSWER, ...answer }, reference)
 
 describe('decisionOf', () => {
@@ -137,7 +137,7 @@ describe('decisionOf', () => {
     expect(shown({}).context).not.toHaveProperty('access_request')
   })
 
-  it.each<[Reference | null, string, string | undefined]>([
+  it.each<[ApprovalReference | null, string, string | undefined]>([
     [null, 'approval_required', undefined],
     ['open', 'approval_required', undefined],
     ['unknown', 'approval_unverifiable', 'none'],

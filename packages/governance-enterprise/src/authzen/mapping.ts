@@ -8,10 +8,10 @@ import { Name } from '@remit/contract'
 import { invalid } from '@remit/core'
 import type { Claims } from '@remit/core'
 import { explain } from './reference.ts'
-import type { Reference } from './reference.ts'
+import type { ApprovalReference } from './reference.ts'
 
 /** The equivalent `/v1/authorize` request, with the AuthZEN-specific members. */
-export interface Question {
+export interface MappedEvaluation {
   readonly request: AuthorizeRequest
   readonly claims: Claims
 }
@@ -22,7 +22,7 @@ const AGENT_TYPES: ReadonlySet<string> = new Set(['agent', 'client', 'workload',
 const ACTED_FOR_TYPE = 'user'
 
 /** Converts an AuthZEN evaluation to our request; undefined members are dropped. */
-export function questionOf(evaluation: AccessEvaluation): Question {
+export function mapEvaluation(evaluation: AccessEvaluation): MappedEvaluation {
   const { subject, action, resource, context } = evaluation
   return {
     request: {
@@ -60,7 +60,7 @@ const known = ({ type, id, properties }: AccessEvaluation['subject']) => ({
 })
 
 /** Our decision in AuthZEN form. `needs_approval` is a denial with a reason. */
-export function decisionOf(answer: AuthorizeAnswer, reference: Reference | null): AccessDecision {
+export function decisionOf(answer: AuthorizeAnswer, reference: ApprovalReference | null): AccessDecision {
   const { approval, matched, message, warnings, spend } = answer
   const rule = matched.find(({ kind }) => kind === 'approval_rule')
   return {

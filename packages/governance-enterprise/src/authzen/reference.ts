@@ -4,10 +4,10 @@ import { bindingOf } from '../approvals/binding.ts'
 import { statusAt } from '../approvals/lifecycle.ts'
 import { boundOf } from '../approvals/request.ts'
 import { findRequest } from '../approvals/store.ts'
-import type { Question } from './mapping.ts'
+import type { MappedEvaluation } from './mapping.ts'
 
 /** The state of the approval that a request refers to (`context.approval.id`). */
-export type Reference = 'unknown' | 'out_of_scope' | 'over' | 'open'
+export type ApprovalReference = 'unknown' | 'out_of_scope' | 'over' | 'open'
 
 /**
  * Reads the approval that a request refers to; null without a reference. It explains a denial and
@@ -16,9 +16,9 @@ export type Reference = 'unknown' | 'out_of_scope' | 'over' | 'open'
 export async function referenceOf(
   db: AnyDatabase,
   orgId: string,
-  question: Question,
+  question: MappedEvaluation,
   now: number,
-): Promise<Reference | null> {
+): Promise<ApprovalReference | null> {
   const { approval } = question.request.context ?? {}
   if (typeof approval !== 'object' || approval === null || !('id' in approval)) return null
   const row =
@@ -33,7 +33,7 @@ interface Explanation {
   readonly next_action?: 'request' | 'none'
 }
 
-const FAILED: Readonly<Record<Reference, Explanation | null>> = {
+const FAILED: Readonly<Record<ApprovalReference, Explanation | null>> = {
   unknown: { reason: 'approval_unverifiable', next_action: 'none' },
   out_of_scope: { reason: 'out_of_scope', next_action: 'request' },
   over: { reason: 'approval_expired', next_action: 'request' },
@@ -43,7 +43,7 @@ const FAILED: Readonly<Record<Reference, Explanation | null>> = {
 /** Our reason, or that of the approval profile if the referenced approval did not apply. */
 export function explain(
   { decision, reason }: AuthorizeAnswer,
-  reference: Reference | null,
+  reference: ApprovalReference | null,
 ): Explanation {
   if (reference === null || decision === 'allow') return { reason }
   if (decision === 'needs_approval') return FAILED[reference] ?? { reason }

@@ -3,7 +3,7 @@ import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
 import { fail, Failure, implement, Replay } from '@remit/core'
 import type { Caller, Claim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
-import { decisionOf, questionOf } from './mapping.ts'
+import { decisionOf, mapEvaluation } from './mapping.ts'
 import { decisionPoint, metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
 
@@ -17,7 +17,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     caller: Caller,
     { claim, wantsNote }: Pick<RequestInfo, 'claim' | 'wantsNote'>,
   ): Promise<AccessDecision> => {
-    const question = questionOf(evaluation)
+    const question = mapEvaluation(evaluation)
     const reference = await referenceOf(db, caller.orgId, question, clock.now())
     const toDecision = (answer: AuthorizeAnswer) => decisionOf(answer, reference)
     // A repeat gets the stored response in the form of this protocol.

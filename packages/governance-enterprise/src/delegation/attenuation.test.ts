@@ -5,14 +5,14 @@ import { aPermission } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
 import { isAbout } from '../rules/rule.ts'
 import { depthLeft, widerThan } from './attenuation.ts'
-import type { Cut } from './attenuation.ts'
+import type { RequestedPermission } from './attenuation.ts'
 import { toPermission } from './permission.ts'
-import type { Permission } from './permission.ts'
+import type { CompiledPermission } from './permission.ts'
 
-const link = (given: Parameters<typeof aPermission>[0]): Permission =>
+const link = (given: Parameters<typeof aPermission>[0]): CompiledPermission =>
   toPermission(aPermission({ can_delegate: 1, max_depth: 2, ...given }))
 
-const cut = (given: Partial<Cut> = {}): Cut => ({
+const cut = (given: Partial<RequestedPermission> = {}): RequestedPermission => ({
   actions: ['payments.transfer'],
   resources: ['account:42'],
   notBefore: null,

@@ -1,10 +1,10 @@
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
 import type { FieldError } from '@remit/contract'
 import { covers } from '@remit/core'
-import type { Permission } from './permission.ts'
+import type { CompiledPermission } from './permission.ts'
 
 /** A requested child permission. Times are milliseconds. */
-export interface Cut {
+export interface RequestedPermission {
   readonly actions: readonly string[]
   readonly resources: readonly string[]
   readonly notBefore: number | null
@@ -13,7 +13,7 @@ export interface Cut {
   readonly maxDepth: number | null
 }
 
-type Links = readonly Permission[]
+type Links = readonly CompiledPermission[]
 
 /**
  * The number of links that may follow the next link of the chain; negative if the next link is not
@@ -30,7 +30,7 @@ export const depthLeft = (links: Links): number =>
  * longer window, a longer chain. Cases that this check misses grant nothing: decisions evaluate
  * every link.
  */
-export function widerThan(links: Links, cut: Cut): FieldError[] {
+export function widerThan(links: Links, cut: RequestedPermission): FieldError[] {
   const faults: FieldError[] = []
   const left = depthLeft(links)
   if (left < 0) {
@@ -58,7 +58,7 @@ const isBefore = (a: number | null, b: number | null): boolean => a !== null && 
 function uncovered(
   field: 'actions' | 'resources',
   patterns: readonly string[],
-  link: Permission,
+  link: CompiledPermission,
 ): FieldError[] {
   return patterns.flatMap((pattern, i) =>
     link[field].some((wider) => covers(wider, pattern))

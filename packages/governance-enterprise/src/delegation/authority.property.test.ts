@@ -4,8 +4,8 @@ import { runs } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { anAsk, NOW } from '../../test/support/rules.ts'
-import { rulesOf, standingOf } from './authority.ts'
-import type { Standing } from './authority.ts'
+import { rulesOf, evaluatePermissions } from './authority.ts'
+import type { PermissionResult } from './authority.ts'
 import { listOf, toPermission } from './permission.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 
@@ -86,13 +86,13 @@ type Request = typeof request extends fc.Arbitrary<infer T> ? T : never
 const grantedIn = ({ rows }: World): Set<string> =>
   new Set(rows.filter(({ effect }) => effect === 'allow').map(({ agent_id }) => agent_id))
 
-function standing({ rows, suspended }: World, ask: Request, granted = new Set(AGENTS)): Standing {
+function standing({ rows, suspended }: World, ask: Request, granted = new Set(AGENTS)): PermissionResult {
   const roster = aRoster(suspended)
   const authority = { ...rulesOf(rows.map(toPermission), granted), ...roster }
-  return standingOf(anAsk(ask), authority, { isOver: () => false })
+  return evaluatePermissions(anAsk(ask), authority, { isOver: () => false })
 }
 
-const isAllowed = ({ says }: Standing): boolean => says === 'granted' || says === 'nothing'
+const isAllowed = ({ says }: PermissionResult): boolean => says === 'granted' || says === 'nothing'
 
 describe('permissions, whatever is stored', () => {
   it('say what a plain reading of the rules says', () => {
@@ -157,7 +157,7 @@ const narrowing: fc.Arbitrary<(before: PermissionRow) => PermissionRow> = fc.con
 )
 
 /** The rules once more, slowly: no index, no compiled chains, no shared code but the patterns. */
-function plainly({ rows, suspended }: World, ask: Request): Standing['says'] {
+function plainly({ rows, suspended }: World, ask: Request): PermissionResult['says'] {
   const holds = ({ condition }: PermissionRow): boolean | 'error' => {
     if (condition === null) return true
     const { n } = ask.context

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { aPermission, aRoster } from '../../test/support/permissions.ts'
 import { anAsk } from '../../test/support/rules.ts'
-import { rulesOf, standingOf } from './authority.ts'
-import type { Standing } from './authority.ts'
+import { rulesOf, evaluatePermissions } from './authority.ts'
+import type { PermissionResult } from './authority.ts'
 import { toPermission } from './permission.ts'
 
 interface Row {
@@ -23,11 +23,11 @@ const unhurried = { isOver: () => false }
 function decide({ permissions = [], granted = [], suspended = [], ask = {} }: Row) {
   const compiled = permissions.map((one) => toPermission(aPermission(one)))
   const roster = aRoster(suspended)
-  return standingOf(anAsk(ask), { ...rulesOf(compiled, new Set(granted)), ...roster }, unhurried)
+  return evaluatePermissions(anAsk(ask), { ...rulesOf(compiled, new Set(granted)), ...roster }, unhurried)
 }
 
 /** The chain that grants, or the permission that denies. */
-function saidBy(standing: Standing): Row['by'] {
+function saidBy(standing: PermissionResult): Row['by'] {
   if (standing.says === 'granted') return standing.chain.links.map(({ id }) => id)
   return standing.says === 'denied' ? standing.by.id : undefined
 }
@@ -46,7 +46,7 @@ describe('what permissions say to a request', () => {
     const rules = rulesOf([...grants, last], new Set(['payer']))
     const authority = { ...rules, ...aRoster() }
 
-    expect(standingOf(anAsk(), authority, { isOver: () => true }).says).toBe('no_permission')
-    expect(standingOf(anAsk(), authority, unhurried).says).toBe('granted')
+    expect(evaluatePermissions(anAsk(), authority, { isOver: () => true }).says).toBe('no_permission')
+    expect(evaluatePermissions(anAsk(), authority, unhurried).says).toBe('granted')
   })
 })

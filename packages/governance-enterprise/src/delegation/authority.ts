@@ -1,57 +1,57 @@
 import type { Ask, Meter } from '@remit/core'
-import { introduce } from '../rules/agent-attributes.ts'
-import { agentState } from '../agents/state.ts'
+import { addAgentAttributes } from '../rules/agent-attributes.ts'
+import { agentAdmission } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
 import { matchRule } from '../rules/rule.ts'
 import type { Rule } from '../rules/rule.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
-import { chainOf, whyDead } from './chain.ts'
-import type { Chain } from './chain.ts'
-import type { Permission } from './permission.ts'
+import { chainOf, chainBreakOf } from './chain.ts'
+import type { PermissionChain } from './chain.ts'
+import type { CompiledPermission } from './permission.ts'
 
 /** A grant with its chain; its rule is that of its last link. */
-export interface Grant extends Rule {
-  readonly chain: Chain
+export interface ChainGrant extends Rule {
+  readonly chain: PermissionChain
 }
 
 /** The compiled permissions and modes of an organization; immutable. */
-export interface Rules {
-  readonly denies: RuleIndex<Permission>
-  readonly grants: RuleIndex<Grant>
+export interface CompiledPermissions {
+  readonly denies: RuleIndex<CompiledPermission>
+  readonly grants: RuleIndex<ChainGrant>
   /** Agents that act only on grants. */
   readonly granted: ReadonlySet<string>
 }
 
 /** All data that step 1 of a decision reads. */
-export type Authority = Rules & Roster
+export type Authority = CompiledPermissions & Roster
 
 /** `permissions` may omit revoked ones: their children then have no parent. */
-export function rulesOf(permissions: readonly Permission[], granted: ReadonlySet<string>): Rules {
+export function rulesOf(permissions: readonly CompiledPermission[], granted: ReadonlySet<string>): CompiledPermissions {
   const byId = new Map(permissions.map((permission) => [permission.id, permission]))
   const denies = permissions.filter(({ effect, isRevoked }) => effect === 'deny' && !isRevoked)
   const grants = permissions
     .filter(({ effect }) => effect === 'allow')
-    .map((permission): Grant => ({ ...permission, chain: chainOf(permission, byId) }))
+    .map((permission): ChainGrant => ({ ...permission, chain: chainOf(permission, byId) }))
     .filter(({ chain }) => chain.broken === null)
   return { denies: RuleIndex.of(denies), grants: RuleIndex.of(grants), granted }
 }
 
 /** The result of permissions for a request, before other stages. */
-export type Standing =
+export type PermissionResult =
   | { readonly says: 'nothing' }
   | { readonly says: 'suspended'; readonly reason: string }
   | { readonly says: 'removed' | 'not_registered' }
-  | { readonly says: 'denied'; readonly by: Permission; readonly isError: boolean }
+  | { readonly says: 'denied'; readonly by: CompiledPermission; readonly isError: boolean }
   | { readonly says: 'no_permission' }
-  | { readonly says: 'granted'; readonly chain: Chain }
+  | { readonly says: 'granted'; readonly chain: PermissionChain }
 
 /**
  * Evaluates the agent's state, then denials, then grants; the first result applies. Conditions
  * beyond the time of `meter` are errors, and the search for a grant ends.
  */
-export function standingOf(ask: Ask, authority: Authority, meter: Meter): Standing {
+export function evaluatePermissions(ask: Ask, authority: Authority, meter: Meter): PermissionResult {
   const { agent_id } = ask.request
-  const state = agentState(agent_id, authority)
+  const state = agentAdmission(agent_id, authority)
   if (state.state === 'suspended') return { says: 'suspended', reason: state.reason }
   if (state.state !== 'active') return { says: state.state }
   const denied = denialOf(ask, authority, meter)
@@ -62,7 +62,7 @@ export function standingOf(ask: Ask, authority: Authority, meter: Meter): Standi
 }
 
 interface Denial {
-  readonly by: Permission
+  readonly by: CompiledPermission
   readonly isError: boolean
 }
 
@@ -79,7 +79,7 @@ function denialOf(ask: Ask, { denies }: Authority, meter: Meter): Denial | null 
 const CHAINS_A_LOOK = 16
 
 /** A live chain with every link matching the request. */
-function liveChain(ask: Ask, authority: Authority, meter: Meter): Chain | null {
+function liveChain(ask: Ask, authority: Authority, meter: Meter): PermissionChain | null {
   const { agent_id, action } = ask.request
   let looked = 0
   for (const { chain } of authority.grants.candidates(agent_id, action).rules) {
@@ -90,12 +90,12 @@ function liveChain(ask: Ask, authority: Authority, meter: Meter): Chain | null {
 }
 
 /** A failing link does not match. No delegator may be denied the action itself. */
-function authorizes(chain: Chain, ask: Ask, authority: Authority, meter: Meter): boolean {
+function authorizes(chain: PermissionChain, ask: Ask, authority: Authority, meter: Meter): boolean {
   // From the end: the last link is usually the narrowest.
   for (const { link } of chain.links.toReversed()) {
     if (matchRule(link, ask, meter) !== true) return false
   }
-  if (whyDead(chain, ask.now, authority)) return false
+  if (chainBreakOf(chain, ask.now, authority)) return false
   const delegators = chain.links.slice(0, -1)
   return delegators.every(
     ({ agentId }) => !denialOf(asIf(agentId, ask, authority), authority, meter),
@@ -105,6 +105,6 @@ function authorizes(chain: Chain, ask: Ask, authority: Authority, meter: Meter):
 /** The same request by another agent. */
 function asIf(agentId: string, ask: Ask, roster: Roster): Ask {
   const other = { ...ask, request: { ...ask.request, agent_id: agentId } }
-  introduce([other], roster)
+  addAgentAttributes([other], roster)
   return other
 }

@@ -1,10 +1,10 @@
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
-import { agentState } from '../agents/state.ts'
+import { agentAdmission } from '../agents/state.ts'
 import type { Roster } from '../agents/state.ts'
-import type { Permission } from './permission.ts'
+import type { CompiledPermission } from './permission.ts'
 
 /** The reason why a permission is not in force. */
-export type DeadReason =
+export type ChainBreakReason =
   | 'revoked'
   | 'expired'
   | 'not_yet_valid'
@@ -18,27 +18,27 @@ export type DeadReason =
   | 'cycle'
 
 /** The reason, and the link that breaks the chain. */
-export interface Dead {
-  readonly reason: DeadReason
+export interface ChainBreak {
+  readonly reason: ChainBreakReason
   readonly id: string
 }
 
 /** A permission with all of its ancestors. */
-export interface Chain {
+export interface PermissionChain {
   /** From the root to the permission; from the break if the chain is broken. */
-  readonly links: readonly [Permission, ...Permission[]]
+  readonly links: readonly [CompiledPermission, ...CompiledPermission[]]
   /** A permanent break. */
-  readonly broken: Dead | null
+  readonly broken: ChainBreak | null
 }
 
 /**
  * Builds the chain of a permission up to its root. Cyclic or overlong chains grant nothing; the
  * walk ends after `MAX_DELEGATION_DEPTH` links.
  */
-export function chainOf(leaf: Permission, byId: ReadonlyMap<string, Permission>): Chain {
-  const links: [Permission, ...Permission[]] = [leaf]
+export function chainOf(leaf: CompiledPermission, byId: ReadonlyMap<string, CompiledPermission>): PermissionChain {
+  const links: [CompiledPermission, ...CompiledPermission[]] = [leaf]
   const agents = new Set([leaf.agentId])
-  let broken: Dead | null = leaf.isRevoked ? { reason: 'revoked', id: leaf.id } : null
+  let broken: ChainBreak | null = leaf.isRevoked ? { reason: 'revoked', id: leaf.id } : null
   for (let child = leaf; child.parentId !== null; child = links[0]) {
     const parent = byId.get(child.parentId)
     const reason = parent ? faultOf(parent, child, links.length, agents) : 'parent_missing'
@@ -52,11 +52,11 @@ export function chainOf(leaf: Permission, byId: ReadonlyMap<string, Permission>)
 
 /** The reason why `parent` does not support `child`, which has `below - 1` links after it. */
 function faultOf(
-  parent: Permission,
-  child: Permission,
+  parent: CompiledPermission,
+  child: CompiledPermission,
   below: number,
   agents: ReadonlySet<string>,
-): DeadReason | null {
+): ChainBreakReason | null {
   if (agents.has(parent.agentId)) return 'cycle'
   if (below > MAX_DELEGATION_DEPTH) return 'too_deep'
   if (parent.isRevoked) return 'revoked'
@@ -67,13 +67,13 @@ function faultOf(
 }
 
 /** The reason why a chain is not in force at a time; null if it is. */
-export function whyDead({ links, broken }: Chain, now: number, roster: Roster): Dead | null {
+export function chainBreakOf({ links, broken }: PermissionChain, now: number, roster: Roster): ChainBreak | null {
   if (broken) return broken
   for (const { id, agentId, effect, notBefore, expiresAt } of links) {
     if (expiresAt !== null && now >= expiresAt) return { reason: 'expired', id }
     if (notBefore !== null && now < notBefore) return { reason: 'not_yet_valid', id }
     if (effect !== 'allow') continue
-    const { state } = agentState(agentId, roster)
+    const { state } = agentAdmission(agentId, roster)
     if (state !== 'active') return { reason: state, id }
   }
   return null

@@ -1,21 +1,21 @@
 import type { EffectivePermissions } from '@remit/contract'
 import { isoTime, matchesPattern } from '@remit/core'
 import type { Roster } from '../agents/state.ts'
-import { whyDead } from './chain.ts'
-import type { Chain } from './chain.ts'
+import { chainBreakOf } from './chain.ts'
+import type { PermissionChain } from './chain.ts'
 import { listsOverlap, narrowed } from './narrow.ts'
-import type { Permission } from './permission.ts'
+import type { CompiledPermission } from './permission.ts'
 
 type Grant = EffectivePermissions['grants'][number]
 type Deny = EffectivePermissions['denies'][number]
 
 /** The data about an agent and its delegators. */
-export interface About {
+export interface EffectiveInputs {
   readonly agentId: string
   /** The chains of its permissions. */
-  readonly chains: readonly Chain[]
+  readonly chains: readonly PermissionChain[]
   /** Denials for any agent. */
-  readonly denies: readonly Permission[]
+  readonly denies: readonly CompiledPermission[]
   readonly roster: Roster
 }
 
@@ -24,7 +24,7 @@ export interface About {
  * pass step 1 of a decision.
  */
 export function effectiveAt(
-  { agentId, chains, denies, roster }: About,
+  { agentId, chains, denies, roster }: EffectiveInputs,
   now: number,
 ): Pick<EffectivePermissions, 'grants' | 'denies' | 'changes_at'> {
   const lasting = denies.filter(({ expiresAt }) => expiresAt === null || now < expiresAt)
@@ -32,7 +32,7 @@ export function effectiveAt(
   const flowing = lasting.filter((deny) => !own.includes(deny))
   const sound = chains.filter(({ broken }) => broken === null)
   const grants = sound
-    .filter((chain) => whyDead(chain, now, roster) === null)
+    .filter((chain) => chainBreakOf(chain, now, roster) === null)
     .flatMap((chain) => grantOf(chain, flowing) ?? [])
   const named = new Set(grants.flatMap((grant) => grant.denies.map(({ id }) => id)))
   const windows = [
@@ -43,11 +43,11 @@ export function effectiveAt(
   return { grants, denies: own.map(wireDeny), changes_at: nextChange(windows, now) }
 }
 
-const isAbout = (deny: Permission, agentId: string): boolean =>
+const isAbout = (deny: CompiledPermission, agentId: string): boolean =>
   matchesPattern(deny.agentId, agentId)
 
 /** Null for a chain whose links have no common actions or resources. */
-function grantOf(chain: Chain, denies: readonly Permission[]): Grant | null {
+function grantOf(chain: PermissionChain, denies: readonly CompiledPermission[]): Grant | null {
   const { links } = chain
   const actions = narrowed(links.map((link) => link.actions))
   const resources = narrowed(links.map((link) => link.resources))
@@ -76,9 +76,9 @@ function grantOf(chain: Chain, denies: readonly Permission[]): Grant | null {
   }
 }
 
-const wireDeny = (deny: Permission): Deny => ({ ...wireRule(deny), description: deny.description })
+const wireDeny = (deny: CompiledPermission): Deny => ({ ...wireRule(deny), description: deny.description })
 
-const wireRule = (permission: Permission) => ({
+const wireRule = (permission: CompiledPermission) => ({
   id: permission.id,
   agent_id: permission.agentId,
   actions: [...permission.actions],
@@ -90,7 +90,7 @@ const wireRule = (permission: Permission) => ({
 
 const isoOrNull = (time: number | null): string | null => (time === null ? null : isoTime(time))
 
-function nextChange(windows: readonly Permission[], now: number): string | null {
+function nextChange(windows: readonly CompiledPermission[], now: number): string | null {
   let next: number | null = null
   for (const time of windows.flatMap(({ notBefore, expiresAt }) => [notBefore, expiresAt])) {
     if (time !== null && time > now && (next === null || time < next)) next = time

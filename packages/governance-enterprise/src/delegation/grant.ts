@@ -3,8 +3,8 @@ import { actorOf, fail, isoTime } from '@remit/core'
 import type { Caller, Scope } from '@remit/core'
 import type { ReadRoster } from '../agents/roster.ts'
 import { depthLeft, widerThan } from './attenuation.ts'
-import { chainOf, whyDead } from './chain.ts'
-import type { Chain } from './chain.ts'
+import { chainOf, chainBreakOf } from './chain.ts'
+import type { PermissionChain } from './chain.ts'
 import { toPermission } from './permission.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { countPatternDenies, findPermission, putPermission, withAncestors } from './store.ts'
@@ -12,10 +12,10 @@ import { countPatternDenies, findPermission, putPermission, withAncestors } from
 // Each of them is evaluated for every request.
 const MAX_PATTERN_DENIES = 1_000
 
-export interface Granted {
+export interface GrantedPermission {
   readonly row: PermissionRow
   readonly isNew: boolean
-  readonly chain: Chain
+  readonly chain: PermissionChain
 }
 
 /** Stores a permission; throws if it is not allowed. */
@@ -25,7 +25,7 @@ export async function grantPermission(
   caller: Caller | null,
   id: string,
   input: PermissionInput,
-): Promise<Granted> {
+): Promise<GrantedPermission> {
   const { tx, orgId, recordedAt } = scope
   const before = await findPermission(tx, orgId, id)
   if (before) checkReplaceable(before, input)
@@ -76,7 +76,7 @@ const granterOf = (caller: Caller | null): { type: 'user' | 'key'; id: string } 
     ? { type: 'user', id: caller.principal.person }
     : { type: 'key', id: actorOf(caller).id }
 
-const holderOf = ({ links }: Chain): { type: 'agent'; id: string } => ({
+const holderOf = ({ links }: PermissionChain): { type: 'agent'; id: string } => ({
   type: 'agent',
   id: links.at(-1)?.agentId ?? '',
 })
@@ -95,19 +95,19 @@ async function readParent(
   { tx, orgId, now }: Scope,
   readRoster: ReadRoster,
   id: string,
-): Promise<Chain> {
+): Promise<PermissionChain> {
   const row = await findPermission(tx, orgId, id)
   if (!row) throw unusable('parent_id', 'is not a permission of the organization')
   const rows = await withAncestors(tx, orgId, [row])
   const byId = new Map([...rows.values()].map((one) => [one.id, toPermission(one)]))
   const chain = chainOf(toPermission(row), byId)
-  const dead = whyDead(chain, now, await readRoster(tx, orgId))
+  const dead = chainBreakOf(chain, now, await readRoster(tx, orgId))
   if (dead) throw unusable('parent_id', `is not in force: ${dead.id} is ${dead.reason}`)
   return chain
 }
 
 /** Checks that the holder of the parent may delegate the requested permission. */
-function checkCut(input: PermissionInput, parent: Chain): void {
+function checkCut(input: PermissionInput, parent: PermissionChain): void {
   const last = parent.links.at(-1)
   if (!last || last.effect !== 'allow') throw unusable('parent_id', 'is a deny permission')
   if (!last.canDelegate) throw unusable('parent_id', 'cannot be delegated: can_delegate is false')

@@ -1,18 +1,18 @@
 import { Recent } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import { rulesOf } from './authority.ts'
-import type { Rules } from './authority.ts'
+import type { CompiledPermissions } from './authority.ts'
 import { modesSince } from './modes-store.ts'
 import { toPermission } from './permission.ts'
-import type { Permission } from './permission.ts'
+import type { CompiledPermission } from './permission.ts'
 import { permissionsSince } from './store.ts'
 
 interface Known {
   /** The newest revision in each table. */
   readonly permissionsAt: number
   readonly modesAt: number
-  readonly permissions: ReadonlyMap<string, Permission>
-  readonly rules: Rules
+  readonly permissions: ReadonlyMap<string, CompiledPermission>
+  readonly rules: CompiledPermissions
 }
 
 /**
@@ -23,7 +23,7 @@ export class LiveRules {
   readonly #byOrg = new Recent<Known>()
 
   /** Reads the rules in the transaction. */
-  async read(orgId: string, tx: AnyDatabase): Promise<Rules> {
+  async read(orgId: string, tx: AnyDatabase): Promise<CompiledPermissions> {
     const known = await this.#follow(orgId, tx, this.#byOrg.get(orgId))
     this.#byOrg.keep(orgId, known)
     return known.rules

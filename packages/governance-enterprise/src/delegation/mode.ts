@@ -24,7 +24,7 @@ export async function setMode(
 }
 
 /** Sets the mode `granted` with the first grant of an agent; later revocations keep it. */
-export async function keepToGrants(
+export async function ensureGrantedMode(
   scope: Scope,
   caller: Caller | null,
   agentId: string,

@@ -3,7 +3,7 @@ import type { Rule } from '../rules/rule.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 
 /** A compiled permission; its rule concerns the holder, or the denied agent. */
-export interface Permission extends Rule {
+export interface CompiledPermission extends Rule {
   /** The holder; for a denial it may be a pattern. */
   readonly agentId: string
   readonly effect: 'allow' | 'deny'
@@ -17,7 +17,7 @@ export interface Permission extends Rule {
   readonly link: Rule
 }
 
-export function toPermission(row: PermissionRow): Permission {
+export function toPermission(row: PermissionRow): CompiledPermission {
   const rule = {
     id: row.id,
     actions: listOf(row.actions),

@@ -2,13 +2,13 @@ import type { Answer, delegation, EffectivePermissions, Permission } from '@remi
 import { isoTime, matchesPattern } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { ReadRoster } from '../agents/roster.ts'
-import { agentState } from '../agents/state.ts'
+import { agentAdmission } from '../agents/state.ts'
 import { listRequests } from '../approvals/store.ts'
 import { wireApproval } from '../approvals/request.ts'
 import { findLimit } from '../spend/limits-store.ts'
 import { withUsage } from '../spend/usage.ts'
-import { chainOf, whyDead } from './chain.ts'
-import type { Chain } from './chain.ts'
+import { chainOf, chainBreakOf } from './chain.ts'
+import type { PermissionChain } from './chain.ts'
 import { effectiveAt } from './effective.ts'
 import { listModes } from './modes-store.ts'
 import { toPermission } from './permission.ts'
@@ -82,7 +82,7 @@ export async function readEffective(
   const about = await livePermissionsAbout(db, orgId, [agentId, ...delegators])
   const denies = about.filter((row) => row.effect === 'deny').map(toPermission)
   const roster = await readRoster(db, orgId)
-  const state = agentState(agentId, roster)
+  const state = agentAdmission(agentId, roster)
   const [mode] = await listModes(db, orgId, [agentId])
   const limit = await findLimit(db, orgId, agentId)
   const [spend] = await withUsage(db, limit ? [limit] : [], now)
@@ -114,7 +114,7 @@ async function readAgents(
   const rows = await livePermissionsAbout(db, orgId, agentIds)
   const chains = await chainsOf(db, orgId, rows)
   const roster = await readRoster(db, orgId)
-  const live = [...chains.values()].filter((chain) => whyDead(chain, now, roster) === null)
+  const live = [...chains.values()].filter((chain) => chainBreakOf(chain, now, roster) === null)
   const inForce = live.flatMap(({ links }) => links.at(-1) ?? [])
   const modes = new Map(
     (await listModes(db, orgId, agentIds)).map(({ agent_id, mode }) => [agent_id, mode]),
@@ -123,7 +123,7 @@ async function readAgents(
     agent_id: id,
     mode: modes.get(id) ?? 'open',
     denied:
-      agentState(id, roster).state !== 'active' ||
+      agentAdmission(id, roster).state !== 'active' ||
       inForce.some(({ effect, agentId }) => effect === 'deny' && matchesPattern(agentId, id)),
     live_permissions: inForce.filter(({ effect, agentId }) => effect === 'allow' && agentId === id)
       .length,
@@ -135,7 +135,7 @@ async function chainsOf(
   db: AnyDatabase,
   orgId: string,
   rows: readonly PermissionRow[],
-): Promise<Map<string, Chain>> {
+): Promise<Map<string, PermissionChain>> {
   const known = await withAncestors(db, orgId, rows)
   const byId = new Map([...known.values()].map((row) => [row.id, toPermission(row)]))
   return new Map(

@@ -6,7 +6,7 @@ import { rosterReader } from '../agents/roster.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
 import { grantPermission } from './grant.ts'
-import { keepToGrants, setMode } from './mode.ts'
+import { ensureGrantedMode, setMode } from './mode.ts'
 import { toPermission } from './permission.ts'
 import { readEffective, readOverview, wirePermissions } from './read.ts'
 import { findPermission, revokeTree } from './store.ts'
@@ -44,7 +44,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
         const { tx, now, orgId } = scope
         const { row, isNew, chain } = await grantPermission(scope, readRoster, admitted, id, body)
         const further =
-          row.effect === 'allow' ? await keepToGrants(scope, admitted, row.agent_id) : []
+          row.effect === 'allow' ? await ensureGrantedMode(scope, admitted, row.agent_id) : []
         const permission = wirePermission(row, chain, now, await readRoster(tx, orgId))
         const warnings = ruleWarnings(toPermission(row), now)
         return {

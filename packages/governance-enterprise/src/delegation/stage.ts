@@ -1,11 +1,11 @@
 import type { Ask, Stage, Verdict } from '@remit/core'
-import { standingOf } from './authority.ts'
-import type { Rules, Standing } from './authority.ts'
+import { evaluatePermissions } from './authority.ts'
+import type { CompiledPermissions, PermissionResult } from './authority.ts'
 import { LiveRules } from './live-rules.ts'
-import { introduce } from '../rules/agent-attributes.ts'
+import { addAgentAttributes } from '../rules/agent-attributes.ts'
 import type { AgentRules, ReadRoster } from '../agents/roster.ts'
 
-type Known = Rules & AgentRules
+type Known = CompiledPermissions & AgentRules
 
 /** The slot `agent_deny`: agent states, denials, and agents in the mode `granted`. */
 export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
@@ -23,7 +23,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
 
     decide(ask, authority) {
       // The first stage, so that the conditions of all stages can read the agent.
-      introduce([ask], authority)
+      addAgentAttributes([ask], authority)
       if (authority.ownCredentialsOnly && ask.caller?.principal.type === 'key')
         return refused(
           'The organization requires agents to use their own credentials.',
@@ -37,7 +37,7 @@ export function agentStage(readRoster: ReadRoster): Stage<Known, never, Known> {
           'agent',
           disguised,
         )
-      return verdictOf(ask, standingOf(ask, authority, ask.meter))
+      return verdictOf(ask, evaluatePermissions(ask, authority, ask.meter))
     },
   }
 }
@@ -58,7 +58,7 @@ const refused = (message: string, kind: string, id: string): Verdict => ({
   notes: { matched: [{ kind, id }] },
 })
 
-function verdictOf(ask: Ask, standing: Standing): Verdict {
+function verdictOf(ask: Ask, standing: PermissionResult): Verdict {
   switch (standing.says) {
     case 'suspended':
       return {

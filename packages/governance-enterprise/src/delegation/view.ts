@@ -1,18 +1,18 @@
 import type { Permission as Wire } from '@remit/contract'
 import type { Roster } from '../agents/state.ts'
-import { whyDead } from './chain.ts'
-import type { Chain } from './chain.ts'
+import { chainBreakOf } from './chain.ts'
+import type { PermissionChain } from './chain.ts'
 import { listOf } from './permission.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 
 /** A permission in API form, with its chain at a time. */
 export function wirePermission(
   row: PermissionRow,
-  chain: Chain,
+  chain: PermissionChain,
   now: number,
   roster: Roster,
 ): Wire {
-  const dead = whyDead(chain, now, roster)
+  const dead = chainBreakOf(chain, now, roster)
   return {
     id: row.id,
     agent_id: row.agent_id,

@@ -7,7 +7,7 @@ const NONE: Attributes = {}
 const known = new WeakMap<Ask, Attributes>()
 
 /** Adds the registry's attributes of each request's agent, before conditions are evaluated. */
-export function introduce(asks: readonly Ask[], { registry }: Pick<Roster, 'registry'>): void {
+export function addAgentAttributes(asks: readonly Ask[], { registry }: Pick<Roster, 'registry'>): void {
   if (registry.size === 0) return
   for (const ask of asks) {
     const agent = registry.get(ask.request.agent_id)
@@ -16,7 +16,7 @@ export function introduce(asks: readonly Ask[], { registry }: Pick<Roster, 'regi
 }
 
 /** Adds recorded attributes of a request's agent. */
-export const introduceOne = (ask: Ask, attributes: Attributes): void =>
+export const setAgentAttributes = (ask: Ask, attributes: Attributes): void =>
   void known.set(ask, attributes)
 
 /** The attributes that conditions read as `agent`; an unregistered agent has none. */

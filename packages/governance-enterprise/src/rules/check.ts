@@ -1,6 +1,6 @@
 import type { ConditionError } from './condition-error.ts'
 import { patternOf } from './cel-functions.ts'
-import { Reading } from './reading.ts'
+import { ContextReads } from './context-reads.ts'
 import type { Expr, Syntax } from './syntax.ts'
 import {
   either,
@@ -12,7 +12,7 @@ import {
   timeArithmetic,
   TYPE_NAMES,
 } from './types.ts'
-import type { Kind, Variables } from './types.ts'
+import type { ValueType, Variables } from './types.ts'
 
 const MAX_NODES = 256
 const MAX_DEPTH = 32
@@ -30,7 +30,7 @@ type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 type Fold = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value']
 /** Loop variables in scope, and the nesting depth. */
 interface Place {
-  readonly bound: ReadonlyMap<string, Kind>
+  readonly bound: ReadonlyMap<string, ValueType>
   readonly depth: number
   readonly inLoop: boolean
   /** The number of loops over the result. */
@@ -41,7 +41,7 @@ interface Place {
  * Checks a condition before its first evaluation: sizes, names and known types. Throws
  * `ConditionError`; returns the members that the condition reads.
  */
-export function checkCondition(syntax: Syntax, variables: Variables): Reading {
+export function checkCondition(syntax: Syntax, variables: Variables): ContextReads {
   const check = new Check(syntax, variables)
   const kind = check.kindOf(syntax.expr, {
     bound: new Map(),
@@ -58,7 +58,7 @@ export function checkCondition(syntax: Syntax, variables: Variables): Reading {
 }
 
 class Check {
-  readonly reading = new Reading()
+  readonly reading = new ContextReads()
   readonly #syntax: Syntax
   readonly #variables: Variables
   #nodes = 0
@@ -68,7 +68,7 @@ class Check {
     this.#variables = variables
   }
 
-  kindOf(expr: Expr, place: Place): Kind {
+  kindOf(expr: Expr, place: Place): ValueType {
     if (++this.#nodes > MAX_NODES)
       throw this.#error(expr, `has more than ${MAX_NODES} parts; split it into several rules`)
     if (place.depth > MAX_DEPTH)
@@ -117,7 +117,7 @@ class Check {
     }
   }
 
-  #constant(expr: Expr, constant: { case?: string | undefined; value?: unknown }): Kind {
+  #constant(expr: Expr, constant: { case?: string | undefined; value?: unknown }): ValueType {
     const { value } = constant
     switch (constant.case) {
       case 'boolValue':
@@ -144,7 +144,7 @@ class Check {
     }
   }
 
-  #name(expr: Expr, name: string, { bound }: Place): Kind {
+  #name(expr: Expr, name: string, { bound }: Place): ValueType {
     const kind = bound.get(name)
     if (kind !== undefined) return kind
     if (Object.hasOwn(this.#variables, name)) return this.#variables[name] ?? 'unknown'
@@ -155,7 +155,7 @@ class Check {
     )
   }
 
-  #call(expr: Expr, call: Call, place: Place): Kind {
+  #call(expr: Expr, call: Call, place: Place): ValueType {
     const { target, function: name, args } = call
     if (target === undefined) return this.#global(expr, name, args, place)
     const space = target.exprKind.case === 'identExpr' ? target.exprKind.value.name : null
@@ -169,7 +169,7 @@ class Check {
     return signature.gives
   }
 
-  #global(expr: Expr, name: string, args: Expr[], place: Place): Kind {
+  #global(expr: Expr, name: string, args: Expr[], place: Place): ValueType {
     const signature = GLOBAL_FUNCTIONS.get(name)
     if (signature) {
       this.#arguments(expr, name, signature.arity, args, place)
@@ -224,7 +224,7 @@ class Check {
   }
 
   /** Numbers of a request are doubles, and CEL has no arithmetic of doubles with integers. */
-  #arithmetic(expr: Expr, name: string, a: Kind, b: Kind, args: readonly Expr[]): Kind {
+  #arithmetic(expr: Expr, name: string, a: ValueType, b: ValueType, args: readonly Expr[]): ValueType {
     const operator = name.slice(1, -1)
     if (operator === '%' && [a, b].some((kind) => kind === 'json' || kind === 'double'))
       throw this.#error(expr, '% requires integers: convert a number of the request with int(…)')
@@ -255,7 +255,7 @@ class Check {
     }
   }
 
-  #fold(expr: Expr, fold: Fold, place: Place): Kind {
+  #fold(expr: Expr, fold: Fold, place: Place): ValueType {
     const { iterVar, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = fold
     if (place.inLoop) throw this.#error(expr, 'loops inside a loop are not allowed')
     const loopsOver = place.loopsOver + 1
@@ -266,7 +266,7 @@ class Check {
     const range = iterRange ? this.kindOf(iterRange, { ...place, loopsOver }) : 'unknown'
     const start = accuInit ? this.kindOf(accuInit, place) : 'unknown'
     const element = range === 'record' ? 'string' : range === 'json' ? 'json' : 'unknown'
-    const bound = new Map<string, Kind>([...place.bound, [iterVar, element], [accuVar, start]])
+    const bound = new Map<string, ValueType>([...place.bound, [iterVar, element], [accuVar, start]])
     const loop = { ...place, bound, inLoop: true }
     for (const part of [loopCondition, loopStep]) if (part) this.kindOf(part, loop)
     return result ? this.kindOf(result, { ...loop, inLoop: place.inLoop }) : 'unknown'
@@ -286,7 +286,7 @@ function wholeNumber(operator: string, arg: Expr | undefined): string {
   return `${operator} cannot combine an integer with a number of the request: ${better}`
 }
 
-const named = (kind: Kind): string =>
+const named = (kind: ValueType): string =>
   kind === 'record'
     ? 'a map'
     : kind === 'json'

@@ -6,10 +6,10 @@ import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
 import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
-import type { Facts } from './facts.ts'
+import type { ConditionFacts } from './facts.ts'
 import { guardLoops } from './guard-loops.ts'
-import { sharedList, sharedSet } from './pool.ts'
-import type { Reading } from './reading.ts'
+import { sharedList, sharedSet } from './shared-values.ts'
+import type { ContextReads } from './context-reads.ts'
 import { parseCondition } from './syntax.ts'
 import type { Expr } from './syntax.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
@@ -25,7 +25,7 @@ export interface Condition {
   /** Warnings about probable mistakes of the author. */
   readonly warnings: readonly string[]
   /** Results other than `true` and `false`, and decisions beyond the time of `meter`, are errors. */
-  evaluate(facts: Facts, meter?: Meter): boolean | 'error'
+  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error'
 }
 
 const environment = celEnv({ funcs: FUNCTIONS })
@@ -78,7 +78,7 @@ class StoredCondition implements Condition {
     return this.#get().warnings
   }
 
-  evaluate(facts: Facts, meter?: Meter): boolean | 'error' {
+  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error' {
     return this.#get().evaluate(facts, meter)
   }
 
@@ -98,7 +98,7 @@ function compileOrError(text: string, variables: Variables): Condition {
 
 /** A compiled text: our own tree, or the library's evaluation. */
 interface Run {
-  of(facts: Facts, meter?: Meter, steps?: number): unknown
+  of(facts: ConditionFacts, meter?: Meter, steps?: number): unknown
 }
 
 /** The result of a run. */
@@ -121,7 +121,7 @@ class CompiledCondition implements Condition {
     this.warnings = sharedList(warningsOf(reading, constant))
   }
 
-  evaluate(facts: Facts, meter?: Meter): boolean | 'error' {
+  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error' {
     return answerOf(this.#run.of(facts, meter))
   }
 
@@ -138,11 +138,11 @@ class CompiledCondition implements Condition {
 /** Compiles a tree with the library, and adds limits to its loops in place. */
 export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
-  const run = plan(environment, expr) as (bindings: Facts['bindings']) => unknown
+  const run = plan(environment, expr) as (bindings: ConditionFacts['bindings']) => unknown
   return { of: ({ bindings }, meter, steps) => bounded(() => run(bindings), meter, steps) }
 }
 
-function warningsOf(reading: Reading, constant: boolean | 'error' | null): string[] {
+function warningsOf(reading: ContextReads, constant: boolean | 'error' | null): string[] {
   return [
     ...reading.unguarded.map(
       (name) =>

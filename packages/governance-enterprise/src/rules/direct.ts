@@ -1,23 +1,23 @@
 import { isLongSearch } from './cel-costs.ts'
 import {
-  Both,
-  Chosen,
+  BinaryPredicate,
+  ConditionalOperator,
   Constant,
-  Equal,
+  LiteralEquality,
   FAILED,
   isRecord,
-  Limited,
-  Logical,
+  LiteralComparison,
+  LogicalOperator,
   memberOf,
   negated,
-  One,
+  UnaryPredicate,
   ordered,
   selected,
-  Tested,
+  HasTest,
   Variable,
-} from './direct-parts.ts'
-import type { Literal, Order, Part } from './direct-parts.ts'
-import { Pool, shared } from './pool.ts'
+} from './evaluation-nodes.ts'
+import type { Literal, Comparison, EvaluationNode } from './evaluation-nodes.ts'
+import { SharedValues, shared } from './shared-values.ts'
 import type { Expr } from './syntax.ts'
 import type { Variables } from './types.ts'
 
@@ -29,11 +29,11 @@ type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
  * subset of CEL with equal results, which a test compares with the library; null for other
  * conditions.
  */
-export const compileDirectly = (expr: Expr, variables: Variables): Part | null =>
+export const compileDirectly = (expr: Expr, variables: Variables): EvaluationNode | null =>
   new Builder(variables).part(expr)
 
 /** Compares two numbers, texts or booleans. */
-const ORDERS: Readonly<Record<string, Order>> = {
+const ORDERS: Readonly<Record<string, Comparison>> = {
   '_<_': (a, b) => a < b,
   '_<=_': (a, b) => a <= b,
   '_>_': (a, b) => a > b,
@@ -53,7 +53,7 @@ class Builder {
     this.#variables = variables
   }
 
-  part(expr: Expr | undefined): Part | null {
+  part(expr: Expr | undefined): EvaluationNode | null {
     switch (expr?.exprKind.case) {
       case 'constExpr': {
         const value = literalOf(expr)
@@ -65,7 +65,7 @@ class Builder {
         const { operand, field, testOnly } = expr.exprKind.value
         const of = this.part(operand)
         if (!of) return null
-        const make = () => (testOnly ? new Tested(of, field) : selected(of, field))
+        const make = () => (testOnly ? new HasTest(of, field) : selected(of, field))
         const parent = pathOf(operand)
         if (parent === null) return make()
         return paths.get(`${testOnly ? 'has ' : ''}${parent}.${field}`, make)
@@ -77,20 +77,20 @@ class Builder {
     }
   }
 
-  #variable(name: string): Part | null {
+  #variable(name: string): EvaluationNode | null {
     const kind = Object.hasOwn(this.#variables, name) ? this.#variables[name] : undefined
     // A timestamp is not a JSON value, and a type name is not a variable.
     if (kind !== 'string' && kind !== 'record') return null
     return paths.get(name, () => new Variable(name))
   }
 
-  #call({ target, function: name, args }: Call): Part | null {
+  #call({ target, function: name, args }: Call): EvaluationNode | null {
     const [first, second, third] = args
     if (target) {
       const test = Object.hasOwn(TESTS, name) ? TESTS[name] : undefined
       const [text, part] = [this.part(target), this.part(first)]
       if (!test || !text || !part || args.length !== 1) return null
-      return new Both(text, part, (a, b) =>
+      return new BinaryPredicate(text, part, (a, b) =>
         typeof a === 'string' && typeof b === 'string' ? test(a, b) : FAILED,
       )
     }
@@ -98,25 +98,25 @@ class Builder {
     if (name === '@in') return this.#membership(first, second)
     const [a, b, c] = [this.part(first), this.part(second), this.part(third)]
     if (!a) return null
-    if (name === '!_') return new One(a, negated)
+    if (name === '!_') return new UnaryPredicate(a, negated)
     if (!b) return null
-    if (name === '_&&_') return new Logical(a, b, false)
-    if (name === '_||_') return new Logical(a, b, true)
-    if (name === '_?_:_') return c && new Chosen(a, b, c)
+    if (name === '_&&_') return new LogicalOperator(a, b, false)
+    if (name === '_||_') return new LogicalOperator(a, b, true)
+    if (name === '_?_:_') return c && new ConditionalOperator(a, b, c)
     const order = Object.hasOwn(ORDERS, name) ? ORDERS[name] : undefined
     if (!order) return null
     const limit = second && literalOf(second)
-    if (limit === undefined) return new Both(a, b, ordered(order))
-    return ofPath(first, name, limit, () => new Limited(a, limit, order))
+    if (limit === undefined) return new BinaryPredicate(a, b, ordered(order))
+    return ofPath(first, name, limit, () => new LiteralComparison(a, limit, order))
   }
 
   /** Only with a scalar on one side; the library compares lists and maps. */
-  #equality(left: Expr | undefined, right: Expr | undefined, wanted: boolean): Part | null {
+  #equality(left: Expr | undefined, right: Expr | undefined, wanted: boolean): EvaluationNode | null {
     const [a, b] = [this.part(left), this.part(right)]
     if (!a || !b || !(this.#isScalar(left) || this.#isScalar(right))) return null
     const literal = right && literalOf(right)
-    if (literal === undefined) return new Both(a, b, (x, y) => (x === y) === wanted)
-    return ofPath(left, wanted ? '==' : '!=', literal, () => new Equal(a, literal, wanted))
+    if (literal === undefined) return new BinaryPredicate(a, b, (x, y) => (x === y) === wanted)
+    return ofPath(left, wanted ? '==' : '!=', literal, () => new LiteralEquality(a, literal, wanted))
   }
 
   #isScalar(expr: Expr | undefined): boolean {
@@ -127,33 +127,33 @@ class Builder {
   }
 
   /** Membership in a list of literals, or of a literal text in a value of the request. */
-  #membership(left: Expr | undefined, right: Expr | undefined): Part | null {
+  #membership(left: Expr | undefined, right: Expr | undefined): EvaluationNode | null {
     const value = this.part(left)
     if (!value || !left) return null
     if (right?.exprKind.case === 'listExpr') {
       const elements = new Set<unknown>(right.exprKind.value.elements.map(literalOf))
       if (elements.has(undefined)) return null
-      return new One(value, (found) => elements.has(found))
+      return new UnaryPredicate(value, (found) => elements.has(found))
     }
     const key = literalOf(left)
     const of = this.part(right)
     if (typeof key !== 'string' || !of) return null
-    return new One(of, (found) => {
+    return new UnaryPredicate(of, (found) => {
       if (Array.isArray(found)) return found.includes(key)
       return isRecord(found) ? memberOf(found, key) !== FAILED : FAILED
     })
   }
 }
 
-const paths = new Pool<Part>()
+const paths = new SharedValues<EvaluationNode>()
 
 /** Compares a path with a literal; many rules share such comparisons. */
 function ofPath(
   left: Expr | undefined,
   operator: string,
   literal: Literal,
-  make: () => Part,
-): Part {
+  make: () => EvaluationNode,
+): EvaluationNode {
   const path = pathOf(left)
   return path === null
     ? make()

@@ -7,40 +7,40 @@ import { attributesOf } from './agent-attributes.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 
 /** The values that conditions read, by variable. */
-export interface Facts {
+export interface ConditionFacts {
   /** As received: JSON values; a `Date` is a timestamp. */
   readonly values: Readonly<Record<string, unknown>>
   /** The same values for the CEL library. */
   readonly bindings: Readonly<Record<string, CelInput>>
 }
 
-let last: { readonly ask: Ask; readonly facts: Facts } | null = null
+let last: { readonly ask: Ask; readonly facts: ConditionFacts } | null = null
 
 /**
  * The facts of a request. Requests are decided one after the other by all rules and stages, so
  * caching the last one suffices.
  */
-export function factsOf(ask: Ask): Facts {
+export function factsOf(ask: Ask): ConditionFacts {
   if (last?.ask !== ask) last = { ask, facts: new LazyFacts(new AskValues(ask), NAMES) }
   return last.facts
 }
 
 /** Facts for requests other than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
-export const makeFacts = (values: Readonly<Record<string, unknown>>): Facts =>
+export const makeFacts = (values: Readonly<Record<string, unknown>>): ConditionFacts =>
   new LazyFacts(values, Object.keys(values))
 
-class LazyFacts implements Facts {
-  readonly values: Facts['values']
+class LazyFacts implements ConditionFacts {
+  readonly values: ConditionFacts['values']
   readonly #names: readonly string[]
-  #bindings: Facts['bindings'] | undefined
+  #bindings: ConditionFacts['bindings'] | undefined
 
-  constructor(values: Facts['values'], names: readonly string[]) {
+  constructor(values: ConditionFacts['values'], names: readonly string[]) {
     this.values = values
     this.#names = names
   }
 
   /** Most conditions do not need them. */
-  get bindings(): Facts['bindings'] {
+  get bindings(): ConditionFacts['bindings'] {
     if (!this.#bindings) {
       const bindings = Object.create(null) as Record<string, CelInput>
       for (const name of this.#names) bindings[name] = wrap(this.values[name])

@@ -2,7 +2,7 @@
  * The static type of a value. `json` is a part of the request, whose numbers are CEL doubles;
  * `record` a map of such; `unknown` any value.
  */
-export type Kind =
+export type ValueType =
   | 'bool'
   | 'int'
   | 'uint'
@@ -34,13 +34,13 @@ export const AUTHORIZE_VARIABLES: Variables = {
   now: 'timestamp',
 }
 
-const NUMBERS: ReadonlySet<Kind> = new Set(['int', 'uint', 'double'])
-const OPEN: ReadonlySet<Kind> = new Set(['json', 'unknown'])
+const NUMBERS: ReadonlySet<ValueType> = new Set(['int', 'uint', 'double'])
+const OPEN: ReadonlySet<ValueType> = new Set(['json', 'unknown'])
 
-export const isNumber = (kind: Kind): boolean => NUMBERS.has(kind)
+export const isNumber = (kind: ValueType): boolean => NUMBERS.has(kind)
 
 /** Returns whether values of two types can ever be equal or compared. */
-export function isComparable(a: Kind, b: Kind): boolean {
+export function isComparable(a: ValueType, b: ValueType): boolean {
   if (a === b || OPEN.has(a) || OPEN.has(b)) return true
   if (isNumber(a) && isNumber(b)) return true
   const both = new Set([a, b])
@@ -48,13 +48,13 @@ export function isComparable(a: Kind, b: Kind): boolean {
 }
 
 /** Returns whether a value of this type can be `true` or `false`. */
-export const mayBeBool = (kind: Kind): boolean => kind === 'bool' || OPEN.has(kind)
+export const mayBeBool = (kind: ValueType): boolean => kind === 'bool' || OPEN.has(kind)
 
 /** The type of a choice between two branches. */
-export const either = (a: Kind, b: Kind): Kind => (a === b ? a : 'unknown')
+export const either = (a: ValueType, b: ValueType): ValueType => (a === b ? a : 'unknown')
 
 /** The type of arithmetic with timestamps and durations. */
-export function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
+export function timeArithmetic(operator: string, a: ValueType, b: ValueType): ValueType {
   if (a === 'timestamp' && b === 'timestamp') return operator === '-' ? 'duration' : 'unknown'
   if (a === 'duration' && b === 'duration') return 'duration'
   return a === 'timestamp' || b === 'timestamp' ? 'timestamp' : 'unknown'
@@ -63,10 +63,10 @@ export function timeArithmetic(operator: string, a: Kind, b: Kind): Kind {
 interface Signature {
   /** The accepted numbers of arguments. */
   readonly arity: readonly number[]
-  readonly gives: Kind
+  readonly gives: ValueType
 }
 
-const takes = (arity: number[], gives: Kind): Signature => ({ arity, gives })
+const takes = (arity: number[], gives: ValueType): Signature => ({ arity, gives })
 
 /** Global functions: `size(x)`. */
 export const GLOBAL_FUNCTIONS: ReadonlyMap<string, Signature> = new Map(

@@ -3,7 +3,7 @@ import { toMicroUsd } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { amountOf } from './amount.ts'
 import { evaluateSpend } from './evaluate.ts'
-import type { Limit, Usage } from './evaluate.ts'
+import type { Limit, SpendUsage } from './evaluate.ts'
 import { windowsAt } from './windows.ts'
 
 interface Row {
@@ -35,7 +35,7 @@ const limitOf = ({ limit }: Row): Limit => ({
   holdTtlSeconds: null,
 })
 
-const usageOf = ({ spent }: Row): Usage | null =>
+const usageOf = ({ spent }: Row): SpendUsage | null =>
   spent && {
     day: { spent: toMicroUsd(spent.day ?? 0), held: toMicroUsd(spent.dayHeld ?? 0) },
     month: { spent: toMicroUsd(spent.month ?? 0), held: toMicroUsd(spent.monthHeld ?? 0) },

@@ -13,7 +13,7 @@ export interface Limit {
 }
 
 /** Spent and held amounts in each window, micro-USD. The held amount grows while a batch is decided. */
-export interface Usage {
+export interface SpendUsage {
   readonly day: { spent: number; held: number }
   readonly month: { spent: number; held: number }
 }
@@ -34,7 +34,7 @@ export type SpendVerdict =
 export function evaluateSpend(
   limit: Limit,
   amount: Amount,
-  usage: Usage | null,
+  usage: SpendUsage | null,
   windows: Windows,
 ): SpendVerdict {
   if (usage === null)
@@ -64,7 +64,7 @@ export function evaluateSpend(
 
 function passesCap(
   cap: number | null,
-  { spent, held }: Usage['day'],
+  { spent, held }: SpendUsage['day'],
   micro: number | null,
 ): boolean {
   if (cap === null) return false
@@ -84,8 +84,8 @@ const over = (
   limitUsd: fromMicroUsd(cap ?? 0),
 })
 
-function describe(limit: Limit, amount: Amount, usage: Usage, windows: Windows): SpendState {
-  const window = (cap: number | null, { spent, held }: Usage['day'], resets_at: string) =>
+function describe(limit: Limit, amount: Amount, usage: SpendUsage, windows: Windows): SpendState {
+  const window = (cap: number | null, { spent, held }: SpendUsage['day'], resets_at: string) =>
     cap === null
       ? null
       : {

@@ -2,12 +2,12 @@ import type { Ask, SpendSource } from '@remit/core'
 import { windowsAt } from './windows.ts'
 
 /** USD in each window by agent; null if the source failed. */
-export type Measured = ReadonlyMap<
+export type MeasuredSpend = ReadonlyMap<
   string,
   { readonly dayUsd: number; readonly monthUsd: number } | null
 >
 
-export type MeasureSpend = (asks: readonly Ask[]) => Promise<Measured>
+export type MeasureSpend = (asks: readonly Ask[]) => Promise<MeasuredSpend>
 
 /**
  * Queries a source for the agents of a batch concurrently. An error, a value other than a finite

@@ -6,9 +6,9 @@ import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../tables/schem
 import { amountOf } from './amount.ts'
 import type { Amount } from './amount.ts'
 import { evaluateSpend } from './evaluate.ts'
-import type { Limit, Usage } from './evaluate.ts'
+import type { Limit, SpendUsage } from './evaluate.ts'
 import { listLimits } from './limits-store.ts'
-import type { MeasureSpend, Measured } from './measure.ts'
+import type { MeasureSpend, MeasuredSpend } from './measure.ts'
 import { thresholdsOfHolds } from './thresholds.ts'
 import {
   agentsWithEndingHolds,
@@ -30,7 +30,7 @@ interface State {
   readonly limits: ReadonlyMap<string, Limit>
   readonly windows: Windows
   /** By limited agent of the batch; null if spend cannot be read. */
-  readonly usage: ReadonlyMap<string, Usage | null>
+  readonly usage: ReadonlyMap<string, SpendUsage | null>
 }
 
 /** The hold of an allow. */
@@ -43,7 +43,7 @@ interface Hold {
  * The slot `spend_limit`. An allow holds its amount in the transaction that records it. `measure`
  * queries an external source; without it, the ledger's totals count.
  */
-export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measured, State> {
+export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, MeasuredSpend, State> {
   return {
     unavailable: {
       reason: 'spend_unavailable',
@@ -200,8 +200,8 @@ function usageOf(
   agentId: string,
   totals: readonly SpendTotalRow[],
   windows: Windows,
-  measured: Measured | undefined,
-): Usage | null {
+  measured: MeasuredSpend | undefined,
+): SpendUsage | null {
   const outside = measured?.get(agentId)
   if (outside === null) return null
   const total = (window: string) =>

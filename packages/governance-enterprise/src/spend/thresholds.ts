@@ -1,7 +1,7 @@
 import { fromMicroUsd } from '@remit/contract'
 import type { EntryDraft } from '@remit/core'
 import { actorOf } from '@remit/core'
-import type { Limit, Usage } from './evaluate.ts'
+import type { Limit, SpendUsage } from './evaluate.ts'
 import { monthOf } from './windows.ts'
 import type { Windows } from './windows.ts'
 
@@ -9,7 +9,7 @@ import type { Windows } from './windows.ts'
 export type Caps = Pick<Limit, 'agentId' | 'dailyMicro' | 'monthlyMicro'>
 
 /** The usage in each window, spent and held together; micro-USD. */
-export interface Counted {
+export interface CountedSpend {
   readonly day: number
   readonly month: number
 }
@@ -28,8 +28,8 @@ const THRESHOLDS = [
 export function thresholdEntries(
   caps: Caps,
   windows: Pick<Windows, 'day' | 'month'>,
-  before: Counted,
-  after: Counted,
+  before: CountedSpend,
+  after: CountedSpend,
 ): EntryDraft[] {
   return [
     ...crossings(caps.agentId, windows.day, caps.dailyMicro, before.day, after.day),
@@ -69,7 +69,7 @@ function crossings(
 export function thresholdsOfHolds(
   holds: readonly { readonly agent_id: string; readonly held_micro: number }[],
   limits: ReadonlyMap<string, Caps>,
-  usage: ReadonlyMap<string, Usage | null>,
+  usage: ReadonlyMap<string, SpendUsage | null>,
   windows: Windows,
 ): EntryDraft[] {
   if (usage.size === 0) return []
@@ -95,7 +95,7 @@ export function thresholdsOfHolds(
 export function countedIn(
   windows: Pick<Windows, 'day' | 'month'>,
   amounts: readonly { readonly day: string; readonly micro: number }[],
-): Counted {
+): CountedSpend {
   let [day, month] = [0, 0]
   for (const amount of amounts) {
     if (amount.day === windows.day) day += amount.micro

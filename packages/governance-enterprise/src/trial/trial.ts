@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
 import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, Verdict } from '@remit/core'
-import { introduceOne } from '../rules/agent-attributes.ts'
+import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
-import type { ApprovalRule } from '../approvals/rule.ts'
+import type { CompiledApprovalRule } from '../approvals/rule.ts'
 import { listRules } from '../approvals/rules-store.ts'
 import type { PolicySnapshot } from '../policies/snapshot.ts'
 import { policyStage } from '../policies/stage.ts'
@@ -36,12 +36,12 @@ class Trial implements RuleTrial {
   readonly digest: string
   readonly #decide: Decide
   readonly #snapshot: PolicySnapshot
-  readonly #approvals: RuleIndex<ApprovalRule>
+  readonly #approvals: RuleIndex<CompiledApprovalRule>
 
   constructor(
     decide: Decide,
     snapshot: PolicySnapshot,
-    approvals: RuleIndex<ApprovalRule>,
+    approvals: RuleIndex<CompiledApprovalRule>,
     digest: string,
   ) {
     this.#decide = decide
@@ -55,7 +55,7 @@ class Trial implements RuleTrial {
 
   judge(ask: Ask, agent: Readonly<Record<string, unknown>> | null): TrialVerdict {
     if (agent === null && this.#readsAgent(ask)) return { says: 'unknown' }
-    introduceOne(ask, agent ?? {})
+    setAgentAttributes(ask, agent ?? {})
     const verdict = this.#decide(ask)
     const policy = verdict.notes?.matched?.[0]?.id ?? null
     return verdict.verdict === 'pass'

@@ -22,7 +22,7 @@ export const deliveryRows = (
 
 type Place = Pick<DeliveryRow, 'org_id' | 'webhook_id' | 'seq'>
 
-export interface Claim {
+export interface ClaimOptions {
   readonly now: string
   /** The end of this process's lease on the attempt. */
   readonly leaseEnd: string
@@ -37,7 +37,7 @@ export interface Claim {
  * Claims due deliveries for this process, oldest first, and counts the attempt. Concurrent
  * processes skip each other's rows.
  */
-export async function claimDue(db: Database<CoreTables>, claim: Claim): Promise<DeliveryRow[]> {
+export async function claimDue(db: Database<CoreTables>, claim: ClaimOptions): Promise<DeliveryRow[]> {
   const { now, leaseEnd: due_at, among, except, choose } = claim
   // Most polls find nothing and need no transaction.
   if (!(await dueRows(db, now, except).limit(1).executeTakeFirst())) return []

@@ -4,7 +4,7 @@ import { deliver } from './deliver.ts'
 import { claimDue, forgetFinished } from './deliveries-store.ts'
 import { TOPIC } from './outbox.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
-import { Turns } from './turns.ts'
+import { AttemptLimits } from './attempt-limits.ts'
 
 const POLL_MS = 2_000
 /** Longer than any attempt: afterwards the claiming process is considered dead. */
@@ -17,7 +17,7 @@ const CANDIDATES = 200
 /** Sends the messages of the outbox at least once each, in the background. */
 export class Deliveries {
   readonly #deps: Deps
-  readonly #turns = new Turns({ total: 32, each: 8 })
+  readonly #turns = new AttemptLimits({ total: 32, each: 8 })
   readonly #running = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
   #unsubscribe = (): void => undefined

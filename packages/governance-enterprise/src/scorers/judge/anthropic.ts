@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { tokenCount } from './usage.ts'
-import type { Usage } from './usage.ts'
-import type { Question, Reply, WireFormat } from './wire.ts'
+import type { TokenUsage } from './usage.ts'
+import type { ProviderQuestion, ProviderReply, WireFormat } from './wire.ts'
 
 const TOOL = 'verdict'
 // Sampling parameters are refused since this version, whatever their value.
@@ -58,7 +58,7 @@ export const anthropic: WireFormat = {
 }
 
 /** Without a JSON mode, only the prompt asks for JSON. */
-function formOf({ form, schema, task: { effort } }: Question): Record<string, unknown> {
+function formOf({ form, schema, task: { effort } }: ProviderQuestion): Record<string, unknown> {
   const format = form === 'json_schema' && { format: { type: 'json_schema', schema } }
   const config = { ...format, ...(effort !== undefined && { effort }) }
   return {
@@ -70,13 +70,13 @@ function formOf({ form, schema, task: { effort } }: Question): Record<string, un
   }
 }
 
-function endingOf(reason: string | null | undefined): Reply['ending'] {
+function endingOf(reason: string | null | undefined): ProviderReply['ending'] {
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'truncated'
   return reason === 'refusal' ? 'refused' : 'complete'
 }
 
 /** Anthropic counts cached input separately from `input_tokens`; it is included here. */
-function usageOf(body: unknown): Usage | null {
+function usageOf(body: unknown): TokenUsage | null {
   const told = UsageBody.safeParse(body).data?.usage
   const fresh = tokenCount(told?.input_tokens)
   const output = tokenCount(told?.output_tokens)

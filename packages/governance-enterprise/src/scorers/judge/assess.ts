@@ -2,34 +2,34 @@ import { Unscorable } from '@remit/core'
 import type { ScoreOutcome } from '@remit/core'
 import type { JudgeFailure } from './failure.ts'
 import { bothOrders, standing } from './pairwise.ts'
-import type { Order } from './prompt.ts'
-import type { Task } from './task.ts'
-import type { Pick, Verdict } from './verdict.ts'
+import type { AnswerOrder } from './prompt.ts'
+import type { JudgeTask } from './task.ts'
+import type { Pick, JudgeVerdict } from './verdict.ts'
 import { combine, isQuorum, weightedMean } from './vote.ts'
-import type { Result, Vote } from './vote.ts'
+import type { VoteResult, SampleVote } from './vote.ts'
 
 /** The result of one call of a sample. */
 export type CallOutcome =
   | {
-      readonly order: Order
-      readonly verdict: Verdict
+      readonly order: AnswerOrder
+      readonly verdict: JudgeVerdict
       /** Zero for a cached verdict. */
       readonly attempt: number
       readonly latencyMs: number
       readonly isCached: boolean
     }
-  | { readonly order: Order; readonly failure: JudgeFailure }
+  | { readonly order: AnswerOrder; readonly failure: JudgeFailure }
 
-type Success = Extract<CallOutcome, { verdict: Verdict }>
+type Success = Extract<CallOutcome, { verdict: JudgeVerdict }>
 
 /** The votes of one sample, one per question, or its failure. */
 type Sample =
-  | { readonly votes: readonly Vote[]; readonly isConsistent: boolean | null }
+  | { readonly votes: readonly SampleVote[]; readonly isConsistent: boolean | null }
   | { readonly failure: JudgeFailure }
 
 /** Combines all samples of a result. Pure; `facts` are added to the metadata. */
 export function assess(
-  task: Task,
+  task: JudgeTask,
   samples: readonly (readonly CallOutcome[])[],
   facts: Readonly<Record<string, unknown>>,
 ): ScoreOutcome | Unscorable {
@@ -69,7 +69,7 @@ export function assess(
   }
 }
 
-function sampleOf(task: Task, calls: readonly CallOutcome[]): Sample {
+function sampleOf(task: JudgeTask, calls: readonly CallOutcome[]): Sample {
   const failed = calls.find((call) => 'failure' in call)
   if (failed) return { failure: failed.failure }
   const [first, second] = calls as readonly Success[]
@@ -107,7 +107,7 @@ function noQuorum(
   return new Unscorable(failure?.code ?? 'judge_unavailable', reason, { metadata })
 }
 
-const votesOf = ({ choice, votes, agreement, tie }: Result) => ({
+const votesOf = ({ choice, votes, agreement, tie }: VoteResult) => ({
   choice,
   votes,
   agreement,
@@ -121,7 +121,7 @@ const SEES: Readonly<Record<string, string>> = {
   inconsistent: 'prefers a different answer when the order is swapped',
 }
 
-function reasonOf({ mode }: Task, { choice, votes }: Result, count: number): string {
+function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: number): string {
   if (choice === null) return `the ${count} samples tie`
   const says = mode === 'pairwise' ? (SEES[choice] ?? '') : `chose ${choice}`
   return count === 1
@@ -130,7 +130,7 @@ function reasonOf({ mode }: Task, { choice, votes }: Result, count: number): str
 }
 
 /** A call in the metadata. */
-function shown({ questions }: Task, call: CallOutcome): Readonly<Record<string, unknown>> {
+function shown({ questions }: JudgeTask, call: CallOutcome): Readonly<Record<string, unknown>> {
   const order = call.order === null ? {} : { order: call.order }
   if ('failure' in call) return { ...order, error: call.failure.code }
   const { verdict, attempt, latencyMs, isCached } = call
@@ -139,7 +139,7 @@ function shown({ questions }: Task, call: CallOutcome): Readonly<Record<string, 
   return { ...order, ...picks, latency_ms: latencyMs, attempt, cached: isCached }
 }
 
-const namedPicks = (questions: Task['questions'], verdict: Verdict): Record<string, Pick> =>
+const namedPicks = (questions: JudgeTask['questions'], verdict: JudgeVerdict): Record<string, Pick> =>
   Object.fromEntries(
     questions.flatMap(({ name }, i) => {
       const pick = verdict[i]

@@ -11,7 +11,7 @@ interface Waiting {
  * concurrent calls cannot exceed the limit together; a call that does not fit waits for running
  * ones to release unused amounts. Amounts are in the unit of `priceOf`.
  */
-export class Budget {
+export class CostBudget {
   readonly #limit: number
   readonly #waiting: Waiting[] = []
   #spent = 0

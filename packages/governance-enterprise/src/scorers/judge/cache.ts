@@ -2,7 +2,7 @@ import { isoTime } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { findVerdicts, forgetVerdicts, putVerdicts } from './cache-store.ts'
 import { forgetDays } from './day-limit.ts'
-import type { Verdict } from './verdict.ts'
+import type { JudgeVerdict } from './verdict.ts'
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const PRUNE_MS = 60 * 60 * 1000
@@ -37,7 +37,7 @@ export class VerdictCache {
   }
 
   /** Stores new verdicts. A failure is logged, and the verdict is requested again next time. */
-  async keep(orgId: string, verdicts: ReadonlyMap<string, Verdict>): Promise<void> {
+  async keep(orgId: string, verdicts: ReadonlyMap<string, JudgeVerdict>): Promise<void> {
     const { db, clock, log } = this.#deps
     const created_at = isoTime(clock.now())
     const rows = [...verdicts].map(([cache_key, verdict]) => ({

@@ -1,22 +1,22 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Deps } from '@remit/core'
-import type { Budget } from './budget.ts'
-import type { DayLimit, Taken } from './day-limit.ts'
+import type { CostBudget } from './budget.ts'
+import type { DayLimit, CountedCall } from './day-limit.ts'
 import { JudgeFailure } from './failure.ts'
 import { Gate } from './gate.ts'
-import type { Form, Judge } from './judges.ts'
+import type { JsonForm, Judge } from './judges.ts'
 import { failureOf, needsOtherForm } from './outcome.ts'
 import { post, PostFailure } from './post.ts'
 import type { HttpAnswer } from './post.ts'
 import { repaired } from './prompt.ts'
 import type { Prompt } from './prompt.ts'
 import { pauseBefore } from './retry.ts'
-import type { Task } from './task.ts'
+import type { JudgeTask } from './task.ts'
 import { mostUsage, priceOf } from './usage.ts'
-import type { Meter, Usage } from './usage.ts'
-import type { Verdict, VerdictShape } from './verdict.ts'
+import type { UsageMeter, TokenUsage } from './usage.ts'
+import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 import { wireOf } from './wire.ts'
-import type { Reply, WireRequest } from './wire.ts'
+import type { ProviderReply, WireRequest } from './wire.ts'
 
 /** The shared state of the calls of one request. */
 export interface JudgeRun {
@@ -29,33 +29,33 @@ export interface JudgeRun {
   left(): number
   /** Ends the run: no further call could succeed. */
   stop(failure: JudgeFailure): void
-  readonly budget: Budget | null
+  readonly budget: CostBudget | null
   /** The limit of the organization; null for a run without one. */
   readonly day: DayLimit | null
 }
 
-export interface Asking {
-  readonly task: Task
+export interface JudgeCall {
+  readonly task: JudgeTask
   readonly prompt: Prompt
   readonly shape: VerdictShape
   readonly run: JudgeRun
-  readonly meter: Meter
+  readonly meter: UsageMeter
 }
 
 /** A running question with its number of calls. */
-interface Underway extends Asking {
+interface RunningCall extends JudgeCall {
   prompt: Prompt
   attempts: number
 }
 
-export interface Answered {
-  readonly verdict: Verdict
+export interface JudgeAnswer {
+  readonly verdict: JudgeVerdict
   /** The number of calls. */
   readonly attempt: number
   readonly latencyMs: number
 }
 
-const mostOf = ({ body }: WireRequest, { maxOutputTokens }: Task): Usage =>
+const mostOf = ({ body }: WireRequest, { maxOutputTokens }: JudgeTask): TokenUsage =>
   mostUsage(Buffer.byteLength(JSON.stringify(body)), maxOutputTokens)
 
 /** The maximum usage of one call, without retries. */
@@ -63,7 +63,7 @@ export function estimate({
   task,
   prompt,
   shape,
-}: Pick<Asking, 'task' | 'prompt' | 'shape'>): Usage {
+}: Pick<JudgeCall, 'task' | 'prompt' | 'shape'>): TokenUsage {
   const [form = 'json_schema'] = task.judge.forms
   return mostOf(wireOf(task.judge).request({ task, prompt, schema: shape.schema, form }), task)
 }
@@ -74,7 +74,7 @@ export class JudgeClient {
   readonly #random: () => number
   readonly #gates = new Map<string, Gate>()
   /** The accepted JSON form of each judge. */
-  readonly #forms = new Map<string, Form>()
+  readonly #forms = new Map<string, JsonForm>()
 
   constructor(log: Deps['log'], random: () => number = Math.random) {
     this.#log = log
@@ -82,9 +82,9 @@ export class JudgeClient {
   }
 
   /** Returns one verdict. Throws `JudgeFailure`. An unusable answer is requested once more. */
-  async ask(asking: Asking): Promise<Answered> {
+  async ask(asking: JudgeCall): Promise<JudgeAnswer> {
     const started = performance.now()
-    const underway: Underway = { ...asking, attempts: 0 }
+    const underway: RunningCall = { ...asking, attempts: 0 }
     for (let isLast = false; ; isLast = true) {
       const reply = await this.#reply(underway)
       if (reply.ending === 'truncated')
@@ -106,7 +106,7 @@ export class JudgeClient {
   }
 
   /** A response with status 200, with the retries that the task allows. */
-  async #reply(asking: Underway): Promise<Reply> {
+  async #reply(asking: RunningCall): Promise<ProviderReply> {
     const { task, run } = asking
     const { forms, alias } = task.judge
     let form = this.#forms.get(alias) ?? forms[0] ?? 'json_schema'
@@ -134,7 +134,7 @@ export class JudgeClient {
   }
 
   /** One HTTP exchange, within the concurrency and the budget. */
-  async #call(asking: Underway, form: Form): Promise<HttpAnswer | PostFailure> {
+  async #call(asking: RunningCall, form: JsonForm): Promise<HttpAnswer | PostFailure> {
     const { task, prompt, shape, run, meter } = asking
     const { judge } = task
     run.signal.throwIfAborted()
@@ -179,7 +179,7 @@ export class JudgeClient {
   }
 
   /** Counts the call against the organization's daily limit; releases the budget if it is refused. */
-  async #take(run: JudgeRun, reserved: number): Promise<Taken | null> {
+  async #take(run: JudgeRun, reserved: number): Promise<CountedCall | null> {
     try {
       return (await run.day?.take(reserved)) ?? null
     } catch (error) {

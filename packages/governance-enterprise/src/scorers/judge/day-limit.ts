@@ -11,7 +11,7 @@ const KEPT_DAYS = 35
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** One counted call, with its maximum cost in micro-USD. */
-export interface Taken {
+export interface CountedCall {
   readonly day: string
   readonly micro: number
 }
@@ -39,7 +39,7 @@ export class DayLimit {
    * `judge_daily_calls_exceeded` or `judge_daily_cost_exceeded`, and counts nothing, if it exceeds
    * the limit.
    */
-  async take(price: number): Promise<Taken> {
+  async take(price: number): Promise<CountedCall> {
     const { db, clock } = this.#deps
     const day = isoTime(clock.now()).slice(0, 10)
     const micro = Math.ceil(price / PARTS_OF_MICRO)
@@ -63,7 +63,7 @@ export class DayLimit {
    * Replaces the reserved cost of a finished call by `price`; a call that was not sent is not
    * counted.
    */
-  async settle({ day, micro }: Taken, price: number, isSent: boolean): Promise<void> {
+  async settle({ day, micro }: CountedCall, price: number, isSent: boolean): Promise<void> {
     const { db, log } = this.#deps
     const spent = Math.ceil(price / PARTS_OF_MICRO)
     await sql`update judge_day set calls = calls - ${isSent ? 0 : 1},

@@ -1,13 +1,13 @@
 import type { JudgeRun } from './client.ts'
-import { Budget } from './budget.ts'
+import { CostBudget } from './budget.ts'
 import type { DayLimit } from './day-limit.ts'
 import { JudgeFailure } from './failure.ts'
-import type { Task } from './task.ts'
+import type { JudgeTask } from './task.ts'
 import { PARTS_OF_USD } from './usage.ts'
 
 /** The end of a run before all verdicts, and its cost limit. */
 export class RunEnding implements JudgeRun, Disposable {
-  readonly budget: Budget | null
+  readonly budget: CostBudget | null
   readonly day: DayLimit | null
   readonly #controller = new AbortController()
   readonly #until: number
@@ -16,9 +16,9 @@ export class RunEnding implements JudgeRun, Disposable {
   readonly #onGone = () =>
     this.stop(new JudgeFailure('judge_unavailable', 'the request was cancelled'))
 
-  constructor({ deadlineMs, maxCostUsd }: Task, client: AbortSignal, day: DayLimit | null) {
+  constructor({ deadlineMs, maxCostUsd }: JudgeTask, client: AbortSignal, day: DayLimit | null) {
     this.day = day
-    this.budget = maxCostUsd === null ? null : new Budget(maxCostUsd * PARTS_OF_USD)
+    this.budget = maxCostUsd === null ? null : new CostBudget(maxCostUsd * PARTS_OF_USD)
     this.#until = performance.now() + deadlineMs
     this.#timer = setTimeout(
       () => this.stop(new JudgeFailure('judge_timeout', "the request's deadline has passed")),

@@ -1,7 +1,7 @@
 import type { ResultToScore } from '@remit/contract'
 import { Unscorable } from '@remit/core'
 import type { FieldName } from '@remit/core'
-import type { Task } from './task.ts'
+import type { JudgeTask } from './task.ts'
 
 /** Judged fields with their values, in the order of the prompt. */
 export type JudgedFields = readonly (readonly [name: FieldName, value: unknown])[]
@@ -18,7 +18,7 @@ const READ: readonly FieldName[] = [
 const MAX_CHARACTERS = 200_000
 
 /** Throws `Unscorable` if there is nothing to compare with, or too much text. */
-export function judgedFields(result: ResultToScore, { mode, referenceFree }: Task): JudgedFields {
+export function judgedFields(result: ResultToScore, { mode, referenceFree }: JudgeTask): JudgedFields {
   const fields = READ.flatMap((name) => {
     const value: unknown = result[name]
     const isLeftOut = value === undefined || value === null

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { Budget } from './budget.ts'
+import { CostBudget } from './budget.ts'
 import { Gate } from './gate.ts'
 
 const never = new AbortController().signal
@@ -86,14 +86,14 @@ describe('the gate of a judge', () => {
 
 describe('the budget of a request', () => {
   it('refuses what does not fit, and takes what fits after that', async () => {
-    const budget = new Budget(10)
+    const budget = new CostBudget(10)
 
     await expect(budget.reserve(11)).rejects.toMatchObject({ code: 'judge_budget_exceeded' })
     await budget.reserve(10)
   })
 
   it('lets a call wait for what others give back', async () => {
-    const budget = new Budget(10)
+    const budget = new CostBudget(10)
     await budget.reserve(6)
     const second = budget.reserve(6)
 
@@ -105,7 +105,7 @@ describe('the budget of a request', () => {
   })
 
   it('refuses those that wait once nothing more can come back', async () => {
-    const budget = new Budget(10)
+    const budget = new CostBudget(10)
     await budget.reserve(6)
     const waiting = [budget.reserve(6), budget.reserve(3)]
 
@@ -116,7 +116,7 @@ describe('the budget of a request', () => {
   })
 
   it('is never passed by calls side by side', async () => {
-    const budget = new Budget(100)
+    const budget = new CostBudget(100)
     let spent = 0
     const call = async (cost: number) => {
       await budget.reserve(9)

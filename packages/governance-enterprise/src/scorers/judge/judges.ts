@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 /** The methods to request an answer of a given shape. */
 export const FORMS = ['json_schema', 'tool', 'json_object'] as const
-export type Form = (typeof FORMS)[number]
+export type JsonForm = (typeof FORMS)[number]
 
 /** A configured model, ready to be called. */
 export interface Judge {
@@ -17,7 +17,7 @@ export interface Judge {
   readonly model: string
   readonly prices: Prices | null
   /** The forms to try, in order; the first accepted one is cached. */
-  readonly forms: readonly Form[]
+  readonly forms: readonly JsonForm[]
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens'
   readonly concurrency: number
   /** The maximum cost of one request; null for no limit. */

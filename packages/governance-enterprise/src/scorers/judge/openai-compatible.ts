@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { tokenCount } from './usage.ts'
-import type { Usage } from './usage.ts'
-import type { Question, Reply, WireFormat } from './wire.ts'
+import type { TokenUsage } from './usage.ts'
+import type { ProviderQuestion, ProviderReply, WireFormat } from './wire.ts'
 
 const TOOL = 'verdict'
 
@@ -65,7 +65,7 @@ export const openaiCompatible: WireFormat = {
   },
 }
 
-function formOf({ form, schema }: Question): Record<string, unknown> {
+function formOf({ form, schema }: ProviderQuestion): Record<string, unknown> {
   if (form === 'json_object') return { response_format: { type: 'json_object' } }
   if (form === 'json_schema') {
     return {
@@ -81,12 +81,12 @@ function formOf({ form, schema }: Question): Record<string, unknown> {
 function endingOf(
   finish: string | null | undefined,
   refusal: string | null | undefined,
-): Reply['ending'] {
+): ProviderReply['ending'] {
   if (finish === 'length') return 'truncated'
   return finish === 'content_filter' || refusal ? 'refused' : 'complete'
 }
 
-function usageOf(body: unknown): Usage | null {
+function usageOf(body: unknown): TokenUsage | null {
   const told = UsageBody.safeParse(body).data?.usage
   const input = tokenCount(told?.prompt_tokens)
   const output = tokenCount(told?.completion_tokens)

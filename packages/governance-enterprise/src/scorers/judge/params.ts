@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Judge, Judges } from './judges.ts'
-import type { Criterion, Task } from './task.ts'
+import type { Criterion, JudgeTask } from './task.ts'
 
 const Name = z
   .string()
@@ -73,9 +73,9 @@ const shapeOf = (aliases: readonly string[]) => ({
 
 type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
 
-/** Validates the parameters of `llm_as_judge` into a `Task`. */
+/** Validates the parameters of `llm_as_judge` into a `JudgeTask`. */
 export const judgeParams = ({ byAlias, byDefault }: Judges) =>
-  z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): Task => {
+  z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): JudgeTask => {
     const judge = given.judge === undefined ? byDefault : byAlias.get(given.judge)
     const faults = judge ? faultsOf(given, judge) : [noJudge(byAlias.size)]
     if (judge && faults.length === 0) return toTask(given, judge)
@@ -121,7 +121,7 @@ function faultsOf(given: Given, judge: Judge): Fault[] {
 const PAIR: Readonly<Record<string, number>> = { A: 1, tie: 0.5, B: 0 }
 const PASS_OR_FAIL: Readonly<Record<string, number>> = { pass: 1, fail: 0 }
 
-function toTask(given: Given, judge: Judge): Task {
+function toTask(given: Given, judge: Judge): JudgeTask {
   const { mode } = given
   const criteria: readonly Criterion[] =
     typeof given.criteria === 'string'

@@ -4,12 +4,12 @@ import { canonicalJson, Unscorable } from '@remit/core'
 import { judgedFields } from './fields.ts'
 import type { JudgedFields } from './fields.ts'
 import { PROMPT_VERSION } from './prompt.ts'
-import type { Order } from './prompt.ts'
+import type { AnswerOrder } from './prompt.ts'
 import { isInjectionSuspected } from './suspicion.ts'
-import type { Task } from './task.ts'
+import type { JudgeTask } from './task.ts'
 
 /** The calls for one result. */
-export interface Plan {
+export interface JudgePlan {
   readonly fields: JudgedFields
   readonly isInjectionSuspected: boolean
   /** The calls of each sample: one, or one per order. */
@@ -17,13 +17,13 @@ export interface Plan {
 }
 
 export interface PlannedCall {
-  readonly order: Order
+  readonly order: AnswerOrder
   /** The cache key of its verdict. */
   readonly key: string
 }
 
 /** A plan, or the reason why there is none. */
-export function planOf(task: Task, result: ResultToScore): Plan | Unscorable {
+export function planOf(task: JudgeTask, result: ResultToScore): JudgePlan | Unscorable {
   try {
     const fields = judgedFields(result, task)
     const content = contentHash(task, fields)
@@ -47,7 +47,7 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
  * Hashes everything that a verdict depends on. Weights and scores are applied to verdicts
  * afterwards.
  */
-const contentHash = (task: Task, fields: JudgedFields): string =>
+const contentHash = (task: JudgeTask, fields: JudgedFields): string =>
   hash(
     canonicalJson({
       choices: [...task.choices.keys()],
@@ -66,7 +66,7 @@ const contentHash = (task: Task, fields: JudgedFields): string =>
  * With a single order, the content determines it: over many results, each order is equally
  * frequent.
  */
-function ordersOf({ mode, positionSwap }: Task, content: string): readonly Order[] {
+function ordersOf({ mode, positionSwap }: JudgeTask, content: string): readonly AnswerOrder[] {
   if (mode !== 'pairwise') return [null]
   if (positionSwap) return ['output_first', 'expected_first']
   return [Number.parseInt(content.slice(0, 2), 16) % 2 === 0 ? 'output_first' : 'expected_first']

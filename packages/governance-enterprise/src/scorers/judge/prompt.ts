@@ -1,12 +1,12 @@
 import type { JudgedFields } from './fields.ts'
 import { block } from './spotlight.ts'
-import type { Criterion, Task } from './task.ts'
+import type { Criterion, JudgeTask } from './task.ts'
 
 /** Increases with every change of the prompt, which may change verdicts. */
 export const PROMPT_VERSION = '1'
 
 /** The first of two answers; null for a single answer. */
-export type Order = 'output_first' | 'expected_first' | null
+export type AnswerOrder = 'output_first' | 'expected_first' | null
 
 export interface Prompt {
   readonly system: string
@@ -18,7 +18,7 @@ export interface Prompt {
  * with the id `id`, followed by the criteria, so that data is never last. Text is joined once: data
  * is not searched for placeholders.
  */
-export function promptOf(task: Task, fields: JudgedFields, order: Order, id: string): Prompt {
+export function promptOf(task: JudgeTask, fields: JudgedFields, order: AnswerOrder, id: string): Prompt {
   const shown = order === null ? fields : asPair(fields, order)
   const criteria = criteriaText(task.criteria)
   return {
@@ -57,7 +57,7 @@ const MEANING: Readonly<Record<string, string>> = {
   answer_b: 'the answer B',
 }
 
-function asPair(fields: JudgedFields, order: Order): readonly (readonly [string, unknown])[] {
+function asPair(fields: JudgedFields, order: AnswerOrder): readonly (readonly [string, unknown])[] {
   const of = (name: string) => fields.find(([field]) => field === name)?.[1]
   const pair = [of('output'), of('expected')]
   if (order === 'expected_first') pair.reverse()
@@ -72,7 +72,7 @@ function criteriaText(criteria: readonly Criterion[]): string {
   return `Criteria:\n${lines.join('\n')}`
 }
 
-function labelsText({ mode, choices, questions }: Task): string {
+function labelsText({ mode, choices, questions }: JudgeTask): string {
   if (mode === 'pairwise')
     return 'Labels: "A" if the answer A is better, "B" if the answer B is better, "tie" if neither is.'
   const labels = [...choices.keys()].map((label) => JSON.stringify(label)).join(', ')
@@ -80,7 +80,7 @@ function labelsText({ mode, choices, questions }: Task): string {
   return `Labels, from best to worst: ${labels}.${each}`
 }
 
-function answerText({ reasoning, questions }: Task): string {
+function answerText({ reasoning, questions }: JudgeTask): string {
   const pick = reasoning
     ? '{"reasoning": your reasons in at most 100 words, "choice": the label}'
     : '{"choice": the label}'

@@ -10,14 +10,14 @@ import type { DayLimit } from './day-limit.ts'
 import { RunEnding } from './ending.ts'
 import { JudgeFailure } from './failure.ts'
 import { planOf } from './plan.ts'
-import type { Plan, PlannedCall } from './plan.ts'
+import type { JudgePlan, PlannedCall } from './plan.ts'
 import { PROMPT_VERSION, promptOf } from './prompt.ts'
-import type { Order } from './prompt.ts'
+import type { AnswerOrder } from './prompt.ts'
 import { blockId } from './spotlight.ts'
 import { Summary } from './summary.ts'
-import type { Task } from './task.ts'
-import { Meter } from './usage.ts'
-import type { Verdict, VerdictShape } from './verdict.ts'
+import type { JudgeTask } from './task.ts'
+import { UsageMeter } from './usage.ts'
+import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 import { verdictShape } from './verdict.ts'
 
 export interface JudgeDeps {
@@ -28,7 +28,7 @@ export interface JudgeDeps {
 }
 
 /** The limits and cached verdicts of one organization. */
-export interface OfOrganization {
+export interface OrganizationLimits {
   readonly verdicts: Verdicts
   readonly day: DayLimit | null
 }
@@ -36,18 +36,18 @@ export interface OfOrganization {
 /** The cached verdicts, and those that this run finds. */
 export interface Verdicts {
   kept(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
-  found(verdicts: ReadonlyMap<string, Verdict>): Promise<void>
+  found(verdicts: ReadonlyMap<string, JudgeVerdict>): Promise<void>
 }
 
 /** Judges a batch. No failure of a judge fails the batch. */
 export async function judgeAll(
   results: readonly ResultToScore[],
-  task: Task,
+  task: JudgeTask,
   signal: AbortSignal,
-  { verdicts, day }: OfOrganization,
+  { verdicts, day }: OrganizationLimits,
   deps: JudgeDeps,
 ): Promise<BatchOutcome> {
-  const plans: (Plan | Unscorable)[] = []
+  const plans: (JudgePlan | Unscorable)[] = []
   for (const result of results) {
     plans.push(planOf(task, result))
     // Hashing and searching long texts takes time; yield between them.
@@ -67,25 +67,25 @@ export async function judgeAll(
 
 /** One running batch. */
 class Judging {
-  readonly found = new Map<string, Verdict>()
-  readonly #task: Task
+  readonly found = new Map<string, JudgeVerdict>()
+  readonly #task: JudgeTask
   readonly #shape: VerdictShape
   readonly #kept: ReadonlyMap<string, string>
   readonly #deps: JudgeDeps
 
-  constructor(task: Task, kept: ReadonlyMap<string, string>, deps: JudgeDeps) {
+  constructor(task: JudgeTask, kept: ReadonlyMap<string, string>, deps: JudgeDeps) {
     this.#task = task
     this.#shape = verdictShape(task)
     this.#kept = kept
     this.#deps = deps
   }
 
-  async judge(plans: readonly (Plan | Unscorable)[], ending: RunEnding): Promise<BatchOutcome> {
+  async judge(plans: readonly (JudgePlan | Unscorable)[], ending: RunEnding): Promise<BatchOutcome> {
     const outcomes = new Map<PlannedCall, CallOutcome>()
-    const meters = new Map<Plan, Meter>()
+    const meters = new Map<JudgePlan, UsageMeter>()
     const calls = plans.flatMap((plan) => {
       if (plan instanceof Unscorable) return []
-      const meter = new Meter()
+      const meter = new UsageMeter()
       meters.set(plan, meter)
       return plan.samples.flat().map((call) => ({ plan, call, meter }))
     })
@@ -104,7 +104,7 @@ class Judging {
       const samples = plan.samples.map((planned) =>
         planned.flatMap((call) => outcomes.get(call) ?? []),
       )
-      const meter = meters.get(plan) ?? new Meter()
+      const meter = meters.get(plan) ?? new UsageMeter()
       const outcome = assess(this.#task, samples, this.#facts(plan, samples, meter))
       summary.add(outcome, samples, meter)
       return outcome
@@ -113,9 +113,9 @@ class Judging {
   }
 
   /** Estimates the maximum cost without a call. */
-  async estimate(plans: readonly (Plan | Unscorable)[]): Promise<BatchOutcome> {
+  async estimate(plans: readonly (JudgePlan | Unscorable)[]): Promise<BatchOutcome> {
     const { alias: judge, model, prices } = this.#task.judge
-    const total = new Meter()
+    const total = new UsageMeter()
     const outcomes: Unscorable[] = []
     for (const plan of plans) {
       if (plan instanceof Unscorable) outcomes.push(plan)
@@ -130,8 +130,8 @@ class Judging {
     return { outcomes, metadata: { judge, model, estimate: total.report(prices) } }
   }
 
-  #estimateOf(plan: Plan): Meter {
-    const meter = new Meter()
+  #estimateOf(plan: JudgePlan): UsageMeter {
+    const meter = new UsageMeter()
     const calls = plan.samples.flat().filter((call) => !this.#keptVerdict(call))
     // Samples are equal, so each order has one size.
     for (const [order, same] of Map.groupBy(calls, (call) => call.order)) {
@@ -143,9 +143,9 @@ class Judging {
   }
 
   async #outcomeOf(
-    plan: Plan,
+    plan: JudgePlan,
     call: PlannedCall,
-    meter: Meter,
+    meter: UsageMeter,
     run: RunEnding,
   ): Promise<CallOutcome> {
     const { order } = call
@@ -164,21 +164,21 @@ class Judging {
     }
   }
 
-  #keptVerdict({ key }: PlannedCall): Verdict | null {
+  #keptVerdict({ key }: PlannedCall): JudgeVerdict | null {
     const text = this.#kept.get(key)
     return text === undefined ? null : this.#shape.readKept(text)
   }
 
-  #asked({ fields }: Plan, order: Order) {
+  #asked({ fields }: JudgePlan, order: AnswerOrder) {
     const id = blockId(this.#deps.secret, fields)
     const prompt = promptOf(this.#task, fields, order, id)
     return { task: this.#task, prompt, shape: this.#shape }
   }
 
   #facts(
-    { isInjectionSuspected }: Plan,
+    { isInjectionSuspected }: JudgePlan,
     samples: readonly (readonly CallOutcome[])[],
-    meter: Meter,
+    meter: UsageMeter,
   ): Record<string, unknown> {
     const { alias: judge, prices } = this.#task.judge
     return {

@@ -5,9 +5,9 @@ import type { Judges } from './judges.ts'
 import { judgeParams } from './params.ts'
 import { DayLimit } from './day-limit.ts'
 import { judgeAll } from './run.ts'
-import type { JudgeDeps, OfOrganization } from './run.ts'
+import type { JudgeDeps, OrganizationLimits } from './run.ts'
 
-const NOBODY: OfOrganization = {
+const NOBODY: OrganizationLimits = {
   verdicts: { kept: () => Promise.resolve(new Map()), found: () => Promise.resolve() },
   day: null,
 }
@@ -58,7 +58,7 @@ function checkPlan({ plan }: Caller): void {
   )
 }
 
-const verdictsOf = (cache: VerdictCache, orgId: string): OfOrganization['verdicts'] => ({
+const verdictsOf = (cache: VerdictCache, orgId: string): OrganizationLimits['verdicts'] => ({
   kept: (keys) => cache.read(orgId, keys),
   found: (verdicts) => cache.keep(orgId, verdicts),
 })

@@ -1,26 +1,26 @@
 import type { ScoreOutcome, Unscorable } from '@remit/core'
 import type { CallOutcome } from './assess.ts'
 import { PROMPT_VERSION } from './prompt.ts'
-import type { Task } from './task.ts'
-import { Meter } from './usage.ts'
+import type { JudgeTask } from './task.ts'
+import { UsageMeter } from './usage.ts'
 
 /** The summary of a batch, including failed calls. It contains no judged text. */
 export class Summary {
-  readonly #task: Task
-  readonly #meter = new Meter()
+  readonly #task: JudgeTask
+  readonly #meter = new UsageMeter()
   #cachedCalls = 0
   #suspected = 0
   #compared = 0
   #inconsistent = 0
 
-  constructor(task: Task) {
+  constructor(task: JudgeTask) {
     this.#task = task
   }
 
   add(
     { metadata = {} }: ScoreOutcome | Unscorable,
     samples: readonly (readonly CallOutcome[])[],
-    meter: Meter,
+    meter: UsageMeter,
   ): void {
     this.#meter.join(meter)
     this.#cachedCalls += samples.flat().filter((call) => 'verdict' in call && call.isCached).length

@@ -8,12 +8,12 @@ export interface Criterion {
 }
 
 /** The task of a judge: the validated parameters of a request. */
-export interface Task {
+export interface JudgeTask {
   readonly judge: Judge
   readonly mode: 'rubric' | 'choices' | 'pairwise'
   readonly criteria: readonly Criterion[]
   /** The subjects of a choice: each criterion, or the whole. */
-  readonly questions: readonly Question[]
+  readonly questions: readonly JudgeQuestion[]
   /** Labels with their scores, from best to worst. */
   readonly choices: ReadonlyMap<string, number>
   readonly reasoning: boolean
@@ -34,7 +34,7 @@ export interface Task {
 }
 
 /** One label to choose. */
-export interface Question {
+export interface JudgeQuestion {
   /** The name of the criterion, or null for a single question. */
   readonly name: string | null
   readonly weight: number

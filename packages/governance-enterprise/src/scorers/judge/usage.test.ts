@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isPassing, pauseBefore } from './retry.ts'
-import { Meter, mostUsage, priceOf, tokenCount, usdOf } from './usage.ts'
+import { UsageMeter, mostUsage, priceOf, tokenCount, usdOf } from './usage.ts'
 
 const PRICES = { input: 1.1, output: 4.4, cachedInput: 0.275 }
 
@@ -16,14 +16,14 @@ describe('what tokens cost', () => {
   })
 
   it('is rounded up once, not for each call', () => {
-    const meter = new Meter()
+    const meter = new UsageMeter()
     for (let i = 0; i < 1000; i++) meter.add({ input: 1, output: 0, cached: 0 }, PRICES)
 
     expect(meter.report(PRICES).cost_usd).toBe(0.0011)
   })
 
   it('is unknown without prices', () => {
-    expect(new Meter().report(null).cost_usd).toBeNull()
+    expect(new UsageMeter().report(null).cost_usd).toBeNull()
   })
 
   it.each([-1, 0.5, Number.NaN, Infinity, 1e8, '5', null, undefined, {}])(

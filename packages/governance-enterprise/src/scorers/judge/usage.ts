@@ -1,7 +1,7 @@
 import type { Prices } from './judges.ts'
 
 /** Tokens of one call as the provider counts them; `input` includes cached input. */
-export interface Usage {
+export interface TokenUsage {
   readonly input: number
   readonly output: number
   readonly cached: number
@@ -23,7 +23,7 @@ export const PARTS_OF_USD = PARTS * 1e6
  * The price of tokens in millionths of a micro-USD, an integer, so that sums are exact. Prices have
  * at most six decimals.
  */
-export function priceOf({ input, output, cached }: Usage, prices: Prices): number {
+export function priceOf({ input, output, cached }: TokenUsage, prices: Prices): number {
   const parts = (usd: number) => Math.round(usd * PARTS)
   return (
     (input - cached) * parts(prices.input) +
@@ -36,14 +36,14 @@ export function priceOf({ input, output, cached }: Usage, prices: Prices): numbe
 export const usdOf = (parts: number): number => Math.ceil(parts / PARTS) / 1e6
 
 /** The maximum usage of a call: a token is rarely shorter than three bytes. */
-export const mostUsage = (promptBytes: number, maxOutputTokens: number): Usage => ({
+export const mostUsage = (promptBytes: number, maxOutputTokens: number): TokenUsage => ({
   input: Math.ceil(promptBytes / 3),
   output: maxOutputTokens,
   cached: 0,
 })
 
 /** Sums the usage of a result or a request. */
-export class Meter {
+export class UsageMeter {
   calls = 0
   /** Calls that may have been charged without a reported usage. */
   unmetered = 0
@@ -53,14 +53,14 @@ export class Meter {
   /** See `priceOf`. */
   price = 0
 
-  add(usage: Usage, prices: Prices | null): void {
+  add(usage: TokenUsage, prices: Prices | null): void {
     this.input += usage.input
     this.output += usage.output
     this.cached += usage.cached
     if (prices) this.price += priceOf(usage, prices)
   }
 
-  join(other: Meter): void {
+  join(other: UsageMeter): void {
     this.calls += other.calls
     this.unmetered += other.unmetered
     this.input += other.input

@@ -1,10 +1,10 @@
 import { parseStrictJson, StrictJsonError } from '@remit/core'
 import { z } from 'zod'
 import type { Judge } from './judges.ts'
-import type { Task } from './task.ts'
+import type { JudgeTask } from './task.ts'
 
 /** The answer of a judge: one choice per question, in order. */
-export type Verdict = readonly Pick[]
+export type JudgeVerdict = readonly Pick[]
 
 export interface Pick {
   readonly choice: string
@@ -16,15 +16,15 @@ export interface VerdictShape {
   /** JSON Schema; every name is required, and no other is allowed. */
   readonly schema: Readonly<Record<string, unknown>>
   /** The verdict, or a clause that describes the fault of an answer. */
-  read(answer: string | Readonly<Record<string, unknown>>): Verdict | string
+  read(answer: string | Readonly<Record<string, unknown>>): JudgeVerdict | string
   /** A stored verdict; null if it does not fit. */
-  readKept(text: string): Verdict | null
+  readKept(text: string): JudgeVerdict | null
 }
 
 const MAX_REASONING = 4_000
 
 /** One definition for requests and validation: providers and their libraries accept other labels. */
-export function verdictShape({ questions, choices, reasoning, judge }: Task): VerdictShape {
+export function verdictShape({ questions, choices, reasoning, judge }: JudgeTask): VerdictShape {
   const pick = z.strictObject({
     // Reasoning after the choice would only justify it.
     ...(reasoning && { reasoning: z.string() }),
@@ -46,7 +46,7 @@ export function verdictShape({ questions, choices, reasoning, judge }: Task): Ve
       return (picks as Pick[]).map((one) => shortened(withoutKey(one, judge)))
     },
     readKept(text) {
-      const verdict = kept.safeParse(JSON.parse(text)).data as Verdict | undefined
+      const verdict = kept.safeParse(JSON.parse(text)).data as JudgeVerdict | undefined
       return verdict?.map((one) => withoutKey(one, judge)) ?? null
     },
   }

@@ -1,11 +1,11 @@
 /** The answer of one sample to one question. */
-export interface Vote {
+export interface SampleVote {
   readonly label: string
   readonly score: number
 }
 
 /** The combined result of the samples. */
-export interface Result {
+export interface VoteResult {
   readonly score: number
   /** The label with the most votes; null for a tie. */
   readonly choice: string | null
@@ -20,9 +20,9 @@ export const isQuorum = (valid: number, samples: number): boolean => valid * 2 >
 
 /** The result of at least one vote. With `majority`, tied labels share their scores. */
 export function combine(
-  votes: readonly Vote[],
+  votes: readonly SampleVote[],
   aggregation: 'majority' | 'mean' | 'median',
-): Result {
+): VoteResult {
   const byLabel = Map.groupBy(votes, ({ label }) => label)
   const most = Math.max(...[...byLabel.values()].map(({ length }) => length))
   const leading = [...byLabel.values()].filter(({ length }) => length === most)

@@ -1,16 +1,16 @@
 import { anthropic } from './anthropic.ts'
-import type { Form, Judge } from './judges.ts'
+import type { JsonForm, Judge } from './judges.ts'
 import { openaiCompatible } from './openai-compatible.ts'
 import type { Prompt } from './prompt.ts'
-import type { Task } from './task.ts'
-import type { Usage } from './usage.ts'
+import type { JudgeTask } from './task.ts'
+import type { TokenUsage } from './usage.ts'
 
 /** One question to a judge. */
-export interface Question {
-  readonly task: Task
+export interface ProviderQuestion {
+  readonly task: JudgeTask
   readonly prompt: Prompt
   readonly schema: Readonly<Record<string, unknown>>
-  readonly form: Form
+  readonly form: JsonForm
 }
 
 export interface WireRequest {
@@ -20,19 +20,19 @@ export interface WireRequest {
 }
 
 /** The response of a provider with status 200. */
-export interface Reply {
+export interface ProviderReply {
   readonly ending: 'complete' | 'truncated' | 'refused'
   /** JSON text or an object; null for a response without an answer in the provider's shape. */
   readonly answer: string | Readonly<Record<string, unknown>> | null
   /** Null if missing or invalid. */
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
 }
 
 /** The requests and responses of a provider. Pure. */
 export interface WireFormat {
-  request(question: Question): WireRequest
+  request(question: ProviderQuestion): WireRequest
   /** Never throws, whatever the body. */
-  read(body: unknown): Reply
+  read(body: unknown): ProviderReply
 }
 
 export const wireOf = ({ provider }: Judge): WireFormat =>

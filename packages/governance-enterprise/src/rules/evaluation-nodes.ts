@@ -1,4 +1,4 @@
-import type { Facts } from './facts.ts'
+import type { ConditionFacts } from './facts.ts'
 
 /** The result of a failed evaluation. */
 export const FAILED = Symbol('failed')
@@ -8,15 +8,15 @@ export const FAILED = Symbol('failed')
  * boolean is required. An object, not a closure: a closure needs two memory accesses, for the
  * function and its scope.
  */
-export interface Part {
-  of(facts: Facts): unknown
+export interface EvaluationNode {
+  of(facts: ConditionFacts): unknown
 }
 
 /** A literal of a condition that is a JSON scalar. */
 export type Literal = string | number | boolean
 
 /** Compares two numbers, texts or booleans. */
-export type Order = (a: number, b: number) => boolean
+export type Comparison = (a: number, b: number) => boolean
 
 type Rec = Readonly<Record<string, unknown>>
 
@@ -35,7 +35,7 @@ export function memberOf(record: Rec, name: string): unknown {
 }
 
 /** A literal. */
-export class Constant implements Part {
+export class Constant implements EvaluationNode {
   readonly #value: Literal
 
   constructor(value: Literal) {
@@ -48,35 +48,35 @@ export class Constant implements Part {
 }
 
 /** The request's value of a variable. */
-export class Variable implements Part {
+export class Variable implements EvaluationNode {
   readonly #name: string
 
   constructor(name: string) {
     this.#name = name
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     return facts.values[this.#name] ?? FAILED
   }
 }
 
 /** `record.name`. */
-export const selected = (record: Part, name: string): Part =>
+export const selected = (record: EvaluationNode, name: string): EvaluationNode =>
   isInherited(name)
-    ? new One(record, (found) => (isRecord(found) ? memberOf(found, name) : FAILED))
+    ? new UnaryPredicate(record, (found) => (isRecord(found) ? memberOf(found, name) : FAILED))
     : new Selected(record, name)
 
 /** A member whose name is never inherited. */
-class Selected implements Part {
-  readonly #record: Part
+class Selected implements EvaluationNode {
+  readonly #record: EvaluationNode
   readonly #name: string
 
-  constructor(record: Part, name: string) {
+  constructor(record: EvaluationNode, name: string) {
     this.#record = record
     this.#name = name
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const record = this.#record.of(facts)
     return typeof record === 'object' && record !== null
       ? ((record as Rec)[this.#name] ?? FAILED)
@@ -85,79 +85,79 @@ class Selected implements Part {
 }
 
 /** `has(record.name)`. */
-export class Tested implements Part {
-  readonly #record: Part
-  readonly #member: Part
+export class HasTest implements EvaluationNode {
+  readonly #record: EvaluationNode
+  readonly #member: EvaluationNode
 
-  constructor(record: Part, name: string) {
+  constructor(record: EvaluationNode, name: string) {
     this.#record = record
     this.#member = selected(record, name)
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     return this.#record.of(facts) === FAILED ? FAILED : this.#member.of(facts) !== FAILED
   }
 }
 
 /** A predicate of one value. */
-export class One implements Part {
-  readonly #part: Part
+export class UnaryPredicate implements EvaluationNode {
+  readonly #part: EvaluationNode
   readonly #judge: (value: unknown) => unknown
 
-  constructor(part: Part, judge: (value: unknown) => unknown) {
+  constructor(part: EvaluationNode, judge: (value: unknown) => unknown) {
     this.#part = part
     this.#judge = judge
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const value = this.#part.of(facts)
     return value === FAILED ? FAILED : this.#judge(value)
   }
 }
 
 /** A predicate of two values. */
-export class Both implements Part {
-  readonly #a: Part
-  readonly #b: Part
+export class BinaryPredicate implements EvaluationNode {
+  readonly #a: EvaluationNode
+  readonly #b: EvaluationNode
   readonly #judge: (x: unknown, y: unknown) => unknown
 
-  constructor(a: Part, b: Part, judge: (x: unknown, y: unknown) => unknown) {
+  constructor(a: EvaluationNode, b: EvaluationNode, judge: (x: unknown, y: unknown) => unknown) {
     this.#a = a
     this.#b = b
     this.#judge = judge
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const x = this.#a.of(facts)
     const y = this.#b.of(facts)
     return x === FAILED || y === FAILED ? FAILED : this.#judge(x, y)
   }
 }
 
-/** `!value`, for `One`. */
+/** `!value`, for `UnaryPredicate`. */
 export const negated = (value: unknown): unknown => (typeof value === 'boolean' ? !value : FAILED)
 
-/** A comparison of two values of one type, for `Both`. */
+/** A comparison of two values of one type, for `BinaryPredicate`. */
 export const ordered =
-  (order: Order) =>
+  (order: Comparison) =>
   (x: unknown, y: unknown): unknown => {
     const kind = typeof x
     return kind === typeof y && kind !== 'object' ? order(x as never, y as never) : FAILED
   }
 
 /** `ordered` with a literal on the right, the usual case. */
-export class Limited implements Part {
-  readonly #part: Part
+export class LiteralComparison implements EvaluationNode {
+  readonly #part: EvaluationNode
   readonly #limit: Literal
-  readonly #order: Order
+  readonly #order: Comparison
 
-  constructor(part: Part, limit: Literal, order: Order) {
+  constructor(part: EvaluationNode, limit: Literal, order: Comparison) {
     this.#part = part
     this.#limit = limit
     this.#order = order
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const value = this.#part.of(facts)
     const limit = this.#limit
     return typeof value === typeof limit ? this.#order(value as never, limit as never) : FAILED
@@ -165,36 +165,36 @@ export class Limited implements Part {
 }
 
 /** Equality or inequality with a literal. */
-export class Equal implements Part {
-  readonly #part: Part
+export class LiteralEquality implements EvaluationNode {
+  readonly #part: EvaluationNode
   readonly #literal: Literal
   readonly #wanted: boolean
 
-  constructor(part: Part, literal: Literal, wanted: boolean) {
+  constructor(part: EvaluationNode, literal: Literal, wanted: boolean) {
     this.#part = part
     this.#literal = literal
     this.#wanted = wanted
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const value = this.#part.of(facts)
     return value === FAILED ? FAILED : (value === this.#literal) === this.#wanted
   }
 }
 
 /** `&&` and `||`: one operand that determines the result suffices, even if the other fails. */
-export class Logical implements Part {
-  readonly #a: Part
-  readonly #b: Part
+export class LogicalOperator implements EvaluationNode {
+  readonly #a: EvaluationNode
+  readonly #b: EvaluationNode
   readonly #settling: boolean
 
-  constructor(a: Part, b: Part, settling: boolean) {
+  constructor(a: EvaluationNode, b: EvaluationNode, settling: boolean) {
     this.#a = a
     this.#b = b
     this.#settling = settling
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const settling = this.#settling
     const x = this.#a.of(facts)
     if (x === settling) return settling
@@ -205,18 +205,18 @@ export class Logical implements Part {
 }
 
 /** `condition ? yes : no`. */
-export class Chosen implements Part {
-  readonly #condition: Part
-  readonly #yes: Part
-  readonly #no: Part
+export class ConditionalOperator implements EvaluationNode {
+  readonly #condition: EvaluationNode
+  readonly #yes: EvaluationNode
+  readonly #no: EvaluationNode
 
-  constructor(condition: Part, yes: Part, no: Part) {
+  constructor(condition: EvaluationNode, yes: EvaluationNode, no: EvaluationNode) {
     this.#condition = condition
     this.#yes = yes
     this.#no = no
   }
 
-  of(facts: Facts): unknown {
+  of(facts: ConditionFacts): unknown {
     const value = this.#condition.of(facts)
     return typeof value === 'boolean' ? (value ? this.#yes : this.#no).of(facts) : FAILED
   }

@@ -1,5 +1,5 @@
 /** Limits the running attempts of this process, in total and per organization. */
-export class Turns {
+export class AttemptLimits {
   readonly #total: number
   readonly #each: number
   readonly #byOrg = new Map<string, number>()

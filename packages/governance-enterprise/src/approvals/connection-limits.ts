@@ -1,7 +1,7 @@
 import { fail } from '@remit/core'
 
 /** Limits waiting requests and open streams, in total and per key. */
-export class Places {
+export class ConnectionLimits {
   readonly #perKey: number
   readonly #total: number
   readonly #byKey = new Map<string, number>()

@@ -10,16 +10,16 @@ type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
 const LOOK_MS = 5_000
 
 /** The waiters of an organization by request. */
-interface Room {
+interface Waiters {
   readonly waiting: Map<string, Set<() => void>>
   looking: boolean
   again: boolean
 }
 
 /** Requests with waiting callers. One query serves all waiters of an organization. */
-export class Waits {
+export class DecisionWaiters {
   readonly #deps: WaitDeps
-  readonly #rooms = new Map<string, Room>()
+  readonly #rooms = new Map<string, Waiters>()
   #stop: (() => void) | null = null
 
   constructor(deps: WaitDeps) {
@@ -65,7 +65,7 @@ export class Waits {
       for (const wakers of waiting.values()) for (const wake of wakers) wake()
   }
 
-  #enter(orgId: string): Room {
+  #enter(orgId: string): Waiters {
     const room = this.#rooms.get(orgId) ?? { waiting: new Map(), looking: false, again: false }
     this.#rooms.set(orgId, room)
     return room
@@ -89,7 +89,7 @@ export class Waits {
     }
   }
 
-  async #wake(orgId: string, { waiting }: Room): Promise<void> {
+  async #wake(orgId: string, { waiting }: Waiters): Promise<void> {
     const ids = [...waiting.keys()]
     const found = await on<Tables>(this.#deps.db)
       .selectFrom('approval_request')

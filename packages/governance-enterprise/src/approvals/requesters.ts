@@ -2,7 +2,7 @@ import type { Ask } from '@remit/core'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 /** A key that requested an approval, and its person. */
-export interface Asker {
+export interface ApprovalRequester {
   readonly key_id: string
   readonly person: string | null
 }
@@ -11,22 +11,22 @@ export interface Asker {
  * All keys that requested the approval: the first, and those that repeated the request while it was
  * pending.
  */
-export const askersOf = (row: ApprovalRequestRow): Asker[] => [
+export const requestersOf = (row: ApprovalRequestRow): ApprovalRequester[] => [
   ...(row.requester_type === 'key'
     ? [{ key_id: row.requester_id, person: row.requester_person }]
     : []),
-  ...(JSON.parse(row.further_askers) as Asker[]),
+  ...(JSON.parse(row.further_askers) as ApprovalRequester[]),
 ]
 
 /** The requesting key; null for an agent's own credential, which cannot decide. */
-export const askerOf = ({ caller }: Pick<Ask, 'caller'>): Asker | null =>
+export const requesterOf = ({ caller }: Pick<Ask, 'caller'>): ApprovalRequester | null =>
   caller?.principal.type === 'key'
     ? { key_id: caller.principal.id, person: caller.principal.person }
     : null
 
 /** The request with another requesting key; null if it already has it. */
-export function withAsker(row: ApprovalRequestRow, asker: Asker | null): ApprovalRequestRow | null {
-  if (asker === null || askersOf(row).some(({ key_id: id }) => id === asker.key_id)) return null
-  const further = [...(JSON.parse(row.further_askers) as Asker[]), asker]
+export function withRequester(row: ApprovalRequestRow, asker: ApprovalRequester | null): ApprovalRequestRow | null {
+  if (asker === null || requestersOf(row).some(({ key_id: id }) => id === asker.key_id)) return null
+  const further = [...(JSON.parse(row.further_askers) as ApprovalRequester[]), asker]
   return { ...row, further_askers: JSON.stringify(further) }
 }

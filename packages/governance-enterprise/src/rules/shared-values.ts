@@ -6,7 +6,7 @@ const MAX_KEY_LENGTH = 1_000
  * dominates a decision. Long values rarely repeat and are not shared, so that callers cannot fill
  * the memory.
  */
-export class Pool<T> {
+export class SharedValues<T> {
   readonly #kept = new Map<string, T>()
 
   get(key: string, make: () => T): T {
@@ -21,18 +21,18 @@ export class Pool<T> {
   }
 }
 
-const texts = new Pool<string>()
+const texts = new SharedValues<string>()
 
 /** The shared copy of a text. */
 export const shared = (text: string): string => texts.get(text, () => text)
 
-const lists = new Pool<readonly string[]>()
+const lists = new SharedValues<readonly string[]>()
 
 /** The shared copy of a list. */
 export const sharedList = (list: readonly string[]): readonly string[] =>
   lists.get(JSON.stringify(list), () => Object.freeze(list.map(shared)))
 
-const sets = new Pool<ReadonlySet<string>>()
+const sets = new SharedValues<ReadonlySet<string>>()
 
 /** The shared copy of a set of texts. */
 export const sharedSet = (set: ReadonlySet<string>): ReadonlySet<string> =>

@@ -3,7 +3,7 @@ import type { Expr } from './syntax.ts'
 type Comparison = { readonly name: string; readonly operator: string }
 
 /** Collects the members of `context` that a condition reads, while it is checked. */
-export class Reading {
+export class ContextReads {
   readonly #members = new Set<string>()
   readonly #guarded = new Set<string>()
   readonly #compared: Comparison[] = []

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Pool, sharedList, sharedSet } from './pool.ts'
+import { SharedValues, sharedList, sharedSet } from './shared-values.ts'
 
 it('makes one copy of what is the same', () => {
   expect(sharedList(['a', 'b'])).toBe(sharedList(['a', 'b']))
@@ -10,7 +10,7 @@ it('makes one copy of what is the same', () => {
 })
 
 it('keeps nothing under a long key', () => {
-  const pool = new Pool<object>()
+  const pool = new SharedValues<object>()
   const made = (key: string) => pool.get(key, () => ({}))
 
   expect(made('k'.repeat(1_000))).toBe(made('k'.repeat(1_000)))
@@ -18,7 +18,7 @@ it('keeps nothing under a long key', () => {
 })
 
 it('begins anew before it grows beyond its bound', () => {
-  const pool = new Pool<object>()
+  const pool = new SharedValues<object>()
   const first = pool.get('0', () => ({}))
   for (let i = 1; i < 10_000; i++) pool.get(`${i}`, () => ({}))
 
