@@ -1,6 +1,6 @@
 import { fail, OPERATOR } from '@remit/core'
 import type { Compliance, Deps } from '@remit/core'
-import { askForReport } from './report/ask.ts'
+import { requestReport } from './report/request-report.ts'
 import { renderingOf } from './report/formats.ts'
 import { Generator } from './report/generator.ts'
 import { storedOf } from './report/stored.ts'
@@ -23,7 +23,7 @@ export const operatorOf = (deps: Deps, jobs: Jobs): Compliance => ({
     }
     const generator = new Generator(deps, told)
     const asking = { ...deps, generator, patienceMs: PATIENCE_MS }
-    const stored = storedOf(await askForReport(asking, { orgId, caller: null }, request, null))
+    const stored = storedOf(await requestReport(asking, { orgId, caller: null }, request, null))
     if (!stored) throw fail('report_not_ready')
     return { report: stored.report, text: renderingOf(stored, query).text }
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createFold, questionOf } from '../src/facts/index.ts'
-import type { FactFold, Facts } from '../src/facts/index.ts'
-import { SOUND } from '../src/facts/outside.ts'
+import { createFold, reportQueryOf } from '../src/facts/index.ts'
+import type { FactFold, PeriodFacts } from '../src/facts/index.ts'
+import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { ms, rowsOf } from './support/by-hand.ts'
 import { goodLedger } from './support/good-ledger.ts'
 
@@ -15,16 +15,16 @@ const isState = ({ kind }: { readonly kind: string }): boolean =>
   )
 
 /** The facts when everything before a time was pruned, with what was carried over. */
-function factsAfter(cut: string): Facts {
-  const fold = createFold(questionOf(PERIOD))
+function factsAfter(cut: string): PeriodFacts {
+  const fold = createFold(reportQueryOf(PERIOD))
   const isGone = ({ recorded_at }: { readonly recorded_at: string }) => ms(recorded_at) < ms(cut)
   for (const row of ROWS) if (isGone(row) && isState(row)) fold.carry(row)
   for (const row of ROWS) if (!isGone(row)) fold.entry(row)
-  return fold.end({ chain: SOUND, reports: [] })
+  return fold.end({ chain: VALID_CHAIN, reports: [] })
 }
 
 /** The checks that are independent of the extent of the record. */
-const outcomes = ({ checks }: Facts) =>
+const outcomes = ({ checks }: PeriodFacts) =>
   checks
     .filter(({ check }) => !check.startsWith('LED-'))
     .map(({ check, ok, value }) => [check, ok, value])
@@ -49,10 +49,10 @@ describe('a ledger whose beginning was pruned', () => {
       after('2026-03-01', 'key.created'),
     ])
     const silence = (read: (fold: FactFold) => void) => {
-      const fold = createFold(questionOf(PERIOD))
+      const fold = createFold(reportQueryOf(PERIOD))
       read(fold)
       for (const row of rows) fold.entry(row)
-      const { checks } = fold.end({ chain: SOUND, reports: [] })
+      const { checks } = fold.end({ chain: VALID_CHAIN, reports: [] })
       return checks.find(({ check }) => check === 'LED-3')
     }
 
@@ -64,9 +64,9 @@ describe('a ledger whose beginning was pruned', () => {
   })
 
   it('counts what was carried for nothing but what stands, and for who looks back', () => {
-    const fold = createFold(questionOf({ ...PERIOD, from: ms('2025-01-01') }))
+    const fold = createFold(reportQueryOf({ ...PERIOD, from: ms('2025-01-01') }))
     for (const row of ROWS) fold.carry(row)
-    const { ledger, metrics, evidence } = fold.end({ chain: SOUND, reports: [] })
+    const { ledger, metrics, evidence } = fold.end({ chain: VALID_CHAIN, reports: [] })
 
     expect(ledger).toMatchObject({ entries: 0, firstSeq: null, byKind: {} })
     expect(metrics.find(({ id }) => id === 'M01')).toMatchObject({ population: 0 })
@@ -77,7 +77,7 @@ describe('a ledger whose beginning was pruned', () => {
   })
 
   it('knows nothing of what was carried from the end of the period or later', () => {
-    const fold = createFold(questionOf({ ...PERIOD, to: ms('2025-06-01') }))
+    const fold = createFold(reportQueryOf({ ...PERIOD, to: ms('2025-06-01') }))
     for (const row of ROWS.filter(isState)) fold.carry(row)
 
     expect(fold.state.organization).toBeNull()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFold, questionOf, SeqGatherer } from '../src/facts/index.ts'
-import type { Facts } from '../src/facts/index.ts'
+import { createFold, reportQueryOf, SeqGatherer } from '../src/facts/index.ts'
+import type { PeriodFacts } from '../src/facts/index.ts'
 import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import { ms, rowsOf } from './support/by-hand.ts'
 import type { Said } from './support/by-hand.ts'
@@ -86,13 +86,13 @@ describe('all entries behind', () => {
     said: readonly Said[],
     of:
       | { readonly check: string }
-      | { readonly kinds: readonly Facts['evidence'][number]['kind'][] },
+      | { readonly kinds: readonly PeriodFacts['evidence'][number]['kind'][] },
   ): number[] {
     const seqs: number[] = []
     for (;;) {
       const into = new SeqGatherer(seqs.at(-1) ?? null, 60)
       const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: TO }
-      const fold = createFold(questionOf(period), { collect: { ...of, into } })
+      const fold = createFold(reportQueryOf(period), { collect: { ...of, into } })
       for (const row of rows(said)) fold.entry(row)
       fold.end({ chain: GOOD_CHAIN, reports: [GOOD_REPORT] })
       seqs.push(...into.run.seqs)

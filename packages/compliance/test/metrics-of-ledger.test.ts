@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SOUND } from '../src/facts/outside.ts'
+import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { ms } from './support/by-hand.ts'
 import { at, check, factsOf, metric, value } from './support/facts.ts'
 import { organization } from './support/entries.ts'
@@ -69,7 +69,7 @@ describe('the ledger', () => {
     const keptFrom = (time: number) =>
       factsOf(
         [at('2026-02-15', 'ledger.heartbeat')],
-        { chain: { ...SOUND, keptFrom: time }, reports: [] },
+        { chain: { ...VALID_CHAIN, keptFrom: time }, reports: [] },
         100,
       )
 
@@ -110,7 +110,7 @@ describe('the ledger', () => {
 
   it('M02 to M04, M08, M49 are what the verification found', () => {
     const chain = {
-      ...SOUND,
+      ...VALID_CHAIN,
       firstBadSeq: 3,
       gaps: 2,
       regressions: 1,

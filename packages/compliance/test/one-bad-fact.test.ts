@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CATALOGUES, CHECKS } from '../src/catalogue/catalogue.ts'
 import type { Catalogue } from '../src/catalogue/definitions.ts'
 import { contentOf } from '../src/report/document.ts'
-import type { Facts } from '../src/facts/index.ts'
+import type { PeriodFacts } from '../src/facts/index.ts'
 import { ALONG, BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import type { Given } from './support/bad-facts.ts'
 import { factsOf } from './support/facts.ts'
@@ -11,16 +11,16 @@ import { goodLedger } from './support/good-ledger.ts'
 
 const GOOD: Given = { said: goodLedger(), chain: GOOD_CHAIN, report: GOOD_REPORT }
 
-const reportOn = ({ said, chain, report }: Given): Facts =>
+const reportOn = ({ said, chain, report }: Given): PeriodFacts =>
   factsOf(said, { chain, reports: [report] })
 
 /** The controls of a framework by their status, whatever its categories. */
-const statuses = ({ framework, ...rest }: Catalogue, facts: Facts) => {
+const statuses = ({ framework, ...rest }: Catalogue, facts: PeriodFacts) => {
   const scope = { categories: Object.keys(framework.groups ?? {}), role: null }
   return contentOf({ framework, ...rest }, scope, facts).controls
 }
 
-const failed = (facts: Facts): string[] =>
+const failed = (facts: PeriodFacts): string[] =>
   facts.checks.filter(({ ok, population }) => population > 0 && !ok).map(({ check }) => check)
 
 /** A broken ledger is about every control that is computed. */

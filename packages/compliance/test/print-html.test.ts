@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Figure, ReadyReport } from '@remit/contract'
 import { afterEach, describe, expect, test } from 'vitest'
-import { html, outside } from '../src/print/html/markup.ts'
+import { html, isolated } from '../src/print/html/markup.ts'
 import { pageOf } from '../src/print/html/page.ts'
 import { periodText } from '../src/print/moments.ts'
 import { figureText } from '../src/print/figures.ts'
@@ -172,7 +172,7 @@ describe('names from outside', () => {
 
     expect(text).toContain('<bdi>שלום</bdi>')
     expect(body).not.toContain('שלום')
-    expect(outside('<שלום>').text).toBe('<bdi>&lt;שלום&gt;</bdi>')
+    expect(isolated('<שלום>').text).toBe('<bdi>&lt;שלום&gt;</bdi>')
   })
 
   test('a template escapes everything but markup', () => {

@@ -2,7 +2,7 @@ import { fail, isoTime } from '@remit/core'
 import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { HOLD_MS } from '../src/report/generator.ts'
+import { LEASE_MS } from '../src/report/generator.ts'
 import type { Jobs } from '../src/jobs/jobs.ts'
 import { createPlayed, createReports, QUARTER } from './support/reports.ts'
 import type { ReportsApi, ReportsOptions } from './support/reports.ts'
@@ -106,7 +106,7 @@ describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
     expect((await other.refusal('createReport', changed)).code).toBe('idempotency_mismatch')
     expect((await other.ok('createReport', { body, headers })).id).toBe(id)
 
-    begun.clock.advance(HOLD_MS + 1)
+    begun.clock.advance(LEASE_MS + 1)
     await again.generator.sweep()
     await begun.remit.db.deleteFrom('idempotency_key').execute()
     const ready = await other.call('createReport', { body, headers })

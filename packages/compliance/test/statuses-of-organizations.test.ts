@@ -1,7 +1,7 @@
 import type { Framework, ReportContent } from '@remit/contract'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, catalogue } from '../src/catalogue/catalogue.ts'
-import { SOUND } from '../src/facts/outside.ts'
+import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { contentOf } from '../src/report/document.ts'
 import type { Said } from './support/by-hand.ts'
 import {
@@ -17,7 +17,7 @@ import { factsOf } from './support/facts.ts'
 import { goodLedger } from './support/good-ledger.ts'
 
 const FRAMEWORKS = [...CATALOGUES.keys()]
-const SOUND_CHAIN = { chain: { ...SOUND, checkpoints: 3 }, reports: [] }
+const SOUND_CHAIN = { chain: { ...VALID_CHAIN, checkpoints: 3 }, reports: [] }
 
 /** The content of a report on the first quarter of an organization with these entries. */
 function contentFor(framework: Framework, said: readonly Said[]): ReportContent {

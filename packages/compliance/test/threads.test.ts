@@ -4,7 +4,7 @@ import { createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
-import { questionOf } from '../src/facts/index.ts'
+import { reportQueryOf } from '../src/facts/index.ts'
 import { readSnapshot } from '../src/worker/snapshot.ts'
 import { LocalRunner, ThreadRunner } from '../src/worker/runner.ts'
 import type { Task } from '../src/jobs/messages.ts'
@@ -27,7 +27,7 @@ describe.each(DIALECTS)('a thread that reads %s', (dialect) => {
   test('finds the same as the event loop', async () => {
     const thread = new ThreadRunner(remit.url)
     const to = Date.now()
-    const question = questionOf({ orgId, from: to - 86_400_000, to })
+    const question = reportQueryOf({ orgId, from: to - 86_400_000, to })
     const tasks: Task[] = [verify(), { kind: 'report', orgId, trust, question }]
     for (const task of tasks) {
       const [there, here] = [

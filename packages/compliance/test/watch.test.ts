@@ -1,7 +1,7 @@
 import { createClock, DIALECTS } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { beat } from '../src/watch/heartbeat.ts'
+import { recordHeartbeat } from '../src/watch/heartbeat.ts'
 import { createWatching } from './support/watching.ts'
 import type { Watching } from './support/watching.ts'
 
@@ -72,7 +72,7 @@ describe.each(DIALECTS)('the watch of an installation on %s', (dialect) => {
   })
 
   test('two processes that both believe to be the one write one heartbeat', async () => {
-    const beats = [one, other, one, other].map(({ remit }) => beat(remit.writer, id))
+    const beats = [one, other, one, other].map(({ remit }) => recordHeartbeat(remit.writer, id))
 
     expect((await Promise.all(beats)).filter(Boolean)).toHaveLength(1)
     expect(await heartbeats()).toEqual(['2026-11-20'])

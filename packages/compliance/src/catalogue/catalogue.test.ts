@@ -3,7 +3,7 @@ import { Failure } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { CATALOGUES, CHECKS, EVIDENCE_KINDS, METRICS } from './catalogue.ts'
 import { isKindInPlan } from '../facts/plan.ts'
-import { categoryOf, controlsIn, scopeOf, scopeStatement } from './scope.ts'
+import { categoryOf, controlsIn, scopeOf, scopeStatement } from './report-scope.ts'
 
 const COUNTS = {
   soc2: { automated: 2, partial: 19, manual: 40 },

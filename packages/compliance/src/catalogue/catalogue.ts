@@ -6,7 +6,7 @@ import type {
   Catalogue,
   CheckDefinition,
   Control,
-  EvidenceKind,
+  EvidenceKindDefinition,
   FrameworkDefinition,
   MetricDefinition,
 } from './definitions.ts'
@@ -21,7 +21,7 @@ const byId = <T extends { readonly id: string }>(rows: readonly T[]): ReadonlyMa
 /** The checks, metrics and evidence kinds by id, each in file order. */
 export const CHECKS = byId(read('checks') as readonly CheckDefinition[])
 export const METRICS = byId(read('metrics') as readonly MetricDefinition[])
-export const EVIDENCE_KINDS = byId(read('evidence-kinds') as readonly EvidenceKind[])
+export const EVIDENCE_KINDS = byId(read('evidence-kinds') as readonly EvidenceKindDefinition[])
 
 const FILES: Readonly<Record<FrameworkId, string>> = {
   soc2: 'soc2',

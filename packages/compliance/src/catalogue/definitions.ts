@@ -1,5 +1,5 @@
 import type { Framework as FrameworkId, FrameworkRole, Severity } from '@remit/contract'
-import type { EvidenceKind as KindName } from '../facts/index.ts'
+import type { EvidenceKindDefinition as KindName } from '../facts/index.ts'
 
 /** A criterion, provision or subcategory, paraphrased. */
 export interface Control {
@@ -20,7 +20,7 @@ export interface Control {
 type ControlsByFramework = Readonly<Record<FrameworkId, readonly string[]>>
 
 /** The minimum data that a check needs to pass. */
-export interface Least {
+export interface MinimumData {
   readonly population: number
   /** The counted cases, as a noun. */
   readonly of: string
@@ -41,7 +41,7 @@ export interface CheckDefinition {
   readonly passes_when: string
   readonly severity: Severity
   /** The minimum number of cases and days; below it, the result is `too_small` or `too_young`. */
-  readonly least: Least
+  readonly least: MinimumData
   /** True if a pass is evidence for a control; otherwise only a failure counts. */
   readonly carries: boolean
   /** Text with `{parameters}`; `{n|one|many}` is a number with its singular or plural noun. */
@@ -63,7 +63,7 @@ export interface MetricDefinition {
  * A kind of evidence: the entries it reads, the state it shows at the end, and the entries that
  * count as operation.
  */
-export interface EvidenceKind {
+export interface EvidenceKindDefinition {
   readonly id: string
   readonly title: string
   /** Entry kinds; `policy.*` matches a prefix, `*` everything. */

@@ -4,8 +4,8 @@ import type { DecisionFacts, Matched, RecordedSpend, RecordedWindow } from './de
 import type { FactEntry, FactRow } from './entry.ts'
 import type { Interner } from './interner.ts'
 import { actorIn, dataIn, parsePayload } from './lazy-entry.ts'
-import type { Recorded } from './read.ts'
-import { Scan } from './scan.ts'
+import type { RecordedJson } from './recorded-json.ts'
+import { JsonScanner } from './scan.ts'
 
 const A = 97
 const C = 99
@@ -37,7 +37,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
   readonly #text: string
   #contextAt = -1
   #matchedAt = -1
-  #payload: Recorded | null | undefined
+  #payload: RecordedJson | null | undefined
 
   private constructor(row: FactRow, time: number, text: string) {
     this.seq = row.seq
@@ -51,7 +51,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     const { payload } = row
     if (payload === null) return null
     const entry = new DecisionEntry(row, time, payload)
-    const scan = new Scan(payload)
+    const scan = new JsonScanner(payload)
     entry.#scan(scan)
     if (scan.failed || scan.at !== payload.length) return null
     if (entry.agent_id !== null) entry.agent_id = names.of(entry.agent_id)
@@ -67,18 +67,18 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     return actorIn(this.#parsed)
   }
 
-  get data(): Recorded {
+  get data(): RecordedJson {
     return dataIn(this.#parsed)
   }
 
-  get #parsed(): Recorded | null {
+  get #parsed(): RecordedJson | null {
     if (this.#payload === undefined) this.#payload = parsePayload(this.#text)
     return this.#payload
   }
 
   contextText(name: string): string | null {
     if (this.#contextAt === -1) return null
-    const scan = new Scan(this.#text, this.#contextAt)
+    const scan = new JsonScanner(this.#text, this.#contextAt)
     scan.expect('{')
     for (let member = scan.name(); member !== null; member = scan.name()) {
       if (member !== name) scan.skip()
@@ -89,7 +89,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
 
   get matched(): readonly Matched[] {
     if (this.#matchedAt === -1 || this.matches === 0) return []
-    const scan = new Scan(this.#text, this.#matchedAt)
+    const scan = new JsonScanner(this.#text, this.#matchedAt)
     const matched: Matched[] = []
     scan.expect('[')
     do matched.push(scanMatch(scan))
@@ -98,7 +98,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
   }
 
   /** Counts the matches and checks whether one of them governs. */
-  #scanMatches(scan: Scan): void {
+  #scanMatches(scan: JsonScanner): void {
     this.matches = 0
     scan.expect('[')
     if (scan.takes(']')) return
@@ -114,7 +114,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
     scan.expect(']')
   }
 
-  #scan(scan: Scan): void {
+  #scan(scan: JsonScanner): void {
     scan.expect('{"action":')
     this.action = scan.textOrNull()
     scan.expect(',"actor":')
@@ -136,7 +136,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
   }
 
   /** The first letter of a name avoids most comparisons. */
-  #scanMember(scan: Scan): void {
+  #scanMember(scan: JsonScanner): void {
     const letter = scan.char(1)
     if (letter === C) {
       if (scan.takes('"context":')) {
@@ -178,7 +178,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
 }
 
 /** Reads the next match of a list, up to and including its kind. */
-function scanMatch(scan: Scan): Matched {
+function scanMatch(scan: JsonScanner): Matched {
   scan.expect('{"id":')
   const id = scan.string()
   scan.expect(',"kind":')
@@ -190,7 +190,7 @@ function scanMatch(scan: Scan): Matched {
 const versionOf = (version: number): number | null =>
   Number.isSafeInteger(version) ? version : null
 
-function scanApproval(scan: Scan): DecisionFacts['approval'] {
+function scanApproval(scan: JsonScanner): DecisionFacts['approval'] {
   scan.expect('{"id":')
   const id = scan.string()
   scan.expect(',"status":')
@@ -199,7 +199,7 @@ function scanApproval(scan: Scan): DecisionFacts['approval'] {
   return { id, status }
 }
 
-function scanHold(scan: Scan): number {
+function scanHold(scan: JsonScanner): number {
   scan.expect('{"expires_at":')
   scan.skip()
   scan.expect(',"usd":')
@@ -208,7 +208,7 @@ function scanHold(scan: Scan): number {
   return micro
 }
 
-function scanSpend(scan: Scan): RecordedSpend {
+function scanSpend(scan: JsonScanner): RecordedSpend {
   scan.expect('{"amount_usd":')
   const amountMicro = scan.takes('null') ? null : scan.micro()
   scan.expect(',"daily":')
@@ -219,7 +219,7 @@ function scanSpend(scan: Scan): RecordedSpend {
   return { amountMicro, daily, monthly }
 }
 
-function scanWindow(scan: Scan): RecordedWindow | null {
+function scanWindow(scan: JsonScanner): RecordedWindow | null {
   if (scan.takes('null')) return null
   scan.expect('{"limit_usd":')
   const limitMicro = scan.micro()

@@ -1,11 +1,11 @@
 import { authorOf } from './changes/administrative.ts'
 import type { FactRow } from './entry.ts'
-import type { EntryNote, Facts } from './facts.ts'
+import type { EntryNote, PeriodFacts } from './facts.ts'
 import { LazyEntry } from './lazy-entry.ts'
 import type { State } from './state/state.ts'
 
 /** The sequence numbers that a report on these facts prints, in order. */
-export function seqsIn({ checks, evidence }: Pick<Facts, 'checks' | 'evidence'>): number[] {
+export function seqsIn({ checks, evidence }: Pick<PeriodFacts, 'checks' | 'evidence'>): number[] {
   const seqs = new Set<number>()
   for (const { failures } of checks)
     for (const { seqs: behind, fixedBy } of failures) {

@@ -3,24 +3,24 @@ import type { FactEntry } from './entry.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
 import { isNamed } from './approvals/votes.ts'
-import { numberIn, recordIn, recordsIn } from './read.ts'
+import { numberIn, recordIn, recordsIn } from './recorded-json.ts'
 import { inForceFor } from './rules/for-decision.ts'
 import { amountOf, hasCap } from './spend/amount.ts'
 import { approvalOf, voteOf } from './state/approvals.ts'
 import { ByAgent } from './state/by-agent.ts'
 import { isLive } from './state/credentials.ts'
-import type { Kept } from './state/fold.ts'
+import type { RecordedObject } from './state/reducer.ts'
 import { isOpen } from './state/permissions.ts'
 import type { State } from './state/state.ts'
 import { INTERVENING, interventionOf } from './stops/intervention.ts'
 
 /** The source of one kind of evidence. */
-export interface Source {
+export interface EvidenceSource {
   /** Entry kinds that are evidence; `counts` can exclude some entries. */
   readonly reads: readonly string[]
   readonly counts?: (entry: FactEntry, state: State) => boolean
   /** Objects that existed when the period began; the entries that record them are evidence too. */
-  readonly standing?: (state: State, from: number) => Iterable<Kept>
+  readonly standing?: (state: State, from: number) => Iterable<RecordedObject>
   /** Entry kinds that can show operation, if they differ from `reads`. */
   readonly worksIn?: readonly string[]
   /** Returns whether an entry of the period shows operation; by default every counted entry does. */
@@ -40,7 +40,7 @@ const never = () => false
 const PEOPLE_OR_DECISIONS = [DECIDED, 'approval.voted', 'approval.decided']
 
 /** A rule that governs decisions operates when a decision is evaluated against it. */
-const inForce = (of: 'policies' | 'approvalRules'): Pick<Source, 'worksIn' | 'works'> => ({
+const inForce = (of: 'policies' | 'approvalRules'): Pick<EvidenceSource, 'worksIn' | 'works'> => ({
   worksIn: [DECIDED],
   works: (entry, state) => inForceFor(entry, state)[of] > 0,
 })
@@ -65,9 +65,9 @@ function isCapped({ kind, agent_id: id, decided }: FactEntry, { spendLimits }: S
   return hasCap(spendLimits.get(id)) && amountOf(decided) > 0
 }
 
-const THE_LEDGER: Source = { reads: ['*'], worksIn: PEOPLE_OR_DECISIONS, works: always }
+const THE_LEDGER: EvidenceSource = { reads: ['*'], worksIn: PEOPLE_OR_DECISIONS, works: always }
 
-export const SOURCES: Readonly<Record<EvidenceKind, Source>> = {
+export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = {
   ledger_integrity: THE_LEDGER,
   ledger_continuity: THE_LEDGER,
   // The age of the oldest decision is computed separately.

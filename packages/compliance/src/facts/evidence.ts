@@ -1,14 +1,14 @@
 import type { FactEntry } from './entry.ts'
 import { EVIDENCE_KINDS } from './evidence-kinds.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
-import { SOURCES } from './evidence-sources.ts'
-import type { Source } from './evidence-sources.ts'
+import { EVIDENCE_SOURCES } from './evidence-sources.ts'
+import type { EvidenceSource } from './evidence-sources.ts'
 import { coversKind } from './kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
-import { DAY } from './question.ts'
-import type { Question } from './question.ts'
+import { DAY } from './report-query.ts'
+import type { ReportQuery } from './report-query.ts'
 import type { SeqGatherer } from './seq-run.ts'
-import { Sample } from './seqs.ts'
+import { SeqSample } from './seqs.ts'
 import type { State } from './state/state.ts'
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
@@ -31,43 +31,43 @@ export interface Evidence {
 
 interface Gathered {
   readonly kind: EvidenceKind
-  readonly source: Source
-  readonly sample: Sample
+  readonly source: EvidenceSource
+  readonly sample: SeqSample
   readonly into: SeqGatherer | null
   isAtWork: boolean
 }
 
 /** The use of entries of one kind. */
-export interface Looks {
+export interface EvidenceUse {
   readonly counts: readonly Gathered[]
   readonly works: readonly Gathered[]
 }
 
 /** Gathers the evidence of a period. */
 export class EvidenceMeter {
-  readonly #question: Question
+  readonly #question: ReportQuery
   readonly #gathered: readonly Gathered[]
   #oldestDecision: number | null = null
   #isBegun = false
 
   constructor(
-    question: Question,
+    question: ReportQuery,
     collect: { readonly kinds: readonly EvidenceKind[]; readonly into: SeqGatherer } | null,
   ) {
     this.#question = question
     // All kinds that read the whole ledger share one sample.
-    const ledger = new Sample()
+    const ledger = new SeqSample()
     this.#gathered = EVIDENCE_KINDS.map((kind) => ({
       kind,
-      source: SOURCES[kind],
-      sample: SOURCES[kind].reads.includes('*') ? ledger : new Sample(),
+      source: EVIDENCE_SOURCES[kind],
+      sample: EVIDENCE_SOURCES[kind].reads.includes('*') ? ledger : new SeqSample(),
       into: collect?.kinds.includes(kind) ? collect.into : null,
       isAtWork: false,
     }))
   }
 
   /** Adds an entry, with the state before it. */
-  entry(entry: FactEntry, state: State, inPeriod: boolean, { counts, works }: Looks): void {
+  entry(entry: FactEntry, state: State, inPeriod: boolean, { counts, works }: EvidenceUse): void {
     const { kind, seq } = entry
     if (kind === DECIDED) this.#oldestDecision ??= entry.time
     if (!inPeriod) return
@@ -144,7 +144,7 @@ export class EvidenceMeter {
   }
 
   /** Returns the evidence that reads entries of a kind. */
-  looksFor(kind: string): Looks {
+  looksFor(kind: string): EvidenceUse {
     const reading = (reads: readonly string[]) => reads.some((one) => coversKind(one, kind))
     const counting = this.#gathered.filter(({ source }) => reading(source.reads))
     return {

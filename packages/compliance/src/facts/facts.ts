@@ -1,9 +1,9 @@
 import type { Plan } from '@remit/contract'
 import type { FactRow } from './entry.ts'
 import type { Evidence } from './evidence.ts'
-import type { Metric, Outcome } from './meter.ts'
-import type { Outside } from './outside.ts'
-import type { Question } from './question.ts'
+import type { Metric, CheckOutcome } from './meter.ts'
+import type { ExternalFacts } from './external-facts.ts'
+import type { ReportQuery } from './report-query.ts'
 import type { State } from './state/state.ts'
 
 /** A short description of an entry: its time, agent and author. */
@@ -16,8 +16,8 @@ export interface EntryNote {
 }
 
 /** All facts of a report about a period, as at its end. */
-export interface Facts {
-  readonly question: Question
+export interface PeriodFacts {
+  readonly question: ReportQuery
   readonly organization: {
     readonly id: string
     /** Its id if no entry records a name. */
@@ -44,13 +44,13 @@ export interface Facts {
   }
   /** M01 to M50 and all checks, in the order of their ids and of the catalogue. */
   readonly metrics: readonly Metric[]
-  readonly checks: readonly Outcome[]
+  readonly checks: readonly CheckOutcome[]
   /** All twenty kinds. */
   readonly evidence: readonly Evidence[]
   /** The kept entries that checks and samples refer to. */
   readonly entries: ReadonlyMap<number, EntryNote>
   /** The verification of the chain, supplied from outside. */
-  readonly outside: Outside
+  readonly outside: ExternalFacts
 }
 
 /** One pass over an organization's entries in order, with bounded memory. */
@@ -64,7 +64,7 @@ export interface FactFold {
   /** Adds the next entry; entries at or after the end of the period are ignored. */
   entry(row: FactRow): void
   /** Returns the facts. Call once, after the last entry. */
-  end(outside: Outside): Facts
+  end(outside: ExternalFacts): PeriodFacts
   /** The state after the entries so far. */
   readonly state: State
 }

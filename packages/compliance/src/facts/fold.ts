@@ -1,16 +1,16 @@
 import type { FactRow } from './entry.ts'
 import { EvidenceMeter } from './evidence.ts'
-import type { Looks } from './evidence.ts'
+import type { EvidenceUse } from './evidence.ts'
 import type { EvidenceKind } from './evidence-kinds.ts'
-import type { FactFold, Facts } from './facts.ts'
+import type { FactFold, PeriodFacts } from './facts.ts'
 import { Interner } from './interner.ts'
 import { coversKind } from './kinds.ts'
 import { DECIDED, LazyEntry } from './lazy-entry.ts'
-import type { Meter } from './meter.ts'
+import type { FactMeter } from './meter.ts'
 import { METERS } from './meters.ts'
 import { MomentReader } from './moment.ts'
-import type { Outside } from './outside.ts'
-import type { Question } from './question.ts'
+import type { ExternalFacts } from './external-facts.ts'
+import type { ReportQuery } from './report-query.ts'
 import { DecisionEntry } from './decision-entry.ts'
 import type { SeqGatherer } from './seq-run.ts'
 import { LowestSeqs } from './seqs.ts'
@@ -27,14 +27,14 @@ export interface FoldOptions {
 }
 
 interface Reader {
-  readonly meter: Meter
+  readonly meter: FactMeter
   readonly since: number
 }
 
 /** The readers of one entry kind, and its count in the period. */
 interface Kind {
   readonly readers: readonly Reader[]
-  readonly looks: Looks
+  readonly looks: EvidenceUse
   readonly isFolded: boolean
   /** The time from which readers need the content of decisions; never for other kinds. */
   readonly scanFrom: number
@@ -44,8 +44,8 @@ interface Kind {
 /** One pass over the entries: each goes to the meters that read its kind, and then into the state. */
 export class Fold implements FactFold {
   readonly state: State
-  readonly #question: Question
-  readonly #meters: readonly Meter[]
+  readonly #question: ReportQuery
+  readonly #meters: readonly FactMeter[]
   readonly #evidence: EvidenceMeter
   readonly #names = new Interner()
   readonly #moments = new MomentReader()
@@ -56,7 +56,7 @@ export class Fold implements FactFold {
   #lastSeqBeforeEnd: number | null = null
   #recordFrom: number | null = null
 
-  constructor(question: Question, { collect, meters = METERS }: FoldOptions = {}) {
+  constructor(question: ReportQuery, { collect, meters = METERS }: FoldOptions = {}) {
     this.#question = question
     this.state = new State(question.from)
     this.#meters = meters.map((create) =>
@@ -110,7 +110,7 @@ export class Fold implements FactFold {
     if (kind.isFolded) this.state.apply(entry)
   }
 
-  end(outside: Outside): Facts {
+  end(outside: ExternalFacts): PeriodFacts {
     const { state } = this
     const measured = this.#meters.map((meter) => meter.end(state, outside))
     const { organization } = state
@@ -139,7 +139,7 @@ export class Fold implements FactFold {
     }
   }
 
-  #spanOf({ chain }: Outside): Facts['span'] {
+  #spanOf({ chain }: ExternalFacts): PeriodFacts['span'] {
     const { from, to } = this.#question
     const since = (begin: number): number => Math.max(0, to - begin)
     // After a pruning, the record starts at the cut, not at the first remaining entry.
@@ -180,11 +180,11 @@ export class Fold implements FactFold {
   }
 }
 
-const sinceOf = ({ since }: Meter, kind: string): number | undefined =>
+const sinceOf = ({ since }: FactMeter, kind: string): number | undefined =>
   typeof since === 'function' ? since(kind) : since
 
 /** A meter that reads all kinds is about the record itself. */
-const isAboutRecord = ({ reads }: Meter): boolean => reads.includes('*')
+const isAboutRecord = ({ reads }: FactMeter): boolean => reads.includes('*')
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
   a.id < b.id ? -1 : 1

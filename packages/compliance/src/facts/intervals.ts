@@ -1,7 +1,7 @@
 import { daysText } from './days.ts'
-import type { Failure } from './meter.ts'
+import type { CheckFailure } from './meter.ts'
 import { failing } from './outcome.ts'
-import type { Question } from './question.ts'
+import type { ReportQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
 import type { State } from './state/state.ts'
 
@@ -10,7 +10,7 @@ import type { State } from './state/state.ts'
  * creation of an organization in the period.
  */
 export class Intervals {
-  readonly #question: Question
+  readonly #question: ReportQuery
   readonly #most: number
   readonly #late: SeqList
   /** The first event; the edge before it is known only at the end. */
@@ -22,7 +22,7 @@ export class Intervals {
   #count = 0
 
   /** `most`: milliseconds. `late` receives the entry before every longer interval. */
-  constructor(question: Question, most: number, late: SeqList) {
+  constructor(question: ReportQuery, most: number, late: SeqList) {
     this.#question = question
     this.#most = most
     this.#late = late
@@ -43,7 +43,7 @@ export class Intervals {
     readonly longest: number
     readonly count: number
     readonly population: number
-    readonly failures: readonly Failure[]
+    readonly failures: readonly CheckFailure[]
   } {
     const { from, to } = this.#question
     // Without an organization, nothing could happen in the period.

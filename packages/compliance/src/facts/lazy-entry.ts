@@ -1,11 +1,11 @@
 import type { Actor } from '@remit/contract'
 import type { DecisionFacts } from './decision.ts'
 import type { FactEntry, FactRow } from './entry.ts'
-import { isRecord, recordIn, textIn } from './read.ts'
-import type { Recorded } from './read.ts'
-import { decisionOf } from './slow-decision.ts'
+import { isRecord, recordIn, textIn } from './recorded-json.ts'
+import type { RecordedJson } from './recorded-json.ts'
+import { decisionOf } from './parsed-decision.ts'
 
-const NOTHING: Recorded = {}
+const NOTHING: RecordedJson = {}
 export const DECIDED = 'authorization.decided'
 
 /** An entry whose payload is parsed on first access. */
@@ -15,7 +15,7 @@ export class LazyEntry implements FactEntry {
   readonly kind: string
   readonly erased: boolean
   readonly #text: string | null
-  #payload: Recorded | null | undefined
+  #payload: RecordedJson | null | undefined
 
   constructor({ seq, kind, payload }: FactRow, time: number) {
     this.seq = seq
@@ -49,7 +49,7 @@ export class LazyEntry implements FactEntry {
     return this.#member('reason')
   }
 
-  get data(): Recorded {
+  get data(): RecordedJson {
     return dataIn(this.#parsed)
   }
 
@@ -61,14 +61,14 @@ export class LazyEntry implements FactEntry {
     return this.#parsed && textIn(this.#parsed, name)
   }
 
-  get #parsed(): Recorded | null {
+  get #parsed(): RecordedJson | null {
     if (this.#payload === undefined) this.#payload = parsePayload(this.#text)
     return this.#payload
   }
 }
 
 /** Parses a payload as an object; null if it is not one. */
-export function parsePayload(text: string | null): Recorded | null {
+export function parsePayload(text: string | null): RecordedJson | null {
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
@@ -78,12 +78,12 @@ export function parsePayload(text: string | null): Recorded | null {
   }
 }
 
-export function actorIn(payload: Recorded | null): Actor | null {
+export function actorIn(payload: RecordedJson | null): Actor | null {
   const actor = payload && recordIn(payload, 'actor')
   const id = actor && textIn(actor, 'id')
   const type = actor && textIn(actor, 'type')
   return id !== null && type !== null ? { id, type } : null
 }
 
-export const dataIn = (payload: Recorded | null): Recorded =>
+export const dataIn = (payload: RecordedJson | null): RecordedJson =>
   (payload && recordIn(payload, 'data')) ?? NOTHING

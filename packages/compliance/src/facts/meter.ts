@@ -1,7 +1,7 @@
 import type { Figure } from '@remit/contract'
 import type { FactEntry } from './entry.ts'
-import type { Outside } from './outside.ts'
-import type { Question } from './question.ts'
+import type { ExternalFacts } from './external-facts.ts'
+import type { ReportQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
 import type { State } from './state/state.ts'
 
@@ -14,7 +14,7 @@ export interface Metric {
 }
 
 /** A failed criterion, with the parameters of its text (`finding` in the catalogue). */
-export interface Failure {
+export interface CheckFailure {
   readonly params: Readonly<Record<string, string | number>>
   readonly count: number
   /** The 50 lowest. */
@@ -24,7 +24,7 @@ export interface Failure {
 }
 
 /** The result of a check. With a population of 0 it is not applicable: neither passed nor failed. */
-export interface Outcome {
+export interface CheckOutcome {
   readonly check: string
   readonly population: number
   /** The number of cases that `least` of the catalogue counts; by default the population. */
@@ -36,16 +36,16 @@ export interface Outcome {
   /** The threshold is looser than that of the catalogue. */
   readonly relaxed: boolean
   /** Empty if the check passed or is not applicable. */
-  readonly failures: readonly Failure[]
+  readonly failures: readonly CheckFailure[]
 }
 
-export interface Measured {
+export interface MeterResult {
   readonly metrics: readonly Metric[]
-  readonly checks: readonly Outcome[]
+  readonly checks: readonly CheckOutcome[]
 }
 
 /** Computes metrics and checks over the entries of an organization, with bounded memory. */
-export interface Meter {
+export interface FactMeter {
   /** Entry kinds that it reads: exact ones, `approval.*`, or `*`. */
   readonly reads: readonly string[]
   /**
@@ -57,14 +57,14 @@ export interface Meter {
   /** Adds an entry before the end of the period, with the state before it. */
   entry(entry: FactEntry, state: State, inPeriod: boolean): void
   /** Returns the result, given the state at the end of the period. Called once. */
-  end(state: State, outside: Outside): Measured
+  end(state: State, outside: ExternalFacts): MeterResult
 }
 
 /** The arguments of a meter. */
-export interface Measuring {
-  readonly question: Question
+export interface MeterContext {
+  readonly question: ReportQuery
   /** The list of entries that fail a check; paging through a check receives all of them. */
   readonly seqsOf: (check: string) => SeqList
 }
 
-export type CreateMeter = (measuring: Measuring) => Meter
+export type CreateMeter = (measuring: MeterContext) => FactMeter

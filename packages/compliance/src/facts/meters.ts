@@ -4,10 +4,10 @@ import { dormantMeter } from './access/dormant.ts'
 import { grantsMeter } from './access/grants.ts'
 import { orphanedMeter } from './access/orphaned.ts'
 import { unregisteredMeter } from './access/unregistered.ts'
-import { careMeter } from './approvals/care.ts'
+import { rapidApprovalsMeter } from './approvals/rapid-approvals.ts'
 import { gatesMeter } from './approvals/gates.ts'
 import { independenceMeter } from './approvals/independence.ts'
-import { loadMeter } from './approvals/load.ts'
+import { approverLoadMeter } from './approvals/approver-load.ts'
 import { timingMeter } from './approvals/timing.ts'
 import { changesMeter } from './changes/changes.ts'
 import { callersMeter } from './decisions/callers.ts'
@@ -47,8 +47,8 @@ export const METERS: readonly CreateMeter[] = [
   unavailableMeter,
   gatesMeter,
   timingMeter,
-  careMeter,
-  loadMeter,
+  rapidApprovalsMeter,
+  approverLoadMeter,
   independenceMeter,
   interventionsMeter,
   stoppedMeter,

@@ -15,7 +15,7 @@ const POINT = 46
  * Unexpected input sets `failed`, and values read before are then invalid. It checks the layout
  * only, not that the text is valid JSON.
  */
-export class Scan {
+export class JsonScanner {
   readonly text: string
   at: number
   failed = false

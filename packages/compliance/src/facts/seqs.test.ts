@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LowestSeqs, Sample } from './seqs.ts'
+import { LowestSeqs, SeqSample } from './seqs.ts'
 
 const distinct = fc.uniqueArray(fc.nat({ max: 10_000 }), { maxLength: 300 })
 const ascending = (seqs: readonly number[]) => seqs.toSorted((a, b) => a - b)
@@ -21,7 +21,7 @@ describe('what is kept of sequence numbers', () => {
 
 describe('a sample', () => {
   const sampleOf = (count: number) => {
-    const sample = new Sample()
+    const sample = new SeqSample()
     for (let seq = 0; seq < count; seq++) sample.add(seq)
     return sample
   }

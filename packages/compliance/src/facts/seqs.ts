@@ -58,7 +58,7 @@ const SPREAD = 5
  * A sample of at most 25 ordered numbers: the first ten, the last ten, and up to five evenly spaced
  * between them. It depends only on the numbers.
  */
-export class Sample {
+export class SeqSample {
   readonly #first: number[] = []
   readonly #last: number[] = []
   /** Every `#stride`-th number after the first ten. */

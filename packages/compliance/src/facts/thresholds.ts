@@ -29,19 +29,19 @@ export const THRESHOLDS = {
 } as const satisfies Record<string, { readonly value: number; readonly is: 'min' | 'max' }>
 
 export type ThresholdName = keyof typeof THRESHOLDS
-export type Thresholds = Readonly<Record<ThresholdName, number>>
+export type CheckThresholds = Readonly<Record<ThresholdName, number>>
 
 const NAMES = Object.keys(THRESHOLDS) as ThresholdName[]
 
 /** The thresholds of this version with overrides. */
-export const thresholdsOf = (over: Partial<Thresholds> = {}): Thresholds =>
+export const thresholdsOf = (over: Partial<CheckThresholds> = {}): CheckThresholds =>
   Object.fromEntries(NAMES.map((name) => [name, over[name] ?? THRESHOLDS[name].value])) as Record<
     ThresholdName,
     number
   >
 
 /** Returns whether a threshold is looser than that of this version. */
-export const isRelaxed = (thresholds: Thresholds, ...names: readonly ThresholdName[]): boolean =>
+export const isRelaxed = (thresholds: CheckThresholds, ...names: readonly ThresholdName[]): boolean =>
   names.some((name) => {
     const { value, is } = THRESHOLDS[name]
     return is === 'max' ? thresholds[name] > value : thresholds[name] < value

@@ -1,5 +1,5 @@
 import type { VerifyReport } from '@remit/core'
-import type { EvidenceKind, Facts, Question, SeqRun } from '../facts/index.ts'
+import type { EvidenceKind, PeriodFacts, ReportQuery, SeqRun } from '../facts/index.ts'
 import type { ReplayResult, ReplayTask } from './replay.ts'
 
 /**
@@ -11,12 +11,12 @@ export interface Jobs {
   /** Verifies the ledger and the stored reports about it. Never rejects because of its findings. */
   verify(orgId: string, options?: VerifyOptions, watch?: JobWatch): Promise<LedgerCheck>
   /** Reads the facts of a period, with the check of the whole ledger. */
-  report(orgId: string, question: Question, watch?: JobWatch): Promise<ReportFacts>
+  report(orgId: string, question: ReportQuery, watch?: JobWatch): Promise<ReportFacts>
   /**
    * Returns the sequence numbers of the entries behind one check or evidence kinds, after a
    * position.
    */
-  evidence(orgId: string, query: EvidenceQuery, watch?: JobWatch): Promise<SeqRun>
+  evidence(orgId: string, query: EvidenceRequest, watch?: JobWatch): Promise<SeqRun>
   /**
    * Evaluates recorded decisions under other policy rules; null if the rules differ from those of
    * an earlier part.
@@ -55,16 +55,16 @@ export interface ReportsCheck {
   readonly checked: number
   readonly mismatched: number
   /** The first hundred, by sequence number. */
-  readonly errors: readonly ReportError[]
+  readonly errors: readonly StoredReportError[]
   /** The first error of each code. */
-  readonly first_errors: readonly ReportError[]
+  readonly first_errors: readonly StoredReportError[]
   readonly error_count: number
 }
 
-export interface ReportError {
+export interface StoredReportError {
   /** The entry that recorded the report, or should have; for a checkpoint, the entry that it names. */
   readonly seq: number
-  readonly code: ReportErrorCode
+  readonly code: StoredReportErrorCode
   readonly reportId: string
 }
 
@@ -73,7 +73,7 @@ export interface ReportError {
  * record. `report_unrecorded`: stored, but without an entry. `report_checkpoint`: the entry that it
  * names as the end of the ledger has another hash or is missing.
  */
-export type ReportErrorCode =
+export type StoredReportErrorCode =
   | 'report_missing'
   | 'report_changed'
   | 'report_unrecorded'
@@ -81,7 +81,7 @@ export type ReportErrorCode =
 
 export interface ReportFacts {
   /** As at the end of the period; equal for equal entries. */
-  readonly facts: Facts
+  readonly facts: PeriodFacts
   /** The end of the ledger when it was read, for the envelope. */
   readonly head: {
     readonly size: number
@@ -94,8 +94,8 @@ export interface ReportFacts {
   readonly check: LedgerCheck
 }
 
-export interface EvidenceQuery {
-  readonly question: Question
+export interface EvidenceRequest {
+  readonly question: ReportQuery
   /** A check (`APR-3`), or kinds of evidence (`approval_decisions`). */
   readonly of: { readonly check: string } | { readonly kinds: readonly EvidenceKind[] }
   readonly afterSeq: number | null

@@ -1,14 +1,14 @@
 import type { Failure } from '@remit/core'
-import type { Trust } from './trust.ts'
+import type { VerificationTrust } from './trust.ts'
 import type { ReplayTask } from './replay.ts'
-import type { EvidenceQuery, VerifyOptions } from './jobs.ts'
-import type { Question } from '../facts/index.ts'
+import type { EvidenceRequest, VerifyOptions } from './jobs.ts'
+import type { ReportQuery } from '../facts/index.ts'
 
 /** One job, as sent to a thread. */
-export type Task = { readonly orgId: string; readonly trust: Trust } & (
+export type Task = { readonly orgId: string; readonly trust: VerificationTrust } & (
   | { readonly kind: 'verify'; readonly options: VerifyOptions }
-  | { readonly kind: 'report'; readonly question: Question }
-  | { readonly kind: 'evidence'; readonly query: EvidenceQuery }
+  | { readonly kind: 'report'; readonly question: ReportQuery }
+  | { readonly kind: 'evidence'; readonly query: EvidenceRequest }
   | { readonly kind: 'replay'; readonly replay: ReplayTask }
 )
 

@@ -1,5 +1,5 @@
 /** Keys and checkpoints from outside the database, for verifying a ledger. */
-export interface Trust {
+export interface VerificationTrust {
   /** The server's own verifier key. */
   readonly vkeys: readonly string[]
   /** Notes from the checkpoint folder. */

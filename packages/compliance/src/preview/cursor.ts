@@ -6,7 +6,7 @@ import type { ReplayResult, ReplaySpan } from '../jobs/replay.ts'
 const CURSOR = /^(\d{1,15})\.(\d{1,15})\.([0-9a-f]{16})\.([0-9a-f]{16})$/
 
 /** The position to continue a replay from, and the digest prefix of its rules. */
-export interface Continued {
+export interface ReplayPosition {
   readonly span: ReplaySpan
   readonly digest: string
 }
@@ -16,7 +16,7 @@ export const cursorOf = (request: ReplayRequest, { rest, judgedBy }: ReplayResul
   rest && [rest.fromSeq, rest.endSeq, mark(request), judgedBy.digest.slice(0, 16)].join('.')
 
 /** Decodes a cursor. Throws `invalid_request` for a cursor of another replay. */
-export function readCursor(request: ReplayRequest): Continued | null {
+export function readCursor(request: ReplayRequest): ReplayPosition | null {
   if (request.cursor === undefined) return null
   const [, fromSeq, endSeq, own, digest] = CURSOR.exec(request.cursor) ?? []
   if (own !== mark(request) || digest === undefined)

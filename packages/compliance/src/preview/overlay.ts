@@ -13,11 +13,11 @@ export async function admitOverlay(
   overlay: PolicyOverlay | undefined,
 ): Promise<TriedRule[]> {
   if (!overlay) return []
-  const warnings = await theTrials(trials).admit(orgId, overlay)
+  const warnings = await requireRuleTrials(trials).admit(orgId, overlay)
   return warnings.map((some, i) => ({ id: `overlay.${i}`, warnings: [...some] }))
 }
 
-export function theTrials(trials: RuleTrials | undefined): RuleTrials {
+export function requireRuleTrials(trials: RuleTrials | undefined): RuleTrials {
   if (!trials) throw fail('not_found', 'No installed module provides policies')
   return trials
 }

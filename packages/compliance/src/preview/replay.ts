@@ -3,10 +3,10 @@ import { findCut, recordedDecision, seqAtTime } from '@remit/core'
 import type { Database, OpenTrial, RuleTrial } from '@remit/core'
 import type { ReplayCounts, ReplayResult, ReplaySpan, ReplayTask } from '../jobs/replay.ts'
 import type { Tables } from '../tables/schema.ts'
-import { readCarried } from '../verify/carried-rows.ts'
-import { AGENT_KINDS, AgentsThen } from './agents-then.ts'
-import { judgeAnew } from './judge.ts'
-import { Tally } from './tally.ts'
+import { readCarriedEntries } from '../verify/carried-entries.ts'
+import { AGENT_KINDS, AgentHistory } from './agent-history.ts'
+import { reevaluate } from './reevaluate.ts'
+import { ReplayTally } from './replay-tally.ts'
 
 type Db = Database<Tables>
 
@@ -88,15 +88,15 @@ class Replayer {
   readonly #db: Db
   readonly #orgId: string
   readonly #trial: RuleTrial
-  readonly #tally: Tally
+  readonly #tally: ReplayTally
   /** Null until a rule reads agents: most do not, and it requires a read of all earlier entries. */
-  #agents: AgentsThen | null = null
+  #agents: AgentHistory | null = null
 
   constructor(db: Db, orgId: string, trial: RuleTrial, limit: number) {
     this.#db = db
     this.#orgId = orgId
     this.#trial = trial
-    this.#tally = new Tally(limit)
+    this.#tally = new ReplayTally(limit)
   }
 
   get decisions(): number {
@@ -129,7 +129,7 @@ class Replayer {
     const recorded = recordedDecision(this.#orgId, Date.parse(at), payload)
     if (!recorded) return this.#tally.unreadable(seq, 'malformed')
     const { agent_id: agentId } = recorded.ask.request
-    const said = () => judgeAnew(recorded, this.#trial, this.#agents?.of(agentId) ?? null)
+    const said = () => reevaluate(recorded, this.#trial, this.#agents?.of(agentId) ?? null)
     let judged = said()
     if (judged.is === 'not_replayable' && judged.why === 'agent_unknown' && !this.#agents) {
       this.#agents = await this.#agentsBefore(seq)
@@ -138,9 +138,9 @@ class Replayer {
     this.#tally.judged(seq, recorded, judged)
   }
 
-  async #agentsBefore(seq: number): Promise<AgentsThen> {
-    const agents = new AgentsThen()
-    for (const row of (await readCarried(this.#db, this.#orgId)).rows) agents.entry(row)
+  async #agentsBefore(seq: number): Promise<AgentHistory> {
+    const agents = new AgentHistory()
+    for (const row of (await readCarriedEntries(this.#db, this.#orgId)).rows) agents.entry(row)
     for (let from = await beginOf(this.#db, this.#orgId); from < seq;) {
       const to = Math.min(seq, from + WINDOW)
       const rows = await this.#read(AGENT_KINDS, from, to, PAGE)

@@ -4,7 +4,7 @@ import { fail, firstOf, implement, invalid, isoTime, Turns } from '@remit/core'
 import type { Deps, Preview, Route } from '@remit/core'
 import { cursorOf, readCursor } from './cursor.ts'
 import { dryRunEntry } from './entry.ts'
-import { admitOverlay, theTrials } from './overlay.ts'
+import { admitOverlay, requireRuleTrials } from './overlay.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
@@ -70,7 +70,7 @@ export const previewRoutes = (deps: Deps, jobs: Pick<Jobs, 'replay'>): Route[] =
         admitOverlay(offered('ruleTrials'), orgId, overlay),
       )
       const result = await jobs.replay(orgId, {
-        module: theTrials(offered('ruleTrials')).module,
+        module: requireRuleTrials(offered('ruleTrials')).module,
         overlay: overlay ?? null,
         span: continued?.span ?? { from: from ?? '', to: to ?? '' },
         digest: continued?.digest ?? null,

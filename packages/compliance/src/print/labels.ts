@@ -53,7 +53,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 }
 
 /** The thresholds of the rules, with their units. */
-export const THRESHOLD_WORDS: Readonly<Record<string, string>> = {
+export const THRESHOLD_LABELS: Readonly<Record<string, string>> = {
   silence_hours: 'Longest silence, hours',
   retention_days: 'Retention, days',
   verification_interval_days: 'Between two verifications, days',

@@ -11,19 +11,19 @@ import type {
 } from '@remit/contract'
 import { CHECKS, METRICS } from '../catalogue/catalogue.ts'
 import type { Catalogue, CheckDefinition, Control } from '../catalogue/definitions.ts'
-import { controlsIn, scopeStatement } from '../catalogue/scope.ts'
-import type { Scope } from '../catalogue/scope.ts'
+import { controlsIn, scopeStatement } from '../catalogue/report-scope.ts'
+import type { ReportScope } from '../catalogue/report-scope.ts'
 import { RULES_VERSION } from '../facts/index.ts'
-import type { Evidence, Facts } from '../facts/index.ts'
+import type { Evidence, PeriodFacts } from '../facts/index.ts'
 import { controlsOf, findingsOf, isAboutAll } from './findings.ts'
 import { basisOf, checksOf, daysOf, resultOf, statusOf } from './status.ts'
-import type { Standing } from './status.ts'
+import type { StatusInputs } from './status.ts'
 
 /**
  * The content of a report, a pure function of the request and the facts. It is independent of the
  * time of the request, the host, its locale and the order of rows.
  */
-export function contentOf(catalogue: Catalogue, scope: Scope, facts: Facts): ReportContent {
+export function contentOf(catalogue: Catalogue, scope: ReportScope, facts: PeriodFacts): ReportContent {
   const { framework } = catalogue
   const inScope = controlsIn(catalogue, scope)
   const standing = standingOf(facts)
@@ -80,7 +80,7 @@ export function sealed(content: ReportContent): { text: string; sha256: string }
   return { text, sha256: hash('sha256', text, 'hex') }
 }
 
-function standingOf({ outside: { chain }, organization, checks, evidence, span }: Facts): Standing {
+function standingOf({ outside: { chain }, organization, checks, evidence, span }: PeriodFacts): StatusInputs {
   return {
     ledgerVerified: chain.firstBadSeq === null && chain.mismatches.length === 0,
     plan: organization.plan,
@@ -93,9 +93,9 @@ function standingOf({ outside: { chain }, organization, checks, evidence, span }
 function controlOf(
   control: Control,
   checks: readonly CheckDefinition[],
-  standing: Standing,
+  standing: StatusInputs,
   findings: readonly ReportFinding[],
-  entries: Facts['entries'],
+  entries: PeriodFacts['entries'],
 ): ReportControl {
   const { id, title, coverage, shows, supply } = control
   const verdict = statusOf(control, checks, standing)
@@ -113,7 +113,7 @@ function controlOf(
   }
 }
 
-function checkOf(check: CheckDefinition, { outcomes, span }: Standing): ReportCheck {
+function checkOf(check: CheckDefinition, { outcomes, span }: StatusInputs): ReportCheck {
   const { id, title, severity, least } = check
   const outcome = outcomes.get(id)
   return {
@@ -131,7 +131,7 @@ function checkOf(check: CheckDefinition, { outcomes, span }: Standing): ReportCh
   }
 }
 
-const evidenceOf = (evidence: Evidence | undefined, entries: Facts['entries']): ReportEvidence[] =>
+const evidenceOf = (evidence: Evidence | undefined, entries: PeriodFacts['entries']): ReportEvidence[] =>
   evidence
     ? [
         {
@@ -147,7 +147,7 @@ const evidenceOf = (evidence: Evidence | undefined, entries: Facts['entries']): 
       ]
     : []
 
-function ledgerOf({ ledger, outside: { chain } }: Facts, verified: boolean) {
+function ledgerOf({ ledger, outside: { chain } }: PeriodFacts, verified: boolean) {
   const seqs = chain.mismatches.map(({ seq }) => seq).toSorted((a, b) => a - b)
   return {
     first_seq: ledger.firstSeq,
@@ -175,7 +175,7 @@ function summaryOf(
 }
 
 /** All metrics of the catalogue; a metric without a measurement is null with population 0. */
-function metricsOf({ metrics }: Facts): ReportMetric[] {
+function metricsOf({ metrics }: PeriodFacts): ReportMetric[] {
   const measured = new Map(metrics.map((metric) => [metric.id, metric]))
   return [...METRICS.values()].map(({ id, name, unit }) => {
     const { value, population } = measured.get(id) ?? { value: null, population: 0 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SeqGatherer } from '../facts/index.ts'
-import type { EvidenceQuery } from '../jobs/jobs.ts'
+import type { EvidenceRequest } from '../jobs/jobs.ts'
 import { EvidenceRuns } from './evidence-runs.ts'
 
 const signal = new AbortController().signal
@@ -14,7 +14,7 @@ const of = { check: 'DEC-1' }
 function runsOver(count: number, options: { length?: number; maxBytes?: number } = {}) {
   const { length = 10, maxBytes } = options
   const read: (number | null)[] = []
-  const evidence = (_orgId: string, { afterSeq, most }: EvidenceQuery) => {
+  const evidence = (_orgId: string, { afterSeq, most }: EvidenceRequest) => {
     read.push(afterSeq)
     const into = new SeqGatherer(afterSeq, most)
     for (let seq = 0; seq < count; seq++) into.add(seq)
@@ -55,7 +55,7 @@ describe('remembered evidence', () => {
 
   it('is of one report, one content and one question', async () => {
     const { runs, read } = runsOver(5)
-    const page = (from: ReturnType<typeof reportOf>, what: EvidenceQuery['of']) =>
+    const page = (from: ReturnType<typeof reportOf>, what: EvidenceRequest['of']) =>
       runs.page({ ...from, of: what, afterSeq: null }, 2, signal)
     for (let i = 0; i < 2; i++) {
       await page(reportOf('rpt_1'), of)

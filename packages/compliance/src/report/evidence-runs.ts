@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import type { EvidenceQuery, Jobs } from '../jobs/jobs.ts'
+import type { EvidenceRequest, Jobs } from '../jobs/jobs.ts'
 import type { SeqRun } from '../facts/index.ts'
 import { questionFor } from './generate.ts'
 
@@ -20,7 +20,7 @@ const LEAST_BYTES = 1024
 interface Asked {
   readonly orgId: string
   readonly report: Pick<ReadyReport, 'id' | 'period' | 'content_sha256'>
-  readonly of: EvidenceQuery['of']
+  readonly of: EvidenceRequest['of']
   readonly afterSeq: number | null
 }
 

@@ -2,11 +2,11 @@ import type { EvidenceEntry, EvidenceQuery, ReadyReport } from '@remit/contract'
 import { invalid, invalidCursor } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { catalogue, CHECKS } from '../catalogue/catalogue.ts'
-import { controlsIn } from '../catalogue/scope.ts'
-import type { EvidenceQuery as Wanted } from '../jobs/jobs.ts'
+import { controlsIn } from '../catalogue/report-scope.ts'
+import type { EvidenceRequest as Wanted } from '../jobs/jobs.ts'
 import type { EvidenceRuns } from './evidence-runs.ts'
 import { findEntries } from './store.ts'
-import { checkWhole } from './whole.ts'
+import { ensureNotPruned } from './ensure-not-pruned.ts'
 
 interface Page {
   readonly data: EvidenceEntry[]
@@ -23,13 +23,13 @@ export async function evidencePage(
 ): Promise<Page> {
   const afterSeq = placeOf(query.cursor)
   const of = sourceOf(report, query)
-  await checkWhole(db, orgId, report)
+  await ensureNotPruned(db, orgId, report)
   // A manual control has no kinds.
   if ('kinds' in of && of.kinds.length === 0) return { data: [], next_cursor: null }
   const { seqs, isLast } = await runs.page({ orgId, report, of, afterSeq }, query.limit, signal)
   const data = seqs.length === 0 ? [] : await findEntries(db, orgId, seqs)
   // A concurrent pruning may have removed some of them.
-  await checkWhole(db, orgId, report)
+  await ensureNotPruned(db, orgId, report)
   return { data, next_cursor: isLast ? null : String(seqs.at(-1)) }
 }
 

@@ -2,7 +2,7 @@ import type { ReportFinding, Severity } from '@remit/contract'
 import type { CheckDefinition, FrameworkDefinition } from '../catalogue/definitions.ts'
 import { dayText } from '../print/moments.ts'
 import { CHECKS } from '../catalogue/catalogue.ts'
-import type { EntryNote, Facts, Failure, Outcome } from '../facts/index.ts'
+import type { EntryNote, PeriodFacts, CheckFailure, CheckOutcome } from '../facts/index.ts'
 import { isApplicable } from './status.ts'
 
 const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
@@ -45,7 +45,7 @@ interface Found {
 
 /** Findings, the most severe first, numbered. The order depends only on the facts. */
 export const findingsOf = (
-  { checks, entries }: Pick<Facts, 'checks' | 'entries'>,
+  { checks, entries }: Pick<PeriodFacts, 'checks' | 'entries'>,
   controls: ControlsOf,
 ): ReportFinding[] =>
   checks
@@ -76,7 +76,7 @@ interface Named {
 }
 
 /** The agents and keys of a finding's entries; findings about the chain have none. */
-function namedIn({ check, seqs }: Found, entries: Facts['entries']): Named {
+function namedIn({ check, seqs }: Found, entries: PeriodFacts['entries']): Named {
   if (check.id.startsWith('LED-') || check.id === 'REP-1') return { agents: [], keys: [] }
   const all = (of: (note: EntryNote) => string | null): string[] => {
     const names = new Set(seqs.flatMap((seq) => of(entries.get(seq) ?? NOBODY) ?? []))
@@ -92,7 +92,7 @@ const MOST_NAMES = 10
 function sentencesOf(
   { agents, keys }: Named,
   { count, seqs, fixedBy }: Found,
-  entries: Facts['entries'],
+  entries: PeriodFacts['entries'],
 ): string[] {
   const days = seqs.flatMap((seq) => entries.get(seq)?.at.slice(0, 10) ?? []).toSorted()
   const first = days[0]
@@ -114,14 +114,14 @@ function sentencesOf(
   return sentences
 }
 
-function foundBy(outcome: Outcome): Found[] {
+function foundBy(outcome: CheckOutcome): Found[] {
   const check = CHECKS.get(outcome.check)
   if (!check || !isApplicable(outcome) || outcome.ok) return []
   const found = outcome.failures.map((failure) => foundOf(check, failure)).toSorted(inOrder)
   return [...found.slice(0, MOST_OF_A_CHECK), ...restOf(check, found.slice(MOST_OF_A_CHECK))]
 }
 
-const foundOf = (check: CheckDefinition, { params, count, seqs, fixedBy }: Failure): Found => ({
+const foundOf = (check: CheckDefinition, { params, count, seqs, fixedBy }: CheckFailure): Found => ({
   check,
   text: textOf(check.finding, params),
   count,
@@ -145,7 +145,7 @@ function restOf(check: CheckDefinition, rest: readonly Found[]): Found[] {
 }
 
 /** Fills the template of the catalogue; parameter values are never interpreted as templates. */
-const textOf = (template: string, params: Failure['params']): string =>
+const textOf = (template: string, params: CheckFailure['params']): string =>
   template.replace(
     /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
     (_, name: string, one?: string, many?: string) => {

@@ -4,7 +4,7 @@ import { invalid, Reply } from '@remit/core'
 import { pageOf } from '../print/html/page.ts'
 import { oscalOf } from '../print/oscal/assessment-results.ts'
 import { csvOf } from './csv/csv.ts'
-import type { Stored } from './stored.ts'
+import type { StoredReport } from './stored.ts'
 
 /** A report in one of its formats. */
 export interface Rendering {
@@ -17,7 +17,7 @@ export interface Rendering {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Render = (stored: Stored, query: ReportQuery) => Rendering
+export type Render = (stored: StoredReport, query: ReportQuery) => Rendering
 
 const FORMATS: Readonly<Record<ReportFormat, Render>> = {
   json: ({ report, content }) => ({
@@ -56,7 +56,7 @@ const FORMATS: Readonly<Record<ReportFormat, Render>> = {
 
 /** The document with the exact bytes of its hashed content. */
 function withContent(
-  { content: _content, ...envelope }: Stored['report'],
+  { content: _content, ...envelope }: StoredReport['report'],
   content: string,
 ): string {
   return `${JSON.stringify(envelope).slice(0, -1)},"content":${content}}`
@@ -66,7 +66,7 @@ function withContent(
  * Renders a report in the requested format. Throws `invalid_request` for parameters of another
  * format.
  */
-export function renderingOf(stored: Stored, query: ReportQuery): Rendering {
+export function renderingOf(stored: StoredReport, query: ReportQuery): Rendering {
   for (const name of ['part', 'bom'] as const) {
     if (query.format !== 'csv' && query[name] !== undefined)
       throw invalid(name, 'is for format=csv')
@@ -76,7 +76,7 @@ export function renderingOf(stored: Stored, query: ReportQuery): Rendering {
 
 /** The response: the bytes, their digest, and the file name. */
 export function answerIn(
-  stored: Stored,
+  stored: StoredReport,
   query: ReportQuery,
   options: { status?: number; headers?: Record<string, string> } = {},
 ): Reply<Report> {

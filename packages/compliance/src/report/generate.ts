@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import type { Framework, ReportPeriod } from '@remit/contract'
 import { invalid, on, OPERATOR } from '@remit/core'
-import type { Change, Deps, Scope as WorkScope } from '@remit/core'
+import type { Change, Deps, ReportScope as WorkScope } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
-import type { Scope } from '../catalogue/scope.ts'
-import { questionOf } from '../facts/index.ts'
-import type { Question } from '../facts/index.ts'
+import type { ReportScope } from '../catalogue/report-scope.ts'
+import { reportQueryOf } from '../facts/index.ts'
+import type { ReportQuery } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 import type { Jobs, ReportFacts } from '../jobs/jobs.ts'
 import { csvOf } from './csv/csv.ts'
@@ -22,8 +22,8 @@ type Documents = Pick<
 const MAX_READINGS = 3
 
 /** The facts to read for a report. */
-export const questionFor = (orgId: string, { from, to }: ReportPeriod): Question =>
-  questionOf({ orgId, from: Date.parse(from), to: Date.parse(to) })
+export const questionFor = (orgId: string, { from, to }: ReportPeriod): ReportQuery =>
+  reportQueryOf({ orgId, from: Date.parse(from), to: Date.parse(to) })
 
 /**
  * Reads the facts, writes the documents and records the report. The report and its entry
@@ -56,7 +56,7 @@ export async function generate(
 }
 
 function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
-  const scope = JSON.parse(row.scope) as Scope
+  const scope = JSON.parse(row.scope) as ReportScope
   const content = contentOf(catalogue(row.framework as Framework), scope, facts)
   const { text, sha256 } = sealed(content)
   const csv = csvOf({ content, sha256 })

@@ -9,7 +9,7 @@ import { findAbandoned, updateGenerating } from './store.ts'
 export type GeneratorDeps = Pick<Deps, 'db' | 'writer' | 'clock' | 'log'>
 
 /** The duration of a lease on a report, in milliseconds. */
-export const HOLD_MS = 30_000
+export const LEASE_MS = 30_000
 const RENEW_MS = 10_000
 const SWEEP_MS = 10_000
 const MAX_ATTEMPTS = 3
@@ -69,7 +69,7 @@ export class Generator {
   }
 
   async #generate(row: ReportHead): Promise<void> {
-    const hold = new Hold(this.#deps, row)
+    const hold = new ReportLease(this.#deps, row)
     try {
       await generate(this.#deps, this.#jobs, row, this.#closing.signal)
     } catch (error) {
@@ -100,7 +100,7 @@ export class Generator {
     const { db, clock, log } = this.#deps
     for (const row of await findAbandoned(db, clock.now(), 10)) {
       if (this.#closing.signal.aborted) return
-      const held_until = clock.now() + HOLD_MS
+      const held_until = clock.now() + LEASE_MS
       const isLast = row.attempts >= MAX_ATTEMPTS
       const change = isLast
         ? { status: 'failed' as const, failure: INTERRUPTED, held_until: null, ...UNCLAIMED }
@@ -123,7 +123,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof Failure ? error.message : 'Generation failed. The server log contains the cause.'
 
 /** Renews the lease on a report until it ends. */
-class Hold {
+class ReportLease {
   row: ReportHead
   readonly #ended = new AbortController()
   readonly #renewing: Promise<void>
@@ -144,7 +144,7 @@ class Hold {
     for (;;) {
       const isOver = await setTimeout(RENEW_MS, false, { signal, ref: false }).catch(() => true)
       if (isOver) return
-      const held_until = clock.now() + HOLD_MS
+      const held_until = clock.now() + LEASE_MS
       const isHeld = await updateGenerating(db, this.row, { held_until }).catch((error: unknown) =>
         log.warn({ err: error }, 'extending the lease of a report failed'),
       )

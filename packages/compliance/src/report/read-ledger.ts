@@ -1,14 +1,14 @@
 import type { Database } from '@remit/core'
 import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
-import type { EntryNote, FactFold, FactRow, Outside, Question, SeqRun } from '../facts/index.ts'
+import type { EntryNote, FactFold, FactRow, ExternalFacts, ReportQuery, SeqRun } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
-import { readCarried } from '../verify/carried-rows.ts'
+import { readCarriedEntries } from '../verify/carried-entries.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
-import type { Trust } from '../jobs/trust.ts'
+import type { VerificationTrust } from '../jobs/trust.ts'
 import type { CheckHooks } from '../verify/check-ledger.ts'
 import { PeriodEnd } from '../verify/period-end.ts'
-import type { EvidenceQuery, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
+import type { EvidenceRequest, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
 
 type Db = Database<Tables>
 type OnProgress = NonNullable<CheckHooks['onProgress']>
@@ -17,8 +17,8 @@ type OnProgress = NonNullable<CheckHooks['onProgress']>
 export async function readReportFacts(
   db: Db,
   orgId: string,
-  question: Question,
-  trust: Trust,
+  question: ReportQuery,
+  trust: VerificationTrust,
   onProgress: OnProgress,
 ): Promise<ReportFacts> {
   const fold = createFold(question)
@@ -48,8 +48,8 @@ export async function readReportFacts(
 export async function readEvidence(
   db: Db,
   orgId: string,
-  { question, of, afterSeq, most }: EvidenceQuery,
-  trust: Trust,
+  { question, of, afterSeq, most }: EvidenceRequest,
+  trust: VerificationTrust,
   onProgress: OnProgress,
 ): Promise<SeqRun> {
   const into = new SeqGatherer(afterSeq, most)
@@ -63,12 +63,12 @@ export async function readEvidence(
 async function readAll(
   db: Db,
   orgId: string,
-  question: Question,
-  trust: Trust,
+  question: ReportQuery,
+  trust: VerificationTrust,
   fold: ReturnType<typeof createFold>,
   onProgress: OnProgress,
-): Promise<{ check: LedgerCheck; outside: Outside; carried: readonly FactRow[] }> {
-  const carried = await readCarried(db, orgId)
+): Promise<{ check: LedgerCheck; outside: ExternalFacts; carried: readonly FactRow[] }> {
+  const carried = await readCarriedEntries(db, orgId)
   for (const row of carried.rows) fold.carry(row)
   const end = new PeriodEnd(question.to)
   const { check, recorded } = await checkLedger(db, orgId, {}, trust, {

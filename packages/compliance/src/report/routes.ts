@@ -3,7 +3,7 @@ import type { Report, ReportQuery } from '@remit/contract'
 import { fail, implement, invalidCursor, pageOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import type { Jobs } from '../jobs/jobs.ts'
-import { askForReport } from './ask.ts'
+import { requestReport } from './request-report.ts'
 import { evidencePage } from './evidence.ts'
 import { EvidenceRuns } from './evidence-runs.ts'
 import { answerIn } from './formats.ts'
@@ -31,7 +31,7 @@ export const reportRoutes = (deps: ReportDeps): Route[] => {
   }
   return implement(compliance, {
     createReport: async ({ body }, caller, { claim }) => {
-      const row = await askForReport(
+      const row = await requestReport(
         { ...deps, patienceMs },
         { orgId: caller.orgId, caller },
         body,

@@ -2,22 +2,22 @@ import type { ControlStatus, Plan, ReportCheck, StatusReason } from '@remit/cont
 import { CHECKS } from '../catalogue/catalogue.ts'
 import type { CheckDefinition, Control } from '../catalogue/definitions.ts'
 import { isKindInPlan } from '../facts/plan.ts'
-import type { Evidence, Facts, Outcome } from '../facts/index.ts'
+import type { Evidence, PeriodFacts, CheckOutcome } from '../facts/index.ts'
 
 const DAY = 86_400_000
 
 /** The facts that the status of controls depends on, at the end of the period. */
-export interface Standing {
+export interface StatusInputs {
   /** The chain up to the last entry of the period, and every known checkpoint of it. */
   readonly ledgerVerified: boolean
   /** Null if no entry records the plan; then no control is excluded by plan. */
   readonly plan: Plan | null
-  readonly outcomes: ReadonlyMap<string, Outcome>
-  readonly span: Facts['span']
+  readonly outcomes: ReadonlyMap<string, CheckOutcome>
+  readonly span: PeriodFacts['span']
   readonly evidence: ReadonlyMap<string, Evidence>
 }
 
-export interface Verdict {
+export interface ControlResult {
   readonly status: ControlStatus
   readonly reason: StatusReason | null
 }
@@ -30,16 +30,16 @@ const ABOUT_THE_LEDGER: ReadonlySet<string> = new Set([
   'report_history',
 ])
 
-export const isApplicable = (outcome: Outcome | undefined): outcome is Outcome =>
+export const isApplicable = (outcome: CheckOutcome | undefined): outcome is CheckOutcome =>
   outcome !== undefined && outcome.population > 0
 
 type Result = ReportCheck['result']
 
 /** The number of cases that the minimum of a check counts. */
-export const basisOf = ({ basis, population }: Outcome): number => basis ?? population
+export const basisOf = ({ basis, population }: CheckOutcome): number => basis ?? population
 
 /** Whole days of record, as the minimum of a check counts them. */
-export const daysOf = ({ least }: CheckDefinition, span: Facts['span']): number =>
+export const daysOf = ({ least }: CheckDefinition, span: PeriodFacts['span']): number =>
   Math.floor(span[`${least.over}Ms`] / DAY)
 
 /**
@@ -48,8 +48,8 @@ export const daysOf = ({ least }: CheckDefinition, span: Facts['span']): number 
  */
 export function resultOf(
   check: CheckDefinition,
-  outcome: Outcome | undefined,
-  span: Facts['span'],
+  outcome: CheckOutcome | undefined,
+  span: PeriodFacts['span'],
 ): Result {
   if (!isApplicable(outcome)) return 'not_applicable'
   if (!outcome.ok) return 'fail'
@@ -68,8 +68,8 @@ const shortfallOf = (results: readonly Result[]): 'too_small' | 'too_young' | nu
 export function statusOf(
   { coverage, evidence: kinds, requires }: Pick<Control, 'coverage' | 'evidence' | 'requires'>,
   checks: readonly CheckDefinition[],
-  { ledgerVerified, plan, outcomes, evidence, span }: Standing,
-): Verdict {
+  { ledgerVerified, plan, outcomes, evidence, span }: StatusInputs,
+): ControlResult {
   const [primary] = kinds
   if (coverage === 'manual' || primary === undefined) return { status: 'manual', reason: null }
   if (!ledgerVerified) return { status: 'attention', reason: 'ledger_not_verified' }

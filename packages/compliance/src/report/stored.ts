@@ -4,7 +4,7 @@ import { canonicalJson, fail } from '@remit/core'
 import type { ReportRow } from '../tables/reports.ts'
 
 /** A finished report as stored. */
-export interface Stored {
+export interface StoredReport {
   readonly report: ReadyReport
   /** The hashed bytes of its content. */
   readonly content: string
@@ -16,7 +16,7 @@ export interface Stored {
  * A finished report; null for every other one. Refuses rows that are not a report or do not match
  * their hashes; the verification checks the rest.
  */
-export function storedOf(row: ReportRow): Stored | null {
+export function storedOf(row: ReportRow): StoredReport | null {
   if (row.status !== 'ready') return null
   const { content, csv } = row
   const report = reportIn(row)

@@ -1,6 +1,6 @@
 import type { LedgerEntryRow, VerifyReport } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import type { ReportError } from '../jobs/jobs.ts'
+import type { StoredReportError } from '../jobs/jobs.ts'
 import { chainFactsOf } from './chain-facts.ts'
 import { PeriodEnd } from './period-end.ts'
 
@@ -28,7 +28,7 @@ const report = (errors: readonly LedgerError[], agreed_to = 14) =>
 
 const factsOf = (
   error: LedgerError | null,
-  { later = true, agreedTo = 14, reports = [] as ReportError[], carriedTo = -1 } = {},
+  { later = true, agreedTo = 14, reports = [] as StoredReportError[], carriedTo = -1 } = {},
 ) => {
   const count = reports.length
   const errors = { errors: reports, first_errors: reports, error_count: count }
@@ -138,7 +138,7 @@ describe('a checkpoint counts when what it disagrees about may be of the period'
 })
 
 describe('a report that the ledger contradicts', () => {
-  const found = (seq: number, code: ReportError['code'], later = true) =>
+  const found = (seq: number, code: StoredReportError['code'], later = true) =>
     factsOf(null, { later, reports: [{ seq, code, reportId: 'rpt_1' }] }).mismatches
 
   test('names the entry that it was made from, or that recorded it', () => {

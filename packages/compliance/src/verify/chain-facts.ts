@@ -21,7 +21,7 @@ const OF_CHECKPOINTS: ReadonlySet<string> = new Set([
 const OF_EVERYTHING: ReadonlySet<string> = new Set(['untrusted_key', 'bad_cut', 'unrecorded_cut'])
 
 /** The inputs of a report beside the verification. */
-export interface ReadFrom {
+export interface ReportInputs {
   readonly end: PeriodEnd
   /** The last entry that records a pruning; -1 if none. */
   readonly carriedTo: number
@@ -41,7 +41,7 @@ export interface ReadFrom {
 export function chainFactsOf(
   ledger: VerifyReport,
   reports: ReportsCheck,
-  { end, carriedTo, keptFrom, checkpoints }: ReadFrom,
+  { end, carriedTo, keptFrom, checkpoints }: ReportInputs,
 ): ChainFacts {
   const { closedBy } = end
   const reach = {
@@ -81,7 +81,7 @@ const isAboutTheLedger = (code: string): boolean =>
 const isWithin = (seq: number, { lastSeq, closedBy }: PeriodEnd): boolean =>
   closedBy === null || seq <= lastSeq + 1
 
-interface Reach extends Pick<ReadFrom, 'end' | 'carriedTo'> {
+interface Reach extends Pick<ReportInputs, 'end' | 'carriedTo'> {
   /** The last entry that the facts depend on. */
   readonly lastSeq: number
   /** A checkpoint with a valid signature agrees with it and with the entry that ends the period. */

@@ -3,7 +3,7 @@ import type { Database, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 import type { LedgerCheck, VerifyOptions } from '../jobs/jobs.ts'
-import type { Trust } from '../jobs/trust.ts'
+import type { VerificationTrust } from '../jobs/trust.ts'
 import { RecordedReports } from './recorded-reports.ts'
 
 export interface CheckHooks {
@@ -16,7 +16,7 @@ export async function checkLedger(
   db: Database<Tables>,
   orgId: string,
   { fromSeq, toSeq, checkpoints = [] }: VerifyOptions,
-  { vkeys, anchors, unread, none = false }: Trust,
+  { vkeys, anchors, unread, none = false }: VerificationTrust,
   { onEntry, onProgress }: CheckHooks,
 ): Promise<{ check: LedgerCheck; recorded: RecordedReport[] }> {
   const started = performance.now()

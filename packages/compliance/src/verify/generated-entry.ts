@@ -1,7 +1,7 @@
 import type { Actor, Framework } from '@remit/contract'
 import type { EntryDraft } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
-import type { Scope } from '../catalogue/scope.ts'
+import type { ReportScope } from '../catalogue/report-scope.ts'
 import type { ReportFacts } from '../jobs/jobs.ts'
 import type { ReportHead } from '../tables/reports.ts'
 
@@ -10,8 +10,8 @@ import type { ReportHead } from '../tables/reports.ts'
  * beside the hashed documents. Verification computes it again from the stored row, so a served
  * column must be here. Throws for an unreadable column.
  */
-export function saidOf(row: ReportHead) {
-  const { categories, role } = JSON.parse(row.scope) as Scope
+export function recordedFields(row: ReportHead) {
+  const { categories, role } = JSON.parse(row.scope) as ReportScope
   const head = JSON.parse(row.head ?? 'null') as ReportFacts['head']
   return {
     report_id: row.id,
@@ -37,7 +37,7 @@ export const generatedEntry = (row: ReportHead): EntryDraft => ({
   kind: 'report.generated',
   actor: JSON.parse(row.requested_by) as Actor,
   data: {
-    ...saidOf(row),
+    ...recordedFields(row),
     catalog_sha256: catalogue(row.framework as Framework).sha256,
     ...(row.requested_person !== null && { person: row.requested_person }),
   },

@@ -1,7 +1,7 @@
 import type { LedgerVerification } from '@remit/contract'
 import { actorOf, Failure, firstOf, personOf } from '@remit/core'
 import type { Caller, Change, Deps, EntryDraft, Requester } from '@remit/core'
-import type { Verification } from './answer.ts'
+import type { Verification } from './verification.ts'
 
 /**
  * The entry of a verification. A partial one is not `valid` there, since it does not verify the

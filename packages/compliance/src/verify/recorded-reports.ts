@@ -3,23 +3,23 @@ import type { AnyDatabase, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
 import type { ReportRow } from '../tables/reports.ts'
 import type { Tables } from '../tables/schema.ts'
-import type { ReportError, ReportErrorCode, ReportsCheck } from '../jobs/jobs.ts'
+import type { StoredReportError, StoredReportErrorCode, ReportsCheck } from '../jobs/jobs.ts'
 import { faultOf } from './report-fault.ts'
 import { readRecord } from './report-record.ts'
-import type { KeptEnd, ReportRecord } from './report-record.ts'
+import type { RecordedHead, ReportRecord } from './report-record.ts'
 
 const KIND = 'report.generated'
 const PAGE = 20
 
 /** The verified part of the ledger, from the first to the last sequence number. */
-export interface Span {
+export interface SeqSpan {
   readonly from: number
   readonly to: number
 }
 
 /** A stored report, and the end of the ledger when it was generated. */
 interface Stored extends Pick<ReportRow, 'id' | 'record_seq'> {
-  readonly end: KeptEnd | null
+  readonly end: RecordedHead | null
 }
 
 /**
@@ -33,7 +33,7 @@ export class RecordedReports {
   readonly #records: ReportRecord[] = []
   /** Erased entries about reports. */
   readonly #erased = new Set<number>()
-  readonly #errors = new FirstErrors<ReportError>()
+  readonly #errors = new FirstErrors<StoredReportError>()
   readonly #mismatched = new Set<string>()
 
   private constructor(db: AnyDatabase, orgId: string, stored: readonly Stored[]) {
@@ -63,7 +63,7 @@ export class RecordedReports {
   }
 
   /** Compares both after the ledger was read. */
-  async end(span: Span): Promise<{ check: ReportsCheck; recorded: RecordedReport[] }> {
+  async end(span: SeqSpan): Promise<{ check: ReportsCheck; recorded: RecordedReport[] }> {
     const broken = new Set<string>()
     for (let at = 0; at < this.#records.length; at += PAGE) {
       const records = this.#records.slice(at, at + PAGE)
@@ -95,7 +95,7 @@ export class RecordedReports {
     return { check, recorded }
   }
 
-  #findUnrecorded(span: Span): void {
+  #findUnrecorded(span: SeqSpan): void {
     const bySeq = new Map(this.#records.map(({ seq, reportId }) => [seq, reportId]))
     for (const { id, record_seq: seq } of this.#stored) {
       if (!isIn(seq, span) || this.#erased.has(seq) || bySeq.get(seq) === id) continue
@@ -104,7 +104,7 @@ export class RecordedReports {
   }
 
   /** The ledger ends that reports name must exist with the same hash. */
-  async #compareEnds(span: Span): Promise<void> {
+  async #compareEnds(span: SeqSpan): Promise<void> {
     const kept = [
       ...this.#records.map(({ reportId, end }) => ({ id: reportId, end })),
       ...this.#stored,
@@ -138,17 +138,17 @@ export class RecordedReports {
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  #add(seq: number, code: ReportErrorCode, reportId: string): void {
+  #add(seq: number, code: StoredReportErrorCode, reportId: string): void {
     this.#mismatched.add(reportId)
     this.#errors.add({ seq, code, reportId })
   }
 }
 
-const isIn = (seq: number | null, { from, to }: Span): seq is number =>
+const isIn = (seq: number | null, { from, to }: SeqSpan): seq is number =>
   seq !== null && seq >= from && seq <= to
 
 /** The end in the row's own copy of the head; null if it has none. */
-function endIn(text: string | null): KeptEnd | null {
+function endIn(text: string | null): RecordedHead | null {
   try {
     const { size, hash: at } = JSON.parse(text ?? 'null') as { size?: unknown; hash?: unknown }
     return Number.isSafeInteger(size) && typeof at === 'string'

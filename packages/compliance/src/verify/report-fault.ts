@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { saidOf } from './generated-entry.ts'
+import { recordedFields } from './generated-entry.ts'
 import type { ReportRow } from '../tables/reports.ts'
 import type { ReportRecord } from './report-record.ts'
 
@@ -39,7 +39,7 @@ function isAsRecorded({ seq, recordedAt, actor, said }: ReportRecord, row: Repor
       row.generated_at === recordedAt &&
       row.requested_person === (said['person'] ?? null) &&
       isDeepStrictEqual(JSON.parse(row.requested_by), actor) &&
-      Object.entries(saidOf(row)).every(
+      Object.entries(recordedFields(row)).every(
         ([name, value]) =>
           isDeepStrictEqual(value, said[name]) || (!(name in said) && !ALWAYS.has(name)),
       )

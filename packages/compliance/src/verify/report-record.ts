@@ -1,7 +1,7 @@
 import type { LedgerEntryRow } from '@remit/core'
 
 /** The last entry of a ledger at some time. */
-export interface KeptEnd {
+export interface RecordedHead {
   readonly seq: number
   readonly hash: string
 }
@@ -14,7 +14,7 @@ export interface ReportRecord {
   readonly time: number
   readonly reportId: string
   /** The end of the ledger for the report; null if the entry lacks it. */
-  readonly end: KeptEnd | null
+  readonly end: RecordedHead | null
   /** The requester. */
   readonly actor: unknown
   readonly said: Readonly<Record<string, unknown>>

@@ -2,11 +2,11 @@ import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
 import { invalid, isSignedByAny, readGivenCheckpoint } from '@remit/core'
 import type { Deps, Requester } from '@remit/core'
 import type { Jobs, JobWatch } from '../jobs/jobs.ts'
-import { verificationOf } from './answer.ts'
+import { verificationOf } from './verification.ts'
 import { recordVerification } from './record.ts'
 
 /** A verification request, with the requester's checkpoints. */
-export interface Asked extends Omit<VerifyLedgerRequest, 'checkpoint'> {
+export interface VerificationRequest extends Omit<VerifyLedgerRequest, 'checkpoint'> {
   readonly checkpoints: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export async function verifyAndRecord(
   deps: Pick<Deps, 'ledger' | 'writer' | 'verifierKey'>,
   jobs: Jobs,
   orgId: string,
-  { from_seq, to_seq, checkpoints }: Asked,
+  { from_seq, to_seq, checkpoints }: VerificationRequest,
   requester: Requester,
   watch: JobWatch,
 ): Promise<LedgerVerification> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readCheckpoint } from '@remit/core'
 
 /** Checkpoints of one ledger in a file outside its database. */
-export interface KeptNotes {
+export interface SavedNotes {
   /** Signed notes, in the order of writing. */
   readonly notes: readonly string[]
   /** The file contains something other than checkpoints. */
@@ -20,7 +20,7 @@ const NOTE = /^[^\s—][^\n]*\n\d+\n[A-Za-z0-9+/]+=*\n\n(?:— \S+ [A-Za-z0-9+/]
 const fileOf = (folder: string, orgId: string): string => join(folder, `${orgId}.txt`)
 
 /** The newest checkpoints of a ledger in the folder; none without a file. */
-export async function readNotes(folder: string, orgId: string): Promise<KeptNotes> {
+export async function readNotes(folder: string, orgId: string): Promise<SavedNotes> {
   let file: FileHandle
   try {
     file = await open(fileOf(folder, orgId))
@@ -42,7 +42,7 @@ export async function readNotes(folder: string, orgId: string): Promise<KeptNote
 }
 
 /** `cut`: the text starts at an arbitrary position, so text before the first note is ignored. */
-export function notesIn(text: string, cut = false): KeptNotes {
+export function notesIn(text: string, cut = false): SavedNotes {
   const notes: string[] = []
   let rest = ''
   let at = 0

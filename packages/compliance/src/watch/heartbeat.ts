@@ -12,7 +12,7 @@ const DUE_AFTER = 23 * 60 * 60 * 1000
 const dueSince = (now: number): string => isoTime(now - DUE_AFTER)
 
 /** Organizations after an id that use their ledger and whose heartbeat is due. */
-export async function findSilent(
+export async function findDueHeartbeats(
   db: AnyDatabase,
   now: number,
   after: string,
@@ -37,7 +37,7 @@ export async function findSilent(
  * Records a heartbeat if it is due. Its time is that of the entry and is written in the same
  * transaction under the ledger's lock, so no other process repeats it.
  */
-export const beat = (writer: Deps['writer'], orgId: string): Promise<boolean> =>
+export const recordHeartbeat = (writer: Deps['writer'], orgId: string): Promise<boolean> =>
   writer.work(orgId, OPERATOR, async ({ tx, recordedAt }) => {
     const { numInsertedOrUpdatedRows } = await on<Tables>(tx)
       .insertInto('ledger_watch')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Contribution, Deps } from '@remit/core'
 import { CheckpointKeeper } from './checkpoint-keeper.ts'
-import { beat, findSilent } from './heartbeat.ts'
+import { recordHeartbeat, findDueHeartbeats } from './heartbeat.ts'
 import { Lease } from './lease.ts'
 
 type WatchDeps = Pick<
@@ -83,11 +83,11 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     const { db, clock, writer, log } = this.#deps
     let after = ''
     for (;;) {
-      const silent = await findSilent(db, clock.now(), after, PIECE)
+      const silent = await findDueHeartbeats(db, clock.now(), after, PIECE)
       for (const orgId of silent) {
         if (!(await this.#holds())) return
         try {
-          await beat(writer, orgId)
+          await recordHeartbeat(writer, orgId)
         } catch (error) {
           // A failing ledger of one organization must not delay the others.
           log.warn({ err: error, orgId }, 'recording a heartbeat failed')

@@ -1,7 +1,7 @@
 import { NoteError } from '@remit/core'
 import type { Deps } from '@remit/core'
-import type { Trust } from '../jobs/trust.ts'
-import { readAnchors } from '../watch/anchors.ts'
+import type { VerificationTrust } from '../jobs/trust.ts'
+import { readSavedCheckpoints } from '../watch/saved-checkpoints.ts'
 import type { SeqRun } from '../facts/index.ts'
 import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
 import type { Task } from '../jobs/messages.ts'
@@ -44,8 +44,8 @@ export function createJobs(deps: JobDeps): Jobs {
  * Data from outside the database. Read before the ledger, so that no checkpoint is newer than the
  * entries read.
  */
-async function trustIn(deps: JobDeps, orgId: string): Promise<Trust> {
-  const outside = await readAnchors(deps.settings.checkpointDir, orgId)
+async function trustIn(deps: JobDeps, orgId: string): Promise<VerificationTrust> {
+  const outside = await readSavedCheckpoints(deps.settings.checkpointDir, orgId)
   try {
     const origin: unknown = await deps.ledger.origin(orgId)
     // Null without a ledger; and SQLite stores any type in the head.

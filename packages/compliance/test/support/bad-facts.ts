@@ -1,4 +1,4 @@
-import { SOUND } from '../../src/facts/outside.ts'
+import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import type { ChainFacts, RecordedReport } from '../../src/facts/index.ts'
 import { ms, SYSTEM } from './by-hand.ts'
 import type { Said } from './by-hand.ts'
@@ -28,7 +28,7 @@ export interface Given {
 }
 
 /** The verification of the good ledger. */
-export const GOOD_CHAIN: ChainFacts = { ...SOUND, checkpoints: 3 }
+export const GOOD_CHAIN: ChainFacts = { ...VALID_CHAIN, checkpoints: 3 }
 export const GOOD_REPORT: RecordedReport = {
   seq: 170,
   time: ms(day(30)),

@@ -1,15 +1,15 @@
-import { createFold, noteOf, questionOf, seqsIn } from '../../src/facts/index.ts'
-import type { Facts, Metric, Outcome, Outside } from '../../src/facts/index.ts'
-import { SOUND } from '../../src/facts/outside.ts'
+import { createFold, noteOf, reportQueryOf, seqsIn } from '../../src/facts/index.ts'
+import type { PeriodFacts, Metric, CheckOutcome, ExternalFacts } from '../../src/facts/index.ts'
+import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import { ms, rowsOf } from './by-hand.ts'
 import type { Said } from './by-hand.ts'
 
-const NOTHING: Outside = { chain: SOUND, reports: [] }
+const NOTHING: ExternalFacts = { chain: VALID_CHAIN, reports: [] }
 
 /** The facts of January to March 2026. */
-export function factsOf(said: readonly Said[], outside: Outside = NOTHING, firstSeq = 0): Facts {
+export function factsOf(said: readonly Said[], outside: ExternalFacts = NOTHING, firstSeq = 0): PeriodFacts {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
-  const fold = createFold(questionOf(period))
+  const fold = createFold(reportQueryOf(period))
   const rows = rowsOf(said, firstSeq)
   for (const row of rows) fold.entry(row)
   const facts = fold.end(outside)
@@ -21,17 +21,17 @@ export function factsOf(said: readonly Said[], outside: Outside = NOTHING, first
   return { ...facts, entries: new Map(notes) }
 }
 
-export const metric = (facts: Facts, id: string): Metric | undefined =>
+export const metric = (facts: PeriodFacts, id: string): Metric | undefined =>
   facts.metrics.find((one) => one.id === id)
 
-export const check = (facts: Facts, id: string): Outcome | undefined =>
+export const check = (facts: PeriodFacts, id: string): CheckOutcome | undefined =>
   facts.checks.find((one) => one.check === id)
 
 /** The value of a metric over some entries. */
 export const value = (
   said: readonly Said[],
   id: string,
-  outside?: Outside,
+  outside?: ExternalFacts,
 ): Metric['value'] | undefined => metric(factsOf(said, outside), id)?.value
 
 /** An entry of the server's own, at a time. */

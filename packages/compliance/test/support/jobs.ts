@@ -1,7 +1,7 @@
 import { verifyDatabase } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { createFold, SeqGatherer } from '../../src/facts/index.ts'
-import { SOUND } from '../../src/facts/outside.ts'
+import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import type { Jobs } from '../../src/jobs/jobs.ts'
 
 /** Jobs in this thread: for small, valid ledgers. */
@@ -18,7 +18,7 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
       const rows = await rowsOf(orgId)
       for (const row of rows) fold.entry(row)
       const last = rows.findLast(({ recorded_at }) => Date.parse(recorded_at) < question.to)
-      const chain = { ...SOUND, hashAtLast: last?.hash ?? null }
+      const chain = { ...VALID_CHAIN, hashAtLast: last?.hash ?? null }
       return {
         facts: fold.end({ chain, reports: [] }),
         head: { size, hash, verified: true, first_bad_seq: null, anchors_checked: 0 },
@@ -34,7 +34,7 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
       const into = new SeqGatherer(afterSeq, most)
       const fold = createFold(question, { collect: { ...of, into } })
       for (const row of await rowsOf(orgId)) fold.entry(row)
-      fold.end({ chain: SOUND, reports: [] })
+      fold.end({ chain: VALID_CHAIN, reports: [] })
       return into.run
     },
     close: () => Promise.resolve(),

@@ -1,7 +1,7 @@
 import type { Framework, ReadyReport, ReportContent } from '@remit/contract'
 import { catalogue } from '../../src/catalogue/catalogue.ts'
-import { scopeOf } from '../../src/catalogue/scope.ts'
-import type { Facts } from '../../src/facts/index.ts'
+import { scopeOf } from '../../src/catalogue/report-scope.ts'
+import type { PeriodFacts } from '../../src/facts/index.ts'
 import { contentOf, sealed } from '../../src/report/document.ts'
 import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './bad-facts.ts'
 import type { Given } from './bad-facts.ts'
@@ -11,7 +11,7 @@ import { goodLedger } from './good-ledger.ts'
 export const FRAMEWORKS: readonly Framework[] = ['soc2', 'eu_ai_act', 'nist_ai_rmf']
 
 /** The facts of a good quarter, with a bad fact for each of these checks. */
-export function quarter(...checks: readonly string[]): Facts {
+export function quarter(...checks: readonly string[]): PeriodFacts {
   const good = { said: goodLedger(), chain: GOOD_CHAIN, report: GOOD_REPORT }
   const given = checks.reduce<Given>((so, check) => BAD_FACTS[check]?.(so) ?? so, good)
   const chain = { ...given.chain, hashAtLast: 'a'.repeat(64) }
@@ -21,7 +21,7 @@ export function quarter(...checks: readonly string[]): Facts {
 /** A finished report on some facts, as it is stored; `change` comes before its content is hashed. */
 export function reportOn(
   framework: Framework,
-  facts: Facts,
+  facts: PeriodFacts,
   change: (content: ReportContent) => ReportContent = (content) => content,
 ): ReadyReport {
   const of = catalogue(framework)

@@ -1,13 +1,13 @@
 import type { Plan } from '@remit/contract'
 import { CHECKS, EVIDENCE_KINDS } from '../../src/catalogue/catalogue.ts'
-import { questionOf } from '../../src/facts/index.ts'
-import type { Evidence, Facts, Outcome } from '../../src/facts/index.ts'
-import { SOUND } from '../../src/facts/outside.ts'
+import { reportQueryOf } from '../../src/facts/index.ts'
+import type { Evidence, PeriodFacts, CheckOutcome } from '../../src/facts/index.ts'
+import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import { ms } from './by-hand.ts'
 
 const DAY = 86_400_000
 
-export const passed = (check: string): Outcome => ({
+export const passed = (check: string): CheckOutcome => ({
   check,
   population: 1000,
   ok: true,
@@ -17,9 +17,9 @@ export const passed = (check: string): Outcome => ({
   failures: [],
 })
 
-export const notApplicable = (check: string): Outcome => ({ ...passed(check), population: 0 })
+export const notApplicable = (check: string): CheckOutcome => ({ ...passed(check), population: 0 })
 
-export const failed = (check: string, seqs: readonly number[] = [5, 9]): Outcome => ({
+export const failed = (check: string, seqs: readonly number[] = [5, 9]): CheckOutcome => ({
   ...passed(check),
   ok: false,
   failures: [{ params: { n: seqs.length }, count: seqs.length, seqs }],
@@ -48,11 +48,11 @@ export const idle = (kind: string, reason: Evidence['reason'] = 'not_exercised')
 export interface Given {
   readonly plan?: Plan
   /** In place of the outcome that passes. */
-  readonly outcomes?: readonly Outcome[]
+  readonly outcomes?: readonly CheckOutcome[]
   readonly evidence?: readonly Evidence[]
-  readonly chain?: Partial<Facts['outside']['chain']>
+  readonly chain?: Partial<PeriodFacts['outside']['chain']>
   readonly name?: string
-  readonly span?: Partial<Facts['span']>
+  readonly span?: Partial<PeriodFacts['span']>
 }
 
 /** Facts in which every check passed and everything was at work, but for what is given. */
@@ -63,12 +63,12 @@ export const factsWith = ({
   chain,
   name,
   span,
-}: Given = {}): Facts => {
+}: Given = {}): PeriodFacts => {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
   const given = new Map(outcomes.map((outcome) => [outcome.check, outcome]))
   const shown = new Map<string, Evidence>(evidence.map((one) => [one.kind, one]))
   return {
-    question: questionOf(period),
+    question: reportQueryOf(period),
     organization: {
       id: 'org_acme',
       name: name ?? 'Acme',
@@ -81,6 +81,6 @@ export const factsWith = ({
     metrics: [{ id: 'M01', value: { entries: 6 }, population: 6 }],
     checks: [...CHECKS.keys()].map((check) => given.get(check) ?? passed(check)),
     evidence: [...EVIDENCE_KINDS.keys()].map((kind) => shown.get(kind) ?? operated(kind)),
-    outside: { chain: { ...SOUND, hashAtLast: 'a'.repeat(64), ...chain }, reports: [] },
+    outside: { chain: { ...VALID_CHAIN, hashAtLast: 'a'.repeat(64), ...chain }, reports: [] },
   }
 }

@@ -1,11 +1,11 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
+import { DAY } from '../report-query.ts'
 import { isLive } from '../state/credentials.ts'
 import type { CredentialState } from '../state/credentials.ts'
 import type { State } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
-import { endedBy } from './ended.ts'
+import { revokedCredentials } from './revoked-credentials.ts'
 
 const liveAt = ({ credentials }: State, time: number): CredentialState[] =>
   [...credentials.values()].filter((one) => isLive(one, time))
@@ -33,7 +33,7 @@ export const credentialsMeter: CreateMeter = ({ question, seqsOf }) => {
         if (!entry.erased) issued += 1
         return
       }
-      for (const one of endedBy(entry, state)) if (isLive(one, entry.time)) revoked += 1
+      for (const one of revokedCredentials(entry, state)) if (isLive(one, entry.time)) revoked += 1
     },
     end(state) {
       before ??= liveAt(state, from).length

@@ -1,6 +1,6 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
+import { DAY } from '../report-query.ts'
 import { isLive } from '../state/credentials.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { presentAgents } from './agents.ts'

@@ -1,7 +1,7 @@
 import { matchesAll, matchesPattern } from '@remit/core'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
+import { DAY } from '../report-query.ts'
 import { isAtMostPercent } from '../ratio.ts'
 import type { PermissionState } from '../state/permissions.ts'
 import { isRelaxed } from '../thresholds.ts'

@@ -2,12 +2,12 @@ import { hoursText } from '../days.ts'
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { HOUR } from '../question.ts'
-import { textIn } from '../read.ts'
+import { HOUR } from '../report-query.ts'
+import { textIn } from '../recorded-json.ts'
 import { isLive } from '../state/credentials.ts'
 import type { CredentialState } from '../state/credentials.ts'
 import { isRelaxed } from '../thresholds.ts'
-import { endedBy } from './ended.ts'
+import { revokedCredentials } from './revoked-credentials.ts'
 
 interface Orphan {
   readonly agentId: string
@@ -46,7 +46,7 @@ export const orphanedMeter: CreateMeter = ({ question, seqsOf }) => {
     reads: ['agent.removed', 'credential.revoked', 'issuer.removed'],
     since: -Infinity,
     entry(entry, state, inPeriod) {
-      const ended = endedBy(entry, state)
+      const ended = revokedCredentials(entry, state)
       for (const { id } of ended) {
         const orphan = orphans.get(id)
         if (!orphan) continue

@@ -1,8 +1,8 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { recordIn, textIn } from '../read.ts'
+import { recordIn, textIn } from '../recorded-json.ts'
 import type { State } from '../state/state.ts'
-import { endedBy } from './ended.ts'
+import { revokedCredentials } from './revoked-credentials.ts'
 
 /** M33: credentials for agents that were not registered. */
 export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
@@ -17,7 +17,7 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
       const { kind, seq, erased, agent_id, data } = entry
       if (erased) return
       if (kind !== 'credential.issued' && kind !== 'credential.rotated') {
-        for (const { id } of endedBy(entry, state)) if (open.delete(id)) endingSeq = seq
+        for (const { id } of revokedCredentials(entry, state)) if (open.delete(id)) endingSeq = seq
         return
       }
       issued += 1

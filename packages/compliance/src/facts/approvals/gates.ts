@@ -8,7 +8,7 @@ import { approvalAt, approvalOf } from '../state/approvals.ts'
 import type { ApprovalState } from '../state/approvals.ts'
 import { consequentialActions } from '../state/organization.ts'
 import type { State } from '../state/state.ts'
-import { AskedFor } from './asked.ts'
+import { OpenRequests } from './open-requests.ts'
 import { isReleasedByPerson, wasReleasedSince } from './requests.ts'
 
 /**
@@ -21,7 +21,7 @@ import { isReleasedByPerson, wasReleasedSince } from './requests.ts'
 export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   const unreleased = seqsOf('APR-1')
   const past = seqsOf('APR-2')
-  const asked = new AskedFor()
+  const asked = new OpenRequests()
   const listed = new Listed()
   let released = 0
   /** Approved only by keys without a named person. */

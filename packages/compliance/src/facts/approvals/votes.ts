@@ -1,6 +1,6 @@
 import { foldName } from '@remit/contract'
 import type { FactEntry } from '../entry.ts'
-import { recordIn } from '../read.ts'
+import { recordIn } from '../recorded-json.ts'
 import { voteOf } from '../state/approvals.ts'
 import type { ApprovalState, VoteFacts } from '../state/approvals.ts'
 import type { State } from '../state/state.ts'

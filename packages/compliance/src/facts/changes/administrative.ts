@@ -1,5 +1,5 @@
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn } from '../read.ts'
+import { recordIn, textIn } from '../recorded-json.ts'
 import type { State } from '../state/state.ts'
 
 /** Entry kinds of which some are administrative, for `Meter.reads`. */

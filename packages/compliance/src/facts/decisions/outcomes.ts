@@ -2,7 +2,7 @@ import type { DecisionFacts } from '../decision.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
-import { Tally } from '../tally.ts'
+import { NameCounts } from '../name-counts.ts'
 
 /** Reasons of decisions that require no match. */
 const MATCHLESS: ReadonlySet<string> = new Set([
@@ -29,8 +29,8 @@ const isExplained = (reason: string | null, { matches, configVersion }: Decision
 /** M10, M11, M12: decisions by outcome and reason, and their explanations. */
 export const outcomesMeter: CreateMeter = ({ seqsOf }) => {
   const unexplained = seqsOf('DEC-2')
-  const outcomes = new Tally()
-  const denials = new Tally()
+  const outcomes = new NameCounts()
+  const denials = new NameCounts()
   let erased = 0
   return {
     reads: ['authorization.decided'],

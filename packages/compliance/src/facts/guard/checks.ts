@@ -1,7 +1,7 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
-import { numberIn, recordsIn, textIn } from '../read.ts'
+import { numberIn, recordsIn, textIn } from '../recorded-json.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 const VERDICTS = ['allow', 'redact', 'block'] as const

@@ -1,8 +1,8 @@
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
-import { isTrueIn, textIn } from '../read.ts'
+import { DAY } from '../report-query.ts'
+import { isTrueIn, textIn } from '../recorded-json.ts'
 
 /** The time before the period in which a flag can precede an allow of the period. */
 const LOOK_BACK = 31 * DAY

@@ -1,6 +1,6 @@
-import type { CreateMeter, Failure, Outcome } from '../meter.ts'
+import type { CreateMeter, CheckFailure, CheckOutcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import type { ChainFacts } from '../outside.ts'
+import type { ChainFacts } from '../external-facts.ts'
 
 /**
  * M02 to M04 and M08: the results of the verification up to the end of the period. The sequence
@@ -62,7 +62,7 @@ export const chainMeter: CreateMeter = ({ seqsOf }) => {
   }
 }
 
-const soundness = ({ firstBadSeq }: ChainFacts, kept: number): Outcome =>
+const soundness = ({ firstBadSeq }: ChainFacts, kept: number): CheckOutcome =>
   outcome({
     check: 'LED-1',
     // An unreadable ledger is broken too, even without entries.
@@ -75,13 +75,13 @@ const soundness = ({ firstBadSeq }: ChainFacts, kept: number): Outcome =>
         : [{ params: { first_bad_seq: firstBadSeq }, count: 1, seqs: [firstBadSeq] }],
   })
 
-const agreement = ({ checkpoints, mismatches }: ChainFacts): Outcome =>
+const agreement = ({ checkpoints, mismatches }: ChainFacts): CheckOutcome =>
   outcome({
     check: 'LED-7',
     population: Math.max(checkpoints, mismatches.length),
     value: { mismatches: mismatches.length },
     threshold: 'every checkpoint agrees',
-    failures: mismatches.map(({ seq, keptBy }): Failure => ({
+    failures: mismatches.map(({ seq, keptBy }): CheckFailure => ({
       params: { report_id: keptBy, seq },
       count: 1,
       seqs: [seq],

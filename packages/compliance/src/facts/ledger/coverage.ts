@@ -1,7 +1,7 @@
 import { hoursText } from '../days.ts'
-import type { CreateMeter, Outcome } from '../meter.ts'
+import type { CreateMeter, CheckOutcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { HOUR } from '../question.ts'
+import { HOUR } from '../report-query.ts'
 import { ratioOf } from '../ratio.ts'
 import type { State } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
@@ -58,7 +58,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     return longest
   }
 
-  function silenceOutcome(found: Silence | null, { isBeating }: State): Outcome {
+  function silenceOutcome(found: Silence | null, { isBeating }: State): CheckOutcome {
     const isLong = found !== null && found.ms > allowed
     return outcome({
       check: 'LED-3',

@@ -1,4 +1,4 @@
-import type { CreateMeter, Failure } from '../meter.ts'
+import type { CreateMeter, CheckFailure } from '../meter.ts'
 import { outcome } from '../outcome.ts'
 
 /**
@@ -23,7 +23,7 @@ export const reportsMeter: CreateMeter = ({ question, seqsOf }) => {
             population: recorded.length,
             value: { not_intact: broken.length },
             threshold: 'every report is as recorded',
-            failures: broken.map(({ seq, reportId }): Failure => ({
+            failures: broken.map(({ seq, reportId }): CheckFailure => ({
               params: { report_id: reportId },
               count: 1,
               seqs: [seq],

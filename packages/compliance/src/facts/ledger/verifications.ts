@@ -2,8 +2,8 @@ import { daysText } from '../days.ts'
 import { Intervals } from '../intervals.ts'
 import type { CreateMeter } from '../meter.ts'
 import { outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
-import { isTrueIn } from '../read.ts'
+import { DAY } from '../report-query.ts'
+import { isTrueIn } from '../recorded-json.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /** M09: the longest time without a successful verification of the ledger. */

@@ -11,11 +11,11 @@ const NONE: InForce = { policies: 0, denies: 0, approvalRules: 0 }
  * plan of the decision: that of the organization, or a lower one of the licence. Below enterprise,
  * both are kept but not evaluated. Without a recorded plan they count as evaluated.
  */
-export const isPutToRules = ({ decided }: Pick<FactEntry, 'decided'>): boolean => {
+export const areRulesEvaluated = ({ decided }: Pick<FactEntry, 'decided'>): boolean => {
   const plan = decided?.plan ?? null
   return plan === null || isKindInPlan('policy_rules', plan as Plan)
 }
 
 /** The rules that applied to a decision. */
 export const inForceFor = (entry: FactEntry, state: State): InForce =>
-  isPutToRules(entry) ? state.inForce.at(entry.time) : NONE
+  areRulesEvaluated(entry) ? state.inForce.at(entry.time) : NONE

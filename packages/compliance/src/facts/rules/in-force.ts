@@ -1,15 +1,15 @@
 import { isKindInPlan } from '../plan.ts'
-import type { CreateMeter, Outcome } from '../meter.ts'
+import type { CreateMeter, CheckOutcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
+import { DAY } from '../report-query.ts'
 import { ratioOf } from '../ratio.ts'
 import type { SeqList } from '../seqs.ts'
 import { deniesByDefault } from '../state/organization.ts'
-import type { Kept } from '../state/fold.ts'
+import type { RecordedObject } from '../state/reducer.ts'
 import { isInForce } from '../state/rules.ts'
 import type { RuleState } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
-import { inForceFor, isPutToRules } from './for-decision.ts'
+import { inForceFor, areRulesEvaluated } from './for-decision.ts'
 
 /** UTC days with decisions, and those with a decision without a rule in force. */
 class Days {
@@ -39,12 +39,12 @@ class Days {
   }
 
   /** The first rule after the last decision without one. */
-  #fixedBy(fixes: Iterable<Kept>): number | null {
+  #fixedBy(fixes: Iterable<RecordedObject>): number | null {
     const later = [...fixes].map(({ changedSeq }) => changedSeq).filter((seq) => seq > this.#last)
     return later.length === 0 ? null : Math.min(...later)
   }
 
-  outcome(check: string, isInPlan: boolean, fixes: Iterable<Kept>): Outcome {
+  outcome(check: string, isInPlan: boolean, fixes: Iterable<RecordedObject>): CheckOutcome {
     const { bare } = this
     return outcome({
       check,
@@ -71,7 +71,7 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
     entry(entry, state) {
       const { seq, time } = entry
       const { policies, denies, approvalRules } = inForceFor(entry, state)
-      const isPut = isPutToRules(entry)
+      const isPut = areRulesEvaluated(entry)
       decisions += 1
       if (policies + approvalRules > 0) governed += 1
       const isGated = approvalRules > 0 || (isPut && state.lost('approval_rule.set') > 0)

@@ -1,6 +1,6 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { HOUR } from '../question.ts'
+import { HOUR } from '../report-query.ts'
 import { isAtMostPercent, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 

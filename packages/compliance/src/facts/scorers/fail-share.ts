@@ -1,8 +1,8 @@
 import type { FactEntry } from '../entry.ts'
-import type { CreateMeter, Failure } from '../meter.ts'
+import type { CreateMeter, CheckFailure } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { difference, isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
-import { numberIn, textIn } from '../read.ts'
+import { numberIn, textIn } from '../recorded-json.ts'
 import { LowestSeqs } from '../seqs.ts'
 import { isRelaxed } from '../thresholds.ts'
 
@@ -59,7 +59,7 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
         const [share, earlier] = [shareOf(now.get(name)), shareOf(before.get(name))]
         return [name, { share, before: earlier, difference: difference(share, earlier) }] as const
       })
-      const failures: Failure[] = []
+      const failures: CheckFailure[] = []
       for (const [scorer, { scored, failed, seqs, mendedBy }] of now) {
         if (isAtMostPercent(failed, scored, percent)) continue
         const lowest = new LowestSeqs()
@@ -92,4 +92,4 @@ export const failShareMeter: CreateMeter = ({ question, seqsOf }) => {
   }
 }
 
-const scorerOf = ({ params }: Failure): string => String(params['scorer'])
+const scorerOf = ({ params }: CheckFailure): string => String(params['scorer'])

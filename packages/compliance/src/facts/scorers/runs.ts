@@ -2,8 +2,8 @@ import { daysText } from '../days.ts'
 import { Intervals } from '../intervals.ts'
 import type { CreateMeter } from '../meter.ts'
 import { outcome } from '../outcome.ts'
-import { DAY } from '../question.ts'
-import { numberIn, textIn } from '../read.ts'
+import { DAY } from '../report-query.ts'
+import { numberIn, textIn } from '../recorded-json.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
 import type { State } from '../state/state.ts'
-import { Tally } from '../tally.ts'
+import { NameCounts } from '../name-counts.ts'
 import { amountOf, hasCap } from './amount.ts'
 
 /** Returns whether an amount exceeds a cap, given the usage that the decision recorded. */
@@ -21,7 +21,7 @@ const SPENT_UP: ReadonlySet<string | null> = new Set(['spend_limit_daily', 'spen
 export const capsMeter: CreateMeter = ({ seqsOf }) => {
   const uncapped = seqsOf('SPD-1')
   const over = seqsOf('SPD-2')
-  const denials = new Tally()
+  const denials = new NameCounts()
   /** Spending agents, and whether they always had a cap. */
   const spenders = new Map<string, boolean>()
   /** Agents with a cap at some time in the period. */

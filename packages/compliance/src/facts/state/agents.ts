@@ -1,13 +1,13 @@
 import type { Owner } from '@remit/contract'
 import type { FactEntry } from '../entry.ts'
-import { recordIn, recordsIn, textIn, textsIn } from '../read.ts'
+import { recordIn, recordsIn, textIn, textsIn } from '../recorded-json.ts'
 import { endCredentials } from './credentials.ts'
-import { kept } from './fold.ts'
-import type { Folds, Kept } from './fold.ts'
+import { recordedObject } from './reducer.ts'
+import type { Reducers, RecordedObject } from './reducer.ts'
 import type { State } from './state.ts'
 
 /** A registered agent. Removed agents are kept: their ids are never reused. */
-export interface AgentState extends Kept {
+export interface AgentState extends RecordedObject {
   readonly owners: readonly Owner[]
   readonly removed: { readonly seq: number; readonly time: number } | null
 }
@@ -26,7 +26,7 @@ function keepAgent(state: State, entry: FactEntry): void {
   if (!object || id === null) return
   const before = state.agents.get(id)
   const owners = recordsIn(object, 'owners') as unknown as Owner[]
-  state.agents.set(id, { ...kept(id, object, entry, before), owners, removed: null })
+  state.agents.set(id, { ...recordedObject(id, object, entry, before), owners, removed: null })
   // An agent that was stopped before its registration stays stopped.
   if (textIn(object, 'status') === 'suspended') stop(state, entry, id, 'suspended')
   else lift(state, id)
@@ -44,7 +44,7 @@ function lift(state: State, agentId: string): void {
   if (state.stops.get(agentId)?.cause === 'suspended') state.stops.delete(agentId)
 }
 
-export const agentFolds: Folds = {
+export const agentReducers: Reducers = {
   'agent.registered': keepAgent,
   'agent.updated': keepAgent,
   'agent.suspended': (state, entry) => {

@@ -1,7 +1,7 @@
 import type { FactEntry } from '../entry.ts'
-import { isTrueIn, recordIn, recordsIn, textIn, timeIn } from '../read.ts'
-import type { Recorded } from '../read.ts'
-import type { Fold, Folds } from './fold.ts'
+import { isTrueIn, recordIn, recordsIn, textIn, timeIn } from '../recorded-json.ts'
+import type { RecordedJson } from '../recorded-json.ts'
+import type { Reducer, Reducers } from './reducer.ts'
 import type { State } from './state.ts'
 
 /** An approval request, reduced to the fields that metrics read. */
@@ -20,7 +20,7 @@ export interface ApprovalState {
   readonly decidedAt: number | null
   /** The rules that require the approval. */
   readonly rules: readonly string[]
-  readonly requestedBy: Principal
+  readonly requestedBy: RecordedPrincipal
   readonly actingFor: string | null
   /** At least one approver is a person named by the key. */
   readonly personApproved: boolean
@@ -28,7 +28,7 @@ export interface ApprovalState {
   readonly decisionId: string | null
 }
 
-export interface Principal {
+export interface RecordedPrincipal {
   readonly type: string
   readonly id: string
   readonly person: string | null
@@ -55,7 +55,7 @@ export function approvalAt(
   return status
 }
 
-export function voteOf(object: Recorded): VoteFacts {
+export function voteOf(object: RecordedJson): VoteFacts {
   const approver = recordIn(object, 'approver') ?? {}
   return {
     decision: textIn(object, 'decision') ?? '',
@@ -97,7 +97,7 @@ export function approvalOf(entry: FactEntry): ApprovalState | null {
   }
 }
 
-const keep: Fold = (state, entry) => {
+const keep: Reducer = (state, entry) => {
   const approval = approvalOf(entry)
   if (!approval) return
   const before = state.approvals.get(approval.id)
@@ -105,18 +105,18 @@ const keep: Fold = (state, entry) => {
 }
 
 /** Requests closed before the period are irrelevant: no allow can rely on them. */
-const close: Fold = (state: State, entry) => {
+const close: Reducer = (state: State, entry) => {
   if (entry.time >= state.keepClosedSince) return keep(state, entry)
   const approval = approvalOf(entry)
   if (approval) state.approvals.delete(approval.id)
 }
 
-const decide: Fold = (state, entry) => {
+const decide: Reducer = (state, entry) => {
   const isRejected = approvalOf(entry)?.status === 'rejected'
   return isRejected ? close(state, entry) : keep(state, entry)
 }
 
-export const approvalFolds: Folds = {
+export const approvalReducers: Reducers = {
   'approval.requested': keep,
   'approval.voted': keep,
   'approval.decided': decide,

@@ -1,11 +1,11 @@
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn, textsIn, timeIn } from '../read.ts'
-import { kept } from './fold.ts'
-import type { Folds, Kept } from './fold.ts'
+import { recordIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
+import { recordedObject } from './reducer.ts'
+import type { Reducers, RecordedObject } from './reducer.ts'
 import type { State } from './state.ts'
 
 /** A credential that was not revoked. `isLive` considers its expiry. */
-export interface CredentialState extends Kept {
+export interface CredentialState extends RecordedObject {
   readonly agentId: string
   readonly scopes: readonly string[]
   /** Milliseconds; null where none was recorded. */
@@ -28,7 +28,7 @@ function keepCredential(state: State, entry: FactEntry): void {
   if (!object || id === null) return
   state.sweepCredentials(entry.time)
   state.credentials.set(id, {
-    ...kept(id, object, entry, undefined),
+    ...recordedObject(id, object, entry, undefined),
     agentId: textIn(object, 'agent_id') ?? entry.agent_id ?? '',
     scopes: textsIn(object, 'scopes'),
     expiresAt: timeIn(object, 'expires_at'),
@@ -36,7 +36,7 @@ function keepCredential(state: State, entry: FactEntry): void {
   })
 }
 
-export const credentialFolds: Folds = {
+export const credentialReducers: Reducers = {
   'credential.issued': keepCredential,
   'credential.rotated': (state, entry) => {
     keepCredential(state, entry)

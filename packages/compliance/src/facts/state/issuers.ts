@@ -1,22 +1,22 @@
-import { recordIn, textIn, textsIn, timeIn } from '../read.ts'
+import { recordIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
 import { endCredentials } from './credentials.ts'
-import { kept } from './fold.ts'
-import type { Folds, Kept } from './fold.ts'
+import { recordedObject } from './reducer.ts'
+import type { Reducers, RecordedObject } from './reducer.ts'
 
 /** A trusted issuer of tokens. */
-export interface IssuerState extends Kept {
+export interface IssuerState extends RecordedObject {
   readonly issuer: string
   readonly enabled: boolean
   readonly expiresAt: number | null
 }
 
-export const issuerFolds: Folds = {
+export const issuerReducers: Reducers = {
   'issuer.trusted': (state, entry) => {
     const object = recordIn(entry.data, 'issuer')
     const id = object && textIn(object, 'id')
     if (!object || id === null) return
     state.issuers.set(id, {
-      ...kept(id, object, entry, undefined),
+      ...recordedObject(id, object, entry, undefined),
       issuer: textIn(object, 'issuer') ?? '',
       enabled: object['enabled'] !== false,
       expiresAt: timeIn(object, 'expires_at'),

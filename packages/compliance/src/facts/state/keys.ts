@@ -1,5 +1,5 @@
-import { recordIn, textIn } from '../read.ts'
-import type { Folds } from './fold.ts'
+import { recordIn, textIn } from '../recorded-json.ts'
+import type { Reducers } from './reducer.ts'
 
 /** An ingest key. A revoked one is kept, since earlier entries name it. */
 export interface KeyState {
@@ -12,7 +12,7 @@ export interface KeyState {
   readonly revoked: { readonly seq: number; readonly time: number } | null
 }
 
-export const keyFolds: Folds = {
+export const keyReducers: Reducers = {
   'key.created': (state, { seq, time, data }) => {
     const object = recordIn(data, 'key')
     const id = object && textIn(object, 'id')

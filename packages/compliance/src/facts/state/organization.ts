@@ -1,14 +1,14 @@
 import type { Plan } from '@remit/contract'
-import { isRecord, recordIn, textIn, textsIn, timeIn } from '../read.ts'
-import type { Recorded } from '../read.ts'
-import type { Folds } from './fold.ts'
+import { isRecord, recordIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
+import type { RecordedJson } from '../recorded-json.ts'
+import type { Reducers } from './reducer.ts'
 
 export interface OrganizationState {
   readonly id: string
   readonly name: string
   readonly plan: Plan
   /** As recorded: settings at their default may be missing. */
-  readonly settings: Recorded
+  readonly settings: RecordedJson
   /** Milliseconds, and the entry that records it. */
   readonly createdAt: number
   readonly createdSeq: number
@@ -24,12 +24,12 @@ export const deniesByDefault = (organization: OrganizationState | null): boolean
 
 const PLANS: readonly string[] = ['free', 'team', 'enterprise'] satisfies Plan[]
 
-const planIn = (object: Recorded): Plan => {
+const planIn = (object: RecordedJson): Plan => {
   const plan = textIn(object, 'plan') ?? ''
   return PLANS.includes(plan) ? (plan as Plan) : 'free'
 }
 
-export const organizationFolds: Folds = {
+export const organizationReducers: Reducers = {
   'ledger.heartbeat': (state) => {
     state.isBeating = true
   },

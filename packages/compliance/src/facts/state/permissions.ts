@@ -1,10 +1,10 @@
-import { recordIn, textIn, textsIn, timeIn } from '../read.ts'
-import { kept } from './fold.ts'
-import type { Folds, Kept } from './fold.ts'
+import { recordIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
+import { recordedObject } from './reducer.ts'
+import type { Reducers, RecordedObject } from './reducer.ts'
 import type { State } from './state.ts'
 
 /** A permission or denial that was not revoked. */
-export interface PermissionState extends Kept {
+export interface PermissionState extends RecordedObject {
   readonly effect: string
   /** For a denial, it may be a pattern. */
   readonly agentId: string
@@ -20,13 +20,13 @@ export interface PermissionState extends Kept {
 export const isOpen = ({ notBefore, expiresAt }: PermissionState, time: number): boolean =>
   (notBefore === null || notBefore <= time) && (expiresAt === null || time < expiresAt)
 
-export const permissionFolds: Folds = {
+export const permissionReducers: Reducers = {
   'permission.granted': (state, entry) => {
     const object = recordIn(entry.data, 'permission')
     const id = object && textIn(object, 'id')
     if (!object || id === null) return
     const permission: PermissionState = {
-      ...kept(id, object, entry, state.permissions.get(id)),
+      ...recordedObject(id, object, entry, state.permissions.get(id)),
       effect: textIn(object, 'effect') ?? 'allow',
       agentId: textIn(object, 'agent_id') ?? entry.agent_id ?? '',
       actions: textsIn(object, 'actions'),

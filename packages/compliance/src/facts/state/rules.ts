@@ -1,12 +1,12 @@
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn, timeIn } from '../read.ts'
-import type { Recorded } from '../read.ts'
-import { kept } from './fold.ts'
-import type { Fold, Folds, Kept } from './fold.ts'
+import { recordIn, textIn, timeIn } from '../recorded-json.ts'
+import type { RecordedJson } from '../recorded-json.ts'
+import { recordedObject } from './reducer.ts'
+import type { Reducer, Reducers, RecordedObject } from './reducer.ts'
 import type { State } from './state.ts'
 
 /** A policy, an approval rule or a trust policy; an approval rule has no effect and no window. */
-export interface RuleState extends Kept {
+export interface RuleState extends RecordedObject {
   readonly effect: string | null
   readonly enabled: boolean
   /** The window [notBefore, expiresAt), milliseconds; null is open. */
@@ -20,11 +20,11 @@ export const isInForce = ({ enabled, notBefore, expiresAt }: RuleState, time: nu
 
 const ruleOf = (
   id: string,
-  object: Recorded,
+  object: RecordedJson,
   entry: FactEntry,
   before: RuleState | undefined,
 ): RuleState => ({
-  ...kept(id, object, entry, before),
+  ...recordedObject(id, object, entry, before),
   effect: textIn(object, 'effect'),
   enabled: object['enabled'] !== false,
   notBefore: timeIn(object, 'not_before'),
@@ -35,7 +35,7 @@ type Rules = (state: State) => Map<string, RuleState>
 
 /** Stores the rule in the named member of the data. */
 const keep =
-  (rules: Rules, member: string): Fold =>
+  (rules: Rules, member: string): Reducer =>
   (state, entry) => {
     const object = recordIn(entry.data, member)
     const id = object && textIn(object, 'id')
@@ -45,14 +45,14 @@ const keep =
   }
 
 const drop =
-  (rules: Rules, member: string): Fold =>
+  (rules: Rules, member: string): Reducer =>
   (state, entry) => {
     const object = recordIn(entry.data, member)
     rules(state).delete((object && textIn(object, 'id')) ?? '')
     state.rulesVersion += 1
   }
 
-export const ruleFolds: Folds = {
+export const ruleReducers: Reducers = {
   'policy.created': keep((state) => state.policies, 'policy'),
   'policy.deleted': drop((state) => state.policies, 'policy'),
   'approval_rule.set': keep((state) => state.approvalRules, 'approval_rule'),

@@ -1,36 +1,36 @@
 import type { FactEntry } from '../entry.ts'
-import { agentFolds } from './agents.ts'
+import { agentReducers } from './agents.ts'
 import type { AgentState, StopState } from './agents.ts'
-import { approvalFolds } from './approvals.ts'
+import { approvalReducers } from './approvals.ts'
 import type { ApprovalState } from './approvals.ts'
-import { credentialFolds, isLive } from './credentials.ts'
+import { credentialReducers, isLive } from './credentials.ts'
 import type { CredentialState } from './credentials.ts'
-import type { Fold } from './fold.ts'
-import { issuerFolds } from './issuers.ts'
+import type { Reducer } from './reducer.ts'
+import { issuerReducers } from './issuers.ts'
 import type { IssuerState } from './issuers.ts'
-import { keyFolds } from './keys.ts'
+import { keyReducers } from './keys.ts'
 import type { KeyState } from './keys.ts'
-import { organizationFolds } from './organization.ts'
+import { organizationReducers } from './organization.ts'
 import type { OrganizationState } from './organization.ts'
-import { permissionFolds } from './permissions.ts'
+import { permissionReducers } from './permissions.ts'
 import type { PermissionState } from './permissions.ts'
-import { ruleFolds } from './rules.ts'
+import { ruleReducers } from './rules.ts'
 import type { RuleState } from './rules.ts'
 import { RulesInForce } from './rules-in-force.ts'
-import { spendLimitFolds } from './spend-limits.ts'
+import { spendLimitReducers } from './spend-limits.ts'
 import type { SpendLimitState } from './spend-limits.ts'
 
-const FOLDS: ReadonlyMap<string, Fold> = new Map(
+const FOLDS: ReadonlyMap<string, Reducer> = new Map(
   Object.entries({
-    ...organizationFolds,
-    ...keyFolds,
-    ...agentFolds,
-    ...credentialFolds,
-    ...issuerFolds,
-    ...ruleFolds,
-    ...permissionFolds,
-    ...spendLimitFolds,
-    ...approvalFolds,
+    ...organizationReducers,
+    ...keyReducers,
+    ...agentReducers,
+    ...credentialReducers,
+    ...issuerReducers,
+    ...ruleReducers,
+    ...permissionReducers,
+    ...spendLimitReducers,
+    ...approvalReducers,
   }),
 )
 

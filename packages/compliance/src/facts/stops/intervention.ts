@@ -1,7 +1,7 @@
 import { isNamed, voteIn } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn } from '../read.ts'
+import { recordIn, textIn } from '../recorded-json.ts'
 import type { State } from '../state/state.ts'
 
 /** Entry kinds that can record an intervention. */

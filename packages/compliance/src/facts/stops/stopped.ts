@@ -1,10 +1,10 @@
 import type { FactEntry } from '../entry.ts'
-import type { CreateMeter, Failure } from '../meter.ts'
+import type { CreateMeter, CheckFailure } from '../meter.ts'
 import { outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
-import { SECOND } from '../question.ts'
+import { SECOND } from '../report-query.ts'
 import { decimal } from '../ratio.ts'
-import { recordIn, textIn } from '../read.ts'
+import { recordIn, textIn } from '../recorded-json.ts'
 import { LowestSeqs } from '../seqs.ts'
 import type { State } from '../state/state.ts'
 import { Denies } from './denies.ts'
@@ -108,7 +108,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
       const sorted = delays.toSorted((a, b) => a - b)
       const seconds = (ms: number | null) => (ms === null ? null : decimal(ms, SECOND, 3))
       const failures = [...broken.values()].map(
-        ({ agentId, stopSeq, seqs, deniedSeq }): Failure => ({
+        ({ agentId, stopSeq, seqs, deniedSeq }): CheckFailure => ({
           params: { agent_id: agentId, n: seqs.count, seq: stopSeq },
           count: seqs.count,
           seqs: seqs.seqs,

@@ -1,9 +1,9 @@
 import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { numberIn, recordIn, textIn, textsIn } from '../read.ts'
+import { numberIn, recordIn, textIn, textsIn } from '../recorded-json.ts'
 import type { State } from '../state/state.ts'
-import { endedBy } from '../access/ended.ts'
+import { revokedCredentials } from '../access/revoked-credentials.ts'
 
 const UNKNOWN = 'unknown'
 
@@ -63,7 +63,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
         const credential = recordIn(data, 'credential') ?? {}
         if (isLimited(credential)) open.delete(textIn(credential, 'id') ?? '')
       } else if (strange.size + open.size > 0) {
-        for (const { id } of endedBy(entry, state))
+        for (const { id } of revokedCredentials(entry, state))
           if (strange.has(id) || open.has(id)) revoked.set(id, entry.seq)
       }
     },

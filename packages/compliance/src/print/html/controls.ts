@@ -1,18 +1,18 @@
 import type { ReportCheck, ReportContent, ReportControl, ReportEvidence } from '@remit/contract'
 import { statusMark } from './cover.ts'
 import { dated } from './dated.ts'
-import { html, outside } from './markup.ts'
+import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
 import {
-  COVERAGE_WORDS,
-  evidenceWords,
-  lookedAtText,
-  REASON_WORDS,
-  RESULT_WORDS,
+  COVERAGE_TEXTS,
+  evidenceText,
+  populationText,
+  REASON_TEXTS,
+  RESULT_TEXTS,
   sentencesIn,
   supplyItem,
   titleOf,
-} from '../words.ts'
+} from '../report-texts.ts'
 import { figureText } from '../figures.ts'
 
 /**
@@ -54,9 +54,9 @@ const controlRow = (control: ReportControl): Markup =>
   html`<tr>
     <th scope="row" class="id">${control.id}</th>
     <td>${control.title}</td>
-    <td>${COVERAGE_WORDS[control.coverage]}</td>
+    <td>${COVERAGE_TEXTS[control.coverage]}</td>
     <td>
-      ${statusMark(control.status)}${control.reason === null ? null : html` <span class="reason">${REASON_WORDS[control.reason]}</span>`}
+      ${statusMark(control.status)}${control.reason === null ? null : html` <span class="reason">${REASON_TEXTS[control.reason]}</span>`}
     </td>
     <td>${control.findings.map((id) => html`<a href="#${id}">${id}</a> `)}</td>
   </tr>`
@@ -83,7 +83,7 @@ const twoLists = (control: ReportControl): Markup =>
   </div>`
 
 const nothingShown = ({ reason }: ReportControl): string =>
-  `No evidence that can be assessed${reason === null ? '' : `: ${REASON_WORDS[reason]}`}.`
+  `No evidence that can be assessed${reason === null ? '' : `: ${REASON_TEXTS[reason]}`}.`
 
 const listOf = (title: string, items: readonly string[]): Markup =>
   html`<div>
@@ -112,10 +112,10 @@ const checkTable = (checks: readonly ReportCheck[]): Markup =>
               <span class="id">${check.id}</span> ${check.title}
               <span class="reason">${check.severity}</span>
             </th>
-            <td class="${check.result}">${RESULT_WORDS[check.result]}</td>
-            <td>${outside(figureText(check.value, check.id))}</td>
+            <td class="${check.result}">${RESULT_TEXTS[check.result]}</td>
+            <td>${isolated(figureText(check.value, check.id))}</td>
             <td>${check.threshold}${check.relaxed ? html` <strong>(relaxed)</strong>` : null}</td>
-            <td>${lookedAtText(check)}</td>
+            <td>${populationText(check)}</td>
           </tr>`,
       )}
     </tbody>
@@ -137,7 +137,7 @@ const evidenceTable = (evidence: readonly ReportEvidence[]): Markup =>
         (one) =>
           html`<tr>
             <th scope="row">${titleOf(one.kind)}</th>
-            <td>${evidenceWords(one)}</td>
+            <td>${evidenceText(one)}</td>
             <td class="number">${one.count}</td>
             <td>${one.first_seq === null ? '' : `${one.first_seq}, ${one.last_seq}`}</td>
             <td class="seqs">${dated(one.sample, one.sample_dates)}</td>

@@ -1,7 +1,7 @@
 import type { ControlStatus, ReadyReport } from '@remit/contract'
-import { html, outside } from './markup.ts'
+import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { EVALUATION_NOTICE, STATUS_MEANINGS, STATUS_WORDS, openText } from '../words.ts'
+import { EVALUATION_NOTICE, STATUS_MEANINGS, STATUS_TEXTS, openText } from '../report-texts.ts'
 import { momentText, periodText } from '../moments.ts'
 
 const STATUSES: readonly ControlStatus[] = ['satisfied', 'attention', 'not_evidenced', 'manual']
@@ -17,7 +17,7 @@ export function cover(report: ReadyReport): Markup {
       ${evaluationWarning(report)}
       <dl>
         <dt>Organization</dt>
-        <dd>${outside(organization.name)} <code>${organization.id}</code></dd>
+        <dd>${isolated(organization.name)} <code>${organization.id}</code></dd>
         <dt>Period</dt>
         <dd>
           ${periodText(period)}
@@ -30,7 +30,7 @@ export function cover(report: ReadyReport): Markup {
         <dt>Generated</dt>
         <dd>
           ${momentText(report.generated_at)}, requested by ${report.generated_by.type}
-          ${outside(report.generated_by.id)}${personOf(report)}
+          ${isolated(report.generated_by.id)}${personOf(report)}
         </dd>
         <dt>Report</dt>
         <dd><code>${report.id}</code>, recorded in the ledger as entry ${report.record_seq}</dd>
@@ -90,7 +90,7 @@ export function cover(report: ReadyReport): Markup {
 /** The person of the requesting key. Old reports lack it. */
 function personOf({ generated_by, generated_by_person: person }: ReadyReport): Markup | null {
   if (person === undefined || generated_by.type !== 'key') return null
-  return person === null ? html`, without a named person` : html` of ${outside(person)}`
+  return person === null ? html`, without a named person` : html` of ${isolated(person)}`
 }
 
 function openFindings({ content }: ReadyReport): Markup | null {
@@ -105,7 +105,7 @@ function openFindings({ content }: ReadyReport): Markup | null {
 
 /** A status as a word; its frame differs too, for prints without colours. */
 export const statusMark = (status: ControlStatus): Markup =>
-  html`<span class="status ${status}">${STATUS_WORDS[status]}</span>`
+  html`<span class="status ${status}">${STATUS_TEXTS[status]}</span>`
 
 const evaluationWarning = ({ evaluation }: ReadyReport): Markup | null =>
   evaluation ? html`<p class="warning"><strong>Evaluation.</strong> ${EVALUATION_NOTICE}</p>` : null

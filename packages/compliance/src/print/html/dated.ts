@@ -1,4 +1,4 @@
-import { datedText } from '../words.ts'
+import { datedText } from '../report-texts.ts'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 

@@ -1,5 +1,5 @@
 import type { ReportContent, ReportFinding } from '@remit/contract'
-import { html, outside } from './markup.ts'
+import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { dated } from './dated.ts'
 
@@ -20,7 +20,7 @@ export function findingSection({ findings }: ReportContent): Markup {
             <span class="severity ${finding.severity}">${finding.severity}</span>
             <span class="id">${finding.check}</span> ${finding.title ?? ''} ${stateOf(finding)}
           </h3>
-          <p>${outside(finding.text)}</p>
+          <p>${isolated(finding.text)}</p>
           ${entriesOf(finding)}
           <p class="about">
             ${

@@ -35,4 +35,4 @@ const escapeHtml = (text: string): string =>
   visible(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 
 /** External text, isolated so that its writing direction cannot affect the page. */
-export const outside = (text: string): Markup => html`<bdi>${text}</bdi>`
+export const isolated = (text: string): Markup => html`<bdi>${text}</bdi>`

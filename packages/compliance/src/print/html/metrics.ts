@@ -1,8 +1,8 @@
 import type { ReportContent } from '@remit/contract'
-import { html, outside } from './markup.ts'
+import { html, isolated } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { figureText } from '../figures.ts'
-import { THRESHOLD_WORDS } from '../labels.ts'
+import { THRESHOLD_LABELS } from '../labels.ts'
 
 /** All figures of the catalogue, measured or not, and the thresholds of checks. */
 export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
@@ -22,7 +22,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
           ({ id, name, value, unit, population }) =>
             html`<tr>
               <th scope="row"><span class="id">${id}</span> ${name}</th>
-              <td>${outside(figureText(value, id))}</td>
+              <td>${isolated(figureText(value, id))}</td>
               <td>${unit === 'ratio' ? 'percent' : unit}</td>
               <td class="number">${population}</td>
             </tr>`,
@@ -41,7 +41,7 @@ export const metricSection = ({ metrics, rules }: ReportContent): Markup =>
         ${Object.entries(rules.thresholds).map(
           ([name, value]) =>
             html`<tr>
-              <td>${THRESHOLD_WORDS[name] ?? name.replaceAll('_', ' ')}</td>
+              <td>${THRESHOLD_LABELS[name] ?? name.replaceAll('_', ' ')}</td>
               <td class="number">${value}</td>
             </tr>`,
         )}

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ReadyReport } from '@remit/contract'
-import { checkingSection } from './checking.ts'
+import { offlineCheckSection } from './offline-check.ts'
 import { controlSections } from './controls.ts'
 import { cover } from './cover.ts'
 import { findingSection } from './findings.ts'
@@ -9,7 +9,7 @@ import { metricSection } from './metrics.ts'
 import { styleOf } from './style.ts'
 import { periodText } from '../moments.ts'
 
-export interface Page {
+export interface HtmlPage {
   readonly text: string
   /** The `Content-Security-Policy` in the page, also for the response header. */
   readonly policy: string
@@ -19,7 +19,7 @@ export interface Page {
  * A report as one HTML page to read and print: no script, no external resource, no style except its
  * own sheet, which the policy names by its hash. Equal reports have equal bytes.
  */
-export function pageOf(report: ReadyReport): Page {
+export function pageOf(report: ReadyReport): HtmlPage {
   const { content } = report
   const style = styleOf(report)
   // Exact bytes: the policy contains the hash of the text between the tags.
@@ -39,7 +39,7 @@ export function pageOf(report: ReadyReport): Page {
       </head>
       <body>
         ${cover(report)} ${findingSection(content)} ${controlSections(content)}
-        ${metricSection(content)} ${checkingSection(report)}
+        ${metricSection(content)} ${offlineCheckSection(report)}
       </body>
     </html> `
   // A page cannot forbid framing in a meta tag; the header can.

@@ -1,5 +1,5 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { EVALUATION_NOTICE } from '../words.ts'
+import { EVALUATION_NOTICE } from '../report-texts.ts'
 import { periodText } from '../moments.ts'
 import { findingsOf } from './findings.ts'
 import { observationsOf } from './observations.ts'

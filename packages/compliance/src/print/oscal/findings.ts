@@ -1,5 +1,5 @@
 import type { ReadyReport, ReportControl } from '@remit/contract'
-import { REASON_WORDS, STATUS_WORDS } from '../words.ts'
+import { REASON_TEXTS, STATUS_TEXTS } from '../report-texts.ts'
 import { controlObservationId, findingObservationId, statusProps } from './observations.ts'
 import { uuidOf } from './uuid.ts'
 import { plain, tokenOf } from './values.ts'
@@ -35,8 +35,8 @@ const findingOf = (report: ReadyReport, control: ReportControl): object => ({
 function describe({ status, reason, findings }: ReportControl): string {
   if (status === 'satisfied')
     return 'For governed agents, the listed checks passed over the stated populations in the period. The status covers that part only.'
-  const why = reason === null ? '' : `: ${REASON_WORDS[reason]}`
-  return `${STATUS_WORDS[status]}${why}.${findings.length === 0 ? '' : ` See ${findings.join(', ')}.`}`
+  const why = reason === null ? '' : `: ${REASON_TEXTS[reason]}`
+  return `${STATUS_TEXTS[status]}${why}.${findings.length === 0 ? '' : ` See ${findings.join(', ')}.`}`
 }
 
 function oscalReason({ status, reason }: ReportControl): 'pass' | 'fail' | 'other' {

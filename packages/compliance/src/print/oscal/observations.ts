@@ -6,7 +6,7 @@ import type {
   ReportFinding,
 } from '@remit/contract'
 import { figureText } from '../figures.ts'
-import { datedText, lookedAtText, seqText, titleOf } from '../words.ts'
+import { datedText, populationText, seqText, titleOf } from '../report-texts.ts'
 import { uuidOf } from './uuid.ts'
 import { listed, plain, prop, tokenOf } from './values.ts'
 import type { Prop } from './values.ts'
@@ -50,7 +50,7 @@ const checkProp = (check: ReportCheck): Prop =>
   prop('check', check.result, {
     class: check.id,
     remarks: plain(
-      `${check.title}, ${check.severity}: ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; population: ${lookedAtText(check)}`,
+      `${check.title}, ${check.severity}: ${figureText(check.value, check.id)}; passes when: ${check.threshold}${check.relaxed ? ' (relaxed)' : ''}; population: ${populationText(check)}`,
     ),
   })
 

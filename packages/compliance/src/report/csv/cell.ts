@@ -1,5 +1,5 @@
 /** The value of a cell: a computed number or boolean, any text, or nothing. */
-export type Cell = number | boolean | string | null
+export type CsvCell = number | boolean | string | null
 
 // Characters that start a formula in spreadsheets, with their wide, small and similar forms.
 const STARTERS = '=+-@\u2212\uFE62\uFE63\uFE66\uFE6B\uFF0B\uFF0D\uFF1D\uFF20'
@@ -20,13 +20,13 @@ const UNSEEN = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\uFFFD]$/u
  * (OWASP, CSV injection): an apostrophe precedes each possible start of a formula, at the beginning
  * and wherever a split at semicolons, tabs or line ends would start a cell.
  */
-export function cellText(cell: Cell): string {
+export function cellText(cell: CsvCell): string {
   if (cell === null) return ''
-  return typeof cell === 'string' ? `"${harmless(cell).replaceAll('"', '""')}"` : String(cell)
+  return typeof cell === 'string' ? `"${withoutFormulas(cell).replaceAll('"', '""')}"` : String(cell)
 }
 
 /** Returns the text in a form that spreadsheets display and never execute. */
-export function harmless(given: string): string {
+export function withoutFormulas(given: string): string {
   const text = given.toWellFormed().replace(CONTROLS, '\uFFFD')
   // True until a visible character of the text, or of the part after a separator.
   let isFirst = true

@@ -1,18 +1,18 @@
 import type { CsvPart, Figure, ReportContent } from '@remit/contract'
 import { canonicalJson } from '@remit/core'
-import type { Cell } from './cell.ts'
-import type { Table } from './table.ts'
+import type { CsvCell } from './cell.ts'
+import type { CsvTable } from './table.ts'
 
 /** Content with its hash. */
-export interface Hashed {
+export interface HashedContent {
   readonly content: ReportContent
   readonly sha256: string
 }
 
-type Row = Readonly<Record<string, Cell>>
+type Row = Readonly<Record<string, CsvCell>>
 
 /** A part of a report as a table. The row of a control has its primary evidence kind. */
-export const tableOf = (hashed: Hashed, part: CsvPart): Table => {
+export const tableOf = (hashed: HashedContent, part: CsvPart): CsvTable => {
   const rows = PARTS[part](hashed)
   const columns = COLUMNS[part]
   return { columns, rows: rows.map((row) => columns.map((name) => row[name] ?? null)) }
@@ -86,7 +86,7 @@ const COLUMNS: Readonly<Record<CsvPart, readonly string[]>> = {
 }
 
 /** Columns of every row, so that a single row identifies its report. */
-const common = ({ content, sha256 }: Hashed): Row => ({
+const common = ({ content, sha256 }: HashedContent): Row => ({
   framework: content.framework.id,
   framework_version: content.framework.version,
   catalog_version: content.catalog.version,
@@ -100,7 +100,7 @@ const common = ({ content, sha256 }: Hashed): Row => ({
   content_sha256: sha256,
 })
 
-const PARTS: Readonly<Record<CsvPart, (hashed: Hashed) => Row[]>> = {
+const PARTS: Readonly<Record<CsvPart, (hashed: HashedContent) => Row[]>> = {
   controls: (hashed) => hashed.content.controls.map((control) => controlRow(hashed, control)),
 
   findings: (hashed) =>
@@ -145,7 +145,7 @@ const PARTS: Readonly<Record<CsvPart, (hashed: Hashed) => Row[]>> = {
     ),
 }
 
-function controlRow(hashed: Hashed, control: ReportContent['controls'][number]): Row {
+function controlRow(hashed: HashedContent, control: ReportContent['controls'][number]): Row {
   const texts = new Map(hashed.content.findings.map(({ id, text }) => [id, text]))
   const count = (result: string) => control.checks.filter((check) => check.result === result).length
   const [primary] = control.evidence
@@ -170,7 +170,7 @@ function controlRow(hashed: Hashed, control: ReportContent['controls'][number]):
 }
 
 /** One date per sequence number of the previous cell; `-` for an entry that is no longer kept. */
-const datesCell = (dates: readonly (string | null)[] | undefined): Cell =>
+const datesCell = (dates: readonly (string | null)[] | undefined): CsvCell =>
   dates?.map((date) => date ?? '-').join(' ') ?? null
 
 const evidenceCells = (
@@ -186,5 +186,5 @@ const evidenceCells = (
 })
 
 /** A figure with members is JSON text in its cell. */
-const figureCell = (value: Figure): Cell =>
+const figureCell = (value: Figure): CsvCell =>
   typeof value === 'object' && value !== null ? canonicalJson(value) : value

@@ -3,7 +3,7 @@ import type { Decision, Match, Plan } from '@remit/contract'
 import { DecisionMeter } from '@remit/core'
 import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
 import { describe, expect, it } from 'vitest'
-import { judgeAnew } from './judge.ts'
+import { reevaluate } from './reevaluate.ts'
 
 const DENIED: TrialVerdict = { says: 'deny', reason: 'policy_deny', policy: 'new' }
 const PASSED: TrialVerdict = { says: 'pass', reason: null, policy: null }
@@ -41,7 +41,7 @@ const trialOf = (verdict: TrialVerdict, approvalRules: readonly string[] = []): 
 
 /** `unchanged why`, `not_replayable why`, or the kind of the flip with its cause and reason. */
 function said(recorded: RecordedDecision, trial: RuleTrial): string {
-  const judged = judgeAnew(recorded, trial, {})
+  const judged = reevaluate(recorded, trial, {})
   if (judged.is !== 'flip') return `${judged.is} ${judged.why}`
   return `${judged.kind} by ${judged.cause ?? 'default'}: ${judged.wouldBe.reason}`
 }

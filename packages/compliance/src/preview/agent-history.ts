@@ -28,7 +28,7 @@ const NONE: Attributes = {}
  * every change of an agent with the whole agent, so decisions need not repeat it. Entries must be
  * in order.
  */
-export class AgentsThen {
+export class AgentHistory {
   readonly #attributes = new Map<
     string,
     { readonly seq: number; readonly facts: Attributes | null }

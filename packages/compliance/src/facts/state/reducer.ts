@@ -1,15 +1,15 @@
 import type { FactEntry } from '../entry.ts'
-import type { Recorded } from '../read.ts'
+import type { RecordedJson } from '../recorded-json.ts'
 import type { State } from './state.ts'
 
 /** The state change of one entry kind. */
-export type Fold = (state: State, entry: FactEntry) => void
+export type Reducer = (state: State, entry: FactEntry) => void
 
 /** Folds by kind of entry. */
-export type Folds = Readonly<Record<string, Fold>>
+export type Reducers = Readonly<Record<string, Reducer>>
 
 /** An object as last recorded. */
-export interface Kept {
+export interface RecordedObject {
   readonly id: string
   /** The place of its creation; a replacement under the same id keeps it. */
   readonly seq: number
@@ -18,16 +18,16 @@ export interface Kept {
   readonly changedSeq: number
   readonly changedTime: number
   /** The whole recorded object. */
-  readonly object: Recorded
+  readonly object: RecordedJson
 }
 
 /** Reads the object of an entry and keeps the creation place of the object it replaces. */
-export const kept = (
+export const recordedObject = (
   id: string,
-  object: Recorded,
+  object: RecordedJson,
   { seq, time }: FactEntry,
-  before: Kept | undefined,
-): Kept => ({
+  before: RecordedObject | undefined,
+): RecordedObject => ({
   id,
   seq: before?.seq ?? seq,
   time: before?.time ?? time,

@@ -1,6 +1,6 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import { HOUR } from '../question.ts'
+import { HOUR } from '../report-query.ts'
 import { ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { isNamed, voteIn, voterName, VOTING } from './votes.ts'
@@ -16,7 +16,7 @@ interface Load {
  * M21: the maximum number of requests one approver decides in a clock hour (UTC), and the share of
  * the busiest approver.
  */
-export const loadMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
+export const approverLoadMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const most = thresholds.approver_decisions_per_hour
   const beyond = seqsOf('APR-7')
   const loads = new Map<string, Load>()

@@ -1,11 +1,11 @@
 import { toMicroUsd } from '@remit/contract'
 import { GOVERNING } from './decision.ts'
 import type { DecisionFacts, RecordedSpend, RecordedWindow } from './decision.ts'
-import { numberIn, recordIn, recordsIn, textIn } from './read.ts'
-import type { Recorded } from './read.ts'
+import { numberIn, recordIn, recordsIn, textIn } from './recorded-json.ts'
+import type { RecordedJson } from './recorded-json.ts'
 
 /** Reads the data of a decision from parsed JSON. `DecisionEntry` must return the same. */
-export function decisionOf(data: Recorded): DecisionFacts {
+export function decisionOf(data: RecordedJson): DecisionFacts {
   const approval = recordIn(data, 'approval')
   const id = approval && textIn(approval, 'id')
   const version = numberIn(data, 'config_version')
@@ -27,7 +27,7 @@ export function decisionOf(data: Recorded): DecisionFacts {
   }
 }
 
-function spendOf(spend: Recorded | null): RecordedSpend | null {
+function spendOf(spend: RecordedJson | null): RecordedSpend | null {
   if (!spend) return null
   return {
     amountMicro: microIn(spend, 'amount_usd'),
@@ -36,15 +36,15 @@ function spendOf(spend: Recorded | null): RecordedSpend | null {
   }
 }
 
-const holdOf = (hold: Recorded | null): number => (hold && microIn(hold, 'usd')) ?? 0
+const holdOf = (hold: RecordedJson | null): number => (hold && microIn(hold, 'usd')) ?? 0
 
-function windowOf(window: Recorded | null): RecordedWindow | null {
+function windowOf(window: RecordedJson | null): RecordedWindow | null {
   const limitMicro = window && microIn(window, 'limit_usd')
   const spentMicro = window && microIn(window, 'spent_usd')
   return limitMicro !== null && spentMicro !== null ? { limitMicro, spentMicro } : null
 }
 
-function microIn(from: Recorded, name: string): number | null {
+function microIn(from: RecordedJson, name: string): number | null {
   const usd = numberIn(from, name)
   return usd === null ? null : toMicroUsd(usd)
 }

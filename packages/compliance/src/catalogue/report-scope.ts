@@ -3,7 +3,7 @@ import { invalid } from '@remit/core'
 import type { Catalogue, Control, FrameworkDefinition } from './definitions.ts'
 
 /** The part of a framework that a report covers. */
-export interface Scope {
+export interface ReportScope {
   /** In the order of the framework; empty for a framework without categories. */
   readonly categories: readonly string[]
   readonly role: FrameworkRole | null
@@ -28,7 +28,7 @@ export function categoryOf(framework: FrameworkDefinition, controlId: string): s
 export function scopeOf(
   { framework, controls }: Catalogue,
   asked: { categories?: readonly string[] | undefined; role?: FrameworkRole | undefined },
-): Scope {
+): ReportScope {
   return {
     categories: asked.categories
       ? checkedCategories(framework, asked.categories)
@@ -63,21 +63,21 @@ function checkedRole({ id, roles }: FrameworkDefinition, role?: FrameworkRole) {
  * The controls in scope, in the order of the framework. A provision for both roles is in scope for
  * each role.
  */
-export const controlsIn = ({ framework, controls }: Catalogue, scope: Scope): Control[] =>
+export const controlsIn = ({ framework, controls }: Catalogue, scope: ReportScope): Control[] =>
   controls.filter(({ id }) => isInCategory(framework, id, scope) && concerns(framework, id, scope))
 
-function isInCategory(framework: FrameworkDefinition, id: string, { categories }: Scope): boolean {
+function isInCategory(framework: FrameworkDefinition, id: string, { categories }: ReportScope): boolean {
   const category = categoryOf(framework, id)
   return category === null || categories.includes(category)
 }
 
-function concerns({ roles }: FrameworkDefinition, id: string, { role }: Scope): boolean {
+function concerns({ roles }: FrameworkDefinition, id: string, { role }: ReportScope): boolean {
   if (role === null || role === 'both' || !roles) return true
   return roles[id] === role || roles[id] === 'both'
 }
 
 /** Describes the scope in one sentence for the report. */
-export function scopeStatement({ framework }: Catalogue, { categories, role }: Scope): string {
+export function scopeStatement({ framework }: Catalogue, { categories, role }: ReportScope): string {
   const agents = 'Actions that AI agents submitted to this server in the period'
   if (framework.roles) {
     const whose = role === null || role === 'both' ? '' : ` that concern the ${role}`

@@ -3,7 +3,7 @@ import type { Flip, FlipCounts } from '@remit/contract'
 import { isoTime } from '@remit/core'
 import type { RecordedDecision } from '@remit/core'
 import type { ReplayCounts } from '../jobs/replay.ts'
-import type { Judged } from './judge.ts'
+import type { ReevaluatedDecision } from './reevaluate.ts'
 
 const MAX_RULES = 100
 
@@ -13,7 +13,7 @@ const none = (): FlipCounts =>
 const total = (counts: FlipCounts): number => FLIPS.reduce((sum, kind) => sum + counts[kind], 0)
 
 /** Counts decisions in order, and keeps the first `limit` flips. */
-export class Tally {
+export class ReplayTally {
   readonly #limit: number
   readonly #unchanged = { judged: 0, denied_elsewhere: 0, not_in_plan: 0 }
   readonly #notReplayable = { erased: 0, policies_failed: 0, agent_unknown: 0, malformed: 0 }
@@ -32,7 +32,7 @@ export class Tally {
     return this.#decisions
   }
 
-  judged(seq: number, recorded: RecordedDecision, judged: Judged): void {
+  judged(seq: number, recorded: RecordedDecision, judged: ReevaluatedDecision): void {
     this.#see(seq)
     if (judged.is === 'unchanged') this.#unchanged[judged.why]++
     else if (judged.is === 'not_replayable') this.#notReplayable[judged.why]++
@@ -68,7 +68,7 @@ export class Tally {
     this.#lastSeq = seq
   }
 
-  #flip(seq: number, { ask }: RecordedDecision, judged: Extract<Judged, { is: 'flip' }>): void {
+  #flip(seq: number, { ask }: RecordedDecision, judged: Extract<ReevaluatedDecision, { is: 'flip' }>): void {
     const { kind, cause, was, wouldBe } = judged
     const ofRule = this.#byRule.get(cause) ?? none()
     this.#byRule.set(cause, ofRule)

@@ -3,15 +3,15 @@ import type { ReportRequest } from '@remit/contract'
 import { actorOf, fail, isoTime, makeDurable, personOf } from '@remit/core'
 import type { Caller, Deps, RequestInfo } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
-import { scopeOf } from '../catalogue/scope.ts'
-import { HOLD_MS } from './generator.ts'
+import { scopeOf } from '../catalogue/report-scope.ts'
+import { LEASE_MS } from './generator.ts'
 import type { Generator } from './generator.ts'
 import { periodOf } from './period.ts'
 import type { Period } from './period.ts'
 import type { ReportHead, ReportRow } from '../tables/reports.ts'
 import { deleteLeft, findClaimed, findReport, forgetClaim, insertReport } from './store.ts'
 
-export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids' | 'evaluation'> {
+export interface RequestDeps extends Pick<Deps, 'db' | 'clock' | 'ids' | 'evaluation'> {
   readonly generator: Generator
   /**
    * Milliseconds that a caller waits for the report; afterwards the response has status
@@ -21,7 +21,7 @@ export interface AskDeps extends Pick<Deps, 'db' | 'clock' | 'ids' | 'evaluation
 }
 
 /** The requester of a report; the operator, if there is no caller. */
-export interface Asker {
+export interface ReportRequester {
   readonly orgId: string
   readonly caller: Caller | null
 }
@@ -32,9 +32,9 @@ const CLAIM_MS = 24 * 60 * 60 * 1000
  * Returns a report, generated if that is fast. A repeat with the same `Idempotency-Key` returns the
  * earlier one, even if the process that started it has died.
  */
-export async function askForReport(
-  deps: AskDeps,
-  asker: Asker,
+export async function requestReport(
+  deps: RequestDeps,
+  asker: ReportRequester,
   request: ReportRequest,
   claim: RequestInfo['claim'],
 ): Promise<ReportRow> {
@@ -64,8 +64,8 @@ interface Asked {
 }
 
 function rowOf(
-  { ids, evaluation }: AskDeps,
-  { orgId, caller }: Asker,
+  { ids, evaluation }: RequestDeps,
+  { orgId, caller }: ReportRequester,
   { request, period: { from, to }, now }: Asked,
   claim: RequestInfo['claim'],
 ): ReportRow {
@@ -82,7 +82,7 @@ function rowOf(
     requested_person: personOf(caller).person ?? null,
     claim_key: claim?.key ?? null,
     claim_hash: claim?.requestHash ?? null,
-    held_until: now + HOLD_MS,
+    held_until: now + LEASE_MS,
     attempts: 1,
     failure: null,
     generated_at: null,
@@ -100,7 +100,7 @@ function rowOf(
 
 /** The report of an earlier request with the same key, if the request was equal. */
 async function claimed(
-  { db }: AskDeps,
+  { db }: RequestDeps,
   orgId: string,
   { claim_key, claim_hash }: ReportRow,
 ): Promise<ReportHead> {
@@ -115,7 +115,7 @@ async function claimed(
  * since the caller will repeat the request.
  */
 async function patiently(
-  { db, patienceMs }: AskDeps,
+  { db, patienceMs }: RequestDeps,
   running: Promise<void>,
   row: ReportHead,
 ): Promise<void> {

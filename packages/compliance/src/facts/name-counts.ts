@@ -1,7 +1,7 @@
 const KEPT = 25
 
 /** Counts by name, for many names. */
-export class Tally {
+export class NameCounts {
   readonly #counts = new Map<string, number>()
   total = 0
 

@@ -4,7 +4,7 @@ import type { FactRow } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 
 /** The carried-over content of entries that were pruned. */
-export interface Carried {
+export interface CarriedEntries {
   readonly rows: readonly FactRow[]
   /** The last entry that records a pruning; -1 if none. */
   readonly to: number
@@ -20,7 +20,7 @@ export interface Carried {
  *
  * Nothing here is verified: the pass over the ledger verifies the same entries.
  */
-export async function readCarried(db: Database<Tables>, orgId: string): Promise<Carried> {
+export async function readCarriedEntries(db: Database<Tables>, orgId: string): Promise<CarriedEntries> {
   const cut = await findCut(db, orgId)
   if (!cut) return { rows: [], to: -1, keptFrom: null }
   const record = await findRecord(db, orgId, cut.size)

@@ -1,6 +1,6 @@
 import { readNotes } from './checkpoint-files.ts'
 
-export interface Anchors {
+export interface SavedCheckpoints {
   readonly anchors: readonly string[]
   /** Sentences about unreadable parts. */
   readonly unread: readonly string[]
@@ -9,7 +9,7 @@ export interface Anchors {
 }
 
 /** Reads the checkpoints of a ledger from the folder. Unreadable ones are reported. */
-export async function readAnchors(folder: string | undefined, orgId: string): Promise<Anchors> {
+export async function readSavedCheckpoints(folder: string | undefined, orgId: string): Promise<SavedCheckpoints> {
   if (folder === undefined) return { anchors: [], unread: [], none: false }
   try {
     const { notes, damaged } = await readNotes(folder, orgId)

@@ -8,7 +8,7 @@ import type { Tables } from '../tables/schema.ts'
  * silently contradict it. This includes entries before the period, since checks look back on them
  * and earlier configuration is evidence.
  */
-export async function checkWhole(
+export async function ensureNotPruned(
   db: AnyDatabase,
   orgId: string,
   { content: { ledger } }: ReadyReport,

@@ -1,14 +1,14 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { percentile } from '../percentile.ts'
-import { SECOND } from '../question.ts'
+import { SECOND } from '../report-query.ts'
 import { isAtMostPercent, percentText, ratioOf } from '../ratio.ts'
 import { approvalOf } from '../state/approvals.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { isNamed, voteIn, VOTING } from './votes.ts'
 
 /** M18, M20: the share of refusals, and the share of approvals that are too fast for a review. */
-export const careMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
+export const rapidApprovalsMeter: CreateMeter = ({ question: { thresholds }, seqsOf }) => {
   const quick = seqsOf('APR-5')
   const rapidMs = thresholds.rapid_seconds * SECOND
   const medianMs = thresholds.unrefused_median_seconds * SECOND

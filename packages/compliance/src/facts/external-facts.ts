@@ -35,13 +35,13 @@ export interface RecordedReport {
 }
 
 /** Facts that entries do not contain. */
-export interface Outside {
+export interface ExternalFacts {
   readonly chain: ChainFacts
   readonly reports: readonly RecordedReport[]
 }
 
 /** A chain without known faults. */
-export const SOUND: ChainFacts = {
+export const VALID_CHAIN: ChainFacts = {
   verifiedFromSeq: 0,
   keptFrom: null,
   firstBadSeq: null,

@@ -4,7 +4,7 @@ import type { RecordedDecision, RuleTrial, TrialVerdict } from '@remit/core'
 type Side = Flip['was']
 
 /** A recorded decision under other policy rules. */
-export type Judged =
+export type ReevaluatedDecision =
   | { readonly is: 'unchanged'; readonly why: 'judged' | 'denied_elsewhere' | 'not_in_plan' }
   | { readonly is: 'not_replayable'; readonly why: 'policies_failed' | 'agent_unknown' }
   | {
@@ -38,11 +38,11 @@ const BY_POLICY: ReadonlySet<Reason> = new Set(['policy_deny', 'policy_error', '
  * would now allow an action that they denied, the current approval rules determine whether it needs
  * approval, since none was requested at the time. `agent` is as for `RuleTrial.judge`.
  */
-export function judgeAnew(
+export function reevaluate(
   { ask, decision, reason, matched }: RecordedDecision,
   trial: RuleTrial,
   agent: Readonly<Record<string, unknown>> | null,
-): Judged {
+): ReevaluatedDecision {
   if (ask.plan !== 'enterprise') return { is: 'unchanged', why: 'not_in_plan' }
   if (ELSEWHERE.has(reason)) return { is: 'unchanged', why: 'denied_elsewhere' }
   const policy = matched.find(({ kind }) => kind === 'policy')?.id ?? null

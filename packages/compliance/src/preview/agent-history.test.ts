@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AgentsThen } from './agents-then.ts'
+import { AgentHistory } from './agent-history.ts'
 
 /** An entry that tells of an agent in an environment. */
 const entry = (seq: number, agent_id: string, environment: string, kind = 'agent.updated') => ({
@@ -16,8 +16,8 @@ const erased = (seq: number, agent_id: string | null) => ({
 })
 
 /** The environments of a and b after all entries; null if unknown. */
-function environments(...entries: Parameters<AgentsThen['entry']>[0][]) {
-  const agents = new AgentsThen()
+function environments(...entries: Parameters<AgentHistory['entry']>[0][]) {
+  const agents = new AgentHistory()
   for (const one of entries) agents.entry(one)
   return ['a', 'b'].map((id) => {
     const facts = agents.of(id)
@@ -34,7 +34,7 @@ describe('agents as they were', () => {
   })
 
   it('have no attributes where they were not registered', () => {
-    expect(new AgentsThen().of('a')).toEqual({})
+    expect(new AgentHistory().of('a')).toEqual({})
     const stopped = { ...entry(1, 'a', ''), kind: 'agent.suspended', payload: '{"data":{}}' }
     expect(environments(stopped)).toEqual([undefined, undefined])
   })

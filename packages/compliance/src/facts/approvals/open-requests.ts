@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
 import type { FactEntry } from '../entry.ts'
-import { recordIn, textIn, textsIn } from '../read.ts'
-import type { Recorded } from '../read.ts'
+import { recordIn, textIn, textsIn } from '../recorded-json.ts'
+import type { RecordedJson } from '../recorded-json.ts'
 
-interface Asked {
+interface OpenRequest {
   readonly id: string
   readonly action: string | null
   readonly resource: string | null
@@ -17,8 +17,8 @@ interface Asked {
  * Open or refused approval requests, indexed to recognize an allow for the same agent, action,
  * resource and bound context that does not name the request.
  */
-export class AskedFor {
-  readonly #byAgent = new Map<string, Map<string, Asked>>()
+export class OpenRequests {
+  readonly #byAgent = new Map<string, Map<string, OpenRequest>>()
 
   /** Adds the request from the entry that opened it. */
   add(entry: FactEntry): void {
@@ -31,7 +31,7 @@ export class AskedFor {
       : null
     const facts = factsOf(recordIn(object, 'context') ?? {}, bound)
     const { action, resource } = entry
-    const ofAgent = this.#byAgent.get(agent) ?? new Map<string, Asked>()
+    const ofAgent = this.#byAgent.get(agent) ?? new Map<string, OpenRequest>()
     ofAgent.set(id, { id, action, resource, bound, facts })
     this.#byAgent.set(agent, ofAgent)
   }
@@ -68,7 +68,7 @@ const isSame = (a: readonly string[] | null, b: readonly string[] | null): boole
  * Hashes the bound part of a context, since contexts can be large. `approval` is only a reference
  * to an approval.
  */
-function factsOf(context: Recorded, bound: readonly string[] | null): string {
+function factsOf(context: RecordedJson, bound: readonly string[] | null): string {
   const counts = Object.entries(context).filter(
     ([name]) => name !== 'approval' && (bound === null || bound.includes(name)),
   )

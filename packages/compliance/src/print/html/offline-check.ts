@@ -3,7 +3,7 @@ import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 
 /** Instructions for checking the printed report without trusting the server. */
-export function checkingSection({
+export function offlineCheckSection({
   id,
   content,
   record_seq,
