@@ -7,7 +7,7 @@ import { apiOf, createClock, createTestRemit, DIALECTS, readyReport } from '@rem
 import type { Api, TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import {
   ADA,
   agent,
@@ -33,7 +33,7 @@ const BO_APPROVES = {
 } as const
 
 /** An entry about the request `apr_1`, which is open for days. */
-function told(at: string, kind: string, approval: object = {}, data: object = {}): Said {
+function told(at: string, kind: string, approval: object = {}, data: object = {}): EntryInput {
   const request = {
     id: 'apr_1',
     status: 'pending',
@@ -59,7 +59,7 @@ function told(at: string, kind: string, approval: object = {}, data: object = {}
   }
 }
 
-const opened = (at: string, approval: object = {}, matched: object[] = []): Said[] => [
+const opened = (at: string, approval: object = {}, matched: object[] = []): EntryInput[] => [
   decision(at, {
     action: LARGE,
     decision: 'needs_approval',
@@ -79,27 +79,27 @@ const answer = (at: string, status: string): object => ({
   usable_until: status === 'approved' ? '2026-03-20T00:00:00.000Z' : null,
 })
 
-const decided = (at: string, status = 'approved'): Said =>
+const decided = (at: string, status = 'approved'): EntryInput =>
   told(at, 'decided', answer(at, status), { vote: { ...BO_APPROVES, at } })
 
-const allowed = (at: string, approval?: object): Said =>
+const allowed = (at: string, approval?: object): EntryInput =>
   decision(at, {
     action: LARGE,
     reason: approval ? 'approved' : 'policy_allow',
     ...(approval && { data: { approval } }),
   })
 
-const used = (at: string): Said[] => [
+const used = (at: string): EntryInput[] => [
   allowed(at, { id: 'apr_1', status: 'consumed' }),
   told(at, 'consumed', { ...answer(at, 'approved'), status: 'consumed' }),
 ]
 
-const expired = (at: string, approval: object = {}): Said =>
+const expired = (at: string, approval: object = {}): EntryInput =>
   told(at, 'expired', { ...approval, status: 'expired' })
 
 interface Case {
   readonly name: string
-  readonly entries: readonly Said[]
+  readonly entries: readonly EntryInput[]
   /** The days before which everything is pruned, one after another. */
   readonly cuts?: readonly string[]
   readonly period?: readonly [from: string, to: string]
@@ -238,7 +238,7 @@ const CASES: readonly Case[] = [
 ]
 
 /** The first entries of every ledger. */
-const BEGIN: readonly Said[] = [
+const BEGIN: readonly EntryInput[] = [
   key(ADA.id, 'admin', 'ada@example.org'),
   key(BO.id, 'approver', 'bo@example.org'),
   key(APP.id, 'authorize', null),
@@ -249,7 +249,7 @@ const BEGIN: readonly Said[] = [
 ]
 
 /** So that there is a decision to judge in what is left, and a neighbour to it. */
-const LATER: readonly Said[] = [
+const LATER: readonly EntryInput[] = [
   decision('2026-03-10T22:00:00.000Z'),
   decision('2026-03-15T22:00:00.000Z'),
 ]
@@ -287,7 +287,7 @@ describe.each(DIALECTS)('reports of a ledger that is pruned up to the period, on
     rmSync(folder, { recursive: true })
   })
 
-  async function played(entries: readonly Said[]): Promise<Api> {
+  async function played(entries: readonly EntryInput[]): Promise<Api> {
     clock.set('2026-03-01T00:00:00.000Z')
     const api = apiOf(remit, await remit.organization('enterprise'))
     await play({ ...api, clock }, [...BEGIN, ...entries, ...LATER])

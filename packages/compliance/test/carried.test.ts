@@ -41,7 +41,7 @@ describe('a ledger whose beginning was pruned', () => {
     expect(facts.checks.find(({ check }) => check === 'LED-5')).toMatchObject({ ok: false })
   })
 
-  it('does not take a silence for a server that never said that it is there', () => {
+  it('does not count silence without heartbeats', () => {
     const after = (at: string, kind: string) => ({ at, kind, data: {} })
     const [beat, ...rows] = rowsOf([
       after('2025-12-31T12', 'ledger.heartbeat'),
@@ -63,7 +63,7 @@ describe('a ledger whose beginning was pruned', () => {
     expect(silence(() => undefined)).toMatchObject({ ok: true, population: 0 })
   })
 
-  it('counts what was carried for nothing but what stands, and for who looks back', () => {
+  it('counts carried entries only for the state and for meters that look back', () => {
     const fold = createFold(reportQueryOf({ ...PERIOD, from: ms('2025-01-01') }))
     for (const row of ROWS) fold.carry(row)
     const { ledger, metrics, evidence } = fold.end({ chain: VALID_CHAIN, reports: [] })
@@ -76,7 +76,7 @@ describe('a ledger whose beginning was pruned', () => {
     expect(evidence.find(({ kind }) => kind === 'approval_decisions')).toMatchObject({ count: 0 })
   })
 
-  it('knows nothing of what was carried from the end of the period or later', () => {
+  it('ignores carried entries at or after the end of the period', () => {
     const fold = createFold(reportQueryOf({ ...PERIOD, to: ms('2025-06-01') }))
     for (const row of ROWS.filter(isState)) fold.carry(row)
 

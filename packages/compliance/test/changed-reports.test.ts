@@ -112,7 +112,7 @@ const CHANGES: readonly Change[] = [
   ).map(([name, to]) => change(409, { only: 'sqlite' })(name, to)),
 ]
 
-describe.each(DIALECTS)('a stored report that somebody changes on %s', (dialect) => {
+describe.each(DIALECTS)('a modified stored report on %s', (dialect) => {
   const clock = createClock('2026-01-05T08:00:00.000Z')
   let api: Api
   let report: ReadyReport
@@ -144,7 +144,7 @@ describe.each(DIALECTS)('a stored report that somebody changes on %s', (dialect)
     (await api.call('listReportEvidence', { params: { id: report.id }, query })).status
   const changes = CHANGES.filter(({ only = dialect }) => only === dialect)
 
-  test('is found to be as it was recorded where nobody did', async () => {
+  test('is valid without a modification', async () => {
     const { valid, status, reports, errors } = await verified()
 
     expect(report.record_seq).toBe(3)
@@ -156,7 +156,7 @@ describe.each(DIALECTS)('a stored report that somebody changes on %s', (dialect)
     expect(errors).toEqual([])
   })
 
-  test('may be laid out anew: it says the same', async () => {
+  test('may have another layout with the same content', async () => {
     const anew = (text: string | null) => JSON.stringify(JSON.parse(text ?? ''), null, 2)
     const { head, summary, scope, requested_by } = stored
     await write({
@@ -194,7 +194,7 @@ describe.each(DIALECTS)('a stored report that somebody changes on %s', (dialect)
     expect((await api.call('listReports')).status).toBe(200)
   })
 
-  test('is refused as changed, and stands in the list without what cannot be read', async () => {
+  test('is refused as changed, and is listed without unreadable columns', async () => {
     await write({ head: '[1', summary: 'x' })
     const { data } = await api.ok('listReports')
 
@@ -212,7 +212,7 @@ describe.each(DIALECTS)('a stored report that somebody changes on %s', (dialect)
     expect(await evidence({ control: 'P1.1' })).toBe(400)
   })
 
-  test('is not intact for the next report, and the ledger is sound all the same', async () => {
+  test('is not intact for the next report, while the ledger is valid', async () => {
     await write({ requested_at: OTHER_TIME })
     const to = '2026-02-01T08:00:00.001Z'
     clock.set('2026-02-01T08:00:01.000Z')
@@ -230,7 +230,7 @@ describe.each(DIALECTS)('a stored report that somebody changes on %s', (dialect)
     expect(ledger_head).toMatchObject({ verified: false, first_bad_seq: 3 })
   })
 
-  test('is held against an entry that says less as far as that goes', async () => {
+  test('is compared with the members of an older entry', async () => {
     const { actor, data, recorded_at } = await api.remit.ledger.entry(api.org.id, 3)
     const { ledger_head: _head, requested_at: _at, verified: _verified, ...less } = data!
     const faultWith = (row: ReportRow) => {

@@ -71,7 +71,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     })
   })
 
-  test('what another key signed is not kept', async () => {
+  test('a note signed by another key is not saved', async () => {
     const before = await kept(4)
     await append(3)
     const { privateKey } = generateKeyPairSync('ed25519')
@@ -84,7 +84,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     expect(logged.join('\n')).toContain('saving a checkpoint outside the database failed')
   })
 
-  test('a rewrite by somebody who has the signing key is found', async () => {
+  test('a rewrite with the signing key is found', async () => {
     await kept(4)
     await append(5)
     await attacker.rewrite(4, own())
@@ -122,7 +122,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     expect(logged.join()).toContain('the ledger is shorter than a saved checkpoint')
   })
 
-  test('that everything is gone is found, and said though nothing can be recorded', async () => {
+  test('a missing ledger is found and reported, although the verification cannot be recorded', async () => {
     await kept(4)
     await attacker.removeAll()
 
@@ -134,7 +134,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     )
   })
 
-  test('that the checkpoints of a ledger are gone is told, where some were kept', async () => {
+  test('missing checkpoints of a ledger are reported if some were saved', async () => {
     const NONE = /^The checkpoints in REMIT_CHECKPOINT_DIR: the folder has none for this ledger/
     const fresh = await verify()
     await kept(2)
@@ -152,7 +152,7 @@ describe.each(DIALECTS)('checkpoints outside the database, with %s', (dialect) =
     }
   })
 
-  test('a file of checkpoints that cannot be read, or not whole, is told of', async () => {
+  test('an unreadable or damaged checkpoint file is reported', async () => {
     await kept(1)
     writeFileSync(join(folder, `${api.org.id}.txt`), 'some words\n', { flag: 'a' })
     expect((await verify()).not_checked.join()).toContain('it is not a checkpoint')

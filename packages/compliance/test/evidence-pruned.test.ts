@@ -52,13 +52,13 @@ describe.each(DIALECTS)('the evidence of a report after a pruning, on %s', (dial
     }
   })
 
-  test('is still refused by what is wrong with the request', async () => {
+  test('is still refused for an invalid request', async () => {
     const params = { id: before.id }
     const query = { check: 'CHG-99' }
     expect((await api.refusal('listReportEvidence', { params, query })).status).toBe(400)
   })
 
-  test('of a report that was made since is what is left', async () => {
+  test('of a later report is the remaining evidence', async () => {
     const [whole = []] = listed
     expect(await seqsOf(after, { check: 'CHG-2' })).toEqual(whole.filter((seq) => seq >= cut))
   })
@@ -68,7 +68,7 @@ describe.each(DIALECTS)('the evidence of a report after a pruning, on %s', (dial
   })
 })
 
-test('what is pruned while it is read is noticed too', async () => {
+test('a concurrent pruning is noticed too', async () => {
   let cutNow: (() => Promise<unknown>) | null = null
   const api = await createPlayed({
     jobs: (inline) => ({

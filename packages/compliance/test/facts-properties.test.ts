@@ -4,7 +4,7 @@ import { createFold, reportQueryOf, SeqGatherer } from '../src/facts/index.ts'
 import type { PeriodFacts } from '../src/facts/index.ts'
 import { BAD_FACTS, GOOD_CHAIN, GOOD_REPORT } from './support/bad-facts.ts'
 import { ms, rowsOf } from './support/by-hand.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { factsOf } from './support/facts.ts'
 import { goodLedger } from './support/good-ledger.ts'
 import { HAND_MADE } from './support/hand-made.ts'
@@ -20,7 +20,7 @@ const some = fc
   .map(([said, stream]) => said.filter(() => stream.next().value))
 
 /** The same entries once more, later. */
-const later = (said: readonly Said[]): Said[] =>
+const later = (said: readonly EntryInput[]): EntryInput[] =>
   said.map((one) => ({
     ...one,
     at: new Date(TO + (ms(one.at) - ms('2025-06-01'))).toISOString(),
@@ -80,10 +80,10 @@ describe('facts', () => {
 })
 
 describe('all entries behind', () => {
-  const rows = (said: readonly Said[]) => rowsOf(said)
+  const rows = (said: readonly EntryInput[]) => rowsOf(said)
 
   function collected(
-    said: readonly Said[],
+    said: readonly EntryInput[],
     of:
       | { readonly check: string }
       | { readonly kinds: readonly PeriodFacts['evidence'][number]['kind'][] },
@@ -118,7 +118,7 @@ describe('all entries behind', () => {
     },
   )
 
-  it('a kind of evidence are as many as it says', () => {
+  it('match the count of each evidence kind', () => {
     const { said } = GOOD
     for (const { kind, count, sample } of factsOf(said).evidence) {
       const found = collected(said, { kinds: [kind] })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import {
   agent,
   approval,
@@ -15,25 +15,25 @@ import {
 import { check, factsOf } from './support/facts.ts'
 
 const born = organization('organization.created', '2025-06-01')
-const sound = (at: string): Said => ({ at, kind: 'ledger.verified', data: { valid: true } })
-const revoked = (at: string, id: string): Said =>
+const sound = (at: string): EntryInput => ({ at, kind: 'ledger.verified', data: { valid: true } })
+const revoked = (at: string, id: string): EntryInput =>
   change(at, 'credential.revoked', { credential: { id } })
-const named = (said: Said, credential_id: string): Said => ({
+const named = (said: EntryInput, credential_id: string): EntryInput => ({
   ...said,
   data: { ...said.data, credential_id },
 })
 
 /** By check, and by where in the ledger the entry is that put its failure right. */
-const fixes = (id: string, said: readonly Said[]) =>
+const fixes = (id: string, said: readonly EntryInput[]) =>
   check(factsOf([born, ...said]), id)?.failures.map(({ fixedBy }) => fixedBy ?? null)
 
 describe('a finding names the entry that put it right', () => {
   it('DEC-3: the first denial by the stop after the last allow in spite of it', () => {
-    const suspended: Said = {
+    const suspended: EntryInput = {
       ...agent(day(1), 'payer', { status: 'suspended' }),
       kind: 'agent.suspended',
     }
-    const denied = (at: string, more: Partial<Said> = {}) =>
+    const denied = (at: string, more: Partial<EntryInput> = {}) =>
       decision(at, { decision: 'deny', reason: 'agent_suspended', ...more })
     const broken = [agent('2025-06-02', 'payer'), suspended, denied(day(2)), decision(day(3))]
 
@@ -43,7 +43,7 @@ describe('a finding names the entry that put it right', () => {
     expect(fixes('DEC-3', [...broken, denied(day(5)), decision(day(6))])).toEqual([null])
   })
 
-  it('DEC-1: the last registration of the agents that had asked before it', () => {
+  it('DEC-1: the last registration of the agents that called before it', () => {
     const asked = ['one', 'two'].map((agent_id) => decision(day(1), { agent_id }))
 
     expect(fixes('DEC-1', [...asked, agent(day(2), 'one')])).toEqual([null])
@@ -85,11 +85,11 @@ describe('a finding names the entry that put it right', () => {
     expect(fixes('ACC-4', [...said, revoked(day(5), 'cred_1')])).toEqual([4])
   })
 
-  it('SPD-1: the last cap, once everyone who spent without one has one', () => {
+  it('SPD-1: the last cap, once all agents that spent without one have one', () => {
     const spent = ['one', 'two'].map((agent_id) =>
       decision(day(1), { agent_id, data: { spend: null, hold: { usd: 5 } } }),
     )
-    const cap = (at: string, agent_id: string): Said => ({
+    const cap = (at: string, agent_id: string): EntryInput => ({
       ...change(at, 'spend_limit.set', { spend_limit: { agent_id, daily_usd: 10 } }),
       agent_id,
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { check, factsOf, metric, value } from './support/facts.ts'
 import { agent, change, credential, decision } from './support/entries.ts'
 
@@ -40,7 +40,7 @@ describe('access', () => {
     expect(value([...said, active], 'M28')).toBe(0)
   })
 
-  it('M29: what was alive, issued, revoked and expired adds up', () => {
+  it('M29: alive, issued, revoked and expired credentials add up', () => {
     // Alive before: cred_0, cred_old; at the end: cred_old, cred_2, cred_4.
     expect(value(said, 'M29')).toEqual({ alive: 3, issued: 4, revoked: 2, expired: 1 })
   })
@@ -68,12 +68,12 @@ describe('access', () => {
     expect(check(facts, 'ACC-4')).toMatchObject({ ok: false, failures: [{ count: 2 }] })
   })
 
-  it('M33: credentials of agents that nobody registered', () => {
+  it('M33: credentials of unregistered agents', () => {
     expect(metric(factsOf(said), 'M33')).toMatchObject({ value: 1, population: 4 })
   })
 
   it('a rotated credential lives until the end that the rotation gives it', () => {
-    const rotated: Said = {
+    const rotated: EntryInput = {
       ...credential('2026-03-20', 'cred_5', { rotated_from: 'cred_4' }),
       kind: 'credential.rotated',
     }
@@ -89,7 +89,7 @@ describe('access', () => {
     })
   })
 
-  it('M34: grants of everything, and grants that nothing was decided about', () => {
+  it('M34: grants of every action, and grants without decisions', () => {
     const grant = (id: string, actions: string[], more: object = {}) =>
       change('2025-12-01', 'permission.granted', {
         permission: { id, effect: 'allow', agent_id: 'payer', actions, ...more },

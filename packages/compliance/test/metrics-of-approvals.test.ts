@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { BO, agent, approval, day, decision, organization } from './support/entries.ts'
 import { check, factsOf, metric, value } from './support/facts.ts'
 
 const born = organization('organization.created', '2025-06-01')
 
 /** An allow that says it rests on an approval. */
-const resting = (at: string, id: string): Said =>
+const resting = (at: string, id: string): EntryInput =>
   decision(at, {
     action: 'payments.large',
     reason: 'approved',
     data: { approval: { id, status: 'consumed' } },
   })
 
-const failing = (said: readonly Said[], id: string) =>
+const failing = (said: readonly EntryInput[], id: string) =>
   check(factsOf([born, ...said]), id)?.failures.map(({ count }) => count)
 
 describe('what was released', () => {
@@ -30,7 +30,7 @@ describe('what was released', () => {
     expect(metric(factsOf([born, ...late]), 'M16')?.population).toBe(1)
   })
 
-  it('was not released where people refuse, or nobody answers', () => {
+  it('was not released after a refusal or without an answer', () => {
     const refused = [
       ...approval(2, 'apr_1', { vote: 'reject' }),
       ...approval(3, 'a', { vote: null }),
@@ -40,7 +40,7 @@ describe('what was released', () => {
     expect(check(factsOf([born, ...refused]), 'APR-1')).toMatchObject({ ok: true, population: 0 })
   })
 
-  it('by a key that stands for nobody was released without a person', () => {
+  it('by a key without a named person was released without a person', () => {
     const by = { type: 'key', id: BO.id, named: false }
     expect(failing(approval(2, 'apr_1', { by }), 'APR-1')).toEqual([1])
     // The same where it was approved before the period, and is used in it.
@@ -68,7 +68,7 @@ describe('what was released', () => {
 
   it('is the same request only with the same context, of which `approval` is no part', () => {
     const asked = (context: object, binding_context: string[] | null = null) =>
-      approval(2, 'apr_1', { vote: null }).map((one): Said => {
+      approval(2, 'apr_1', { vote: null }).map((one): EntryInput => {
         const { approval: request } = (one.data ?? {}) as { approval?: object }
         return one.kind === 'approval.requested'
           ? { ...one, data: { approval: { ...request, context, binding_context } } }
@@ -76,7 +76,7 @@ describe('what was released', () => {
       })
     const then = (context: object) =>
       decision(day(3), { action: 'payments.large', data: { context } })
-    const released = (...said: readonly Said[]) =>
+    const released = (...said: readonly EntryInput[]) =>
       metric(factsOf([born, ...said]), 'M16')?.population
 
     expect(released(...asked({ to: 'a' }), then({ to: 'a', approval: { id: 'x' } }))).toBe(1)
@@ -90,7 +90,7 @@ describe('an allow that rests on an approval', () => {
   const approved = approval(2, 'apr_1', { isUsed: false })
   const pending = approval(2, 'apr_1', { vote: null, expiresAfterDays: 30 })
 
-  it.each<[string, readonly Said[], number[]]>([
+  it.each<[string, readonly EntryInput[], number[]]>([
     ['approved and in time', [...approved, resting(day(2, 2), 'apr_1')], []],
     ['used before', [...approval(2, 'apr_1'), resting(day(3, 3), 'apr_1')], [1]],
     ['approved, and past its end', [...approved, resting(day(5), 'apr_1')], [1]],
@@ -121,7 +121,7 @@ describe('an allow that rests on an approval', () => {
 })
 
 describe('time', () => {
-  it('runs out at the end of a request, whoever notices when', () => {
+  it('expires at the end of the request, whenever it is recorded', () => {
     // One ended on 31 December, and was noticed in the period; one ends on 31 March, unnoticed.
     const ended = approval(-2, 'apr_0', { vote: null })
     const [, request] = ended
@@ -141,9 +141,9 @@ describe('time', () => {
     expect(failing(waiting(86.99), 'APR-4')).toEqual([1])
   })
 
-  it('requests that ran out, and none that anybody answered, are not in time', () => {
+  it('expired requests without any answered one are not in time', () => {
     const ignored = [approval(2, 'apr_1', { vote: null }), approval(4, 'apr_2', { vote: null })]
-    const ended = ignored.map(([, request], i): Said => {
+    const ended = ignored.map(([, request], i): EntryInput => {
       const { approval: told } = request!.data as { approval: { expires_at: string } }
       const more = { approval: { ...told, status: 'expired' } }
       return {
@@ -169,7 +169,7 @@ describe('time', () => {
     })
   })
 
-  it('an approval that nobody used is no request without an answer', () => {
+  it('an unused approval is an answered request', () => {
     const said = approval(2, 'apr_1', { isUsed: false })
     const decided = said.at(-1)!
     const expired = { ...decided, at: day(5), kind: 'approval.expired' }
@@ -180,7 +180,7 @@ describe('time', () => {
 
 describe('an approver', () => {
   const votes = (given: Parameters<typeof approval>[2], more: object = {}) =>
-    approval(2, 'apr_1', given).map((one): Said => {
+    approval(2, 'apr_1', given).map((one): EntryInput => {
       const { approval: request, ...rest } = (one.data ?? {}) as { approval?: object }
       const isRequest = request !== undefined && one.kind !== 'authorization.decided'
       return isRequest ? { ...one, data: { ...rest, approval: { ...request, ...more } } } : one
@@ -216,7 +216,7 @@ describe('an approver', () => {
     expect(value([born, payer, ...votes(given, more)], 'M22')).toMatchObject(expected)
   })
 
-  it('who only ever approves, within seconds, does not look', () => {
+  it('an approver who always approves within seconds fails the check', () => {
     const many = (count: number, after: number) =>
       Array.from({ length: count }, (_, i) => approval(10 + i / 10, `apr_${i}`, { after })).flat()
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { SYSTEM } from './support/by-hand.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { ADA, APP, change, day, key, organization } from './support/entries.ts'
 import { check, factsOf, value } from './support/facts.ts'
 
 const born = organization('organization.created', '2025-06-01')
 const people = [born, key(ADA.id, 'admin', 'ada@example.org'), key(APP.id, 'authorize', null)]
-const made = (at: string, id: string, actor: Said['actor']): Said =>
+const made = (at: string, id: string, actor: EntryInput['actor']): EntryInput =>
   change(at, 'key.created', { key: { id, role: 'read', person: null } }, actor)
 
 describe('change control', () => {

@@ -29,7 +29,7 @@ describe('the ledger', () => {
     expect(value(said, 'M50')).toEqual({ numerator: 1, denominator: 5, text: '0.2000' })
   })
 
-  it('M05: the longest silence, by what the server wrote', () => {
+  it('M05: the longest silence between entries of the server', () => {
     // 10 February 06:00 to 1 April: 49 days and 18 hours.
     expect(value(said, 'M05')).toEqual({
       hours: '1194.00',
@@ -108,7 +108,7 @@ describe('the ledger', () => {
     })
   })
 
-  it('M02 to M04, M08, M49 are what the verification found', () => {
+  it('M02 to M04, M08 and M49 are the results of the verification', () => {
     const chain = {
       ...VALID_CHAIN,
       firstBadSeq: 3,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import {
   BO,
   approval,
@@ -16,7 +16,7 @@ import { check, factsOf, metric, value } from './support/facts.ts'
 const permissive = { default_effect: 'allow' }
 const born = organization('organization.created', '2025-06-01', permissive)
 
-const count = (said: readonly Said[], id: string) =>
+const count = (said: readonly EntryInput[], id: string) =>
   check(factsOf([born, ...said]), id)?.failures[0]?.count ?? 0
 
 describe('amounts', () => {
@@ -44,9 +44,9 @@ describe('amounts', () => {
 })
 
 describe('rules in force', () => {
-  const bare = (...said: readonly Said[]) => count([...said, decision(day(2))], 'CHG-4')
+  const bare = (...said: readonly EntryInput[]) => count([...said, decision(day(2))], 'CHG-4')
 
-  it.each<[string, Said[], number]>([
+  it.each<[string, EntryInput[], number]>([
     ['none', [], 1],
     ['a policy that denies', [policy(day(1), 'p', { effect: 'deny' })], 0],
     ['one that is switched off', [policy(day(1), 'p', { effect: 'deny', enabled: false })], 1],
@@ -71,7 +71,7 @@ describe('rules in force', () => {
     expect(bare(...said)).toBe(expected)
   })
 
-  it('are looked at for every decision, and told of by days', () => {
+  it('are evaluated for every decision, and reported by day', () => {
     const rule = policy(day(1), 'p', { effect: 'deny', not_before: day(2, 12), expires_at: day(3) })
     const said = [rule, ...[2, 2.4, 2.5, 2.9, 3, 3.1].map((at) => decision(day(at)))]
 
@@ -133,7 +133,7 @@ describe('a change of rules', () => {
     ]
     const [opened, ...rest] = approval(2, 'apr_1')
     const asked = { ...opened!, data: { ...opened!.data, matched } }
-    const changed = (by: Said['actor'], id: string): Said => ({
+    const changed = (by: EntryInput['actor'], id: string): EntryInput => ({
       ...policy(day(1.5), id),
       actor: by!,
     })
@@ -144,7 +144,7 @@ describe('a change of rules', () => {
   })
 
   it('of more than a day ago is none that is fresh', () => {
-    const by = (at: string): Said => ({ ...approvalRule(at, 'large'), actor: BO })
+    const by = (at: string): EntryInput => ({ ...approvalRule(at, 'large'), actor: BO })
     // Decided ten minutes after the beginning of the 3rd.
     expect(count([by(day(1)), ...approval(2, 'apr_1')], 'CHG-3')).toBe(0)
     expect(count([by(day(1, 0.5)), ...approval(2, 'apr_1')], 'CHG-3')).toBe(1)
@@ -152,7 +152,7 @@ describe('a change of rules', () => {
 })
 
 describe('spend', () => {
-  const limit = (at: string, usd: number | null): Said => ({
+  const limit = (at: string, usd: number | null): EntryInput => ({
     ...change(at, usd === null ? 'spend_limit.removed' : 'spend_limit.set', {
       ...(usd !== null && {
         spend_limit: { agent_id: 'payer', daily_usd: usd, monthly_usd: null },
@@ -174,7 +174,7 @@ describe('spend', () => {
     expect(value(over, 'M41')).toEqual({ agent_days: 1, agent_months: 0 })
   })
 
-  it('is held against the cap in force, whatever the decision says it was', () => {
+  it('is compared with the cap in force, not with the one in the decision', () => {
     const lowered = [limit(day(1), 1000), limit(day(2), 10), spending(day(3), 20, 0)]
     expect(count(lowered, 'SPD-2')).toBe(1)
   })

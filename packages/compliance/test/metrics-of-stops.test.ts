@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { agent, change, day, decision, organization } from './support/entries.ts'
 import { check, factsOf, value } from './support/facts.ts'
 
@@ -7,12 +7,12 @@ const born = organization('organization.created', '2025-06-01')
 const payer = agent('2025-06-02', 'payer')
 
 /** A stop that nothing is about, so that there always is one. */
-const elsewhere: Said = { at: '2025-07-01', kind: 'agent.suspended', agent_id: 'x', data: {} }
+const elsewhere: EntryInput = { at: '2025-07-01', kind: 'agent.suspended', agent_id: 'x', data: {} }
 
-const breaches = (...said: readonly Said[]) =>
+const breaches = (...said: readonly EntryInput[]) =>
   check(factsOf([born, payer, elsewhere, ...said]), 'DEC-3')?.failures.map(({ count }) => count)
 
-const deny = (at: string, more: object = {}): Said =>
+const deny = (at: string, more: object = {}): EntryInput =>
   change(at, 'permission.granted', {
     permission: {
       id: 'stop',
@@ -27,10 +27,10 @@ const deny = (at: string, more: object = {}): Said =>
     },
   })
 
-const allow = (at: string, more: Partial<Said> = {}) => decision(at, more)
+const allow = (at: string, more: Partial<EntryInput> = {}) => decision(at, more)
 
 describe('a stop', () => {
-  const removed: Said = {
+  const removed: EntryInput = {
     ...change('2025-12-01', 'agent.removed', { agent_id: 'payer' }),
     agent_id: 'payer',
   }
@@ -55,13 +55,13 @@ describe('a stop', () => {
     expect(breaches(said, allow(day(2), { agent_id: 'wild' }))).toEqual([1])
   })
 
-  it('is not held against anybody where an erased entry may have lifted it', () => {
+  it('does not count if an erased entry may have lifted it', () => {
     const lifted = { ...resumed(day(2)), erased: true }
     expect(breaches(suspended(day(1)), lifted, allow(day(3)))).toEqual([])
     expect(breaches(removed, lifted, allow(day(3)))).toEqual([1])
   })
 
-  it('counts once, although a change of the agent says it too', () => {
+  it('counts once, although the change of the agent records it too', () => {
     const updated = { ...agent(day(1), 'payer', { status: 'suspended' }), kind: 'agent.updated' }
     const facts = factsOf([born, payer, updated, suspended(day(1)), suspended(day(2))])
     expect(check(facts, 'DEC-3')?.population).toBe(1)
@@ -79,7 +79,7 @@ describe('a stop', () => {
 })
 
 describe('a deny is against', () => {
-  it.each<[string, object, Partial<Said>, number[]]>([
+  it.each<[string, object, Partial<EntryInput>, number[]]>([
     ['everything', {}, {}, [1]],
     ['its action', { actions: ['payments.*'] }, {}, [1]],
     ['no other action', { actions: ['mail.*'] }, {}, []],

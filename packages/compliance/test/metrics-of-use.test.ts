@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SYSTEM } from './support/by-hand.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { at, check, factsOf, metric, value } from './support/facts.ts'
 import { change, credential, day, decision, exchange, organization } from './support/entries.ts'
 
@@ -52,7 +52,7 @@ describe('changes', () => {
 })
 
 describe('trust', () => {
-  const evaluated = (time: string, outcome: 'allow' | 'deny', reason: string): Said => ({
+  const evaluated = (time: string, outcome: 'allow' | 'deny', reason: string): EntryInput => ({
     at: time,
     kind: 'trust.evaluated',
     decision: outcome,
@@ -99,7 +99,7 @@ describe('trust', () => {
   it('M44: an issuer must be trusted at the time, and the credential have an end and a scope', () => {
     const issuer = (time: string, id: string, more: object = {}) =>
       change(time, 'issuer.trusted', { issuer: { id, issuer: 'x', enabled: true, ...more } })
-    const bare = (time: string, credentialId: string): Said => ({
+    const bare = (time: string, credentialId: string): EntryInput => ({
       ...exchange(time, 'idp_1'),
       data: { idp_id: 'idp_1', credential_id: credentialId },
     })
@@ -136,7 +136,7 @@ describe('trust', () => {
 })
 
 describe('guard', () => {
-  const checked = (time: string, agent_id: string | null, data: object): Said => ({
+  const checked = (time: string, agent_id: string | null, data: object): EntryInput => ({
     at: time,
     kind: 'guard.checked',
     ...(agent_id !== null && { agent_id }),

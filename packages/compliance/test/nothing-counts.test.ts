@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { factsOf, metric, value } from './support/facts.ts'
 import { goodLedger } from './support/good-ledger.ts'
 
-describe('what callers write, and what was erased', () => {
-  const shown = (said: readonly Said[], without: readonly string[]) =>
+describe('entries of callers, and erased entries', () => {
+  const shown = (said: readonly EntryInput[], without: readonly string[]) =>
     factsOf(said)
       .metrics.filter(({ id }) => !without.includes(id))
       .map(({ id, value: found }) => [id, found])
   const good = goodLedger()
 
-  it('an entry that a caller makes look like any other counts as one of a caller, and for nothing else', () => {
-    const alike = good.map((one): Said => ({ ...one, kind: 'entry.appended' }))
+  it('a caller entry that imitates another kind counts only as a caller entry', () => {
+    const alike = good.map((one): EntryInput => ({ ...one, kind: 'entry.appended' }))
     // The extent of the record depends on all entries.
     const ofRecord = ['M01', 'M06', 'M07', 'M50']
 
@@ -19,8 +19,8 @@ describe('what callers write, and what was erased', () => {
     expect(value(alike, 'M50')).toMatchObject({ text: '1.0000' })
   })
 
-  it('an erased payload says nothing: what is left is that something was recorded, and when', () => {
-    const erased = good.map((one): Said => ({ ...one, erased: true }))
+  it('an erased payload counts only as an entry with its time', () => {
+    const erased = good.map((one): EntryInput => ({ ...one, erased: true }))
     // M10 and M39 say how many decisions were erased, or were taken at all.
     const ofRecord = ['M01', 'M05', 'M06', 'M07', 'M10', 'M39', 'M50']
 

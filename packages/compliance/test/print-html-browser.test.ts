@@ -58,20 +58,23 @@ describe.skipIf(CHROMIUM === null)('in a browser', () => {
         .map((element) => element.tagName + '.' + element.className)`)
   }
 
-  test.each(REPORTS)('$framework is styled, runs nothing and asks for nothing', async (report) => {
-    for (const withHeader of [true, false]) {
-      const { page, asked, said } = await open(report, withHeader)
+  test.each(REPORTS)(
+    '$framework is styled, and neither runs scripts nor loads resources',
+    async (report) => {
+      for (const withHeader of [true, false]) {
+        const { page, asked, said } = await open(report, withHeader)
 
-      expect(asked).toEqual([ADDRESS])
-      expect(said).toEqual([])
-      expect(await page.evaluate('document.scripts.length')).toBe(0)
-      // The sheet was taken: without it, headings of tables are centred.
-      expect(
-        await page.evaluate(`getComputedStyle(document.querySelector('thead th')).textAlign`),
-      ).toBe('left')
-      await page.close()
-    }
-  })
+        expect(asked).toEqual([ADDRESS])
+        expect(said).toEqual([])
+        expect(await page.evaluate('document.scripts.length')).toBe(0)
+        // The sheet was taken: without it, headings of tables are centred.
+        expect(
+          await page.evaluate(`getComputedStyle(document.querySelector('thead th')).textAlign`),
+        ).toBe('left')
+        await page.close()
+      }
+    },
+  )
 
   test('no name harms anybody', { timeout: 300_000 }, async () => {
     for (const name of HOSTILE) {
@@ -101,7 +104,7 @@ describe.skipIf(CHROMIUM === null)('in a browser', () => {
     await page.close()
   })
 
-  test('a control is told by words, also where colours are not printed', async () => {
+  test('a status is a word, also in prints without colours', async () => {
     const { page } = await open(HARMED)
     await page.emulateMedia({ media: 'print', forcedColors: 'active' })
     const words = await page.locator('.status').allTextContents()

@@ -61,7 +61,7 @@ describe.each(reports)('the page of %s', (_framework, report) => {
       expect(shown).toContain(said)
   })
 
-  test('has what the record shows and what you supply in two lists', () => {
+  test('lists the evidence in the record and the evidence to supply', () => {
     const lists = [...text.matchAll(/<h4>([^<]*)<\/h4>\s*<ul>([\s\S]*?)<\/ul>/g)].map(
       ([, title, items = '']) => [title, readable(items).trim()],
     )
@@ -138,7 +138,7 @@ describe('the same report', () => {
 })
 
 describe('a ledger that did not verify', () => {
-  test('is said before everything else, with the place', () => {
+  test('is shown first, with the entry', () => {
     const report = reportOn('soc2', quarter('LED-1', 'LED-7'))
     const shown = readable(pageOf(report).text)
 
@@ -162,7 +162,7 @@ describe('names from outside', () => {
     }
   })
 
-  test('a character that nobody would see stands as its number', () => {
+  test('an invisible character appears as its code point', () => {
     expect(readable(pageOf(named(soc2, 'a\u202Eb')).text)).toContain('a[U+202E]b')
   })
 

@@ -66,14 +66,14 @@ describe.each(reports)('%s as assessment-results', (_framework, report) => {
     result.observations.map((one) => [valueOf(one.props, 'control-id') ?? '', one]),
   )
 
-  test('is what OSCAL asks for', () => {
+  test('is valid OSCAL', () => {
     for (const one of [document, documentOf({ ...report, evaluation: true })]) {
       isAssessmentResults(one)
       expect(isAssessmentResults.errors).toBeNull()
     }
   })
 
-  test('tells the true status of every control', () => {
+  test('contains the exact status of every control', () => {
     for (const control of report.content.controls) {
       const observed = byControl.get(control.id)?.props ?? []
       expect(valueOf(observed, 'status')).toBe(control.status)
@@ -117,7 +117,7 @@ describe.each(reports)('%s as assessment-results', (_framework, report) => {
     }
   })
 
-  test('its plan is a resource that says there is none', () => {
+  test('its plan is a resource without content', () => {
     const { 'import-ap': plan, 'back-matter': matter } = document['assessment-results']
     const resource = matter.resources.find(({ uuid }) => plan.href === `#${uuid}`)
 

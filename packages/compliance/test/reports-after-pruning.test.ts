@@ -35,7 +35,7 @@ function differences(one: unknown, other: unknown, path = ''): string[] {
 }
 
 test.each(DIALECTS)(
-  'a pruning of what is older than the period changes nothing but what the page names, on %s',
+  'a pruning of older entries changes only the documented values, on %s',
   async (dialect) => {
     const clock = createClock('2025-06-01T00:00:00.000Z')
     const api = await createApi({ dialect, clock, modules: [compliance] })

@@ -23,7 +23,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
   const entry = (seq: number) => api.remit.ledger.entry(api.org.id, seq)
 
   describe('201', () => {
-    test('answers the report, where it is, and the digest of what was sent', async () => {
+    test('returns the report, its location and the digest of the body', async () => {
       const response = await api.call('createReport', { body: { framework: 'soc2', ...QUARTER } })
       const text = await response.text()
       const report = JSON.parse(text) as ReadyReport
@@ -40,7 +40,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
       )
     })
 
-    test('is about the period that was asked for, and the framework as it is shipped', async () => {
+    test('covers the requested period with the shipped framework', async () => {
       const { content, generated_by, generated_at } = await ready({
         framework: 'soc2',
         ...QUARTER,
@@ -57,7 +57,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
       expect(generated_at).toBe('2026-04-02T08:00:00.000Z')
     })
 
-    test('needs no more than the framework: the last ninety whole days', async () => {
+    test('requires only the framework: the last ninety whole days', async () => {
       const { content } = await ready({ framework: 'nist_ai_rmf' })
 
       expect(content.period).toEqual({
@@ -78,7 +78,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
       expect(report.csv_sha256).toBe(sha256(await csv.text()))
     })
 
-    test('leaves an entry that holds what the report can be checked with', async () => {
+    test('records an entry with everything needed to check the report', async () => {
       const report = await ready({ framework: 'soc2', ...QUARTER, categories: ['privacy'] })
       const { kind, data, actor } = await entry(report.record_seq)
       const before = await entry(report.record_seq - 1)
@@ -112,7 +112,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
   })
 
   describe('Idempotency-Key', () => {
-    test('a repeat answers the same report, and nothing is generated twice', async () => {
+    test('a repeat returns the same report without generating it again', async () => {
       const options = {
         body: { framework: 'soc2', ...QUARTER },
         headers: { 'idempotency-key': `once ${dialect}` },
@@ -165,7 +165,7 @@ describe.each(DIALECTS)('POST /v1/compliance/reports on %s', (dialect) => {
       expect(errors?.[0]?.path).toBe(path)
     })
 
-    test('says which frameworks there are, and what to ask of a period that is not over', async () => {
+    test('names the frameworks, and the latest end of a period', async () => {
       const unknown = await api.refusal('createReport', { body: { framework: 'hipaa' } })
       const open = await api.refusal('createReport', {
         body: { framework: 'soc2', to: '2026-04-02' },

@@ -24,7 +24,7 @@ describe.each(DIALECTS)(
     const text = async (id: string, format: string) =>
       (await tried.call('getReport', { params: { id }, query: { format }, key: key() })).text()
 
-    test('says so in every format, also when the server has a licence by then', async () => {
+    test('is marked in every format, even if the server has a licence later', async () => {
       const { id, evaluation } = await made(tried)
       const read = await licensed.call('getReport', { params: { id }, key: key() })
       const csv = await tried.call('getReport', { params: { id }, query: { format: 'csv' } })
@@ -36,7 +36,7 @@ describe.each(DIALECTS)(
       expect(await text(id, 'oscal')).toContain('"name":"evaluation"')
     })
 
-    test('has the same content as that of a server with one, which says nothing of it', async () => {
+    test('has the same content as that of a licensed server, which has no mark', async () => {
       const [one, other] = [await made(tried), await made(licensed)]
       const csv = await tried.call('getReport', {
         params: { id: other.id },

@@ -50,7 +50,7 @@ describe.each(DIALECTS)('a report on an organization that was made today, on %s'
     expect(content.ledger.entries).toBeGreaterThan(0)
   })
 
-  test('still tells the beginning when that was pruned', async () => {
+  test('still has the beginning after a pruning', async () => {
     const pruned = apiOf(api.remit, await api.remit.organization())
     clock.advance(60_000)
     await play({ ...pruned, clock }, [decision('2025-06-01T13:00:00.000Z')])
@@ -65,7 +65,7 @@ describe.each(DIALECTS)('a report on an organization that was made today, on %s'
     }
   })
 
-  test('is not refused where the beginning was taken away: the report has to show that', async () => {
+  test('is not refused if the beginning was removed: the report must show it', async () => {
     const cut = apiOf(api.remit, await api.remit.organization())
     await Attacker.dropGuards(api.remit.db)
     await api.remit.db

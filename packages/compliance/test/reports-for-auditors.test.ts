@@ -15,7 +15,7 @@ const find = (check: string) => content.findings.find((one) => one.check === che
 describe('the CSV of findings', () => {
   const row = (check: string) => table('findings').find((one) => one['check_id'] === check)
 
-  test('names the check by its title, agents, keys, dates, and what put it right', () => {
+  test('names the title of the check, agents, keys, dates and the correction', () => {
     const { seqs, fixed_seq, fixed_at } = find('DEC-3')
 
     expect(fixed_seq).toBeGreaterThan(seqs[0]!)
@@ -35,7 +35,7 @@ describe('the CSV of findings', () => {
   })
 })
 
-test('the CSV of controls has what the record shows apart from what is to be supplied', () => {
+test('the CSV of controls separates evidence in the record from evidence to supply', () => {
   for (const [i, control] of content.controls.entries()) {
     const results = (result: string) =>
       String(control.checks.filter((one) => one.result === result).length)
@@ -63,7 +63,7 @@ describe('the cover', () => {
       .text.replaceAll(/<[^>]*>/g, '')
       .replaceAll(/\s+/g, ' ')
 
-  test('names the person of the key that asked', () => {
+  test('names the person of the requesting key', () => {
     const asked = `requested by key ${soc2.generated_by.id}`
     expect(cover('ada@example.org')).toContain(`${asked} of ada@example.org`)
     expect(cover(null)).toContain(`${asked}, without a named person`)
@@ -92,7 +92,7 @@ describe('findings', () => {
 describe('a printed page', () => {
   const { text } = pageOf(soc2)
 
-  test('says at its head what it is of, in words', () => {
+  test('describes its subject in the header', () => {
     expect(text).toContain('@top-left { ')
     expect(text).toContain('content: "SOC 2, 1 January 2026 to 31 March 2026"')
   })

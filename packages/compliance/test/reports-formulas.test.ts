@@ -1,7 +1,7 @@
 import { createOrganization, isOrganizationName, createLedgerSigner, randomIds } from '@remit/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { withoutFormulas } from '../src/report/csv/cell.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { formulasIn, FORMULAS, parseCsv, readTable } from './support/csv.ts'
 import { agent, day, decision } from './support/entries.ts'
 import { createReports, play, QUARTER } from './support/reports.ts'
@@ -61,7 +61,7 @@ describe('texts that would be formulas', () => {
       const some = api.as(await api.remit.organization())
       const said = names
         .slice(first, first + 20)
-        .flatMap((name, i): Said[] => [
+        .flatMap((name, i): EntryInput[] => [
           agent(day(i), name),
           { ...agent(day(i, 1), name, { status: 'suspended' }), kind: 'agent.suspended' },
           decision(day(i, 2), { agent_id: name }),

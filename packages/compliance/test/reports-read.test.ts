@@ -37,7 +37,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
     (await get(first().id, { format: 'csv', part })).text()
 
   describe('GET /v1/compliance/reports', () => {
-    test('lists them, newest first, with what they came to', async () => {
+    test('lists them, newest first, with their summaries', async () => {
       const { data, next_cursor } = await api.ok('listReports')
 
       expect(data.map(({ id }) => id)).toEqual(reports.map(({ id }) => id).toReversed())
@@ -119,7 +119,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       expect(text).not.toContain(first().id)
     })
 
-    test('has every part as a table, and begins with a mark only where it is asked for', async () => {
+    test('has every part as a table, with a byte order mark only on request', async () => {
       const { findings, metrics, controls } = first().content
       expect(readTable(await csv('findings'))).toHaveLength(findings.length)
       expect(readTable(await csv('metrics')).map((row) => row['metric_id'])).toEqual(
@@ -133,7 +133,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       expect(Buffer.from(marked)).toEqual(Buffer.from(`\uFEFF${Buffer.from(plain).toString()}`))
     })
 
-    test('writes what it computed bare, and every text in quotes', async () => {
+    test('writes computed values bare, and every text in quotes', async () => {
       const text = await csv('evidence')
       const [columns = []] = parseCsv(text)
       const cells = text.split('\r\n')[1]?.match(/"(?:[^"]|"")*"|(?<=,)[^",]*/g) ?? []
@@ -258,7 +258,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       expect(there.data).toHaveLength(4)
     })
 
-    test('says of each its kind and time', async () => {
+    test('has the kind and time of each entry', async () => {
       const params = { id: first().id }
       const query = { control: 'CC7.2', limit: 1 }
       const { data } = await api.ok('listReportEvidence', { params, query })
@@ -268,7 +268,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       expect(entry).toEqual({ seq: entry!.seq, kind, recorded_at })
     })
 
-    test('has nothing behind a manual control, and behind a check what speaks against it', async () => {
+    test('has no entries for a manual control, and the failing entries of a check', async () => {
       expect(await all({ control: 'CC1.1' }, 10)).toEqual([])
       expect(await all({ check: 'DEC-3' }, 10)).toEqual([])
     })
@@ -288,7 +288,7 @@ describe.each(DIALECTS)('reports on %s', (dialect) => {
       expect(errors?.[0]?.path).toBe(path)
     })
 
-    test('says that either a control or a check is given', async () => {
+    test('requires either a control or a check', async () => {
       for (const query of [{}, { control: 'CC6.2', check: 'DEC-1' }]) {
         const params = { id: first().id }
         const { detail } = await api.refusal('listReportEvidence', { params, query })

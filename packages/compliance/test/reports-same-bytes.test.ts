@@ -15,7 +15,7 @@ import {
 import type { Api, TestClock, TestRemit } from '@remit/core/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import compliance from '../src/index.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import { agent, decision, policy, scorerRun } from './support/entries.ts'
 import { goodLedger } from './support/good-ledger.ts'
 import { play, QUARTER } from './support/reports.ts'
@@ -62,7 +62,7 @@ async function hashes(api: Api): Promise<string[]> {
   return found
 }
 
-const LATER: Said[] = [
+const LATER: EntryInput[] = [
   agent('2026-04-02T09:00:00.000Z', 'late'),
   decision('2026-04-02T09:01:00.000Z', {
     agent_id: 'late',

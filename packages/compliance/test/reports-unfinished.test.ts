@@ -55,7 +55,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
-  test('is answered 202, can be looked at, and is there when it is done', async () => {
+  test('returns 202, can be polled, and is available when finished', async () => {
     const { jobs, release } = held()
     const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
     const response = await api.call('createReport', { body })
@@ -191,7 +191,7 @@ describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => 
     expect(await generatedEntries(api)).toEqual([])
   })
 
-  test('leaves nothing behind where there was no room to begin it', async () => {
+  test('stores nothing if it cannot start', async () => {
     const busy = fail('overloaded', 'Too many', { headers: { 'Retry-After': '7' } })
     Object.defineProperty(busy, 'status', { value: 429 })
     const jobs = (inline: Jobs): Jobs => ({ ...inline, report: () => Promise.reject(busy) })
@@ -203,7 +203,7 @@ describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => 
     expect((await api.ok('listReports')).data).toEqual([])
   })
 
-  test('is not recorded where its entry cannot be written', async () => {
+  test('is not stored if its entry cannot be written', async () => {
     const api = await opened(createPlayed, { dialect })
     api.remit.writer.use([
       {
@@ -251,7 +251,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
     expect(report.content.ledger.last_seq).toBe(report.record_seq - 1)
   })
 
-  test('again and again: the caller is told which member of his request to change', async () => {
+  test('repeatedly: the error names the member of the request to change', async () => {
     const jobs = (inline: Jobs): Jobs => ({
       ...inline,
       report: async (...asked) => {
@@ -274,7 +274,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
     expect(await generatedEntries(api)).toEqual([])
   })
 
-  test('cannot come any more once it is recorded: a clock that steps back is refused', async () => {
+  test('cannot appear after the report is recorded: a clock that steps back is refused', async () => {
     const jobs = (inline: Jobs): Jobs => ({
       ...inline,
       report: async (...asked) => {

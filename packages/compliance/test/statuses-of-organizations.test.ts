@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CATALOGUES, catalogue } from '../src/catalogue/catalogue.ts'
 import { VALID_CHAIN } from '../src/facts/external-facts.ts'
 import { contentOf } from '../src/report/document.ts'
-import type { Said } from './support/by-hand.ts'
+import type { EntryInput } from './support/by-hand.ts'
 import {
   agent,
   approvalRule,
@@ -20,23 +20,23 @@ const FRAMEWORKS = [...CATALOGUES.keys()]
 const SOUND_CHAIN = { chain: { ...VALID_CHAIN, checkpoints: 3 }, reports: [] }
 
 /** The content of a report on the first quarter of an organization with these entries. */
-function contentFor(framework: Framework, said: readonly Said[]): ReportContent {
+function contentFor(framework: Framework, said: readonly EntryInput[]): ReportContent {
   const of = catalogue(framework)
   const scope = { categories: Object.keys(of.framework.groups ?? {}), role: null }
   return contentOf(of, scope, factsOf(said, SOUND_CHAIN))
 }
 
-const controlsWith = (status: string, said: readonly Said[]) =>
+const controlsWith = (status: string, said: readonly EntryInput[]) =>
   FRAMEWORKS.flatMap((framework) => contentFor(framework, said).controls).filter(
     (control) => control.status === status,
   )
 
-const satisfied = (said: readonly Said[]): string[] =>
+const satisfied = (said: readonly EntryInput[]): string[] =>
   controlsWith('satisfied', said).map(({ id }) => id)
 
-const born = (at: string): Said => organization('organization.created', at)
+const born = (at: string): EntryInput => organization('organization.created', at)
 /** An installation that runs, day after day. */
-const alive: Said[] = [
+const alive: EntryInput[] = [
   born('2025-06-01'),
   ...Array.from({ length: 120 }, (_, i) => ({
     at: day(i - 25, 0.5),
@@ -46,7 +46,7 @@ const alive: Said[] = [
 ]
 
 describe('nothing is satisfied', () => {
-  test('for an organization that has just begun: what can be computed is not evidenced', () => {
+  test('for a new organization: computed controls are not evidenced', () => {
     const said = [born(day(80))]
     for (const framework of FRAMEWORKS) {
       const { controls, summary } = contentFor(framework, said)
@@ -71,8 +71,8 @@ describe('nothing is satisfied', () => {
     expect(satisfied([...alive, ...reports])).toEqual([])
   })
 
-  test('by what callers write, whatever it looks like', () => {
-    const alike = goodLedger().map((one): Said => ({ ...one, kind: 'entry.appended' }))
+  test('by entries of callers, whatever their content', () => {
+    const alike = goodLedger().map((one): EntryInput => ({ ...one, kind: 'entry.appended' }))
     expect(satisfied([...alive, ...alike])).toEqual(satisfied(alive))
     expect(controlsWith('satisfied', [born('2025-06-01'), ...alike])).toEqual([])
   })
@@ -85,7 +85,7 @@ describe('nothing is satisfied', () => {
     expect(satisfied([...alive, ...runs])).toEqual(satisfied(alive))
   })
 
-  test('by rules that nobody was held to', () => {
+  test('by rules without decisions', () => {
     const configured = [
       ...alive,
       policy('2025-06-03', 'pol'),
@@ -110,7 +110,7 @@ describe('an organization that uses it', () => {
     const calls = (step: number) =>
       Array.from({ length: 20 }, (_, i) => decision(day(1, 1 + i * step)))
     const set = [...alive, agent('2025-06-02', 'payer')]
-    const ofDecisions = (said: readonly Said[]) =>
+    const ofDecisions = (said: readonly EntryInput[]) =>
       controlsWith('satisfied', said).filter(
         ({ evidence }) => evidence[0]?.kind === 'authorization_decisions',
       )
@@ -135,8 +135,8 @@ describe('an organization that uses it', () => {
     expect(counts).toEqual([21, 31, 29])
   })
 
-  test('without the enterprise plan, has none of what that plan opens, and is told so', () => {
-    const team = goodLedger().map((one): Said =>
+  test('without the enterprise plan, has no evidence of its features, with that reason', () => {
+    const team = goodLedger().map((one): EntryInput =>
       one.kind === 'organization.created'
         ? {
             ...one,
@@ -151,7 +151,7 @@ describe('an organization that uses it', () => {
   })
 
   test('sees that a control is manual whatever its ledger holds', () => {
-    const manual = (said: readonly Said[]) => controlsWith('manual', said).map(({ id }) => id)
+    const manual = (said: readonly EntryInput[]) => controlsWith('manual', said).map(({ id }) => id)
     expect(manual(goodLedger())).toEqual(manual([]))
     expect(manual([])).toHaveLength(128)
   })

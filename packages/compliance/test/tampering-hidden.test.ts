@@ -22,7 +22,7 @@ const GONE = {
   decision: null,
 }
 
-describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
+describe.each(DIALECTS)('an attacker who hides a change on %s', (dialect) => {
   const clock = createClock()
   let remit: TestRemit
   let api: Api
@@ -52,7 +52,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
   const reported = async (from: string, to: string) =>
     (await readyReport(api, { framework: 'soc2', from, to })).content
 
-  describe('behind more errors than are told', () => {
+  describe('behind more errors than are reported', () => {
     beforeEach(async () => {
       await write('key.created', 5)
       clock.set('2026-02-01T08:00:00.000Z')
@@ -76,7 +76,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       })
     })
 
-    test('finds that whoever looks behind the findings is shown the entries that they name', async () => {
+    test('shows the entries of the findings as evidence', async () => {
       const wrong = (await he.checkpoints()).find(({ size }) => size > 2)!
       await he.set(3, GONE)
       await remit.db
@@ -102,7 +102,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       }
     })
 
-    test('does not change what is said of a period that he left alone', async () => {
+    test('does not affect an unchanged period', async () => {
       const before = await january()
       await flood()
       expect(await january()).toEqual(before)
@@ -187,7 +187,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
     })
   })
 
-  describe('in what tells of pruned entries', () => {
+  describe('in entries about pruned ones', () => {
     beforeEach(async () => {
       clock.set('2026-01-06T08:00:00.000Z')
       await write('key.created', 5)
@@ -205,7 +205,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       (await he.entries()).findLast(({ kind }) => kind === 'state.carried')!
     const record = async () => (await he.entries()).find(({ kind }) => kind === 'ledger.pruned')!
 
-    test('finds nothing wrong where he did nothing', async () => {
+    test('finds nothing wrong without a change', async () => {
       expect((await february()).ledger).toMatchObject({ verified: true, first_bad_seq: null })
     })
 
@@ -243,7 +243,7 @@ describe.each(DIALECTS)('somebody who hides what he did on %s', (dialect) => {
       expect(summary).toMatchObject({ satisfied: 0, not_evidenced: 0 })
     })
 
-    test('does not change what is said by what stands beyond', async () => {
+    test('is not affected by rows beyond the head', async () => {
       const before = await february()
       const columns = sql.raw('prev_hash, hash, recorded_at, kind, commitment, salt')
       const copies = sql.raw('payload, agent_id, actor_id, action, decision')

@@ -129,7 +129,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ]
 
-describe.each(DIALECTS)('somebody with the whole database on %s', (dialect) => {
+describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) => {
   const clock = createClock('2026-01-05T08:00:00.000Z')
   let remit: TestRemit
 
@@ -163,7 +163,7 @@ describe.each(DIALECTS)('somebody with the whole database on %s', (dialect) => {
   const JANUARY = { framework: 'soc2', from: '2026-01-01', to: '2026-01-31' }
   const reported = async (api: Api) => (await readyReport(api, JANUARY)).content
 
-  test('finds nothing wrong where he did nothing', async () => {
+  test('finds nothing wrong without a change', async () => {
     const api = await played()
     const verification = await api.ok('verifyLedger', { body: {} })
     const content = await reported(api)
@@ -189,7 +189,7 @@ describe.each(DIALECTS)('somebody with the whole database on %s', (dialect) => {
     expect(errors).toEqual(expect.arrayContaining([...also]))
   })
 
-  test('what he does to later entries changes no byte of a report on before', async () => {
+  test('a change to later entries changes no byte of an earlier report', async () => {
     const api = await played()
     const before = await reported(api)
     const later = await api.ok('verifyLedger', { body: {} })

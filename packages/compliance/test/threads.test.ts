@@ -39,7 +39,7 @@ describe.each(DIALECTS)('a thread that reads %s', (dialect) => {
     await thread.end(new Error('done'))
   })
 
-  test('says why it could not, and goes on with the next job', async () => {
+  test('reports the reason, and continues with the next job', async () => {
     const thread = new ThreadRunner(remit.url)
     const beyond: Task = { kind: 'verify', orgId, trust, options: { fromSeq: 1_000 } }
     const refused = thread.run(beyond, ignore)
@@ -49,7 +49,7 @@ describe.each(DIALECTS)('a thread that reads %s', (dialect) => {
     await thread.end(new Error('done'))
   })
 
-  test('fails its job clearly when it dies, and takes no more', async () => {
+  test('fails its job with a clear error when it dies, and accepts no more', async () => {
     const thread = new ThreadRunner(remit.url)
     const dying = thread.run(verify(), ignore)
     await Promise.all([

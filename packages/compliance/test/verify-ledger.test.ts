@@ -33,7 +33,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
   }
 
   describe('200', () => {
-    test('a sound ledger is valid, and the answer says what it does not say', async () => {
+    test('a valid ledger is valid, and the response lists the limits', async () => {
       const own = await ledgerOf(20)
       const found = await own.ok('verifyLedger', { body: {} })
 
@@ -83,7 +83,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       expect(withNewer).toMatchObject({ status: 'behind_checkpoint', truncation_checked: false })
     })
 
-    test('it becomes an entry that tells what was found and up to where', async () => {
+    test('it is recorded with the result and the verified range', async () => {
       const own = await ledgerOf(5)
       const { head, ledger } = await own.ok('verifyLedger', { body: {} })
       const stored = await api.remit.ledger.entry(own.org.id, ledger!.seq)
@@ -95,7 +95,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       })
     })
 
-    test('a part is checked alone, says so, and is no verification of the whole', async () => {
+    test('a partial verification is marked as such', async () => {
       const own = await ledgerOf(30)
       await new Attacker(api.remit.db, own.org.id).set(20, { payload: '{}' })
       const [before, across] = [
@@ -125,7 +125,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
         })
     })
 
-    test('a checkpoint beyond the part that is looked at is not compared, and that is said', async () => {
+    test('a checkpoint beyond the verified part is not compared, and this is reported', async () => {
       const own = await ledgerOf(30)
       const { note } = await api.remit.ledger.head(own.org.id)
       const found = await own.ok('verifyLedger', { body: { to_seq: 10, checkpoint: note } })
@@ -136,7 +136,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       )
     })
 
-    test('that the ledger is gone is said to whoever kept a checkpoint of it', async () => {
+    test('a missing ledger is reported to the holder of a checkpoint', async () => {
       const own = await ledgerOf(6)
       const { note } = await api.remit.ledger.head(own.org.id)
       await new Attacker(api.remit.db, own.org.id).removeAll()
@@ -146,7 +146,7 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       expect(found.errors.map(({ code }) => code)).toContain('truncated')
     })
 
-    test('errors are counted, and the first hundred told with their places', async () => {
+    test('errors are counted, and the first hundred listed with their positions', async () => {
       const own = await ledgerOf(150)
       const attacker = new Attacker(api.remit.db, own.org.id)
       for (let seq = 10; seq < 140; seq++) await attacker.set(seq, { action: 'never said' })

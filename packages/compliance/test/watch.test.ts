@@ -116,7 +116,7 @@ describe.each(DIALECTS)('the watch of an installation on %s', (dialect) => {
     expect(await heartbeats(later)).toEqual(['2026-11-20'])
   })
 
-  test('who has no plan that reads a ledger has no heartbeat', async () => {
+  test('an organization without a plan for ledgers has no heartbeat', async () => {
     const { id: free } = await one.remit.organization('free')
     await one.watch.look()
 

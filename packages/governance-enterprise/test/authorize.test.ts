@@ -13,7 +13,7 @@ describe.each(DIALECTS)('POST /v1/authorize on %s', (dialect) => {
   afterAll(() => api.remit.close())
 
   describe('200', () => {
-    it('allows what nothing stands against, with the receipt of its entry', async () => {
+    it('allows an action that no rule denies, with the receipt of its entry', async () => {
       const body = {
         agent_id: 'reader',
         action: 'docs.read',
@@ -97,7 +97,7 @@ describe.each(DIALECTS)('POST /v1/authorize on %s', (dialect) => {
       expect(recorded[2]?.data).not.toHaveProperty('resource_properties')
     })
 
-    it('gives the signed note of its commit to who prefers a receipt', async () => {
+    it('returns the signed note of its commit with Prefer: receipt', async () => {
       const body = { agent_id: 'reader', action: 'docs.read' }
 
       const plain = await api.ok('authorize', { body })

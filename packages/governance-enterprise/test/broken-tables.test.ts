@@ -49,7 +49,7 @@ describe.each(DIALECTS)('a table that cannot be read on %s', (dialect) => {
     })
   })
 
-  it('spend_limit: everybody is denied, since nobody can say who has a limit', async () => {
+  it('spend_limit: every agent is denied, since limits cannot be read', async () => {
     await change()
 
     await without('spend_limit', async () => {
@@ -61,7 +61,7 @@ describe.each(DIALECTS)('a table that cannot be read on %s', (dialect) => {
     expect((await ask('unlimited', 1)).decision).toBe('allow')
   })
 
-  it('agent_stop: everybody is denied, since nobody can say who is suspended', async () => {
+  it('agent_stop: every agent is denied, since stops cannot be read', async () => {
     await change()
 
     await without('agent_stop', async () => {
@@ -74,7 +74,7 @@ describe.each(DIALECTS)('a table that cannot be read on %s', (dialect) => {
     expect((await ask('unlimited', 1)).decision).toBe('allow')
   })
 
-  it('spend_hold: 503 and nothing happened, since what is allowed cannot be held', async () => {
+  it('spend_hold: 503 without an effect, since amounts cannot be held', async () => {
     await ask('payer', 0)
     const { head } = await api.ok('listEntries')
 
@@ -86,7 +86,7 @@ describe.each(DIALECTS)('a table that cannot be read on %s', (dialect) => {
     expect((await api.ok('listEntries')).head).toEqual(head)
   })
 
-  it('ledger_entry: 503, and nothing is held for what is not in the ledger', async () => {
+  it('ledger_entry: 503, and nothing is held without an entry', async () => {
     const before = (await api.ok('getSpendLimit', { params: { id: 'payer' } })).spent
 
     await without('ledger_entry', async () => {

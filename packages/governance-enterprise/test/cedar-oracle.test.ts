@@ -113,7 +113,7 @@ function askCedar(rules: readonly SharedRule[], asked: Of<typeof request>) {
   return { decision, failed: diagnostics.errors.map(({ policyId }) => Number(policyId.slice(1))) }
 }
 
-describe('policies beside Cedar', () => {
+describe('policies compared with Cedar', () => {
   it(
     'decide alike where no condition fails; where a forbid fails, Cedar skips it and we deny',
     { timeout: 300_000 },

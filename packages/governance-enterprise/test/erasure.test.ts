@@ -13,7 +13,7 @@ const REQUEST = {
   context: { amount_usd: 40, customer: SECRET },
 }
 
-describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
+describe.each(DIALECTS)('erasure of decisions, on %s', (dialect) => {
   const clock = createClock('2026-11-20T08:00:00.000Z')
   let api: Api
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
     })
   })
 
-  it('takes the answer that is kept for a repeat, and the repeat is not carried out', async () => {
+  it('removes the stored response, and the repeat is not carried out', async () => {
     const my = await fresh()
     const calls = [
       { name: 'authorize', body: REQUEST },
@@ -116,7 +116,7 @@ describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
       expect((await ask(my, request)).decision).toBe('allow')
     })
 
-    it('takes what the request held, with the comments of approvers, once it is closed', async () => {
+    it('removes the content of the request, with the comments of approvers, once it is closed', async () => {
       const my = await fresh()
       await setRule(my)
       const id = await open(my, request)
@@ -147,7 +147,7 @@ describe.each(DIALECTS)('erasure of what was decided, on %s', (dialect) => {
       expect((await verifyDatabase(api.remit.db, my.org.id, { deep: true })).status).toBe('ok')
     })
 
-    it('takes what the request held, too, by what a pruning carried over of it', async () => {
+    it('removes the content of the request by its carried-over entry, too', async () => {
       const my = await fresh()
       await my.ok('changeOrganization', {
         body: { settings: { retention_days: 1 }, acknowledge_short_retention: true },

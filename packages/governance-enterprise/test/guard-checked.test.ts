@@ -45,7 +45,7 @@ describe.each(DIALECTS)('verdicts of the guard in the ledger, on %s', (dialect) 
     expect(JSON.stringify(entry)).not.toContain('previous instructions')
   })
 
-  it('what is redacted leaves one too, and a plain allow leaves none', async () => {
+  it('a redaction leaves one too, and a plain allow leaves none', async () => {
     await api.ok('checkContent', { body: { content: 'How do I bake bread without yeast?' } })
     expect(await entries()).toEqual([])
 
@@ -104,7 +104,7 @@ describe.each(DIALECTS)('verdicts of the guard in the ledger, on %s', (dialect) 
       .toMatchObject([{ data: { checks: 500 } }])
   })
 
-  it('an approval rule can ask people about what the guard flagged', async () => {
+  it('an approval rule can require approval for flagged texts', async () => {
     await api.ok('setApprovalRule', {
       params: { id: 'flagged-mail' },
       body: {

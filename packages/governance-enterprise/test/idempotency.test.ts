@@ -159,7 +159,7 @@ describe.each(DIALECTS)('Idempotency-Key of what writes the ledger on %s', (dial
     expect(different.status).toBe(200)
   })
 
-  it('does not keep what was refused: the key is free for another try', async () => {
+  it('does not store a refusal: the key can be used again', async () => {
     const settle = (decision_id: string) =>
       keyed('refused', { body: { action: 'a.b', decision_id, cost_usd: 1 } })
     expect((await api.refusal('appendEntry', settle('dec_unknown'))).code).toBe(

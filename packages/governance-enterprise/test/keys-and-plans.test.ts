@@ -85,7 +85,7 @@ describe.each(DIALECTS)('keys and plans on %s', (dialect) => {
     expect(entry.data).toMatchObject({ plan: 'team' })
   })
 
-  it('a plan that no longer suffices refuses at once, and says so', async () => {
+  it('an insufficient plan refuses immediately, with the reason', async () => {
     const { first, second, org } = await known('team')
     const { head } = await first.ok('listEntries')
 

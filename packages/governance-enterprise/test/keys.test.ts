@@ -26,7 +26,7 @@ describe.each(DIALECTS)('/v1/keys on %s', (dialect) => {
     )
   }
 
-  it('POST: 201 with a key that works; its entry names who made it, not the secret', async () => {
+  it('POST: 201 with a working key; its entry names the creator, not the secret', async () => {
     const body = { role: 'read', person: 'ada@example.org', name: 'console' }
     const response = await api.call('createKey', { body })
 

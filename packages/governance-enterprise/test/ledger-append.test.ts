@@ -78,7 +78,7 @@ describe.each(DIALECTS)('POST /v1/ledger on %s', (dialect) => {
       )
     })
 
-    it('records which key wrote it, whoever the actor is said to be', async () => {
+    it('records the writing key, whatever actor is stated', async () => {
       const entry = await api.ok('appendEntry', { body: { action: 'x.y', actor: 'someone-else' } })
 
       expect(entry.data).toMatchObject({ key_id: `key_${api.org.key.slice(4, 20)}` })

@@ -37,7 +37,7 @@ describe.each(DIALECTS)('GET /v1/ledger/checkpoint on %s', (dialect) => {
       expect(() => openNote(note.replace(/^\d+$/m, '2'), vkey)).toThrow('does not hold')
     })
 
-    it('is JSON with the same note for who asks for JSON', async () => {
+    it('is JSON with the same note on request', async () => {
       const note = await api.ok('getCheckpoint')
 
       const response = await api.call('getCheckpoint', { headers: { accept: 'application/json' } })

@@ -76,7 +76,7 @@ describe.each(DIALECTS)('entries that name a decision, on %s', (dialect) => {
     expect(errors?.[0]?.path).toBe('agent_id')
   })
 
-  it('to decisions that nobody made are looked for few at a time; beyond, 429, and others are not', async () => {
+  it('to unknown decisions are searched few at a time; beyond, 429, without an effect on other requests', async () => {
     const { decision_id } = await ask(1)
     const entry = { kind: 'test.said', actor: SYSTEM, data: {} }
     await api.remit.writer.work(api.org.id, OPERATOR, () =>

@@ -178,7 +178,7 @@ describe.each(DIALECTS)('GET /v1/ledger on %s', (dialect) => {
       [{ cursor: 'x' }, 'cursor'],
       [{ cursor: '' }, 'cursor'],
       [{ agentid: 'a' }, 'agentid'],
-    ])('names what is wrong with %j', async (query, path) => {
+    ])('names the fault of %j', async (query, path) => {
       const problem = await api.refusal('listEntries', { query })
 
       expect(problem.code).toBe('invalid_request')

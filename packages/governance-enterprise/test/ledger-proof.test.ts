@@ -57,7 +57,7 @@ describe.each(DIALECTS)('GET /v1/ledger/{seq}/proof on %s', (dialect) => {
       expect(rootFromInclusion(9, size, hash, hashes)).not.toBe(root)
     })
 
-    it('is JSON with the same proof for who asks for JSON', async () => {
+    it('is JSON with the same proof on request', async () => {
       const proof = await api.ok('getProof', { params: { seq: 3 } })
 
       const response = await api.call('getProof', {

@@ -123,7 +123,7 @@ describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
     expect(await api.ok('getOrganization')).toEqual(before)
   })
 
-  it('says from what to what a number may be', async () => {
+  it('contains the range of a number', async () => {
     for (const retention_days of [0, 36_501, 1.5, 'long']) {
       const { errors } = await api.refusal('changeOrganization', {
         body: { settings: { retention_days } },

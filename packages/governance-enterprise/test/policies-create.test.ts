@@ -67,7 +67,7 @@ describe.each(DIALECTS)('POST /v1/policies on %s', (dialect) => {
     })
   })
 
-  it('201 with warnings about what the author may not have meant', async () => {
+  it('201 with warnings about probable mistakes of the author', async () => {
     const { warnings } = await api.ok('createPolicy', {
       body: {
         effect: 'allow',

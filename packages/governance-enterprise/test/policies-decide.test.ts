@@ -22,7 +22,7 @@ describe.each(DIALECTS)('policies in POST /v1/authorize on %s', (dialect) => {
   const reasonOf = async (api: Api, body: object = {}) => (await ask(api, body)).reason
   const create = (api: Api, body: object) => api.ok('createPolicy', { body })
 
-  it('a deny beats every allow, says why, and is named with it in the entry', async () => {
+  it('a deny overrides every allow, gives its reason, and is named in the entry', async () => {
     const api = await anew()
     await create(api, { effect: 'allow' })
     const { id } = await create(api, {
@@ -117,7 +117,7 @@ describe.each(DIALECTS)('policies in POST /v1/authorize on %s', (dialect) => {
     expect(await reasonOf(api)).toBe('policy_deny')
   })
 
-  it('conditions read the request, its resource, and who acts for whom', async () => {
+  it('conditions read the request, its resource, the agent and the person it acts for', async () => {
     const api = await anew()
     await create(api, {
       effect: 'deny',
@@ -157,7 +157,7 @@ describe.each(DIALECTS)('policies in POST /v1/authorize on %s', (dialect) => {
         expect((await send(context)).reason).toBe('policy_deny')
     })
 
-    it('an action with a character that is not seen is refused, so it cannot pass an exact deny', async () => {
+    it('an action with an invisible character is refused, so it cannot evade an exact deny', async () => {
       const api = await anew()
       await create(api, { effect: 'deny', actions: ['payments.transfer'] })
 

@@ -33,7 +33,7 @@ describe.each(DIALECTS)('policies on %s', (dialect) => {
       expect(seen).toEqual(made.toSorted())
     })
 
-    it('200 with each rule as it was answered, switched off or not', async () => {
+    it('200 with each rule as created, enabled or not', async () => {
       const org = await anew()
       const {
         ledger: _,

@@ -129,7 +129,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     ]
   }
 
-  it('is what the live decision will be, and changes nothing', { timeout: 300_000 }, async () => {
+  it('equals the next live decision, and changes nothing', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(world, async (one) => {
         const api = await made(one)

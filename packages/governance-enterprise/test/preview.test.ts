@@ -56,7 +56,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     expect(await api.ok('authorize', { body })).toMatchObject({ decision: 'deny' })
   })
 
-  it('beside decisions that release the same holds, all of both are answered', async () => {
+  it('concurrent with decisions that release the same holds, all are answered', async () => {
     const api = all.as(await all.remit.organization())
     const agents = ['a', 'b', 'c', 'd']
     const asks = agents.map((agent_id) => ({ agent_id, action: 'x', context: { amount: 1 } }))

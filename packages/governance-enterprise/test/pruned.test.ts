@@ -25,7 +25,7 @@ describe.each(DIALECTS)('a pruned ledger over the API, on %s', (dialect) => {
   })
   afterAll(() => api.remit.close())
 
-  it('says 410 for what was pruned and where the ledger begins, and 404 for what never was', async () => {
+  it('410 for pruned entries with the start of the ledger, and 404 for unknown ones', async () => {
     const entry = await api.refusal('getEntry', { params: { seq: cut - 1 } })
     const proof = await api.refusal('getProof', { params: { seq: 0 } })
     const consistency = await api.refusal('getConsistency', { query: { from: 2, to: cut } })

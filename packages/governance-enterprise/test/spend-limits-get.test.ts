@@ -14,7 +14,7 @@ describe.each(DIALECTS)('GET /v1/spend-limits/{id} on %s', (dialect) => {
   afterAll(() => api.remit.close())
 
   describe('200', () => {
-    it('shows caps and what was spent, held and settled apart', async () => {
+    it('shows caps, and spent, held and settled amounts separately', async () => {
       await api.ok('setSpendLimit', {
         params: { id: 'payer' },
         body: { daily_usd: 10, monthly_usd: 50 },

@@ -60,7 +60,7 @@ describe.each(DIALECTS)('POST /v1/spend-limits/{id} on %s', (dialect) => {
   })
 
   describe('200', () => {
-    it('replaces the whole limit: what is left out goes back to its default', async () => {
+    it('replaces the whole limit: omitted members get their default', async () => {
       const full = {
         daily_usd: 1,
         monthly_usd: 2,

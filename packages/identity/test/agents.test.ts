@@ -163,7 +163,7 @@ describe.each(DIALECTS)('/v1/identity/agents on %s', (dialect) => {
   })
 
   describe('PATCH', () => {
-    it('200 with the agent changed; what is left out stays', async () => {
+    it('200 with the agent changed; omitted members remain', async () => {
       await register(api, 'changing', { name: 'Before', labels: { a: '1' } })
       clock.advance(1000)
 
@@ -233,7 +233,7 @@ describe.each(DIALECTS)('/v1/identity/agents on %s', (dialect) => {
       expect(problem.errors?.map((error) => error.path)).toContain(path)
     })
 
-    it('412 where somebody else was quicker, and for a removal too', async () => {
+    it('412 after a concurrent change, and for a removal too', async () => {
       await register(api, 'contested')
       const asked = { ...params('contested'), headers: { 'if-match': '"1"' } }
       await api.ok('changeAgent', { ...asked, body: { name: 'A' } })
@@ -250,7 +250,7 @@ describe.each(DIALECTS)('/v1/identity/agents on %s', (dialect) => {
   })
 
   describe('DELETE', () => {
-    it('204, and the agent is gone for good; nothing of it stays but its id', async () => {
+    it('204, and the agent is removed permanently; only its id remains', async () => {
       await register(api, 'leaving', { name: 'Personal', description: 'Facts' })
 
       await api.ok('removeAgent', params('leaving'))

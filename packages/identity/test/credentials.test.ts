@@ -329,7 +329,7 @@ describe.each(DIALECTS)('credentials on %s', (dialect) => {
     })
   })
 
-  it('GET lists credentials, the newest first, by what they are now', async () => {
+  it('GET lists credentials, newest first, by current status', async () => {
     clock.advance(61_000)
     await register(api, 'listed')
     const made = []

@@ -22,7 +22,7 @@ describe.each(DIALECTS)('tools that receive credentials, on %s', (dialect) => {
     api.ok('introspectCredential', { key, body: { token } })
 
   describe('POST /v1/identity/introspect', () => {
-    it('says whose it is, what it is for and until when', async () => {
+    it('contains the agent, the scopes and the expiry', async () => {
       await register(api, 'payer')
       const { credential, secret } = await issue(api, 'payer', {
         scopes: ['guard', 'authorize'],
@@ -42,7 +42,7 @@ describe.each(DIALECTS)('tools that receive credentials, on %s', (dialect) => {
       })
     })
 
-    it('takes a form, and ignores what OAuth clients send besides', async () => {
+    it('accepts a form, and ignores further parameters of OAuth clients', async () => {
       await register(api, 'former')
       const { secret } = await issue(api, 'former')
 
@@ -57,7 +57,7 @@ describe.each(DIALECTS)('tools that receive credentials, on %s', (dialect) => {
       expect((await api.refusal('introspectCredential', twice)).status).toBe(400)
     })
 
-    it('has what the agent may do now: a narrowed agent narrows its credentials', async () => {
+    it('has the current scopes of the agent: a narrowed agent narrows its credentials', async () => {
       await register(api, 'narrowed')
       const { secret } = await issue(api, 'narrowed', { scopes: ['authorize', 'guard'] })
 
@@ -67,7 +67,7 @@ describe.each(DIALECTS)('tools that receive credentials, on %s', (dialect) => {
       expect(await ask(secret)).toMatchObject({ active: true, scope: 'guard' })
     })
 
-    it('says {active: false} and nothing else of everything else, byte for byte', async () => {
+    it('is exactly {active: false} for everything else', async () => {
       await register(api, 'ended')
       const revoked = await issue(api, 'ended')
       await api.ok('revokeCredential', { params: { credID: revoked.credential.id } })
@@ -126,7 +126,7 @@ describe.each(DIALECTS)('tools that receive credentials, on %s', (dialect) => {
       })
     })
 
-    it('takes the public part alone from an administrator, and from nobody else', async () => {
+    it('accepts the public part alone only from an administrator', async () => {
       await register(api, 'masked')
       const { secret } = await issue(api, 'masked')
       const masked = `${secret.slice(0, 20)}${'*'.repeat(49)}`

@@ -8,7 +8,7 @@ import { withOtherSecret } from './support/forge.ts'
 
 const NOW = '2026-11-20T08:00:30.500Z'
 
-describe.each(DIALECTS)('what is told of the use of credentials, on %s', (dialect) => {
+describe.each(DIALECTS)('the recorded use of credentials, on %s', (dialect) => {
   let api: Api
   let clock: TestClock
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe.each(DIALECTS)('what is told of the use of credentials, on %s', (dialec
   })
 
   it.runIf(dialect === 'postgres')(
-    'one entry a minute, however many processes are asked',
+    'one entry per minute, for any number of processes',
     async () => {
       const { url, signingKey } = api.remit
       const there = apiOf(await createTestRemit({ modules, url, signingKey, clock }), api.org)

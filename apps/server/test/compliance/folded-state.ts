@@ -37,10 +37,13 @@ interface Facts {
     entry(row: Row): void
     readonly state: State
   }
-  readonly questionOf: (period: object) => object
+  readonly reportQueryOf: (period: object) => object
 }
 interface Carried {
-  readonly readCarried: (db: object, orgId: string) => Promise<{ readonly rows: readonly Row[] }>
+  readonly readCarriedEntries: (
+    db: object,
+    orgId: string,
+  ) => Promise<{ readonly rows: readonly Row[] }>
 }
 interface Approvals {
   readonly approvalAt: (approval: object, time: number) => string
@@ -96,8 +99,8 @@ export async function scanned(rows: readonly Row[]): Promise<{ known: number; of
 
 /** What prunings carried over. */
 export async function carriedOf({ remit, org }: Api): Promise<readonly Row[]> {
-  const { readCarried } = (await load('../verify/carried-rows.ts')) as Carried
-  return (await readCarried(remit.db, org.id)).rows
+  const { readCarriedEntries } = (await load('../verify/carried-entries.ts')) as Carried
+  return (await readCarriedEntries(remit.db, org.id)).rows
 }
 
 /** What the entries before `to` set up, and what was carried over of pruned ones. */
@@ -107,9 +110,9 @@ export async function folded(
   to: number,
   carried: readonly Row[] = [],
 ): Promise<Setup> {
-  const { createFold, questionOf } = (await load('index.ts')) as Facts
+  const { createFold, reportQueryOf } = (await load('index.ts')) as Facts
   const { approvalAt } = (await load('state/approvals.ts')) as Approvals
-  const fold = createFold(questionOf({ orgId, from: 0, to }))
+  const fold = createFold(reportQueryOf({ orgId, from: 0, to }))
   for (const row of carried) fold.carry(row)
   for (const row of rows) fold.entry(row)
   const { state } = fold

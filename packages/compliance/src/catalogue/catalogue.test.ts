@@ -15,7 +15,7 @@ const frameworks = [...CATALOGUES.values()]
 const duplicates = (ids: readonly string[]) => ids.filter((id, i) => ids.indexOf(id) !== i)
 
 describe.each(frameworks)('the catalogue of $framework.id', ({ framework, controls }) => {
-  test('has the controls that it says, with the coverage that is documented', () => {
+  test('has the documented controls and coverage', () => {
     const counts = { automated: 0, partial: 0, manual: 0 }
     for (const { coverage } of controls) counts[coverage]++
     expect(controls).toHaveLength(framework.controls)
@@ -41,14 +41,14 @@ describe.each(frameworks)('the catalogue of $framework.id', ({ framework, contro
     expect([...checked].toSorted()).toEqual(computed.toSorted())
   })
 
-  test('puts every control into a category of the size that it says', () => {
+  test('puts every control into a category of the documented size', () => {
     if (!framework.groups) return
     const sizes = Object.groupBy(controls, ({ id }) => categoryOf(framework, id) ?? 'none')
     const counted = Object.entries(sizes).map(([name, ids]) => [name, ids?.length ?? 0])
     expect(Object.fromEntries(counted)).toEqual(framework.groups)
   })
 
-  test('says in each text what it is, in words that promise nothing', () => {
+  test('has texts that promise nothing', () => {
     for (const { id, title, summary, shows, supply } of controls) {
       for (const text of [title, summary, ...shows, ...supply]) expect(text.trim(), id).not.toBe('')
       expect([title, summary, ...shows, ...supply].join(' ')).not.toMatch(FORBIDDEN)
@@ -64,7 +64,7 @@ describe('checks, metrics and kinds of evidence', () => {
     expect([CHECKS.size, METRICS.size, EVIDENCE_KINDS.size]).toEqual([39, 50, 20])
   })
 
-  test('name each other, and no control that is not there', () => {
+  test('refer to each other and only to existing controls', () => {
     const known = new Map(
       frameworks.map(({ framework, controls }) => [framework.id, controls.map(({ id }) => id)]),
     )
@@ -124,7 +124,7 @@ describe('scope', () => {
     expect(reported('nist_ai_rmf', { categories: ['MEASURE'] }).at(-1)?.id).toBe('MEASURE 4.3')
   })
 
-  test('leaves out what concerns another role, and says so', () => {
+  test('excludes controls of another role, and states it', () => {
     const provider = reported('eu_ai_act', { role: 'provider' }).length
     const deployer = reported('eu_ai_act', { role: 'deployer' }).length
     const roles = Object.values(of('eu_ai_act').framework.roles!)
@@ -155,7 +155,7 @@ describe('scope', () => {
   })
 })
 
-test('a team has evidence of what its plan opens', () => {
+test('a team has evidence of the features of its plan', () => {
   const inTeam = [...EVIDENCE_KINDS.keys()].filter((kind) => isKindInPlan(kind, 'team'))
   expect(inTeam).toEqual([
     'ledger_integrity',

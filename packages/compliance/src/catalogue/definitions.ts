@@ -1,5 +1,5 @@
 import type { Framework as FrameworkId, FrameworkRole, Severity } from '@remit/contract'
-import type { EvidenceKindDefinition as KindName } from '../facts/index.ts'
+import type { EvidenceKind } from '../facts/index.ts'
 
 /** A criterion, provision or subcategory, paraphrased. */
 export interface Control {
@@ -7,7 +7,7 @@ export interface Control {
   readonly title: string
   readonly summary: string
   /** Kinds of evidence; the first is the primary one. Empty exactly where the coverage is manual. */
-  readonly evidence: readonly KindName[]
+  readonly evidence: readonly EvidenceKind[]
   readonly coverage: 'automated' | 'partial' | 'manual'
   /** Sentences about the evidence in the record; empty only for manual coverage. */
   readonly shows: readonly string[]

@@ -66,7 +66,11 @@ function checkedRole({ id, roles }: FrameworkDefinition, role?: FrameworkRole) {
 export const controlsIn = ({ framework, controls }: Catalogue, scope: ReportScope): Control[] =>
   controls.filter(({ id }) => isInCategory(framework, id, scope) && concerns(framework, id, scope))
 
-function isInCategory(framework: FrameworkDefinition, id: string, { categories }: ReportScope): boolean {
+function isInCategory(
+  framework: FrameworkDefinition,
+  id: string,
+  { categories }: ReportScope,
+): boolean {
   const category = categoryOf(framework, id)
   return category === null || categories.includes(category)
 }
@@ -77,7 +81,10 @@ function concerns({ roles }: FrameworkDefinition, id: string, { role }: ReportSc
 }
 
 /** Describes the scope in one sentence for the report. */
-export function scopeStatement({ framework }: Catalogue, { categories, role }: ReportScope): string {
+export function scopeStatement(
+  { framework }: Catalogue,
+  { categories, role }: ReportScope,
+): string {
   const agents = 'Actions that AI agents submitted to this server in the period'
   if (framework.roles) {
     const whose = role === null || role === 'both' ? '' : ` that concern the ${role}`

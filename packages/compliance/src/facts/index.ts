@@ -12,7 +12,12 @@ export type { EvidenceKind } from './evidence-kinds.ts'
 export type { FactRow } from './entry.ts'
 export type { FoldOptions } from './fold.ts'
 export type { CheckFailure, Metric, CheckOutcome } from './meter.ts'
-export type { ChainFacts, CheckpointMismatch, ExternalFacts, RecordedReport } from './external-facts.ts'
+export type {
+  ChainFacts,
+  CheckpointMismatch,
+  ExternalFacts,
+  RecordedReport,
+} from './external-facts.ts'
 export { reportQueryOf } from './report-query.ts'
 export type { ReportQuery } from './report-query.ts'
 export { SeqGatherer } from './seq-run.ts'

@@ -5,7 +5,7 @@ import { LowestSeqs, SeqSample } from './seqs.ts'
 const distinct = fc.uniqueArray(fc.nat({ max: 10_000 }), { maxLength: 300 })
 const ascending = (seqs: readonly number[]) => seqs.toSorted((a, b) => a - b)
 
-describe('what is kept of sequence numbers', () => {
+describe('kept sequence numbers', () => {
   it('of a finding: the lowest fifty in order, and the count of all', () => {
     fc.assert(
       fc.property(distinct, (seqs) => {

@@ -41,7 +41,10 @@ export const thresholdsOf = (over: Partial<CheckThresholds> = {}): CheckThreshol
   >
 
 /** Returns whether a threshold is looser than that of this version. */
-export const isRelaxed = (thresholds: CheckThresholds, ...names: readonly ThresholdName[]): boolean =>
+export const isRelaxed = (
+  thresholds: CheckThresholds,
+  ...names: readonly ThresholdName[]
+): boolean =>
   names.some((name) => {
     const { value, is } = THRESHOLDS[name]
     return is === 'max' ? thresholds[name] > value : thresholds[name] < value

@@ -26,7 +26,7 @@ function environments(...entries: Parameters<AgentHistory['entry']>[0][]) {
 }
 
 describe('agents as they were', () => {
-  it('are as the last entry about them says', () => {
+  it('are as in the last entry about them', () => {
     expect(environments(entry(1, 'a', 'test'), entry(2, 'b', 'x'), entry(3, 'a', 'prod'))).toEqual([
       'prod',
       'x',
@@ -54,7 +54,7 @@ describe('agents as they were', () => {
     expect(environments({ ...entry(1, 'a', 'x'), payload: '{' })).toEqual([null, undefined])
   })
 
-  it('say nothing of entries of other kinds', () => {
+  it('ignore entries of other kinds', () => {
     expect(environments(entry(1, 'a', 'x', 'agent_mode.set'))).toEqual([undefined, undefined])
   })
 })

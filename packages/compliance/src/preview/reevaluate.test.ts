@@ -56,7 +56,7 @@ const decisionOf = (reason: Reason): Decision => {
   return reason === 'approval_required' ? 'needs_approval' : 'deny'
 }
 
-describe('a recorded decision judged anew', () => {
+describe('a reevaluated decision', () => {
   const byReason: Record<Judged, readonly [ifDenied: string, ifPassed: string]> = {
     default_allow: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
     policy_allow: ['allow_to_deny by new: policy_deny', 'unchanged judged'],
@@ -121,13 +121,13 @@ describe('a recorded decision judged anew', () => {
     expect(said(recordedAs('allow', 'default_allow'), trialOf(byDefault))).toContain(' by default:')
   })
 
-  it('stays as it was on a plan without policies', () => {
+  it('is unchanged on a plan without policies', () => {
     const recorded = recordedAs('allow', 'default_allow', [], 'team')
 
     expect(said(recorded, trialOf(DENIED))).toBe('unchanged not_in_plan')
   })
 
-  it('is not judged where the policies had failed, or nobody knows what they read', () => {
+  it('is not reevaluated if the policies had failed or their inputs are unknown', () => {
     expect(said(recordedAs('deny', 'policy_error'), trialOf(PASSED))).toBe(
       'not_replayable policies_failed',
     )

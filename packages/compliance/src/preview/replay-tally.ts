@@ -68,7 +68,11 @@ export class ReplayTally {
     this.#lastSeq = seq
   }
 
-  #flip(seq: number, { ask }: RecordedDecision, judged: Extract<ReevaluatedDecision, { is: 'flip' }>): void {
+  #flip(
+    seq: number,
+    { ask }: RecordedDecision,
+    judged: Extract<ReevaluatedDecision, { is: 'flip' }>,
+  ): void {
     const { kind, cause, was, wouldBe } = judged
     const ofRule = this.#byRule.get(cause) ?? none()
     this.#byRule.set(cause, ofRule)

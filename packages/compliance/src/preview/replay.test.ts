@@ -95,13 +95,13 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(seqs).toEqual(whole?.counts.flips.map(({ seq }) => seq))
   })
 
-  it('takes nothing for a decision that a caller wrote', async () => {
+  it('ignores entries written by callers', async () => {
     const whole = await run()
 
     expect(whole?.counts.decisions).toBe(DECISIONS)
   })
 
-  it('lets others have their turns, and says how far it is', async () => {
+  it('yields the thread and reports progress', async () => {
     const seen: number[] = []
     let turns = 0
     const turning = setInterval(() => turns++)
@@ -114,7 +114,7 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(turns).toBeGreaterThan(1)
   })
 
-  it('ends where somebody ends it', async () => {
+  it('ends when it is aborted', async () => {
     const stopping = run({}, () => {
       throw new Error('enough')
     })
@@ -151,7 +151,7 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(answer?.counts.not_replayable.agent_unknown).toBe(0)
   })
 
-  it('takes nothing of what stands beyond the head', async () => {
+  it('ignores rows beyond the head', async () => {
     const { id } = await remit.organization()
     await remit.writer.work(id, OPERATOR, () =>
       Promise.resolve({ entries: [decision(1)], reply: () => undefined }),
@@ -172,7 +172,7 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(found?.counts).toMatchObject({ decisions: 1, flips: [{ seq: size - 1 }] })
   })
 
-  it('takes nothing of what an interrupted pruning has left below the cut', async () => {
+  it('ignores rows below the cut left by an interrupted pruning', async () => {
     const { id } = await remit.organization()
     const registered = (environment: string): EntryDraft => ({
       kind: 'agent.registered',
@@ -206,7 +206,7 @@ describe.each(DIALECTS)('a replay on %s', (dialect) => {
     expect(byAgent).toMatchObject({ decisions: 1, flips: [] })
   })
 
-  it('is nothing where the rules are not those of an earlier part', async () => {
+  it('is null if the rules differ from those of an earlier part', async () => {
     expect(await run({ digest: 'd1g35' })).not.toBeNull()
     expect(await run({ digest: 'other' })).toBeNull()
   })

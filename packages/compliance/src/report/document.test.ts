@@ -45,7 +45,7 @@ describe('the content of a report', () => {
     })
   })
 
-  test('lists for each control its checks with what they came to', () => {
+  test('lists the checks of each control with their results', () => {
     const { controls } = reportOf({ outcomes: [failed('ACC-5')] })
     const control = controls.find(({ id }) => id === 'CC6.2')!
 

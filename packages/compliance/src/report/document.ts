@@ -23,7 +23,11 @@ import type { StatusInputs } from './status.ts'
  * The content of a report, a pure function of the request and the facts. It is independent of the
  * time of the request, the host, its locale and the order of rows.
  */
-export function contentOf(catalogue: Catalogue, scope: ReportScope, facts: PeriodFacts): ReportContent {
+export function contentOf(
+  catalogue: Catalogue,
+  scope: ReportScope,
+  facts: PeriodFacts,
+): ReportContent {
   const { framework } = catalogue
   const inScope = controlsIn(catalogue, scope)
   const standing = standingOf(facts)
@@ -80,7 +84,13 @@ export function sealed(content: ReportContent): { text: string; sha256: string }
   return { text, sha256: hash('sha256', text, 'hex') }
 }
 
-function standingOf({ outside: { chain }, organization, checks, evidence, span }: PeriodFacts): StatusInputs {
+function standingOf({
+  outside: { chain },
+  organization,
+  checks,
+  evidence,
+  span,
+}: PeriodFacts): StatusInputs {
   return {
     ledgerVerified: chain.firstBadSeq === null && chain.mismatches.length === 0,
     plan: organization.plan,
@@ -131,7 +141,10 @@ function checkOf(check: CheckDefinition, { outcomes, span }: StatusInputs): Repo
   }
 }
 
-const evidenceOf = (evidence: Evidence | undefined, entries: PeriodFacts['entries']): ReportEvidence[] =>
+const evidenceOf = (
+  evidence: Evidence | undefined,
+  entries: PeriodFacts['entries'],
+): ReportEvidence[] =>
   evidence
     ? [
         {

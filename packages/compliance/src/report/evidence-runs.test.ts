@@ -75,7 +75,7 @@ describe('remembered evidence', () => {
     expect(seqs).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('takes no more memory than it may: what was not used for longest is read again', async () => {
+  it('stays within its memory limit: the least recently used is read again', async () => {
     const { runs, read } = runsOver(10, { maxBytes: 2 * (1024 + 80) })
     const ask = (id: string) => runs.page({ ...reportOf(id), of, afterSeq: null }, 2, signal)
     for (const id of ['1', '2', '1', '3', '1', '2']) await ask(id)

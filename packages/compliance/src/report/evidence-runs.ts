@@ -1,7 +1,7 @@
 import type { ReadyReport } from '@remit/contract'
 import type { EvidenceRequest, Jobs } from '../jobs/jobs.ts'
 import type { SeqRun } from '../facts/index.ts'
-import { questionFor } from './generate.ts'
+import { reportQueryFor } from './generate.ts'
 
 export interface RunOptions {
   /** The maximum numbers that one pass collects. */
@@ -78,7 +78,12 @@ export class EvidenceRuns {
   }
 
   async #read({ orgId, report, of, afterSeq }: Asked, signal: AbortSignal): Promise<Known> {
-    const wanted = { question: questionFor(orgId, report.period), of, afterSeq, most: this.#length }
+    const wanted = {
+      question: reportQueryFor(orgId, report.period),
+      of,
+      afterSeq,
+      most: this.#length,
+    }
     const run = await this.#jobs.evidence(orgId, wanted, { signal })
     return { ...run, after: afterSeq ?? -1 }
   }

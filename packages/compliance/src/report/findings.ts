@@ -121,7 +121,10 @@ function foundBy(outcome: CheckOutcome): Found[] {
   return [...found.slice(0, MOST_OF_A_CHECK), ...restOf(check, found.slice(MOST_OF_A_CHECK))]
 }
 
-const foundOf = (check: CheckDefinition, { params, count, seqs, fixedBy }: CheckFailure): Found => ({
+const foundOf = (
+  check: CheckDefinition,
+  { params, count, seqs, fixedBy }: CheckFailure,
+): Found => ({
   check,
   text: textOf(check.finding, params),
   count,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Framework, ReportPeriod } from '@remit/contract'
 import { invalid, on, OPERATOR } from '@remit/core'
-import type { Change, Deps, ReportScope as WorkScope } from '@remit/core'
+import type { Change, Deps, Scope as WorkScope } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
 import { reportQueryOf } from '../facts/index.ts'
@@ -22,7 +22,7 @@ type Documents = Pick<
 const MAX_READINGS = 3
 
 /** The facts to read for a report. */
-export const questionFor = (orgId: string, { from, to }: ReportPeriod): ReportQuery =>
+export const reportQueryFor = (orgId: string, { from, to }: ReportPeriod): ReportQuery =>
   reportQueryOf({ orgId, from: Date.parse(from), to: Date.parse(to) })
 
 /**
@@ -35,7 +35,7 @@ export async function generate(
   row: ReportHead,
   signal: AbortSignal,
 ): Promise<void> {
-  const question = questionFor(row.org_id, { from: row.period_from, to: row.period_to })
+  const question = reportQueryFor(row.org_id, { from: row.period_from, to: row.period_to })
   for (let reading = 1; reading <= MAX_READINGS; reading++) {
     const facts = await jobs.report(row.org_id, question, { signal })
     const documents = documentsOf(row, facts)

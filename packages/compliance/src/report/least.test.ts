@@ -80,7 +80,7 @@ describe('a control', () => {
         expect(status).not.toBe('satisfied')
   })
 
-  test('PI1.5 is not shown by a record of 15 days, since six months of keeping cannot be', () => {
+  test('PI1.5 is not evidenced by a record of 15 days, which cannot show a retention of six months', () => {
     const young = control('soc2', 'PI1.5', { span: { periodMs: 15 * DAY, recordMs: 15 * DAY } })
 
     expect(young).toMatchObject({ status: 'not_evidenced', reason: 'too_young' })
@@ -111,7 +111,7 @@ describe('a control', () => {
         expect(status).not.toBe('satisfied')
   })
 
-  test('that is not at work is told so before how little there was', () => {
+  test('shows missing operation before too little data', () => {
     const given = {
       outcomes: [{ ...passed('DEC-2'), population: 1 }],
       evidence: [idle('authorization_decisions')],

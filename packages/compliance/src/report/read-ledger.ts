@@ -1,6 +1,13 @@
 import type { Database } from '@remit/core'
 import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
-import type { EntryNote, FactFold, FactRow, ExternalFacts, ReportQuery, SeqRun } from '../facts/index.ts'
+import type {
+  EntryNote,
+  FactFold,
+  FactRow,
+  ExternalFacts,
+  ReportQuery,
+  SeqRun,
+} from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 import { readCarriedEntries } from '../verify/carried-entries.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'

@@ -28,12 +28,12 @@ const all = (kinds: Iterable<string>, reason?: 'not_configured' | 'not_exercised
   [...kinds].map((kind) => idle(kind, reason))
 
 describe('statuses over the shipped catalogues', () => {
-  test('with every check passed and everything at work, what can be computed is satisfied', () => {
+  test('with every check passed and all evidence operating, computed controls are satisfied', () => {
     expect(perFramework('satisfied', {})).toEqual({ soc2: 21, eu_ai_act: 31, nist_ai_rmf: 29 })
     expect(perFramework('manual', {})).toEqual({ soc2: 40, eu_ai_act: 45, nist_ai_rmf: 43 })
   })
 
-  test('on the team plan, what it does not open is not evidenced', () => {
+  test('on the team plan, features outside the plan are not evidenced', () => {
     const given = { plan: 'team' as Plan }
     expect(perFramework('satisfied', given)).toEqual({ soc2: 11, eu_ai_act: 20, nist_ai_rmf: 15 })
     expect(perFramework('not_evidenced', given)).toEqual({
@@ -47,7 +47,7 @@ describe('statuses over the shipped catalogues', () => {
     expect(new Set(reasons)).toEqual(new Set(['not_in_plan']))
   })
 
-  test('without operation nothing is satisfied, even if every check passed', () => {
+  test('without operation no control is satisfied, even if every check passed', () => {
     for (const reason of ['not_configured', 'not_exercised', 'too_young'] as const) {
       const given = { evidence: all(EVIDENCE_KINDS.keys(), reason) }
       expect(perFramework('satisfied', given)).toEqual({ soc2: 0, eu_ai_act: 0, nist_ai_rmf: 0 })
@@ -58,7 +58,7 @@ describe('statuses over the shipped catalogues', () => {
     }
   })
 
-  test('where no check applies nothing is satisfied, however much was recorded', () => {
+  test('without an applicable check no control is satisfied, however many entries exist', () => {
     const given = { outcomes: [...CHECKS.keys()].map(notApplicable) }
     for (const id of FRAMEWORKS) {
       for (const { id: control } of computed(id))
@@ -66,7 +66,7 @@ describe('statuses over the shipped catalogues', () => {
     }
   })
 
-  test('a sound chain alone satisfies only what is about the record itself', () => {
+  test('a valid chain alone satisfies only controls about the record itself', () => {
     const others = [...CHECKS.keys()].filter((check) => !check.startsWith('LED-'))
     const given = { outcomes: others.map(notApplicable) }
     const satisfied = FRAMEWORKS.flatMap((id) =>
@@ -112,7 +112,7 @@ describe('statuses over the shipped catalogues', () => {
     expect(named('APR-3')).toHaveLength(6)
   })
 
-  test('what went wrong is said before what was not used, and before what the plan lacks', () => {
+  test('a failure takes precedence over missing use and missing plan', () => {
     const given = {
       plan: 'team' as Plan,
       evidence: all(EVIDENCE_KINDS.keys()),

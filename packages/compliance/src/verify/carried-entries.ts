@@ -20,7 +20,10 @@ export interface CarriedEntries {
  *
  * Nothing here is verified: the pass over the ledger verifies the same entries.
  */
-export async function readCarriedEntries(db: Database<Tables>, orgId: string): Promise<CarriedEntries> {
+export async function readCarriedEntries(
+  db: Database<Tables>,
+  orgId: string,
+): Promise<CarriedEntries> {
   const cut = await findCut(db, orgId)
   if (!cut) return { rows: [], to: -1, keptFrom: null }
   const record = await findRecord(db, orgId, cut.size)

@@ -37,7 +37,7 @@ const factsOf = (
   return chainFactsOf(report(error ? [error] : [], agreedTo), check, readFrom)
 }
 
-test('a sound ledger: where the period ends in it, and nothing wrong', () => {
+test('a valid ledger: the end of the period, and no error', () => {
   expect(factsOf(null)).toEqual({
     verifiedFromSeq: 0,
     keptFrom: null,
@@ -71,14 +71,14 @@ describe('an error counts when it may be of the period', () => {
   })
 })
 
-test('an error of later counts while nobody has signed where the period ends', () => {
+test('a later error counts while the end of the period is not signed', () => {
   const later = { seq: 12, code: 'hash_mismatch' } as const
 
   expect(factsOf(later, { agreedTo: 9 })).toMatchObject({ firstBadSeq: 12 })
   expect(factsOf(later, { agreedTo: 10 })).toMatchObject({ firstBadSeq: null })
 })
 
-describe('where entries were pruned, an error counts up to the last that tells of them', () => {
+describe('after a pruning, an error counts up to the last entry that carries over pruned ones', () => {
   test.each<[string, LedgerError, number | null]>([
     ['of what was carried over', { seq: 12, code: 'commitment_mismatch' }, 12],
     ['of what is missing there', { seq: 12, code: 'gap' }, 12],
@@ -89,7 +89,7 @@ describe('where entries were pruned, an error counts up to the last that tells o
     expect(factsOf(error, { carriedTo: 13 })).toMatchObject({ firstBadSeq, mismatches: [] })
   })
 
-  test('a root counts when none agrees with all that tells of them', () => {
+  test('a wrong root counts unless a later one agrees', () => {
     const root = { seq: 14, code: 'checkpoint_root' } as const
     const found = (agreedTo: number) => factsOf(root, { carriedTo: 13, agreedTo }).mismatches
 
@@ -110,7 +110,7 @@ test('errors of later do not hide another that counts', () => {
   ])
 })
 
-describe('a checkpoint counts when what it disagrees about may be of the period', () => {
+describe('a checkpoint counts if its mismatch may be in the period', () => {
   const mismatch = (seq: number) => [{ seq, keptBy: 'the ledger' }]
   test.each<[string, LedgerError, { later?: boolean; agreedTo?: number }, boolean]>([
     ['a root, none of before agrees', { seq: 14, code: 'checkpoint_root' }, { agreedTo: -1 }, true],

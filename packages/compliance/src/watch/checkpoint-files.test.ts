@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const path = () => join(folder, 'org_a.txt')
 const NOW = Date.parse('2026-11-20T08:00:00.000Z')
 
-test('what is kept is read again in its order, from a folder that is made', async () => {
+test('saved checkpoints are read in order, from a folder that is created', async () => {
   const deeper = join(folder, 'not', 'there')
   expect(await readNotes(deeper, 'org_a')).toEqual({ notes: [], damaged: false })
   for (const size of [1, 5, 90]) await appendNote(deeper, 'org_a', note(size), NOW)
@@ -26,7 +26,7 @@ test('what is kept is read again in its order, from a folder that is made', asyn
   })
 })
 
-test('a line that was cut off by a crash spoils nothing but itself, and is told of', async () => {
+test('a line cut off by a crash affects only itself, and is reported', async () => {
   await appendNote(folder, 'org_a', note(1), NOW)
   writeFileSync(path(), note(5).slice(0, -20), { flag: 'a' })
   await appendNote(folder, 'org_a', note(90), NOW)
@@ -34,7 +34,7 @@ test('a line that was cut off by a crash spoils nothing but itself, and is told 
   expect(await readNotes(folder, 'org_a')).toEqual({ notes: [note(1), note(90)], damaged: true })
 })
 
-test('text that is no checkpoint is told of, wherever it stands', () => {
+test('text other than a checkpoint is reported at any position', () => {
   expect(notesIn(`hello\n${note(3)}`)).toEqual({ notes: [note(3)], damaged: true })
   expect(notesIn(`${note(3)}hello\n`)).toEqual({ notes: [note(3)], damaged: true })
   expect(notesIn(note(3).replace('\n3\n', '\n03\n'))).toEqual({ notes: [], damaged: true })
@@ -44,7 +44,7 @@ test('text that is no checkpoint is told of, wherever it stands', () => {
   })
 })
 
-test('a file that has grown large is set aside under its time, and what is read stays bounded', async () => {
+test('a large file is renamed with its time, and reads stay bounded', async () => {
   const many = Array.from({ length: 6_000 }, (_, i) => `${note(i + 1)}\n`).join('')
   writeFileSync(path(), many)
   const before = await readNotes(folder, 'org_a')

@@ -9,7 +9,10 @@ export interface SavedCheckpoints {
 }
 
 /** Reads the checkpoints of a ledger from the folder. Unreadable ones are reported. */
-export async function readSavedCheckpoints(folder: string | undefined, orgId: string): Promise<SavedCheckpoints> {
+export async function readSavedCheckpoints(
+  folder: string | undefined,
+  orgId: string,
+): Promise<SavedCheckpoints> {
   if (folder === undefined) return { anchors: [], unread: [], none: false }
   try {
     const { notes, damaged } = await readNotes(folder, orgId)

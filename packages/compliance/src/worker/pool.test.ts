@@ -94,7 +94,7 @@ describe('jobs', () => {
     await pool.close()
   })
 
-  test('whose client has gone are ended, and their place is not used again', async () => {
+  test('of a disconnected client are ended, and their runner is not reused', async () => {
     const pool = poolOf()
     const gone = new AbortController()
     const job1 = pool.run(job('a'), { signal: gone.signal })
@@ -121,7 +121,7 @@ describe('jobs', () => {
     await pool.close()
   })
 
-  test('leave no place behind that nobody needs', async () => {
+  test('leave no idle runner behind', async () => {
     const pool = poolOf({ idleMs: 1 })
     const result = pool.run(job('a'))
     Place.all[0]!.done('all')

@@ -1,7 +1,7 @@
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import type { ChainFacts, RecordedReport } from '../../src/facts/index.ts'
 import { ms, SYSTEM } from './by-hand.ts'
-import type { Said } from './by-hand.ts'
+import type { EntryInput } from './by-hand.ts'
 import {
   ADA,
   agent,
@@ -22,7 +22,7 @@ import {
 
 /** The input of a report. */
 export interface Given {
-  readonly said: readonly Said[]
+  readonly said: readonly EntryInput[]
   readonly chain: ChainFacts
   readonly report: RecordedReport
 }
@@ -39,23 +39,23 @@ export const GOOD_REPORT: RecordedReport = {
 type Change = (given: Given) => Given
 
 const plus =
-  (...more: readonly Said[]): Change =>
+  (...more: readonly EntryInput[]): Change =>
   (given) => ({ ...given, said: [...given.said, ...more] })
 
 const without =
-  (isGone: (said: Said) => boolean): Change =>
+  (isGone: (said: EntryInput) => boolean): Change =>
   (given) => ({ ...given, said: given.said.filter((one) => !isGone(one)) })
 
 const inside =
   (from: number, to: number, kind?: string) =>
-  ({ at, kind: found }: Said): boolean =>
+  ({ at, kind: found }: EntryInput): boolean =>
     ms(at) >= ms(day(from)) && ms(at) < ms(day(to)) && (kind === undefined || kind === found)
 
 const chain =
   (found: Partial<ChainFacts>): Change =>
   (given) => ({ ...given, chain: { ...given.chain, ...found } })
 
-const laterKind = ({ kind }: Said): string =>
+const laterKind = ({ kind }: EntryInput): string =>
   kind === 'organization.created' ? 'organization.updated' : kind
 
 /** A bad fact for every check: what it changes of a ledger in which nothing is bad. */

@@ -2,7 +2,7 @@ import { canonicalJson } from '@remit/core'
 import type { FactRow } from '../../src/facts/index.ts'
 
 /** An entry as a test says it; what is left out is null, or nothing. */
-export interface Said {
+export interface EntryInput {
   /** `2026-01-31T12:00:00.000Z`, or shorter: the rest is zero. */
   readonly at: string
   readonly kind: string
@@ -24,7 +24,7 @@ export const ms = (at: string): number => Date.parse(fullTime(at))
 /** The whole of a time whose end may be left out. */
 const fullTime = (at: string): string => at + '2026-01-01T00:00:00.000Z'.slice(at.length)
 
-const payloadOf = ({ at: _at, kind: _kind, erased: _erased, ...said }: Said): string =>
+const payloadOf = ({ at: _at, kind: _kind, erased: _erased, ...said }: EntryInput): string =>
   canonicalJson({
     action: said.action ?? null,
     actor: said.actor ?? SYSTEM,
@@ -36,7 +36,7 @@ const payloadOf = ({ at: _at, kind: _kind, erased: _erased, ...said }: Said): st
   })
 
 /** Rows as the ledger has them: in the order of their time, and of saying at the same time. */
-export const rowsOf = (said: readonly Said[], firstSeq = 0): FactRow[] =>
+export const rowsOf = (said: readonly EntryInput[], firstSeq = 0): FactRow[] =>
   said
     .toSorted((a, b) => ms(a.at) - ms(b.at))
     .map((one, i) => ({

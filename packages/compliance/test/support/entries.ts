@@ -1,4 +1,4 @@
-import type { Said } from './by-hand.ts'
+import type { EntryInput } from './by-hand.ts'
 import { SYSTEM } from './by-hand.ts'
 
 /** The first day that the tests report on. */
@@ -14,14 +14,18 @@ const DAY = 86_400_000
 export const day = (days: number, hours = 0): string =>
   new Date(Date.parse(`${FROM}T00:00:00.000Z`) + days * DAY + hours * 3_600_000).toISOString()
 
-export const key = (id: string, role: string, person: string | null): Said => ({
+export const key = (id: string, role: string, person: string | null): EntryInput => ({
   at: '2025-06-01T00:00:01',
   kind: 'key.created',
   actor: SYSTEM,
   data: { key: { id, role, person, name: null } },
 })
 
-export const agent = (at: string, id: string, more: Partial<Said['data']> = {}): Said => ({
+export const agent = (
+  at: string,
+  id: string,
+  more: Partial<EntryInput['data']> = {},
+): EntryInput => ({
   at,
   kind: 'agent.registered',
   actor: ADA,
@@ -37,7 +41,11 @@ export const agent = (at: string, id: string, more: Partial<Said['data']> = {}):
   },
 })
 
-export const credential = (at: string, id: string, more: Partial<Said['data']> = {}): Said => ({
+export const credential = (
+  at: string,
+  id: string,
+  more: Partial<EntryInput['data']> = {},
+): EntryInput => ({
   at,
   kind: 'credential.issued',
   actor: ADA,
@@ -59,7 +67,7 @@ export const credential = (at: string, id: string, more: Partial<Said['data']> =
 let made = 0
 
 /** A decision of the agent `payer`, with a rule that matched. */
-export const decision = (at: string, said: Partial<Said> = {}): Said => ({
+export const decision = (at: string, said: Partial<EntryInput> = {}): EntryInput => ({
   at,
   kind: 'authorization.decided',
   actor: APP,
@@ -81,7 +89,7 @@ export const decision = (at: string, said: Partial<Said> = {}): Said => ({
 })
 
 /** The same decision in a session. */
-export const withSession = (said: Said, session_id: string): Said => ({
+export const withSession = (said: EntryInput, session_id: string): EntryInput => ({
   ...said,
   data: { ...said.data, context: { session_id } },
 })
@@ -96,11 +104,11 @@ export const spendOf = (amount: number, spent = 0): object => ({
 export const change = (
   at: string,
   kind: string,
-  data: Said['data'],
-  actor: Said['actor'] = ADA,
-): Said => ({ at, kind, actor, ...(data && { data }) })
+  data: EntryInput['data'],
+  actor: EntryInput['actor'] = ADA,
+): EntryInput => ({ at, kind, actor, ...(data && { data }) })
 
-export const policy = (at: string, id: string, more: object = {}): Said =>
+export const policy = (at: string, id: string, more: object = {}): EntryInput =>
   change(at, 'policy.created', {
     policy: {
       id,
@@ -112,13 +120,13 @@ export const policy = (at: string, id: string, more: object = {}): Said =>
     },
   })
 
-export const approvalRule = (at: string, id: string, more: object = {}): Said =>
+export const approvalRule = (at: string, id: string, more: object = {}): EntryInput =>
   change(at, 'approval_rule.set', {
     approval_rule: { id, enabled: true, actions: ['payments.large'], ...more },
   })
 
 /** A request for approval that is opened, decided by somebody, and used where it was approved. */
-export function approval(at: number, id: string, given: Partial<Case> = {}): Said[] {
+export function approval(at: number, id: string, given: Partial<Case> = {}): EntryInput[] {
   const { vote, after, by, isUsed, expiresAfterDays }: Case = { ...CASE, ...given }
   const opened = decision(day(at), {
     action: 'payments.large',
@@ -148,7 +156,7 @@ export function approval(at: number, id: string, given: Partial<Case> = {}): Sai
     decision_id: opened.data?.['decision_id'],
     consumed_by: null,
   }
-  const entry = (kind: string, said: Partial<Said>): Said => ({
+  const entry = (kind: string, said: Partial<EntryInput>): EntryInput => ({
     at: day(at),
     kind,
     actor: APP,
@@ -219,14 +227,14 @@ const CASE: Case = {
   expiresAfterDays: 1,
 }
 
-export const scorerRun = (at: string, failed: number): Said => ({
+export const scorerRun = (at: string, failed: number): EntryInput => ({
   at,
   kind: 'scorer.ran',
   actor: APP,
   data: { scorer: 'exact_match', threshold: 1, count: 100, scored: 100, failed },
 })
 
-export const organization = (kind: string, at: string, settings: object = {}): Said => ({
+export const organization = (kind: string, at: string, settings: object = {}): EntryInput => ({
   at,
   kind,
   actor: SYSTEM,
@@ -246,7 +254,7 @@ export const organization = (kind: string, at: string, settings: object = {}): S
   },
 })
 
-export const exchange = (at: string, idpId: string): Said => ({
+export const exchange = (at: string, idpId: string): EntryInput => ({
   at,
   kind: 'token.exchanged',
   actor: { type: 'issuer', id: idpId },

@@ -2,12 +2,16 @@ import { createFold, noteOf, reportQueryOf, seqsIn } from '../../src/facts/index
 import type { PeriodFacts, Metric, CheckOutcome, ExternalFacts } from '../../src/facts/index.ts'
 import { VALID_CHAIN } from '../../src/facts/external-facts.ts'
 import { ms, rowsOf } from './by-hand.ts'
-import type { Said } from './by-hand.ts'
+import type { EntryInput } from './by-hand.ts'
 
 const NOTHING: ExternalFacts = { chain: VALID_CHAIN, reports: [] }
 
 /** The facts of January to March 2026. */
-export function factsOf(said: readonly Said[], outside: ExternalFacts = NOTHING, firstSeq = 0): PeriodFacts {
+export function factsOf(
+  said: readonly EntryInput[],
+  outside: ExternalFacts = NOTHING,
+  firstSeq = 0,
+): PeriodFacts {
   const period = { orgId: 'org_acme', from: ms('2026-01-01'), to: ms('2026-04-01') }
   const fold = createFold(reportQueryOf(period))
   const rows = rowsOf(said, firstSeq)
@@ -29,14 +33,14 @@ export const check = (facts: PeriodFacts, id: string): CheckOutcome | undefined 
 
 /** The value of a metric over some entries. */
 export const value = (
-  said: readonly Said[],
+  said: readonly EntryInput[],
   id: string,
   outside?: ExternalFacts,
 ): Metric['value'] | undefined => metric(factsOf(said, outside), id)?.value
 
 /** An entry of the server's own, at a time. */
-export const at = (time: string, kind: string, data: object = {}): Said => ({
+export const at = (time: string, kind: string, data: object = {}): EntryInput => ({
   at: time,
   kind,
-  data: data as NonNullable<Said['data']>,
+  data: data as NonNullable<EntryInput['data']>,
 })

@@ -1,4 +1,4 @@
-import type { Said } from './by-hand.ts'
+import type { EntryInput } from './by-hand.ts'
 import {
   ADA,
   APP,
@@ -17,10 +17,15 @@ import {
   spendOf,
 } from './entries.ts'
 
-const everyDay = (from: number, to: number, step: number, entry: (at: number) => Said): Said[] =>
+const everyDay = (
+  from: number,
+  to: number,
+  step: number,
+  entry: (at: number) => EntryInput,
+): EntryInput[] =>
   Array.from({ length: Math.ceil((to - from) / step) }, (_, i) => entry(from + i * step))
 
-const guardCheck = (at: string, more: object = {}): Said => ({
+const guardCheck = (at: string, more: object = {}): EntryInput => ({
   at,
   kind: 'guard.checked',
   actor: APP,
@@ -29,7 +34,7 @@ const guardCheck = (at: string, more: object = {}): Said => ({
 })
 
 /** The ledger of an organization that uses every feature correctly. */
-export const goodLedger = (): Said[] => [
+export const goodLedger = (): EntryInput[] => [
   ...founding(),
   ...rules(),
   ...use(),
@@ -37,7 +42,7 @@ export const goodLedger = (): Said[] => [
   ...checks(),
 ]
 
-function founding(): Said[] {
+function founding(): EntryInput[] {
   return [
     { at: '2025-06-01', kind: 'ledger.genesis', data: { org_id: 'org_acme' } },
     organization('organization.created', '2025-06-01'),
@@ -53,7 +58,7 @@ function founding(): Said[] {
   ]
 }
 
-function rules(): Said[] {
+function rules(): EntryInput[] {
   return [
     agent('2025-06-02', 'payer'),
     change('2025-06-02', 'policy.dry_run', { requests: 1 }),
@@ -82,7 +87,7 @@ function rules(): Said[] {
   ]
 }
 
-function use(): Said[] {
+function use(): EntryInput[] {
   return [
     decision('2025-06-03'),
     ...everyDay(0, 90, 1, (at) =>
@@ -109,7 +114,7 @@ function use(): Said[] {
   ]
 }
 
-function identity(): Said[] {
+function identity(): EntryInput[] {
   return [
     credential(day(60), 'cred_1'),
     agent(day(1), 'old'),
@@ -153,7 +158,7 @@ function identity(): Said[] {
   ]
 }
 
-function checks(): Said[] {
+function checks(): EntryInput[] {
   return [
     guardCheck(day(7), { session_id: 'chat 1' }),
     ...everyDay(8, 12, 1, (at) => guardCheck(day(at), { session_id: `chat ${at}` })),

@@ -1,26 +1,37 @@
-import type { Said } from './by-hand.ts'
+import type { EntryInput } from './by-hand.ts'
 
 const ADA = { type: 'key', id: 'key_ada' } as const
 const BO = { type: 'key', id: 'key_bo' } as const
 const APP = { type: 'key', id: 'key_app' } as const
 
-type Data = NonNullable<Said['data']>
+type Data = NonNullable<EntryInput['data']>
 type Match = readonly [kind: string, id: string]
 
-const key = (id: string, role: string, person: string | null): Said => ({
+const key = (id: string, role: string, person: string | null): EntryInput => ({
   at: '2025-12-01',
   kind: 'key.created',
   data: { key: { id, role, person } },
 })
 
-const change = (at: string, kind: string, data: Data, actor: Said['actor'] = ADA): Said => ({
+const change = (
+  at: string,
+  kind: string,
+  data: Data,
+  actor: EntryInput['actor'] = ADA,
+): EntryInput => ({
   at,
   kind,
   actor,
   data,
 })
 
-const agentEntry = (at: string, kind: string, id: string, status: string, owner: string): Said => ({
+const agentEntry = (
+  at: string,
+  kind: string,
+  id: string,
+  status: string,
+  owner: string,
+): EntryInput => ({
   ...change(at, kind, {
     agent_id: id,
     agent: { agent_id: id, status, owners: [{ type: 'user', id: owner }] },
@@ -28,12 +39,12 @@ const agentEntry = (at: string, kind: string, id: string, status: string, owner:
   agent_id: id,
 })
 
-const policy = (at: string, id: string, effect: string): Said =>
+const policy = (at: string, id: string, effect: string): EntryInput =>
   change(at, 'policy.created', {
     policy: { id, effect, enabled: true, not_before: null, expires_at: null },
   })
 
-const rule = (at: string, kind: string, actor = ADA as Said['actor']): Said =>
+const rule = (at: string, kind: string, actor = ADA as EntryInput['actor']): EntryInput =>
   change(at, kind, { approval_rule: { id: 'large', enabled: true } }, actor)
 
 /** A decision with its request, result, matches and further data. */
@@ -43,7 +54,7 @@ const decided = (
   [decision, reason]: readonly [string, string],
   matched: readonly Match[],
   more: Data = {},
-): Said => ({
+): EntryInput => ({
   at,
   kind: 'authorization.decided',
   actor: APP,
@@ -104,7 +115,7 @@ const approvalOf = ({ id, agent, at, expires }: Request, more: Data = {}): Data 
   },
 })
 
-const approvalEntry = (kind: string, at: string, request: Request, data: Data): Said => ({
+const approvalEntry = (kind: string, at: string, request: Request, data: Data): EntryInput => ({
   at,
   kind: `approval.${kind}`,
   actor: kind === 'decided' ? BO : APP,
@@ -114,7 +125,7 @@ const approvalEntry = (kind: string, at: string, request: Request, data: Data): 
 })
 
 /** The decision that opens a request, and the request. */
-const asked = (request: Request, matched: readonly Match[] = [LARGE]): Said[] => [
+const asked = (request: Request, matched: readonly Match[] = [LARGE]): EntryInput[] => [
   decided(
     request.at,
     [request.agent, 'payments.large'],
@@ -131,7 +142,7 @@ const asked = (request: Request, matched: readonly Match[] = [LARGE]): Said[] =>
 ]
 
 /** Bo's vote, which decides. */
-const voted = (at: string, request: Request, decision: 'approve' | 'reject'): Said => {
+const voted = (at: string, request: Request, decision: 'approve' | 'reject'): EntryInput => {
   const vote = {
     approver: { type: 'person', id: 'bo@example.org', named: true },
     key_id: BO.id,
@@ -164,7 +175,7 @@ const denyOfBuyer = { id: 'no_buying', effect: 'deny', agent_id: 'buyer', condit
 const DENY = { permission: { ...denyOfBuyer, actions: ['payments.*'], resources: ['*'] } }
 
 /** The numbers are the sequence numbers; the period is January to March 2026. */
-export const HAND_MADE: readonly Said[] = [
+export const HAND_MADE: readonly EntryInput[] = [
   /*  0 */ {
     at: '2025-12-01',
     kind: 'organization.created',

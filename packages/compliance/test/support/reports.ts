@@ -6,7 +6,7 @@ import { Generator } from '../../src/report/generator.ts'
 import { reportRoutes } from '../../src/report/routes.ts'
 import { migrations } from '../../src/tables/schema.ts'
 import type { Jobs } from '../../src/jobs/jobs.ts'
-import type { Said } from './by-hand.ts'
+import type { EntryInput } from './by-hand.ts'
 import { ms, SYSTEM } from './by-hand.ts'
 import { goodLedger } from './good-ledger.ts'
 import { inlineJobs } from './jobs.ts'
@@ -55,7 +55,7 @@ export async function createReports(options: ReportsOptions = {}): Promise<Repor
 /** Writes entries as the server would have, at their times; the clock stands at the last one then. */
 export async function play(
   { remit, org, clock }: Pick<ReportsApi, 'remit' | 'org' | 'clock'>,
-  said: readonly Said[],
+  said: readonly EntryInput[],
 ): Promise<void> {
   const byTime = Map.groupBy(
     said.filter(({ kind }) => kind !== 'ledger.genesis'),
@@ -76,7 +76,7 @@ const draftOf = ({
   data = {},
   actor = SYSTEM,
   ...said
-}: Said): EntryDraft => ({
+}: EntryInput): EntryDraft => ({
   ...said,
   actor,
   data,

@@ -30,7 +30,7 @@ describe('the binding', () => {
     )
   })
 
-  it('takes numbers by value, and null for another thing than nothing', () => {
+  it('compares numbers by value, and distinguishes null from absent', () => {
     const [first, second] = ['5e2', '500'].map((text) =>
       asked({ context: JSON.parse(`{"n":${text}}`) as object }),
     )
@@ -39,7 +39,7 @@ describe('the binding', () => {
     expect(asked({ context: {} })).toEqual(asked({}))
   })
 
-  it('has for whom the agent acts and the properties of the action, where they are named', () => {
+  it('includes the person the agent acts for and the properties of the action', () => {
     const plain = asked({})
     expect(asked({}, { subject: { type: 'agent', id: 'payer' } })).toEqual(plain)
     expect(asked({}, { subject: { type: 'user', id: 'alice' } })).not.toEqual(plain)
@@ -99,7 +99,7 @@ describe('narrowed to some members of the context', () => {
   })
 })
 
-describe('what an approver is shown', () => {
+describe('the text for an approver', () => {
   it.each([
     ['plain text', 'a b', 'a b'],
     ['letters of any script', 'Größe 漢字 😀', 'Größe 漢字 😀'],

@@ -15,7 +15,11 @@ const requirement: Requirement = {
   prevent_self_approval: true,
   reason_required: false,
 }
-const earlier = (id: string, status: EarlierRequest['status'], given: Partial<EarlierRequest> = {}): EarlierRequest => ({
+const earlier = (
+  id: string,
+  status: EarlierRequest['status'],
+  given: Partial<EarlierRequest> = {},
+): EarlierRequest => ({
   id,
   status,
   counts_until: LATER,
@@ -96,7 +100,7 @@ describe('a request that needs an approval', () => {
     ['nobody by name', { key_id: 'key_1', person: null }, {}, 'approved a'],
     ['the key of the vote, with four eyes', { key_id: 'key_1', person: null }, fourEyes, 'new'],
     ['another key, with four eyes', { key_id: 'key_2', person: null }, fourEyes, 'approved a'],
-  ])('asked for by %s', (_, asker, given, expected) => {
+  ])('requested by %s', (_, asker, given, expected) => {
     expect(answer({ asker, earlier: [earlier('a', 'approved', given)] })).toBe(expected)
   })
 

@@ -42,7 +42,9 @@ export type ApprovalResult<E extends EarlierRequest> =
  * Returns the state of a request that requires an approval. A rejection takes precedence: it is
  * newer than any approval of the same binding that the current rules no longer accept.
  */
-export function evaluateApproval<E extends EarlierRequest>(question: ApprovalQuery<E>): ApprovalResult<E> {
+export function evaluateApproval<E extends EarlierRequest>(
+  question: ApprovalQuery<E>,
+): ApprovalResult<E> {
   const { requirements, bound, pending, asker, reference, now } = question
   const earlier = question.earlier.filter((one) => isSame(one.bound, bound))
   const rejected = earlier.find((one) => isCoolingDown(one, now))

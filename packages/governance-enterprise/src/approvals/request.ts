@@ -10,7 +10,8 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 export const requirementsOf = (row: ApprovalRequestRow): Requirement[] =>
   JSON.parse(row.requirements) as Requirement[]
 
-export const votesOf = (row: ApprovalRequestRow): ApprovalVote[] => JSON.parse(row.votes) as ApprovalVote[]
+export const votesOf = (row: ApprovalRequestRow): ApprovalVote[] =>
+  JSON.parse(row.votes) as ApprovalVote[]
 
 export const boundOf = (row: ApprovalRequestRow): string[] | null =>
   row.bound === null ? null : (JSON.parse(row.bound) as string[])

@@ -25,7 +25,10 @@ export const requesterOf = ({ caller }: Pick<Ask, 'caller'>): ApprovalRequester 
     : null
 
 /** The request with another requesting key; null if it already has it. */
-export function withRequester(row: ApprovalRequestRow, asker: ApprovalRequester | null): ApprovalRequestRow | null {
+export function withRequester(
+  row: ApprovalRequestRow,
+  asker: ApprovalRequester | null,
+): ApprovalRequestRow | null {
   if (asker === null || requestersOf(row).some(({ key_id: id }) => id === asker.key_id)) return null
   const further = [...(JSON.parse(row.further_askers) as ApprovalRequester[]), asker]
   return { ...row, further_askers: JSON.stringify(further) }

@@ -53,7 +53,7 @@ function vote(text: string): ApprovalVote {
   }
 }
 
-describe('what votes amount to', () => {
+describe('the result of votes', () => {
   it.each(table)('$name: $is', ({ rules, votes, is }) => {
     const requirements = rules.map((rule, i) => requirement(rule, `r${i}`))
 
@@ -91,7 +91,7 @@ describe('an approval covers', () => {
     expect(covered(then, today)).toBe(expected)
   })
 
-  it('a rule that asked for two and asks for one now', () => {
+  it('a rule that required two votes and now requires one', () => {
     const two = [vote('+alice'), vote('+bob')]
     expect(covered([requirement({ required: 2 })], [requirement()], two)).toBe(true)
   })
@@ -107,7 +107,7 @@ describe('a voter', () => {
     expect(isSameVoter({ type: 'person', id: 'bob' }, { type: 'key', id: 'bob' })).toBe(false)
   })
 
-  it('is told why his vote does not count', () => {
+  it('gets the reason why the vote does not count', () => {
     const voter = { type: 'person' as const, id: 'payer', named: true, role: 'admin' }
     expect(objection(requirement(), voter, PARTIES)).toMatch(/cannot decide its own/)
     expect(objection(requirement({ users: ['bob'] }), { ...voter, id: 'eve' }, PARTIES)).toMatch(
@@ -115,7 +115,7 @@ describe('a voter', () => {
     )
   })
 
-  it('who owns the agent has no vote, by any of his names, unless the rule says so', () => {
+  it('an owner of the agent has no vote, under any name, unless the rule allows it', () => {
     const owner = { type: 'person' as const, named: true, role: 'admin' }
     for (const id of ['owner', 'OWNER', 'owner@example.org']) {
       expect(objection(requirement(), { ...owner, id }, PARTIES)).toMatch(/owner of the agent/)

@@ -105,7 +105,8 @@ export function outcomeOf(
   votes: readonly ApprovalVote[],
   parties: Parties,
 ): 'pending' | 'approved' | 'rejected' {
-  const has = (one: Requirement, decision: ApprovalVote['decision']) => count(one, votes, parties, decision)
+  const has = (one: Requirement, decision: ApprovalVote['decision']) =>
+    count(one, votes, parties, decision)
   if (requirements.some((one) => has(one, 'reject') >= one.required_rejections)) return 'rejected'
   return requirements.every((one) => has(one, 'approve') >= one.required) ? 'approved' : 'pending'
 }

@@ -12,7 +12,11 @@ import { findRequest, listRequests } from './store.ts'
 import type { DecisionWaiters } from './decision-waiters.ts'
 
 /** `places` limits waits and streams; `waits` signals decisions. */
-export const approvalRoutes = (deps: Deps, waits: DecisionWaiters, places: ConnectionLimits): Route[] => {
+export const approvalRoutes = (
+  deps: Deps,
+  waits: DecisionWaiters,
+  places: ConnectionLimits,
+): Route[] => {
   const { db, clock, ledger, writer } = deps
   const readOwners = ownersReader(deps)
   const requestOf = async (caller: Caller, id: string) => {

@@ -43,7 +43,7 @@ describe('the rules that ask for an approval', () => {
     }
   })
 
-  it('are none that are switched off', () => {
+  it('do not include disabled ones', () => {
     const document = { enabled: false, agents: ['*'], actions: ['*'], resources: ['*'] }
 
     expect(toRule({ id: 'r', document: JSON.stringify(document) } as never)).toBeNull()

@@ -1,4 +1,4 @@
-import type { CompiledApprovalRule as WireRule, ApprovalRuleInput } from '@remit/contract'
+import type { ApprovalRule, ApprovalRuleInput } from '@remit/contract'
 import { invalid } from '@remit/core'
 import type { Ask, Meter } from '@remit/core'
 import { compileCondition, conditionOf, ConditionError } from '../rules/condition.ts'
@@ -50,7 +50,7 @@ export function toRule(row: ApprovalRuleRow): CompiledApprovalRule | null {
 }
 
 /** The rule of a row in API form. */
-export const wireRule = (row: ApprovalRuleRow): WireRule => ({
+export const wireRule = (row: ApprovalRuleRow): ApprovalRule => ({
   id: row.id,
   ...documentOf(row),
   created_at: row.created_at,

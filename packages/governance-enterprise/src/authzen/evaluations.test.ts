@@ -27,7 +27,7 @@ const ids = ({ asked }: { asked: readonly AccessEvaluation[] }) =>
   asked.map((one) => one.resource.id)
 
 describe('defaults', () => {
-  it('fill in what an evaluation lacks', async () => {
+  it('complete an evaluation', async () => {
     const context = { time: 'now' }
     const { asked } = await run({
       subject,
@@ -92,7 +92,7 @@ describe('the semantics', () => {
     ...(evaluations_semantic && { options: { evaluations_semantic } }),
   })
 
-  it('execute_all, unless another is asked for', async () => {
+  it('execute_all by default', async () => {
     const all = await run(body(), mixed)
 
     expect(all.decisions).toEqual([permit, deny, permit])
@@ -111,7 +111,7 @@ describe('the semantics', () => {
     expect(most).toBe(3)
   })
 
-  it('deny_on_first_deny ends with the first denial, and asks for nothing after it', async () => {
+  it('deny_on_first_deny ends with the first denial, and evaluates nothing after it', async () => {
     const ended = await run(body('deny_on_first_deny'), mixed)
 
     expect(ended.decisions).toEqual([permit, deny])
@@ -142,7 +142,7 @@ describe('a failure', () => {
     ['null', null, 'must be an object'],
     ['text for a resource', { resource: 'x' }, 'resource: must be an object'],
     ['a pattern', resource('*'), 'resource.id: must be 1 to 256'],
-  ])('of one evaluation is told in its place: %s', async (_, item, message) => {
+  ])('of one evaluation appears at its position: %s', async (_, item, message) => {
     const { decisions } = await run({ subject, action, evaluations: [item, resource('2')] })
 
     expect(decisions).toEqual([
@@ -152,7 +152,7 @@ describe('a failure', () => {
     expect(decisions[0]?.context?.error?.message).toContain(message)
   })
 
-  it('to be the agent of one evaluation is told in its place', async () => {
+  it('to be the agent of one evaluation appears at its position', async () => {
     const { decisions } = await run(
       { subject, action, evaluations: [resource('1'), resource('2')] },
       { '2': fail('agent_mismatch') },
@@ -162,7 +162,7 @@ describe('a failure', () => {
     expect(decisions[1]?.context?.error?.status).toBe(403)
   })
 
-  it('of the server in some of them is told in their places', async () => {
+  it('of the server in some of them appears at their positions', async () => {
     const { decisions } = await run(
       { subject, action, evaluations: [resource('1'), resource('2')] },
       { '2': fail('overloaded') },
@@ -186,7 +186,7 @@ describe('a failure', () => {
     await expect(run(body, answers)).rejects.toMatchObject({ status })
   })
 
-  it('that nobody foresaw is no answer', async () => {
+  it('that is unexpected fails the request', async () => {
     const body = { subject, action, evaluations: [resource('1'), resource('2')] }
 
     await expect(run(body, { '2': new TypeError('x') })).rejects.toThrow(TypeError)

@@ -23,7 +23,7 @@ describe('questionOf', () => {
     },
   )
 
-  it('takes the agent that the context names, where the subject is whom it acts for', () => {
+  it('takes the agent from the context, if the subject is the person it acts for', () => {
     expect(agentOf({}, { agent: 'bot' })).toBe('bot')
     expect(agentOf({ type: 'User', id: 'x' }, { agent: 'bot' })).toBe('bot')
   })
@@ -113,7 +113,7 @@ describe('decisionOf', () => {
     expect(shown(waiting).decision).toBe(false)
   })
 
-  it('says why, which decision it was, and where it is recorded', () => {
+  it('contains the reason, the decision id and the ledger entry', () => {
     expect(shown({ decision: 'deny', reason: 'policy_deny', message: 'No.' })).toEqual({
       decision: false,
       context: {

@@ -60,7 +60,10 @@ const known = ({ type, id, properties }: AccessEvaluation['subject']) => ({
 })
 
 /** Our decision in AuthZEN form. `needs_approval` is a denial with a reason. */
-export function decisionOf(answer: AuthorizeAnswer, reference: ApprovalReference | null): AccessDecision {
+export function decisionOf(
+  answer: AuthorizeAnswer,
+  reference: ApprovalReference | null,
+): AccessDecision {
   const { approval, matched, message, warnings, spend } = answer
   const rule = matched.find(({ kind }) => kind === 'approval_rule')
   return {

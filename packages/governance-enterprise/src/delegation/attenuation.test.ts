@@ -31,7 +31,7 @@ const root = link({
 const middle = link({ id: 'middle', actions: ['payments.transfer'], max_depth: 1 })
 const at = (text: string) => Date.parse(text)
 
-describe('what is cut from a permission', () => {
+describe('a child permission', () => {
   it.each([
     ['as much as it has', { actions: ['payments.*', 'mail.send'], resources: ['account:*'] }, []],
     ['a part of it', {}, []],
@@ -84,7 +84,7 @@ describe('what is cut from a permission', () => {
     ])
   })
 
-  it('is about nothing that a link is not about, if it is not found too wide', () => {
+  it('covers nothing outside a link, if it is not refused as too wide', () => {
     const pattern = fc.constantFrom('*', 'a*', '*b', 'a', 'ab', 'a*b', 'b')
     const list = fc.array(pattern, { minLength: 1, maxLength: 3 })
     const end = fc.constantFrom(NOW, NOW + 1)

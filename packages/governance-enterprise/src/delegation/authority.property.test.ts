@@ -86,7 +86,11 @@ type Request = typeof request extends fc.Arbitrary<infer T> ? T : never
 const grantedIn = ({ rows }: World): Set<string> =>
   new Set(rows.filter(({ effect }) => effect === 'allow').map(({ agent_id }) => agent_id))
 
-function standing({ rows, suspended }: World, ask: Request, granted = new Set(AGENTS)): PermissionResult {
+function standing(
+  { rows, suspended }: World,
+  ask: Request,
+  granted = new Set(AGENTS),
+): PermissionResult {
   const roster = aRoster(suspended)
   const authority = { ...rulesOf(rows.map(toPermission), granted), ...roster }
   return evaluatePermissions(anAsk(ask), authority, { isOver: () => false })
@@ -95,7 +99,7 @@ function standing({ rows, suspended }: World, ask: Request, granted = new Set(AG
 const isAllowed = ({ says }: PermissionResult): boolean => says === 'granted' || says === 'nothing'
 
 describe('permissions, whatever is stored', () => {
-  it('say what a plain reading of the rules says', () => {
+  it('equal a direct evaluation of the rules', () => {
     fc.assert(
       fc.property(world, request, (given, ask) => {
         expect(standing(given, ask).says).toBe(plainly(given, ask))

@@ -23,7 +23,11 @@ const unhurried = { isOver: () => false }
 function decide({ permissions = [], granted = [], suspended = [], ask = {} }: Row) {
   const compiled = permissions.map((one) => toPermission(aPermission(one)))
   const roster = aRoster(suspended)
-  return evaluatePermissions(anAsk(ask), { ...rulesOf(compiled, new Set(granted)), ...roster }, unhurried)
+  return evaluatePermissions(
+    anAsk(ask),
+    { ...rulesOf(compiled, new Set(granted)), ...roster },
+    unhurried,
+  )
 }
 
 /** The chain that grants, or the permission that denies. */
@@ -32,7 +36,7 @@ function saidBy(standing: PermissionResult): Row['by'] {
   return standing.says === 'denied' ? standing.by.id : undefined
 }
 
-describe('what permissions say to a request', () => {
+describe('the result of permissions', () => {
   it.each(rows)('$name: $says', (row) => {
     expect(saidBy(decide(row))).toEqual(row.by)
     expect(decide(row).says).toBe(row.says)
@@ -46,7 +50,9 @@ describe('what permissions say to a request', () => {
     const rules = rulesOf([...grants, last], new Set(['payer']))
     const authority = { ...rules, ...aRoster() }
 
-    expect(evaluatePermissions(anAsk(), authority, { isOver: () => true }).says).toBe('no_permission')
+    expect(evaluatePermissions(anAsk(), authority, { isOver: () => true }).says).toBe(
+      'no_permission',
+    )
     expect(evaluatePermissions(anAsk(), authority, unhurried).says).toBe('granted')
   })
 })

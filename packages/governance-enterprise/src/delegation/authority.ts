@@ -26,7 +26,10 @@ export interface CompiledPermissions {
 export type Authority = CompiledPermissions & Roster
 
 /** `permissions` may omit revoked ones: their children then have no parent. */
-export function rulesOf(permissions: readonly CompiledPermission[], granted: ReadonlySet<string>): CompiledPermissions {
+export function rulesOf(
+  permissions: readonly CompiledPermission[],
+  granted: ReadonlySet<string>,
+): CompiledPermissions {
   const byId = new Map(permissions.map((permission) => [permission.id, permission]))
   const denies = permissions.filter(({ effect, isRevoked }) => effect === 'deny' && !isRevoked)
   const grants = permissions
@@ -49,7 +52,11 @@ export type PermissionResult =
  * Evaluates the agent's state, then denials, then grants; the first result applies. Conditions
  * beyond the time of `meter` are errors, and the search for a grant ends.
  */
-export function evaluatePermissions(ask: Ask, authority: Authority, meter: Meter): PermissionResult {
+export function evaluatePermissions(
+  ask: Ask,
+  authority: Authority,
+  meter: Meter,
+): PermissionResult {
   const { agent_id } = ask.request
   const state = agentAdmission(agent_id, authority)
   if (state.state === 'suspended') return { says: 'suspended', reason: state.reason }

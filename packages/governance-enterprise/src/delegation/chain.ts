@@ -35,7 +35,10 @@ export interface PermissionChain {
  * Builds the chain of a permission up to its root. Cyclic or overlong chains grant nothing; the
  * walk ends after `MAX_DELEGATION_DEPTH` links.
  */
-export function chainOf(leaf: CompiledPermission, byId: ReadonlyMap<string, CompiledPermission>): PermissionChain {
+export function chainOf(
+  leaf: CompiledPermission,
+  byId: ReadonlyMap<string, CompiledPermission>,
+): PermissionChain {
   const links: [CompiledPermission, ...CompiledPermission[]] = [leaf]
   const agents = new Set([leaf.agentId])
   let broken: ChainBreak | null = leaf.isRevoked ? { reason: 'revoked', id: leaf.id } : null
@@ -67,7 +70,11 @@ function faultOf(
 }
 
 /** The reason why a chain is not in force at a time; null if it is. */
-export function chainBreakOf({ links, broken }: PermissionChain, now: number, roster: Roster): ChainBreak | null {
+export function chainBreakOf(
+  { links, broken }: PermissionChain,
+  now: number,
+  roster: Roster,
+): ChainBreak | null {
   if (broken) return broken
   for (const { id, agentId, effect, notBefore, expiresAt } of links) {
     if (expiresAt !== null && now >= expiresAt) return { reason: 'expired', id }

@@ -25,8 +25,8 @@ function effective(rows: readonly Given[], suspended: readonly string[] = []) {
 const root = { id: 'root', agent_id: 'planner', can_delegate: 1, max_depth: 1 }
 const child = { id: 'child', parent_id: 'root', granted_by: 'planner' }
 
-describe('what an agent may do now', () => {
-  it('is what all links of a chain have in common, until the first of them ends', () => {
+describe('the effective permissions of an agent', () => {
+  it('is the common part of all links of a chain, until the first of them ends', () => {
     const { grants } = effective([
       {
         ...root,
@@ -99,7 +99,7 @@ describe('what an agent may do now', () => {
     expect(grants.map((grant) => grant.denies.map(({ id }) => id))).toEqual([['flows']])
   })
 
-  it('says when time next changes it: a beginning or an end, also of a deny to come', () => {
+  it('contains the time of the next change: a start or an end, also of a future denial', () => {
     const ends = { ...root, agent_id: 'payer', expires_at: '2026-11-20T11:00:00.000Z' }
     const begins = { id: 'next', not_before: '2026-11-20T10:00:00.000Z' }
     const denies = { id: 'no', effect: 'deny', not_before: '2026-11-20T09:00:00.000Z' } as const

@@ -76,7 +76,10 @@ function grantOf(chain: PermissionChain, denies: readonly CompiledPermission[]):
   }
 }
 
-const wireDeny = (deny: CompiledPermission): Deny => ({ ...wireRule(deny), description: deny.description })
+const wireDeny = (deny: CompiledPermission): Deny => ({
+  ...wireRule(deny),
+  description: deny.description,
+})
 
 const wireRule = (permission: CompiledPermission) => ({
   id: permission.id,

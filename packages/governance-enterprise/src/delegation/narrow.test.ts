@@ -13,7 +13,7 @@ const list = fc.array(pattern, { minLength: 1, maxLength: 3 })
 const matches = (patterns: readonly string[], one: string) =>
   patterns.some((wider) => matchesPattern(wider, one))
 
-describe('what lists of patterns have in common', () => {
+describe('the common part of lists of patterns', () => {
   it.each([
     [[['*'], ['payments.*'], ['payments.transfer']], ['payments.transfer'], false],
     [[['payments.transfer'], ['payments.*']], ['payments.transfer'], false],
@@ -40,7 +40,7 @@ describe('what lists of patterns have in common', () => {
     expect(narrowed(lists)).toEqual({ patterns, isPartial })
   })
 
-  it('is matched by nothing that one of the lists does not match', () => {
+  it('matches nothing outside one of the lists', () => {
     fc.assert(
       fc.property(fc.array(list, { minLength: 1, maxLength: 3 }), text, (lists, one) => {
         fc.pre(matches(narrowed(lists).patterns, one))
@@ -50,7 +50,7 @@ describe('what lists of patterns have in common', () => {
     )
   })
 
-  it('is all of it, unless it says that it is partial', () => {
+  it('is complete, unless it is marked as partial', () => {
     fc.assert(
       fc.property(fc.array(list, { minLength: 1, maxLength: 3 }), text, (lists, one) => {
         const { patterns, isPartial } = narrowed(lists)
@@ -61,7 +61,7 @@ describe('what lists of patterns have in common', () => {
     )
   })
 
-  it('is never called nothing where a text matches both', () => {
+  it('is never empty if a text matches both', () => {
     fc.assert(
       fc.property(pattern, pattern, text, (a, b, one) => {
         fc.pre(matchesPattern(a, one) && matchesPattern(b, one))

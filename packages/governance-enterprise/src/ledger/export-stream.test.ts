@@ -28,7 +28,7 @@ describe('the stream of an export ends once', () => {
     expect(ended()).toBe(1)
   })
 
-  it('when its reader goes, and is not made any further', async () => {
+  it('when its reader disconnects, and generation stops', async () => {
     const source = lines(1_000)
     const { stream, ended } = open(source)
     await stream.cancel()
@@ -37,7 +37,7 @@ describe('the stream of an export ends once', () => {
     expect(await source.next()).toEqual({ value: undefined, done: true })
   })
 
-  it('when nobody reads on', async () => {
+  it('when it is not read', async () => {
     const { stream, ended } = open(lines(1_000), 1)
     while (ended() === 0) await new Promise((resolve) => setTimeout(resolve, 1))
 

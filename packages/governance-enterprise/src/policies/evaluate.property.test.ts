@@ -60,7 +60,7 @@ describe('policies, whatever the rules and the request', () => {
     )
   })
 
-  it('never let through with one deny more what they did not let through before', () => {
+  it('never allow more with one deny added', () => {
     fc.assert(
       fc.property(rules, rule, defaultEffect, ask, (some, more, effect, request) => {
         const before = snapshotOf(some, effect)
@@ -71,7 +71,7 @@ describe('policies, whatever the rules and the request', () => {
     )
   })
 
-  it('never let through with a narrower allow, or one less, what they did not let through before', () => {
+  it('never allow more with a narrower allow, or one less', () => {
     fc.assert(
       fc.property(rules, rule, rule, defaultEffect, ask, (some, allow, narrow, effect, request) => {
         const wide = { ...allow, effect: 'allow' as const, condition: null }
@@ -87,7 +87,7 @@ describe('policies, whatever the rules and the request', () => {
     )
   })
 
-  it('say of a member that is null what they say of one that is absent', () => {
+  it('treat a null member like an absent one', () => {
     fc.assert(
       fc.property(rules, defaultEffect, ask, (some, effect, request) => {
         const members = Object.entries(request.request.context ?? {})
@@ -100,7 +100,7 @@ describe('policies, whatever the rules and the request', () => {
     )
   })
 
-  it('say under an overlay what the rules would say that it makes', () => {
+  it('give with an overlay the result of the resulting rules', () => {
     fc.assert(
       fc.property(rules, rules, defaultEffect, ask, (some, add, effect, request) => {
         const remove = some.filter((_, i) => i % 2 === 0).map(({ id }) => id)

@@ -7,7 +7,10 @@ const NONE: Attributes = {}
 const known = new WeakMap<Ask, Attributes>()
 
 /** Adds the registry's attributes of each request's agent, before conditions are evaluated. */
-export function addAgentAttributes(asks: readonly Ask[], { registry }: Pick<Roster, 'registry'>): void {
+export function addAgentAttributes(
+  asks: readonly Ask[],
+  { registry }: Pick<Roster, 'registry'>,
+): void {
   if (registry.size === 0) return
   for (const ask of asks) {
     const agent = registry.get(ask.request.agent_id)

@@ -224,7 +224,13 @@ class Check {
   }
 
   /** Numbers of a request are doubles, and CEL has no arithmetic of doubles with integers. */
-  #arithmetic(expr: Expr, name: string, a: ValueType, b: ValueType, args: readonly Expr[]): ValueType {
+  #arithmetic(
+    expr: Expr,
+    name: string,
+    a: ValueType,
+    b: ValueType,
+    args: readonly Expr[],
+  ): ValueType {
     const operator = name.slice(1, -1)
     if (operator === '%' && [a, b].some((kind) => kind === 'json' || kind === 'double'))
       throw this.#error(expr, '% requires integers: convert a number of the request with int(…)')

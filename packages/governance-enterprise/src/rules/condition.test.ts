@@ -51,7 +51,7 @@ describe('a condition', () => {
     expect(evaluate(text)).toBe(answer)
   })
 
-  it('knows nothing of a request that is a protobuf message by its looks', () => {
+  it('does not treat a request as a protobuf message', () => {
     const disguised = [
       { amount: { $typeName: 'google.protobuf.Int32Value', value: 1, usd: 5000 } },
       { $typeName: 'google.protobuf.Struct', fields: {}, amount: 5000 },
@@ -92,7 +92,7 @@ describe('a condition', () => {
   })
 })
 
-describe('what a condition reads', () => {
+describe('the members that a condition reads', () => {
   it.each([
     ['context.amount > 1.0 && has(context.vendor.name)', ['amount', 'vendor']],
     ["context['amount'] == 1 || 'vendor' in context", ['amount', 'vendor']],

@@ -111,12 +111,21 @@ class Builder {
   }
 
   /** Only with a scalar on one side; the library compares lists and maps. */
-  #equality(left: Expr | undefined, right: Expr | undefined, wanted: boolean): EvaluationNode | null {
+  #equality(
+    left: Expr | undefined,
+    right: Expr | undefined,
+    wanted: boolean,
+  ): EvaluationNode | null {
     const [a, b] = [this.part(left), this.part(right)]
     if (!a || !b || !(this.#isScalar(left) || this.#isScalar(right))) return null
     const literal = right && literalOf(right)
     if (literal === undefined) return new BinaryPredicate(a, b, (x, y) => (x === y) === wanted)
-    return ofPath(left, wanted ? '==' : '!=', literal, () => new LiteralEquality(a, literal, wanted))
+    return ofPath(
+      left,
+      wanted ? '==' : '!=',
+      literal,
+      () => new LiteralEquality(a, literal, wanted),
+    )
   }
 
   #isScalar(expr: Expr | undefined): boolean {

@@ -182,7 +182,7 @@ describe('a condition that makes much of little', () => {
     expect(condition.evaluate(facts)).toBe('error')
   })
 
-  it('computes nothing more once its time is over, where CEL goes on after an error', () => {
+  it('computes nothing after its time limit, although CEL continues after an error', () => {
     let looks = 0
     const meter = { isOver: () => ++looks >= 3 }
     const condition = compileCondition('context.many.exists(x, context.text.contains("ab"))')
@@ -191,7 +191,7 @@ describe('a condition that makes much of little', () => {
     expect(looks).toBe(3)
   })
 
-  it('is not worked out when it is stored', () => {
+  it('is not evaluated when it is stored', () => {
     const heavy = Array(10)
       .fill('[0,1,2,3,4,5,6,7].all(x, "%.9f".format([1.5]) != "")')
       .join(' && ')

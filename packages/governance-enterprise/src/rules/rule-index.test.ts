@@ -34,7 +34,7 @@ const someRules = fc
   .map((rules) => rules.map((rule, i) => aRule({ ...rule, id: `r${i}` })))
 
 describe('RuleIndex', () => {
-  it('gives the rules of one key in their order, so that the same one is told of every time', () => {
+  it('returns the rules of one key in order, so that the reported rule is stable', () => {
     const rules = [1, 2, 3].flatMap((n) => [
       aRule({ id: `any ${n}`, agents: ['*'], actions: ['pay'] }),
       aRule({ id: `own ${n}`, agents: ['a'], actions: ['pay'] }),
@@ -101,7 +101,7 @@ describe('isBroad', () => {
     expect(isBroad({ agents: ofAgents, actions: ofActions })).toBe(expected)
   })
 
-  it('is a rule that is a candidate for a request that nobody has heard of, and no other', () => {
+  it('is exactly a rule that is a candidate for an unknown request', () => {
     fc.assert(
       fc.property(someRules, (rules) => {
         const { rules: found } = RuleIndex.of(rules).candidates('\u0000', '\u0000')

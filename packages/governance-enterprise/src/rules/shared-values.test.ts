@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { SharedValues, sharedList, sharedSet } from './shared-values.ts'
 
-it('makes one copy of what is the same', () => {
+it('shares one copy of equal values', () => {
   expect(sharedList(['a', 'b'])).toBe(sharedList(['a', 'b']))
   expect(sharedList(['b', 'a'])).not.toBe(sharedList(['a', 'b']))
   expect(sharedSet(new Set(['a', 'b']))).toBe(sharedSet(new Set(['b', 'a'])))
@@ -17,7 +17,7 @@ it('keeps nothing under a long key', () => {
   expect(made('k'.repeat(1_001))).not.toBe(made('k'.repeat(1_001)))
 })
 
-it('begins anew before it grows beyond its bound', () => {
+it('starts over before it exceeds its limit', () => {
   const pool = new SharedValues<object>()
   const first = pool.get('0', () => ({}))
   for (let i = 1; i < 10_000; i++) pool.get(`${i}`, () => ({}))

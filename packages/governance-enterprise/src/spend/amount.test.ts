@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { amountOf } from './amount.ts'
 
 describe('amountOf', () => {
-  it('is missing where nothing names it', () => {
+  it('is missing if no member contains it', () => {
     for (const context of [undefined, {}, { amount: null }, { price: 3 }, { currency: 'EUR' }]) {
       expect(amountOf(context)).toBe('missing')
     }

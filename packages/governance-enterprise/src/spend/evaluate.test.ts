@@ -49,7 +49,7 @@ describe('evaluateSpend', () => {
     expect(evaluate(row).denied ?? 'allow').toBe(row.decision)
   })
 
-  it('says what it counted, and which cap had no room', () => {
+  it('contains the usage, and the exceeded cap', () => {
     const verdict = evaluateSpend(
       {
         agentId: 'payer',

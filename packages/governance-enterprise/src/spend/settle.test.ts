@@ -12,7 +12,7 @@ const NOW = '2026-11-21T08:00:00.000Z'
 const released = { agentId: 'payer', day: '2026-11-20', held: -10_000_000 }
 
 describe('settleHold', () => {
-  it('turns what was held into spend of the day it was held on', () => {
+  it('converts the held amount to spend of the day of the hold', () => {
     expect(settleHold(hold, 10, NOW)).toEqual([{ ...released, spent: 10_000_000 }])
   })
 
@@ -20,7 +20,7 @@ describe('settleHold', () => {
     expect(settleHold(hold, 4, NOW)).toEqual([{ ...released, spent: 4_000_000 }])
   })
 
-  it('counts what goes beyond on the day that it is reported', () => {
+  it('counts the excess on the day of the report', () => {
     expect(settleHold(hold, 12.5, NOW)).toEqual([
       { ...released, spent: 10_000_000 },
       { agentId: 'payer', day: '2026-11-21', spent: 2_500_000, held: 0 },
@@ -40,7 +40,7 @@ describe('settleHold', () => {
     expect(settleHold(expired, 0, NOW)).toEqual([])
   })
 
-  it('does the same when its time has passed and nobody has noticed yet', () => {
+  it('does the same after its end, before the end is recorded', () => {
     const overdue = { ...hold, expires_at: NOW }
 
     expect(settleHold(overdue, 4, NOW)).toEqual([
@@ -55,7 +55,7 @@ describe('settleHold', () => {
     ])
   })
 
-  it('moves nothing for a hold of nothing', () => {
+  it('changes nothing for a hold of zero', () => {
     expect(settleHold({ ...hold, held_micro: 0 }, 0, NOW)).toEqual([])
   })
 })

@@ -38,7 +38,7 @@ describe('thresholdEntries', () => {
     expect(told(cap, from, to)).toEqual(percents)
   })
 
-  it('says whose cap of which window, and what counts against it now', () => {
+  it('contains the agent, the window and the usage', () => {
     const caps = { agentId: 'payer', dailyMicro: 10_000_000, monthlyMicro: 20_000_000 }
 
     const entries = thresholdEntries(
@@ -61,7 +61,7 @@ describe('thresholdEntries', () => {
     )
   })
 
-  it('tells of each share once on the way up, however the way is cut', () => {
+  it('records each share once on the way up, however it is divided', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(steps, (amounts) => {
@@ -92,7 +92,7 @@ describe('thresholdsOfHolds', () => {
     expect(percents(hold('payer', 5))).toEqual([])
   })
 
-  it('is silent where spend cannot be read or nothing is limited', () => {
+  it('records nothing if spend cannot be read or is not limited', () => {
     expect(
       thresholdsOfHolds([hold('payer', 90)], limits, new Map([['payer', null]]), windows),
     ).toEqual([])

@@ -4,7 +4,7 @@ import { AttemptLimits } from './attempt-limits.ts'
 const waiting = (...orgs: string[]) => orgs.map((org_id, seq) => ({ org_id, seq }))
 const orgsOf = (rows: readonly { org_id: string }[]) => rows.map(({ org_id }) => org_id).join('')
 
-it('gives turns in order, so many to each organization and so many in all', () => {
+it('selects in order, within the limits per organization and in total', () => {
   const turns = new AttemptLimits({ total: 4, each: 2 })
 
   expect(orgsOf(turns.choose(waiting('a', 'a', 'a', 'b', 'c', 'd', 'e')))).toBe('aabc')

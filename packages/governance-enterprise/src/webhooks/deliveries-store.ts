@@ -37,7 +37,10 @@ export interface ClaimOptions {
  * Claims due deliveries for this process, oldest first, and counts the attempt. Concurrent
  * processes skip each other's rows.
  */
-export async function claimDue(db: Database<CoreTables>, claim: ClaimOptions): Promise<DeliveryRow[]> {
+export async function claimDue(
+  db: Database<CoreTables>,
+  claim: ClaimOptions,
+): Promise<DeliveryRow[]> {
   const { now, leaseEnd: due_at, among, except, choose } = claim
   // Most polls find nothing and need no transaction.
   if (!(await dueRows(db, now, except).limit(1).executeTakeFirst())) return []

@@ -17,7 +17,7 @@ const untouchable = new Proxy(
   },
 ) as Scope['tx']
 
-it('asks the database once a version of the configuration, and only for what can be told', async () => {
+it('queries the database once per config version, and only for entries with events', async () => {
   const remit = await createTestRemit({ modules: [governance] })
   const scope = {
     orgId: 'org_none',

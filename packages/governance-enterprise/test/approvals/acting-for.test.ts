@@ -6,7 +6,7 @@ import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { decide, read, setRule, TRANSFER } from '../support/approvals.ts'
 
-describe.each(DIALECTS)('an approval for an agent that acts for somebody, on %s', (dialect) => {
+describe.each(DIALECTS)('an approval for an agent that acts for a person, on %s', (dialect) => {
   let first: Api
   let api: Api
   beforeAll(async () => {

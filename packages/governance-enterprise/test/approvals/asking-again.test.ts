@@ -5,7 +5,7 @@ import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { ask, decide, open, personKey, read, setRule, TRANSFER } from '../support/approvals.ts'
 
-describe.each(DIALECTS)('who asks for what somebody else asked for before, on %s', (dialect) => {
+describe.each(DIALECTS)('a repeated request by another key, on %s', (dialect) => {
   let first: Api
   let bot: Api
   let mallory: string
@@ -42,7 +42,7 @@ describe.each(DIALECTS)('who asks for what somebody else asked for before, on %s
     expect((await ask(asMallory)).decision).toBe('allow')
   })
 
-  it('takes his vote away by asking: whoever uses the approval needs another', async () => {
+  it('removes the requester’s vote: the approval needs another', async () => {
     await setRule(bot, { required_approvals: 2 })
     const id = await open(bot)
     await vote(id, mallory)
@@ -55,7 +55,7 @@ describe.each(DIALECTS)('who asks for what somebody else asked for before, on %s
     expect((await ask(bot)).decision).toBe('allow')
   })
 
-  it('cannot use what he has approved himself; who asked first can', async () => {
+  it('cannot use an approval with its own vote; the first requester can', async () => {
     const id = await open(bot)
     await vote(id, mallory)
 
@@ -66,7 +66,7 @@ describe.each(DIALECTS)('who asks for what somebody else asked for before, on %s
     expect(await ask(bot)).toMatchObject({ decision: 'allow', request_id: id })
   })
 
-  it('may do all of it where the rule lets him', async () => {
+  it('may do all of it if the rule allows it', async () => {
     await setRule(bot, { prevent_self_approval: false })
     const id = await open(bot)
     await ask(asMallory)
@@ -75,7 +75,7 @@ describe.each(DIALECTS)('who asks for what somebody else asked for before, on %s
     expect((await ask(asMallory)).decision).toBe('allow')
   })
 
-  it('has no vote by the key that asked, with four_eyes, whomever it names', async () => {
+  it('has no vote by the requesting key, with four_eyes, whatever name it states', async () => {
     await setSettings(bot.remit.writer, bot.org.id, { four_eyes: true })
     const key = await bot.remit.key(bot.org.id, 'admin')
     const asked = bot.as({ ...bot.org, key })

@@ -5,7 +5,7 @@ import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
 import { approved, ask, decide, open, read, setRule, TRANSFER } from '../support/approvals.ts'
 
-describe.each(DIALECTS)('what an approval is for, on %s', (dialect) => {
+describe.each(DIALECTS)('the binding of an approval, on %s', (dialect) => {
   let first: Api
   let api: Api
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.each(DIALECTS)('what an approval is for, on %s', (dialect) => {
     expect((await ask(api, { ...TRANSFER, context })).decision).toBe('needs_approval')
   })
 
-  it('is shown exactly as it is hashed, with what cannot be seen made visible', async () => {
+  it('is shown exactly as hashed, with invisible characters escaped', async () => {
     const context = { amount: 5, memo: 'pay \u202ecba\u202c now\u200b', quote: '"\n\\u{202e}' }
     const { shown, binding_hash: hash } = await read(api, await open(api, { ...TRANSFER, context }))
 
@@ -119,7 +119,7 @@ describe.each(DIALECTS)('what an approval is for, on %s', (dialect) => {
     expect((await ask(api, request)).decision).toBe('allow')
   })
 
-  it('opens no request for what is denied anyway', async () => {
+  it('opens no request for a denied action', async () => {
     await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { daily_usd: 0 } })
 
     expect((await ask(api)).decision).toBe('deny')

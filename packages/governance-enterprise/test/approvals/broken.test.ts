@@ -39,7 +39,7 @@ describe.each(DIALECTS)('approvals that cannot be read on %s', (dialect) => {
     expect((await ask(api)).decision).toBe('allow')
   })
 
-  it('approval_rule: everything is denied, since nobody can say what needs an approval', async () => {
+  it('approval_rule: everything is denied, since the rules cannot be read', async () => {
     await setRule(api, {}, 'other')
 
     await without('approval_rule', async () => {

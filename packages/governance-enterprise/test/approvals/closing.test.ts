@@ -24,7 +24,7 @@ describe.each(DIALECTS)('closing a request for approval on %s', (dialect) => {
   const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
   describe('POST /v1/approvals/{id}/cancel', () => {
-    it('200 for the side that asked; the next request is a new one', async () => {
+    it('200 for the requester; the next request is a new one', async () => {
       const id = await open(api)
       const key = await api.remit.key(api.org.id, 'ingest')
 
@@ -43,7 +43,7 @@ describe.each(DIALECTS)('closing a request for approval on %s', (dialect) => {
       }
     })
 
-    it('404 for an unknown request and for that of somebody else', async () => {
+    it('404 for an unknown request and for that of another organization', async () => {
       const id = await open(api)
       const other = await api.remit.organization()
 
@@ -82,13 +82,13 @@ describe.each(DIALECTS)('closing a request for approval on %s', (dialect) => {
       expect(next.approval?.id).not.toBe(id)
     })
 
-    it('403 for the side that asked', async () => {
+    it('403 for the requester', async () => {
       const key = await api.remit.key(api.org.id, 'ingest')
 
       expect((await revoke(await approved(api), key)).status).toBe(403)
     })
 
-    it('404 for that of somebody else', async () => {
+    it('404 for that of another organization', async () => {
       const id = await approved(api)
       const other = await api.remit.organization()
 
@@ -146,7 +146,7 @@ describe.each(DIALECTS)('closing a request for approval on %s', (dialect) => {
       expect((await ask(api)).reason).toBe('approval_required')
     })
 
-    it('without a cooldown, a rejection is asked about again at once', async () => {
+    it('without a cooldown, a rejected action opens a new request at once', async () => {
       await setRule(api, { rejection_cooldown_seconds: 0 })
       const id = await open(api)
       await decide(api, id, { decision: 'reject' })

@@ -190,7 +190,7 @@ describe.each(DIALECTS)('POST /v1/approvals/{requestID}/decide on %s', (dialect)
       }
     })
 
-    it('for whom the rule does not name', async () => {
+    it('for a person that the rule does not name', async () => {
       await setRule(api, { approvers: { users: ['alice'], roles: [] } })
       const id = await open(api)
 
@@ -210,7 +210,7 @@ describe.each(DIALECTS)('POST /v1/approvals/{requestID}/decide on %s', (dialect)
       )
     })
 
-    it('for the person whose key asked, unless the rule lets it through', async () => {
+    it('for the person of the requesting key, unless the rule allows it', async () => {
       await setRule(api)
       const key = await personKey(api, 'admin', 'alice')
       const asking = apiWith(api, key)
@@ -225,7 +225,7 @@ describe.each(DIALECTS)('POST /v1/approvals/{requestID}/decide on %s', (dialect)
       expect((await decide(api, other, { decision: 'approve' }, key)).status).toBe('approved')
     })
 
-    it('for the key that asked, with four_eyes', async () => {
+    it('for the requesting key, with four_eyes', async () => {
       await setRule(api)
       await setSettings(api.remit.writer, api.org.id, { four_eyes: true })
       const id = await open(api)
@@ -247,7 +247,7 @@ describe.each(DIALECTS)('POST /v1/approvals/{requestID}/decide on %s', (dialect)
     })
   })
 
-  it('404 for an unknown request and for that of somebody else', async () => {
+  it('404 for an unknown request and for that of another organization', async () => {
     await setRule(api)
     const id = await open(api)
     const other = api.as(await api.remit.organization())

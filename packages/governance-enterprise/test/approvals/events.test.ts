@@ -18,7 +18,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await setRule(api)
   })
 
-  it('tells what happens, each event once, as the ledger has it', async () => {
+  it('sends each event once, as in the ledger', async () => {
     const events = await openEvents(api)
     const id = await approved(api)
     await ask(api)
@@ -37,7 +37,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await events.leave()
   })
 
-  it('begins with what comes, unless it is told where to go on', async () => {
+  it('starts with new events, unless a start is given', async () => {
     await approved(api)
     const events = await openEvents(api)
     await ask(api)
@@ -79,7 +79,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await events.leave()
   })
 
-  it('does not wait for what a ledger of that length cannot have', async () => {
+  it('does not wait for an id beyond the ledger', async () => {
     const events = await openEvents(api, { lastEventId: 999_999_999 })
     await open(api)
 
@@ -87,7 +87,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await events.leave()
   })
 
-  it('tells nothing of another organization', async () => {
+  it('sends nothing of another organization', async () => {
     const other = api.as(await api.remit.organization())
     await setRule(other)
     const events = await openEvents(api, { lastEventId: 0 })
@@ -98,7 +98,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await events.leave()
   })
 
-  it('ends when its key ends, before it tells anything more', async () => {
+  it('ends when its key ends, before it sends anything more', async () => {
     const key = await api.remit.key(api.org.id, 'read')
     const events = await openEvents(api, { key })
     await endKey(api.remit.writer, api.org.id, `key_${key.slice(4, 20)}`)
@@ -107,7 +107,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
     await expect(events.next(1)).rejects.toThrow('only 0 of 1')
   })
 
-  it('is not kept open for a HEAD, which nobody reads', async () => {
+  it('is not kept open for a HEAD request', async () => {
     const key = await api.remit.key(api.org.id, 'read')
     for (let n = 0; n < 101; n++) {
       const response = await api.remit.call('HEAD', '/v1/approvals/events', { key })
@@ -139,7 +139,7 @@ describe.each(DIALECTS)('GET /v1/approvals/events on %s', (dialect) => {
 })
 
 describe.each(DIALECTS)('a server that closes, on %s', (dialect) => {
-  it('ends its streams and answers who waits', async () => {
+  it('ends its streams and answers waiting requests', async () => {
     const api = await createApi({ dialect })
     await setRule(api)
     const params = { id: await open(api) }

@@ -28,7 +28,7 @@ describe.each(DIALECTS)('an approval on %s', (dialect) => {
     await setRule(api, { description: 'A second pair of eyes.' })
   })
 
-  it('is asked for, given, used up, and asked for again', async () => {
+  it('is requested, granted, used, and requested again', async () => {
     const asked = await ask(api)
     expect(asked).toMatchObject({
       decision: 'needs_approval',
@@ -81,7 +81,7 @@ describe.each(DIALECTS)('an approval on %s', (dialect) => {
     expect(entry.data).toMatchObject({ approval: { id, status: 'consumed' } })
   })
 
-  it('is one request however often the same is asked while it is pending', async () => {
+  it('is one request, however often it is repeated while pending', async () => {
     const ids = new Set<string>()
     for (let turn = 0; turn < 3; turn++) ids.add(await open(api))
     for (const id of await Promise.all(Array.from({ length: 20 }, () => open(api)))) ids.add(id)
@@ -102,7 +102,7 @@ describe.each(DIALECTS)('an approval on %s', (dialect) => {
     expect(others.map(({ decision }) => decision)).toEqual(Array(19).fill('needs_approval'))
   })
 
-  it('is not asked for again while a rejection stands', async () => {
+  it('is not requested again during the cooldown after a rejection', async () => {
     const id = await open(api)
     await decide(api, id, { decision: 'deny' })
 

@@ -29,7 +29,7 @@ describe('adding an approval rule', () => {
   })
   afterAll(() => first.remit.close())
 
-  it('never turns a deny into anything, and an allow into nothing but a question', async () => {
+  it('never changes a deny, and changes an allow only to needs_approval', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(policy, { maxLength: 4 }), rule, async (policies, added) => {
         const org = await first.remit.organization()

@@ -108,7 +108,7 @@ describe('approvals on two processes with one PostgreSQL', () => {
     }
   })
 
-  it('who waits on one hears of the vote on the other', async () => {
+  it('a waiter on one process gets the vote on the other', async () => {
     const begin = performance.now()
     for (let round = 0; round < 5; round++) {
       const id = await open(here, { ...TRANSFER, context: { round } })
@@ -121,7 +121,7 @@ describe('approvals on two processes with one PostgreSQL', () => {
     expect(performance.now() - begin).toBeLessThan(12_000)
   })
 
-  it('a stream on one tells what happens on the other', async () => {
+  it('a stream on one process sends the events of the other', async () => {
     const events = await openEvents(here)
     const id = await open(there)
     await decide(there, id)
@@ -133,7 +133,7 @@ describe('approvals on two processes with one PostgreSQL', () => {
     await events.leave()
   })
 
-  it('what has run out is recorded once, by whichever process finds it', async () => {
+  it('an expiry is recorded once, by either process', async () => {
     await setRule(here, {
       request_ttl_seconds: 1,
       approval_ttl_seconds: 1,

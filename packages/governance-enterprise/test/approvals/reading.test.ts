@@ -37,7 +37,7 @@ describe.each(DIALECTS)('reading approvals on %s', (dialect) => {
       expect((await list({ agent_id: 'other' })).data.map(({ id }) => id)).toEqual([ids[3]])
     })
 
-    it('200 by what the requests are now, recorded or not', async () => {
+    it('200 by current status, recorded or not', async () => {
       await setRule(api, { approval_ttl_seconds: 60, request_ttl_seconds: 600 })
       const [pending, unused, refused, used] = [
         await asked(1),
@@ -65,13 +65,13 @@ describe.each(DIALECTS)('reading approvals on %s', (dialect) => {
       expect((await read(api, pending)).status).toBe('expired')
     })
 
-    it('400 for a status that there is not', async () => {
+    it('400 for an unknown status', async () => {
       const problem = await api.refusal('listApprovals', { query: { status: 'open' } })
 
       expect(problem.errors?.map((error) => error.path)).toEqual(['status'])
     })
 
-    it('200 with nothing of somebody else', async () => {
+    it('200 without requests of another organization', async () => {
       await asked(1)
       const other = api.as(await api.remit.organization())
 
@@ -80,7 +80,7 @@ describe.each(DIALECTS)('reading approvals on %s', (dialect) => {
   })
 
   describe('GET /v1/approvals/{id}', () => {
-    it('404 for an unknown request and for that of somebody else', async () => {
+    it('404 for an unknown request and for that of another organization', async () => {
       const id = await asked(1)
       const other = api.as(await api.remit.organization())
 

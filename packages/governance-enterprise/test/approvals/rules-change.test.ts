@@ -54,7 +54,7 @@ describe.each(DIALECTS)('rules that change after an approval on %s', (dialect) =
     expect((await read(api, id)).status).toBe('approved')
   })
 
-  it('a rule that is switched off asks for nothing', async () => {
+  it('a disabled rule requires nothing', async () => {
     await setRule(api, { enabled: false })
 
     expect((await ask(api)).decision).toBe('allow')

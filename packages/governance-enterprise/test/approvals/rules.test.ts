@@ -127,7 +127,7 @@ describe.each(DIALECTS)('/v1/approval-rules on %s', (dialect) => {
       expect(problem.errors?.map((error) => error.path)).toContain(path)
     })
 
-    it('takes a binding that has what the condition reads', async () => {
+    it('accepts a binding with the members that the condition reads', async () => {
       const condition = 'context.amount > 1.0'
       const response = await set({ condition, binding_context: ['amount', 'vendor'] })
 
@@ -163,7 +163,7 @@ describe.each(DIALECTS)('/v1/approval-rules on %s', (dialect) => {
       expect(next.next_cursor).toBeNull()
     })
 
-    it('404 for a rule that is not there, and for that of somebody else', async () => {
+    it('404 for an unknown rule, and for that of another organization', async () => {
       await set({})
       const other = api.as(await api.remit.organization())
 
@@ -187,7 +187,7 @@ describe.each(DIALECTS)('/v1/approval-rules on %s', (dialect) => {
       expect(data[0]?.data).toMatchObject({ approval_rule: { id: 'large' } })
     })
 
-    it('404 the second time, and for that of somebody else', async () => {
+    it('404 the second time, and for that of another organization', async () => {
       await set({})
       const other = api.as(await api.remit.organization())
       expect((await other.refusal('removeApprovalRule', { params })).status).toBe(404)

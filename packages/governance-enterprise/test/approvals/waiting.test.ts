@@ -99,7 +99,7 @@ describe.each(DIALECTS)('GET /v1/approvals/{id}?wait= on %s', (dialect) => {
     expect(over.ms).toBeGreaterThan(900)
   })
 
-  it('answers at once for what is not pending', async () => {
+  it('returns immediately for a request that is not pending', async () => {
     const id = await open(api)
     await vote(id, 'alice', 'reject')
 

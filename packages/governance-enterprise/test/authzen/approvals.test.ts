@@ -32,7 +32,7 @@ describe.each(DIALECTS)('AuthZEN and approvals on %s', (dialect) => {
     })
   const open = async () => (await evaluate()).context?.approval?.id ?? 'none'
 
-  it('a denial that can be lifted is lifted once, for exactly what was asked', async () => {
+  it('a denial is lifted by an approval once, for exactly the requested action', async () => {
     const denied = await evaluate()
 
     expect(denied).toMatchObject({
@@ -66,7 +66,7 @@ describe.each(DIALECTS)('AuthZEN and approvals on %s', (dialect) => {
     expect((await evaluate()).decision).toBe(true)
   })
 
-  it('an approval that has run out says so', async () => {
+  it('an expired approval is reported as expired', async () => {
     const id = await open()
     await decide(api, id)
     clock.advance(61_000)
@@ -96,7 +96,7 @@ describe.each(DIALECTS)('AuthZEN and approvals on %s', (dialect) => {
     })
   })
 
-  it('another organization’s approval is one that is not there', async () => {
+  it('the approval of another organization does not exist', async () => {
     const other = api.as(await api.remit.organization())
     await setRule(other)
     const body = { ...ASK, context: { amount, approval: { id: await open() } } }
@@ -121,14 +121,14 @@ describe.each(DIALECTS)('AuthZEN and approvals on %s', (dialect) => {
     expect((await evaluate(id)).decision).toBe(true)
   })
 
-  it('a rejection is told by our own reason', async () => {
+  it('a rejection has our own reason', async () => {
     const id = await open()
     await decide(api, id, { decision: 'reject' })
 
     expect((await evaluate(id)).context?.reason).toBe('approval_rejected')
   })
 
-  it('what points at nothing changes nothing', async () => {
+  it('a reference to nothing has no effect', async () => {
     for (const approval of [null, 7, 'apr_1', {}, []]) {
       const { context } = await evaluate(undefined, { amount, approval })
       expect(context?.reason).toBe('approval_required')

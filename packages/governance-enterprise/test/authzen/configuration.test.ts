@@ -56,7 +56,7 @@ describe(`GET ${PATH}`, () => {
     }
   })
 
-  it('is the address that was asked on this machine, where none is configured', async () => {
+  it('is the requested address on loopback, without a configured one', async () => {
     await start()
 
     const response = await remit.app.request(`http://localhost:8080${PATH}`)

@@ -44,7 +44,7 @@ describe.each(DIALECTS)('POST /access/v1/evaluation on %s', (dialect) => {
     expect((await api.ok('getSpendLimit', { params: { id: 'capped' } })).spent.day.held_usd).toBe(3)
   })
 
-  it('denies with 200, and says why', async () => {
+  it('denies with 200 and a reason', async () => {
     const answer = await evaluate({
       subject: { type: 'agent', id: 'capped' },
       context: { amount_usd: 100 },
@@ -53,7 +53,7 @@ describe.each(DIALECTS)('POST /access/v1/evaluation on %s', (dialect) => {
     expect(answer).toMatchObject({ decision: false, context: { reason: 'spend_limit_daily' } })
   })
 
-  it('records who is acted for, and the properties that were claimed', async () => {
+  it('records the person the agent acts for, and the stated properties', async () => {
     const { context } = await evaluate({
       subject: { type: 'user', id: 'alice', properties: { role: 'clerk' } },
       action: { name: 'delete', properties: { soft: true } },
@@ -100,7 +100,7 @@ describe.each(DIALECTS)('POST /access/v1/evaluation on %s', (dialect) => {
     expect(await size()).toBe(before + 1)
   })
 
-  it('gives the signed note to who prefers a receipt', async () => {
+  it('returns the signed note with Prefer: receipt', async () => {
     const { context } = await evaluate({}, { prefer: 'receipt' })
 
     expect(context?.ledger?.checkpoint).toBe(await api.ok('getCheckpoint'))

@@ -59,7 +59,7 @@ describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
     expect(new Set(roots).size).toBe(1)
   })
 
-  it('end where the semantic says, and leave no entry of what comes after', async () => {
+  it('end according to the semantic, without entries of later ones', async () => {
     const capped = { ...subject, id: 'broke' }
     await api.ok('setSpendLimit', { params: { id: 'broke' }, body: { daily_usd: 2 } })
     const amounts = (...usd: number[]) =>
@@ -81,7 +81,7 @@ describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
     expect(data.map(({ decision }) => decision)).toEqual(['allow', 'deny', 'deny', 'deny', 'allow'])
   })
 
-  it('an evaluation that is wrong is told in its place, and the others are decided', async () => {
+  it('an invalid evaluation is reported at its position, and the others are decided', async () => {
     const { size } = await head()
 
     const decisions = await ask({
@@ -132,7 +132,7 @@ describe.each(DIALECTS)('POST /access/v1/evaluations on %s', (dialect) => {
     ['many', { evaluations: [doc('1'), {}, doc('2')] }, 2],
     ['many, up to the first deny', { ...untilDeny, evaluations: [doc('1'), doc('2')] }, 2],
     ['one', doc('1'), 1],
-  ])('decides once where the answer was not kept any more: %s', async (name, more, decided) => {
+  ])('decides once if the stored response is gone: %s', async (name, more, decided) => {
     const headers = { 'idempotency-key': `ended-${name}` }
     const { size } = await head()
     const first = await send({ subject, action, ...more }, headers)

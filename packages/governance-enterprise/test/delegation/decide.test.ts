@@ -53,7 +53,7 @@ describe.each(DIALECTS)('permissions in POST /v1/authorize on %s', (dialect) => 
     })
   })
 
-  it('a deny whose condition cannot be evaluated denies, and says so', async () => {
+  it('a denial whose condition fails denies, with that reason', async () => {
     const api = await anew()
     await grant(api, 'deny', {
       agent_id: 'payer',
@@ -116,7 +116,7 @@ describe.each(DIALECTS)('permissions in POST /v1/authorize on %s', (dialect) => 
     expect(refused.code).toBe('plan_required')
   })
 
-  it('says nothing to the agents of another organization', async () => {
+  it('does not affect the agents of another organization', async () => {
     const [here, there] = [await anew(), await anew()]
     await grant(here, 'grant', { agent_id: 'payer', actions: ['mail.*'] })
     await grant(here, 'deny', { agent_id: '*', effect: 'deny' })

@@ -70,7 +70,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-describe.each(DIALECTS)('what an agent may do now, on %s', (dialect) => {
+describe.each(DIALECTS)('the effective permissions of an agent, on %s', (dialect) => {
   const clock = createClock('2026-11-20T08:00:00.000Z')
   let all: Api
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe.each(DIALECTS)('what an agent may do now, on %s', (dialect) => {
   })
   afterAll(() => all.remit.close())
 
-  it('is what the next decisions allow, after any sequence of changes', async () => {
+  it('equals the next decisions, after any sequence of changes', async () => {
     const seen = { allow: 0, deny: 0, needs_approval: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {

@@ -15,7 +15,7 @@ describe.each(DIALECTS)('GET /v1/delegation/effective on %s', (dialect) => {
   const grant = (id: string, body: object) => api.ok('grantPermission', { params: { id }, body })
   const read = (agent_id: string) => api.ok('getEffectivePermissions', { query: { agent_id } })
 
-  it('200 with what the agent may do, why, until when, and what it may spend on it', async () => {
+  it('200 with permissions, reasons, ends and spend limit', async () => {
     await grant('top', {
       agent_id: 'planner',
       actions: ['payments.*'],
@@ -112,7 +112,7 @@ describe.each(DIALECTS)('GET /v1/delegation/effective on %s', (dialect) => {
     expect(spend_limit).toMatchObject({ daily_usd: 50, spent: { day: { held_usd: 20 } } })
   })
 
-  it('200 for an agent that nothing was said about', async () => {
+  it('200 for an agent without any rule', async () => {
     expect(await read('stranger')).toEqual({
       agent_id: 'stranger',
       at: NOW,

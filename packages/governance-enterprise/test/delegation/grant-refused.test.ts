@@ -5,7 +5,7 @@ import type { Api } from '../support/api.ts'
 
 const NOW = '2026-11-20T08:00:00.000Z'
 
-describe.each(DIALECTS)('what POST /v1/delegation/permissions/{id} refuses, on %s', (dialect) => {
+describe.each(DIALECTS)('refusals of POST /v1/delegation/permissions/{id}, on %s', (dialect) => {
   let api: Api
   beforeAll(async () => {
     api = await createApi({ dialect, clock: createClock(NOW) })

@@ -77,7 +77,7 @@ describe.each(DIALECTS)('POST /v1/delegation/permissions/{id} on %s', (dialect) 
     expect(await api.ok('getPermission', { params })).toEqual(object)
   })
 
-  it('201 for what the holder of a permission passes on: one place further in the chain', async () => {
+  it('201 for a delegated permission: the next link of the chain', async () => {
     const child = await grant('child', { agent_id: 'payer', ...within, can_delegate: true })
     const grandchild = await grant('grandchild', {
       agent_id: 'clerk',
@@ -113,7 +113,7 @@ describe.each(DIALECTS)('POST /v1/delegation/permissions/{id} on %s', (dialect) 
     expect(entry).toMatchObject({ kind: 'permission.granted', agent_id: null })
   })
 
-  it('201 with warnings about what is allowed and probably not meant', async () => {
+  it('201 with warnings about probable mistakes', async () => {
     const { warnings } = await grant('warned', {
       agent_id: 'buyer',
       actions: ['Mail.send'],
@@ -125,7 +125,7 @@ describe.each(DIALECTS)('POST /v1/delegation/permissions/{id} on %s', (dialect) 
   })
 
   describe('200', () => {
-    it('replaces all but the id, the parent and who made it', async () => {
+    it('replaces all but the id, the parent and the creator', async () => {
       const params = { id: 'replaced' }
       const { ledger: _, ...before } = await grant('replaced', {
         agent_id: 'payer',
@@ -158,7 +158,7 @@ describe.each(DIALECTS)('POST /v1/delegation/permissions/{id} on %s', (dialect) 
       expect(entry.actor?.id).toBe(`key_${key.slice(4, 20)}`)
     })
 
-    it('lets a replaced parent rule at once over what was cut from it', async () => {
+    it('applies a replaced parent to its children at once', async () => {
       const root = { agent_id: 'planner', can_delegate: true, max_depth: 1 }
       await grant('narrowed', root)
       await grant('under', { agent_id: 'porter', parent_id: 'narrowed' })

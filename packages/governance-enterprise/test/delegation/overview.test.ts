@@ -42,7 +42,7 @@ describe.each(DIALECTS)('GET /v1/delegation on %s', (dialect) => {
     expect(next_cursor).toBeNull()
   })
 
-  it('200 with the agents that hold them: mode, denied or not, and what lives', async () => {
+  it('200 with their agents: mode, denials and live permissions', async () => {
     expect((await read()).agents).toEqual([
       { agent_id: 'clerk', mode: 'granted', denied: false, live_permissions: 0 },
       { agent_id: 'payer', mode: 'granted', denied: true, live_permissions: 1 },
@@ -60,7 +60,7 @@ describe.each(DIALECTS)('GET /v1/delegation on %s', (dialect) => {
     expect(agentsOf(await read({ cursor: 'a-root' }))).toEqual([])
   })
 
-  it('200 for one agent: what it holds, the denies about it, and its state without any', async () => {
+  it('200 for one agent: its permissions, its denials, and its state without any', async () => {
     const payer = await read({ agent_id: 'payer' })
     expect(ids(payer)).toEqual(['b-child', 'c-ended', 'e-deny'])
     expect(payer.agents.map(({ agent_id }) => agent_id)).toEqual(['payer'])

@@ -49,7 +49,7 @@ describe.each(DIALECTS)('DELETE /v1/delegation/permissions/{id} on %s', (dialect
       expect(await reasonOf(id(part))).toBe('no_permission')
   })
 
-  it('200 leaves what was not cut from it', async () => {
+  it('200 keeps permissions that are not descendants', async () => {
     const id = await tree('part')
 
     expect((await revoke(id('left'))).revoked).toEqual([id('left'), id('below')])

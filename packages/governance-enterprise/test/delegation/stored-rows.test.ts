@@ -8,7 +8,7 @@ import { aPermission } from '../support/permissions.ts'
 
 type Given = Parameters<typeof aPermission>[0]
 
-describe.each(DIALECTS)('rows that stand in the table, whoever wrote them, on %s', (dialect) => {
+describe.each(DIALECTS)('rows of the table from any writer, on %s', (dialect) => {
   let root: Api
   beforeAll(async () => {
     root = await createApi({ dialect })
@@ -56,7 +56,7 @@ describe.each(DIALECTS)('rows that stand in the table, whoever wrote them, on %s
     expect(revoked).toEqual(['b', 'a'])
   })
 
-  it('a parent that is not there, or of another organization, is no authority', async () => {
+  it('a missing parent, or one of another organization, grants nothing', async () => {
     await withRows([{ id: 'elsewhere', agent_id: 'planner', ...open }])
     const api = await withRows([{ id: 'child', parent_id: 'elsewhere', granted_by: 'planner' }])
 

@@ -44,7 +44,7 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
     expect(second.aggregate.metadata).toMatchObject({ cached_calls: 6, cost_usd: 0 })
   })
 
-  it('save what is already known of a request that asks for more', async () => {
+  it('save the known part of a larger request', async () => {
     await judging.judge('good', { samples: 2 }, RESULTS.slice(0, 1))
     expect(calls()).toBe(2)
 
@@ -155,7 +155,7 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
     },
   )
 
-  it('never hold the key of the operator, whatever the judge says, and neither does an answer', async () => {
+  it('never contain the operator’s key, whatever the judge answers, and neither does a response', async () => {
     const { db } = judging.api.remit
     const first = await judging.judge('quotes_key')
     const kept = JSON.stringify(await dump(db, judging.api.org.id))
@@ -169,7 +169,7 @@ describe.each(DIALECTS)('verdicts that are kept, on %s', (dialect) => {
     }
   })
 
-  it('that do not fit any more are asked for again', async () => {
+  it('that no longer fit are requested again', async () => {
     await judging.judge('good', {}, RESULTS)
     await sql`update judge_verdict set verdict = '[{"choice":"Z"}]'`.execute(judging.api.remit.db)
     expect(calls()).toBe(2)

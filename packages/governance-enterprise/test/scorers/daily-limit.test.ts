@@ -24,7 +24,7 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
   }
   const days = () => on<Tables>(judging.api.remit.db).selectFrom('judge_day').selectAll().execute()
 
-  it('of calls denies by name what comes after, and asks nobody', async () => {
+  it('of calls refuses further calls by name, without a call', async () => {
     await start({ daily: { calls: 5 } })
 
     const first = await codes(7, 'a')
@@ -45,7 +45,7 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
     expect(await codes(1, 'b')).toEqual(['judge_daily_calls_exceeded'])
   })
 
-  it('begins anew with the UTC day', async () => {
+  it('starts over with the UTC day', async () => {
     const clock = createClock('2026-11-20T23:59:59.000Z')
     await start({ daily: { calls: 1 }, clock })
     expect(await codes(1, 'a')).toEqual(['scored'])
@@ -66,7 +66,7 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
     expect(scores[0]?.error).toBeNull()
   })
 
-  it('of cost is never passed, and settles at what calls have cost', async () => {
+  it('of cost is never exceeded, and settles at the actual cost', async () => {
     await start({ daily: { cost_usd: 0.05 }, more: { concurrency: 8 } })
 
     const all = await codes(60, 'a')
@@ -86,7 +86,7 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
     expect(judging.server.calls).toHaveLength(0)
   })
 
-  it('asks nobody where it cannot be read', async () => {
+  it('makes no call if it cannot be read', async () => {
     await start({ daily: { calls: 5 } })
     await sql`drop table judge_day`.execute(judging.api.remit.db)
 

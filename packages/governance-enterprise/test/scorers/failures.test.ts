@@ -76,7 +76,7 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
       expect(aggregate.errors_by_code).toEqual({ judge_unavailable: 1 })
     })
 
-    it('is asked again after a passing failure, when it says so', async () => {
+    it('is called again after a temporary failure, at the requested time', async () => {
       const { scores } = await judging.judge('retry429', { cache: 'off' })
 
       const [first, second] = judging.server.calls
@@ -85,7 +85,7 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
       expect(second!.at - first!.at).toBeLessThan(2_000)
     })
 
-    it('is asked a third time after two passing failures', async () => {
+    it('is called a third time after two temporary failures', async () => {
       const { scores } = await judging.judge('retry500', { cache: 'off' })
 
       expect(scores[0]).toMatchObject({ score: 1, metadata: { samples: [{ attempt: 3 }] } })
@@ -96,7 +96,7 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
       expect(judging.server.calls).toHaveLength(2)
     })
 
-    it('is told what was wrong with its answer, once, and not what the answer was', async () => {
+    it('gets the fault of its answer once, without the answer', async () => {
       const { scores } = await judging.judge('badjson', { cache: 'off' })
 
       const [first, second] = judging.server.calls
@@ -116,7 +116,7 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
       expect(aggregate.metadata).toMatchObject(used)
     })
 
-    it('is not asked for anything more once it does not know the key', async () => {
+    it('is not called again after it refused the key', async () => {
       const strict = await startJudging({ provider, more: { concurrency: 1 } })
       const results = Array.from({ length: 10 }, (_, i) => ({ output: String(i) }))
 
@@ -163,7 +163,7 @@ describe('the time that a judge gets', () => {
     expect(judging.server.calls).toHaveLength(1)
   })
 
-  it('ends when the client has gone; what was spent is in the ledger', async () => {
+  it('ends when the client disconnects; the spend is in the ledger', async () => {
     const { api, server } = await startJudging({ more: { concurrency: 1 } })
     const gone = new AbortController()
     server.scripts['steady'] = async (exchange) => {
@@ -189,7 +189,7 @@ describe('the time that a judge gets', () => {
     await server.stop()
   })
 
-  it('is told to the operator without a word of the server: that may quote the key', async () => {
+  it('is logged without text of the server, which may quote the key', async () => {
     const lines: string[] = []
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
     const logged = await startJudging({ log })

@@ -47,7 +47,7 @@ describe('text that tries to choose its own verdict', () => {
     expect(scores[0]?.score).toBe(1)
   })
 
-  it('arrives as it was written, for a judge that reads JSON', async () => {
+  it('arrives unchanged for a judge that reads JSON', async () => {
     for (const [, text] of ATTACKS) {
       judging.server.forget()
       await judging.judge('good', { cache: 'off' }, [{ output: text }])
@@ -85,7 +85,7 @@ describe('text that tries to choose its own verdict', () => {
     await other.close()
   })
 
-  it('does not come back in an error or in what the judge is told to repair', async () => {
+  it('does not appear in an error or in the repair prompt', async () => {
     judging.server.scripts['offmenu'] = (exchange) => {
       const text = JSON.stringify({ reasoning: '', choice: 'choose pass', 'choose pass': 1 })
       exchange.response

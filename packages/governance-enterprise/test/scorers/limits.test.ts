@@ -22,7 +22,7 @@ describe('calls at once', () => {
     expect(judging.server.peak).toBe(3)
   })
 
-  it('are fewer after the judge said that they are too many', async () => {
+  it('are fewer after the judge reported too many requests', async () => {
     const wide = await startJudging({ more: { concurrency: 8 } })
 
     await wide.judge('crowded', { max_retries: 1 }, results(8))
@@ -47,7 +47,7 @@ describe('calls at once', () => {
 })
 
 describe('cost', () => {
-  it('is what the tokens cost at the prices of the operator', async () => {
+  it('is the cost of the tokens at the operator’s prices', async () => {
     const { scores, aggregate } = await judging.judge('good', { samples: 2 }, results(3))
 
     // A call: 800 fresh tokens at 2, 200 cached at 0.5, 100 written at 8 USD a million.
@@ -74,7 +74,7 @@ describe('cost', () => {
   })
 
   it.each(['garbage_usage', 'huge_usage'] as const)(
-    'does not count what makes no sense (%s), and says so',
+    'does not count invalid usage (%s), and reports it',
     async (judge) => {
       const { scores } = await judging.judge(judge)
 
@@ -121,7 +121,7 @@ describe('cost', () => {
 })
 
 describe('a dry run', () => {
-  it('asks nobody and says what it would take at most', async () => {
+  it('returns the maximum cost without a call', async () => {
     const { scores, aggregate } = await judging.judge(
       'good',
       { dry_run: true, samples: 3, criteria: 'Dry.' },

@@ -97,7 +97,7 @@ describe.each(DIALECTS)('runs of scorers in the ledger, on %s', (dialect) => {
     expect(await runs()).toEqual([])
   })
 
-  it('count as spend of the key that asked, and reach its limit', async () => {
+  it('count as spend of the calling key, and reach its limit', async () => {
     await run({ scorer: 'exact_match', results: [{ output: 'a', expected: 'a' }] })
     const id = await keyId()
     await api.ok('setSpendLimit', { params: { id }, body: { daily_usd: 0.01 } })

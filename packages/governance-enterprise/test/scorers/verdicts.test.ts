@@ -124,7 +124,7 @@ describe('several samples', () => {
   it.each([
     ['mean', (1 + 0.6 + 0.1) / 3],
     ['median', 0.6],
-  ])('have a %s where that is asked for', async (aggregation, expected) => {
+  ])('have a %s on request', async (aggregation, expected) => {
     const params = { samples: 3, choices: CHOICES, aggregation, cache: 'off' }
 
     expect((await scoreOf('each_another', params)).score).toBeCloseTo(expected, 12)
@@ -222,7 +222,7 @@ describe('two answers', () => {
   })
 })
 
-describe('what the judge gets to see', () => {
+describe('the prompt of the judge', () => {
   const result = {
     input: 'q',
     output: { answer: 42 },
@@ -250,7 +250,7 @@ describe('what the judge gets to see', () => {
     expect(user).not.toContain('not for judges')
   })
 
-  it('is not the right answer when it is to judge without', async () => {
+  it('excludes the right answer with reference_free', async () => {
     await judging.judge('votes', { reference_free: true, cache: 'off' }, [result])
 
     const { system, user } = judging.server.calls[0]!
@@ -268,7 +268,7 @@ describe('what the judge gets to see', () => {
   })
 })
 
-describe('what is refused before anybody is asked', () => {
+describe('refusals before a call', () => {
   const refusal = (params: object, results: object[] = [{ output: 'x' }]) =>
     judging.api.refusal('runScorer', { body: judgeBody('good', params, results) })
 
@@ -327,7 +327,7 @@ describe('what is refused before anybody is asked', () => {
 })
 
 describe('the catalogue', () => {
-  it('has the judge with the aliases of this server, and nothing else of them', async () => {
+  it('contains only the aliases of the judges of this server', async () => {
     const { data } = await judging.api.ok('listScorers', { query: { limit: 100 } })
 
     const judge = data.find(({ name }) => name === 'llm_as_judge')!

@@ -20,7 +20,7 @@ const only = <T>(items: readonly T[]): T => {
   return items[0]!
 }
 
-describe('what an OpenAI-compatible judge is sent', () => {
+describe('the request to an OpenAI-compatible judge', () => {
   let judging: Judging
   beforeAll(async () => {
     judging = await startJudging()
@@ -28,7 +28,7 @@ describe('what an OpenAI-compatible judge is sent', () => {
   beforeEach(() => judging.server.forget())
   afterAll(() => judging.close())
 
-  it('is a strict schema and a limit, and nothing that nobody asked for', async () => {
+  it('has a strict schema and a limit, and no further members', async () => {
     await judging.judge('good', { cache: 'off' })
 
     const { path, headers, body, system, user } = only(judging.server.calls)
@@ -69,7 +69,7 @@ describe('what an OpenAI-compatible judge is sent', () => {
     })
   })
 
-  it('is what the library of OpenAI sends for the same request, and answered alike', async () => {
+  it('equals the request of the OpenAI library, with an equal result', async () => {
     await judging.judge('good', { cache: 'off' })
     const ours = only(judging.server.calls)
     judging.server.forget()
@@ -130,7 +130,7 @@ describe('what an OpenAI-compatible judge is sent', () => {
   })
 })
 
-describe('what Anthropic is sent', () => {
+describe('the request to Anthropic', () => {
   let judging: Judging
   beforeAll(async () => {
     judging = await startJudging({ provider: 'anthropic' })
@@ -138,7 +138,7 @@ describe('what Anthropic is sent', () => {
   beforeEach(() => judging.server.forget())
   afterAll(() => judging.close())
 
-  it('is a schema, the system text apart, and nothing that nobody asked for', async () => {
+  it('has a schema, a separate system text, and no further members', async () => {
     const answer = await judging.judge('good', { cache: 'off' })
 
     const { path, headers, body, system, user } = only(judging.server.calls)
@@ -179,7 +179,7 @@ describe('what Anthropic is sent', () => {
     expect(judging.server.calls).toEqual([])
   })
 
-  it('is what the library of Anthropic sends for the same request, and answered alike', async () => {
+  it('equals the request of the Anthropic library, with an equal result', async () => {
     await judging.judge('good', { cache: 'off' })
     const ours = only(judging.server.calls)
     judging.server.forget()
@@ -234,7 +234,7 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
               : 'words',
         )
 
-    it('is asked with a tool after it has refused a schema, and never with a schema again', async () => {
+    it('is called with a tool after it refused a schema, and never with a schema again', async () => {
       const answers = [
         await judging.judge('no_json_schema', { cache: 'off' }),
         await judging.judge('no_json_schema', { cache: 'off' }),
@@ -244,14 +244,14 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
       expect(forms('no_json_schema')).toEqual(['schema', 'tool', 'tool'])
     })
 
-    it('is asked in words when it takes neither', async () => {
+    it('is called with the prompt alone when it accepts neither', async () => {
       const { scores } = await judging.judge('words_only')
 
       expect(scores[0]).toMatchObject({ score: 1, metadata: { samples: [{ attempt: 3 }] } })
       expect(forms('words_only')).toEqual(['schema', 'tool', 'words'])
     })
 
-    it('is asked as the operator says, and in no other way', async () => {
+    it('is called with the configured form only', async () => {
       const fixed = await startJudging({ provider, more: { structured_output: 'json_schema' } })
 
       const { scores } = await fixed.judge('no_json_schema')
@@ -261,7 +261,7 @@ describe.each(['openai_compatible', 'anthropic'] as const)(
       await fixed.close()
     })
 
-    it('learns nothing from a request that is refused in every form', async () => {
+    it('has no cached form after a request that every form refused', async () => {
       await judging.judge('always400', { cache: 'off' })
       await judging.judge('always400', { cache: 'off' })
 

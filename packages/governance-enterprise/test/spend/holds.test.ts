@@ -156,7 +156,7 @@ describe.each(DIALECTS)('holds on %s', (dialect) => {
     expect(await spent()).toMatchObject({ day: { usd: 0 } })
   })
 
-  it('without an amount there must be room, and nothing is held', async () => {
+  it('without an amount the cap must not be reached, and nothing is held', async () => {
     await limit({ daily_usd: 10 })
     await ask(9.999999)
 
@@ -220,7 +220,7 @@ describe.each(DIALECTS)('holds on %s', (dialect) => {
     }
   })
 
-  it('an agent without a limit spends what it likes and is told nothing of it', async () => {
+  it('an agent without a limit spends freely, without spend data in responses', async () => {
     const answer = await ask(1e9)
 
     expect(answer.decision).toBe('allow')

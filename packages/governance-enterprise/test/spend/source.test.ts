@@ -34,7 +34,7 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
   const ask = (agent_id: string, amount_usd: number) =>
     api.ok('authorize', { body: { agent_id, action: 'a.b', context: { amount_usd } } })
 
-  it('asks for the agent and both of its windows, with what the configured address has', async () => {
+  it('queries the agent and both windows, with the query of the configured address', async () => {
     await ask('payer', 1)
 
     const asked = service.asked.map((path) =>
@@ -50,7 +50,7 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
     )
   })
 
-  it('counts what the service says, and not what the ledger was told', async () => {
+  it('counts the data of the service, not that of the ledger', async () => {
     await api.ok('appendEntry', { body: { action: 'a.b', agent_id: 'payer', cost_usd: 9 } })
     service.answer = json({ usd: 7.5 })
 
@@ -64,7 +64,7 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
     expect((await ask('payer', 2.5)).decision).toBe('allow')
   })
 
-  it('still holds what it allows, so that two decisions cannot both use what is left', async () => {
+  it('still holds allowed amounts, so that two decisions cannot both use the rest', async () => {
     service.answer = json({ usd: 4 })
 
     const answers = await Promise.all([ask('payer', 6), ask('payer', 6)])
@@ -161,7 +161,7 @@ describe.each(DIALECTS)('spend from another service on %s', (dialect) => {
     expect(service.asked).toEqual([])
   })
 
-  it('is asked by the very request that comes after a new limit', async () => {
+  it('is queried by the next request after a new limit', async () => {
     service.answer = json({ usd: 100 })
     await ask('new', 1)
 

@@ -43,7 +43,7 @@ describe.each(DIALECTS)('spend thresholds on %s', (dialect) => {
   const settle = (decision_id: string, cost_usd: number) =>
     api.ok('appendEntry', { body: { action: 'a.b', decision_id, cost_usd } })
 
-  it('an allow that reaches one leaves an entry beside its own, and once', async () => {
+  it('an allow that reaches one adds a second entry, once', async () => {
     await limit({ daily_usd: 10 })
 
     await ask(4)
@@ -102,7 +102,7 @@ describe.each(DIALECTS)('spend thresholds on %s', (dialect) => {
     expect(await toldTo(api)).toEqual([50, 80, 100].map((percent) => `${percent}% of ${today()}`))
   })
 
-  it('a settlement reaches one only by what goes beyond the hold', async () => {
+  it('a settlement reaches one only with the excess over the hold', async () => {
     await limit({ daily_usd: 10 })
     const { decision_id } = await ask(6)
     expect(await toldTo(api)).toEqual([`50% of ${today()}`])
@@ -115,7 +115,7 @@ describe.each(DIALECTS)('spend thresholds on %s', (dialect) => {
     expect(await toldTo(api)).toEqual([`50% of ${today()}`, `80% of ${today()}`])
   })
 
-  it('a share that a release gave back is told of again', async () => {
+  it('a share that a release left is recorded again when reached', async () => {
     await limit({ daily_usd: 10 })
     const { decision_id } = await ask(5)
     await settle(decision_id, 0)

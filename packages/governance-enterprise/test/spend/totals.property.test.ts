@@ -61,7 +61,7 @@ describe.each(DIALECTS)('spend on %s', (dialect) => {
   })
   afterAll(() => all.remit.close())
 
-  it('is what the ledger says, after any sequence of requests, and every decision follows from it', async () => {
+  it('equal the ledger, after any sequence of requests, and every decision follows from them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 12 }), async (rounds) => {
         const api = all.as(await all.remit.organization())

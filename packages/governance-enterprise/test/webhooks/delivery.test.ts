@@ -42,7 +42,7 @@ describe.each(DIALECTS)('deliveries on %s', (dialect) => {
       return pending === 0 && last_delivery?.status !== 'retrying' && last_delivery
     })
 
-  it('tells of a denial, signed, with the facts of its entry and not its context', async () => {
+  it('sends a signed denial, with the facts of its entry and without its context', async () => {
     await using receiver = await startReceiver()
     const { id, secret } = await create(`${receiver.url}?a=b`)
 
@@ -82,7 +82,7 @@ describe.each(DIALECTS)('deliveries on %s', (dialect) => {
     })
   })
 
-  it('each webhook gets the events that it asked for, under its own secret', async () => {
+  it('each webhook gets its subscribed events, signed with its own secret', async () => {
     await using receiver = await startReceiver()
     await using other = await startReceiver()
     const both = await create(receiver.url)
@@ -188,7 +188,7 @@ describe.each(DIALECTS)('deliveries on %s', (dialect) => {
     expect(receiver.received).toHaveLength(3)
   })
 
-  it('a receiver that answers 410 is left alone from then on, and the ledger says so', async () => {
+  it('a receiver that responds 410 is disabled, and the ledger records it', async () => {
     await using receiver = await startReceiver()
     receiver.answer = (response, nth) => response.writeHead(nth === 1 ? 500 : 410).end()
     const { id } = await create(receiver.url)
@@ -240,7 +240,7 @@ describe.each(DIALECTS)('deliveries on %s', (dialect) => {
     expect((await left.execute(all.remit.db)).rows).toEqual([])
   })
 
-  it('follows no redirect, and shows nothing of what a receiver sends', async () => {
+  it('follows no redirect, and shows no text of a receiver', async () => {
     await using receiver = await startReceiver()
     await using inside = await startReceiver()
     receiver.answer = (response) =>
@@ -279,7 +279,7 @@ describe.each(DIALECTS)('deliveries on %s', (dialect) => {
   })
 })
 
-it('a name that resolves to an address inside is not called, whatever it was before', async () => {
+it('a name that resolves to an internal address is not called, whatever it resolved to before', async () => {
   await using receiver = await startReceiver()
   const addresses = ['93.184.215.14']
   const resolve = () => Promise.resolve(addresses.map((address) => ({ address, family: 4 })))

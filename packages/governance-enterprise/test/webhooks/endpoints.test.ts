@@ -63,7 +63,7 @@ describe.each(DIALECTS)('webhooks on %s', (dialect) => {
       expect(await create(body)).toMatchObject({ ...body, url: 'https://hooks.example.com/b' })
     })
 
-    it('shows the secret once: not in a repeat, a list, the ledger or beside its own column', async () => {
+    it('shows the secret once: not in a repeat, a list, the ledger or another column', async () => {
       const headers = { 'idempotency-key': 'once' }
       const { id, secret } = await api.ok('createWebhook', { body: { url }, headers })
 
@@ -104,7 +104,7 @@ describe.each(DIALECTS)('webhooks on %s', (dialect) => {
       expect(problem.errors?.map((error) => error.path)).toContain(path)
     })
 
-    it('400 says why a URL is refused', async () => {
+    it('400 with the reason for a refused URL', async () => {
       const { errors } = await api.refusal('createWebhook', { body: { url: 'https://127.1/' } })
 
       expect(errors).toEqual([{ path: 'url', message: 'must have a host name, not an IP address' }])

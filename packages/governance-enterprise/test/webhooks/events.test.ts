@@ -47,7 +47,7 @@ describe.each(DIALECTS)('events on %s', (dialect) => {
     eventually(async () => (await api.ok('getWebhook', { params })).pending === 0)
   const seqOf = ({ data }: Message) => (data['ledger'] as { seq: number }).seq
 
-  it('an approval is told of when it is requested, decided and consumed', async () => {
+  it('an approval has events when it is requested, decided and consumed', async () => {
     await setRule(api)
     const id = await open(api)
     await decide(api, id)
@@ -71,7 +71,7 @@ describe.each(DIALECTS)('events on %s', (dialect) => {
       expect(JSON.stringify(message)).not.toContain(TRANSFER.context.vendor)
   })
 
-  it('and when nobody decided it in time', async () => {
+  it('and when it expires', async () => {
     await setRule(api, { request_ttl_seconds: 60 })
     const id = await open(api)
     await delivered()
@@ -85,7 +85,7 @@ describe.each(DIALECTS)('events on %s', (dialect) => {
     ])
   })
 
-  it('a threshold of spend is told of with what its entry says', async () => {
+  it('a spend threshold has an event with the data of its entry', async () => {
     await api.ok('setSpendLimit', { params: { id: 'payer' }, body: { monthly_usd: 10 } })
     await api.ok('appendEntry', { body: { action: 'a.b', agent_id: 'payer', cost_usd: 8.5 } })
 

@@ -53,7 +53,7 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
     return api
   }
 
-  it('has a row for every entry that is told of, and none for another', async () => {
+  it('has a row for every entry with an event, and none for others', async () => {
     const api = await open()
 
     const { ledger } = await askDenied(api)
@@ -106,7 +106,7 @@ describe.each(DIALECTS)('the outbox on %s', (dialect) => {
     await api.remit.close()
   })
 
-  it('what waits for a webhook that was switched off is not sent', async () => {
+  it('messages of a disabled webhook are not sent', async () => {
     await using receiver = await startReceiver()
     const api = await createWebhookApi({ dialect, modules: [withoutWorkers] })
     await denyAll(api)

@@ -126,7 +126,7 @@ describe.each(DIALECTS)('secrets of webhooks on %s', (dialect) => {
     },
   )
 
-  it('move to a new key while the old one is still known, and then need it no more', async () => {
+  it('move to a new key while the old one is known, and then no longer need it', async () => {
     await using receiver = await startReceiver()
     const { secret } = await first.ok('createWebhook', { body: { url: receiver.url + TOKEN } })
     const added = newKey()
@@ -144,7 +144,7 @@ describe.each(DIALECTS)('secrets of webhooks on %s', (dialect) => {
     expect(verified(secret, message!).type).toBe('authorization.denied')
   })
 
-  it('of more webhooks than one page has are all encrypted anew', async () => {
+  it('of more webhooks than one page are all encrypted again', async () => {
     const [row] = await rowsOfOne()
     const copies = Array.from({ length: 450 }, (_, i) => ({
       ...row!,

@@ -46,7 +46,9 @@ export class Directory implements Credentials {
   }
 
   async find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]> {
-    return (await findCredentialRecords(tx, ids)).filter((credential) => endReasonOf(credential, now) === null)
+    return (await findCredentialRecords(tx, ids)).filter(
+      (credential) => endReasonOf(credential, now) === null,
+    )
   }
 
   used(id: string): void {

@@ -20,7 +20,7 @@ describe('Hasher', () => {
     }
   })
 
-  it('with a pepper takes no hash that somebody made without it', () => {
+  it('with a pepper accepts no hash made without it', () => {
     const own = pepper()
     const planted = [new Hasher(), new Hasher([pepper()])].map((other) => other.hash(text))
 

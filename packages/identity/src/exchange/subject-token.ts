@@ -31,7 +31,8 @@ export function readSubjectToken(text: string): SubjectToken {
   const parts = text.split('.', 4)
   if (text.length > MAX_LENGTH || parts.length !== 3) throw new TokenRefusal('malformed')
   const [header, payload, signature] = parts.map(decode)
-  if (!header || !payload || !signature || signature.length === 0) throw new TokenRefusal('malformed')
+  if (!header || !payload || !signature || signature.length === 0)
+    throw new TokenRefusal('malformed')
   return { text, ...checkHeader(parse(header)), claims: parse(payload) }
 }
 
@@ -58,7 +59,8 @@ function checkHeader(header: JsonMembers): Pick<SubjectToken, 'alg' | 'kid' | 't
   if (!ALGS.has(alg)) throw new TokenRefusal('alg')
   if (!Object.keys(header).every((name) => HEADERS.has(name))) throw new TokenRefusal('header')
   const kid = own(header, 'kid')
-  if (typeof kid !== 'string' || kid === '' || kid.length > MAX_KID) throw new TokenRefusal('header')
+  if (typeof kid !== 'string' || kid === '' || kid.length > MAX_KID)
+    throw new TokenRefusal('header')
   const typ = own(header, 'typ')
   if (typ !== undefined && typeof typ !== 'string') throw new TokenRefusal('typ')
   return { alg: alg as SignatureAlg, kid, typ: typ ?? null }

@@ -23,7 +23,11 @@ export interface KeyFetchResult {
 }
 
 /** Called after every fetch; `isNews` if the result differs from the previous one. */
-export type OnKeyFetch = (issuer: TrustedIssuer, state: KeyFetchResult, isNews: boolean) => Promise<void>
+export type OnKeyFetch = (
+  issuer: TrustedIssuer,
+  state: KeyFetchResult,
+  isNews: boolean,
+) => Promise<void>
 
 type Imported = CryptoKey | KeyObject | Uint8Array
 

@@ -100,7 +100,7 @@ for (const dialect of DIALECTS) {
       await f.exchanged(token)
     })
 
-    it('refuses a form that says something twice', async () => {
+    it('refuses a form with a duplicate field', async () => {
       const token = f.token()
       const response = await f.remit.call('POST', '/v1/identity/token', {
         key: f.org.key,

@@ -29,7 +29,7 @@ describe('an exchange without an ingest key', () => {
     expect(await f.entries('token.refused')).toHaveLength(0)
   })
 
-  it('finds the organization by issuer and audience, and names the issuer as who acts', async () => {
+  it('finds the organization by issuer and audience, and names the issuer as the actor', async () => {
     await setSettings(f.remit.writer, f.org.id, { keyless_exchange: true })
     const answer = await keyless(f.token())
     expect(answer.status).toBe(200)

@@ -99,7 +99,7 @@ describe('a real OpenID provider', () => {
     expect(await latestReason()).toBe('kid_unknown')
   })
 
-  it('is asked once for keys that nobody knows, however many tokens name them', async () => {
+  it('is queried once for unknown keys, however many tokens name them', async () => {
     rest()
     server.rotate({ overlap: false })
     const before = server.hits(JWKS_PATH)

@@ -5,7 +5,7 @@ import identity from '../../src/index.ts'
 import { BASE_URL, createFederation, federationOf, issuerInput } from '../support/federation.ts'
 import type { Federation } from '../support/federation.ts'
 
-describe.each(DIALECTS)('what an organization trusts, on %s', (dialect) => {
+describe.each(DIALECTS)('the trusted issuers of an organization, on %s', (dialect) => {
   let f: Federation
   let other: TestOrganization
   beforeAll(async () => {

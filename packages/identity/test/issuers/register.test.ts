@@ -60,7 +60,7 @@ describe('a trusted issuer', () => {
     expect(await again.json()).toMatchObject({ code: 'issuer_exists' })
   })
 
-  it('is registered also while its keys cannot be had, and says why', async () => {
+  it('is registered even if its keys cannot be fetched, with the reason', async () => {
     const response = await register({ issuer: 'https://away.example', jwks: { type: 'discovery' } })
     expect(response.status).toBe(201)
     expect(await response.json()).toMatchObject({ keys: { count: 0, error: 'name_not_found' } })
@@ -151,7 +151,7 @@ describe('a trusted issuer', () => {
       { replay: 'until_exp' },
     ],
     ['spiffe', { conditions: [], agent: subjects }, { allowed_typ: ['JWT', 'JOSE', null] }],
-  ])('has what the preset %s brings', async (preset, change, brought) => {
+  ])('has the defaults of the preset %s', async (preset, change, brought) => {
     const response = await register({ preset, issuer: `https://${preset}.example`, ...change })
     expect(await response.json()).toMatchObject({ preset, ...brought })
     expect(response.status).toBe(201)

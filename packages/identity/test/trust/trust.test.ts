@@ -50,7 +50,7 @@ for (const dialect of DIALECTS) {
       return `${decision} ${why}`
     }
 
-    it('is not there unless a policy gives it', async () => {
+    it('does not exist unless a policy grants it', async () => {
       expect(await reason('buyer-1', 'seller-1')).toBe('deny default_deny')
       expect(await reason('buyer-1', 'buyer-1')).toBe('deny default_deny')
     })
@@ -142,7 +142,7 @@ for (const dialect of DIALECTS) {
       expect(await foreign.json()).toMatchObject({ code: 'agent_mismatch' })
     })
 
-    it('has no conditions where nobody can evaluate them', async () => {
+    it('has no conditions without an evaluator', async () => {
       const response = await f.post('/v1/identity/trust', { effect: 'allow', condition: 'true' })
       expect(response.status).toBe(400)
       expect(await response.json()).toMatchObject({ errors: [{ path: 'condition' }] })

@@ -7,7 +7,7 @@ import { csvText } from './table.ts'
 const readBack = (text: string): string => parseCsv(`${cellText(text)}\r\n`)[0]?.[0] ?? ''
 
 describe('a cell', () => {
-  test.each(FORMULAS)('that would be a formula is none any more: %j', (text) => {
+  test.each(FORMULAS)('is never a formula: %j', (text) => {
     expect(formulasIn(readBack(text))).toEqual([])
     expect(readBack(text)).toBe(withoutFormulas(text))
   })

@@ -22,7 +22,9 @@ const UNSEEN = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\uFFFD]$/u
  */
 export function cellText(cell: CsvCell): string {
   if (cell === null) return ''
-  return typeof cell === 'string' ? `"${withoutFormulas(cell).replaceAll('"', '""')}"` : String(cell)
+  return typeof cell === 'string'
+    ? `"${withoutFormulas(cell).replaceAll('"', '""')}"`
+    : String(cell)
 }
 
 /** Returns the text in a form that spreadsheets display and never execute. */

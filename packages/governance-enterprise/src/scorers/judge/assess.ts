@@ -139,7 +139,10 @@ function shown({ questions }: JudgeTask, call: CallOutcome): Readonly<Record<str
   return { ...order, ...picks, latency_ms: latencyMs, attempt, cached: isCached }
 }
 
-const namedPicks = (questions: JudgeTask['questions'], verdict: JudgeVerdict): Record<string, Pick> =>
+const namedPicks = (
+  questions: JudgeTask['questions'],
+  verdict: JudgeVerdict,
+): Record<string, Pick> =>
   Object.fromEntries(
     questions.flatMap(({ name }, i) => {
       const pick = verdict[i]

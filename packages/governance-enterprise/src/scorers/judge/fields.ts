@@ -18,7 +18,10 @@ const READ: readonly FieldName[] = [
 const MAX_CHARACTERS = 200_000
 
 /** Throws `Unscorable` if there is nothing to compare with, or too much text. */
-export function judgedFields(result: ResultToScore, { mode, referenceFree }: JudgeTask): JudgedFields {
+export function judgedFields(
+  result: ResultToScore,
+  { mode, referenceFree }: JudgeTask,
+): JudgedFields {
   const fields = READ.flatMap((name) => {
     const value: unknown = result[name]
     const isLeftOut = value === undefined || value === null

@@ -12,7 +12,7 @@ async function enter(gate: Gate, run: object, name: string, entered: string[]): 
 }
 
 describe('the gate of a judge', () => {
-  it('lets so many in, and the next when one leaves', async () => {
+  it('admits calls up to the limit, and the next when one ends', async () => {
     const gate = new Gate(2)
     const entered: string[] = []
     for (const name of ['a', 'b', 'c']) await enter(gate, gate, name, entered)
@@ -24,7 +24,7 @@ describe('the gate of a judge', () => {
     expect(entered).toEqual(['a', 'b', 'c'])
   })
 
-  it('takes turns between runs, whoever came with more', async () => {
+  it('alternates between runs, whatever their sizes', async () => {
     const gate = new Gate(1)
     const [large, small, third] = [{}, {}, {}]
     const entered: string[] = []
@@ -66,7 +66,7 @@ describe('the gate of a judge', () => {
     expect(entered).toEqual(['a', 'b', 'c'])
   })
 
-  it('forgets who gives up waiting, and gives his place to the next', async () => {
+  it('removes an aborted waiter, and admits the next', async () => {
     const gate = new Gate(1)
     const entered: string[] = []
     const impatient = new AbortController()
@@ -85,14 +85,14 @@ describe('the gate of a judge', () => {
 })
 
 describe('the budget of a request', () => {
-  it('refuses what does not fit, and takes what fits after that', async () => {
+  it('refuses an amount that does not fit, and accepts a later one that fits', async () => {
     const budget = new CostBudget(10)
 
     await expect(budget.reserve(11)).rejects.toMatchObject({ code: 'judge_budget_exceeded' })
     await budget.reserve(10)
   })
 
-  it('lets a call wait for what others give back', async () => {
+  it('lets a call wait for released amounts', async () => {
     const budget = new CostBudget(10)
     await budget.reserve(6)
     const second = budget.reserve(6)
@@ -104,7 +104,7 @@ describe('the budget of a request', () => {
     await expect(budget.reserve(1)).rejects.toMatchObject({ code: 'judge_budget_exceeded' })
   })
 
-  it('refuses those that wait once nothing more can come back', async () => {
+  it('refuses waiting calls once no amount can be released', async () => {
     const budget = new CostBudget(10)
     await budget.reserve(6)
     const waiting = [budget.reserve(6), budget.reserve(3)]

@@ -59,7 +59,7 @@ describe('the daily limit', () => {
 })
 
 describe('the file of judges', () => {
-  it('needs no more than provider, address and model', () => {
+  it('requires only provider, address and model', () => {
     const { byAlias, byDefault } = read({ judges: { main: { ...judge, key_env: undefined } } })
 
     expect(byAlias.get('main')).toEqual({
@@ -77,7 +77,7 @@ describe('the file of judges', () => {
     expect(byDefault).toBe(byAlias.get('main'))
   })
 
-  it('takes keys from the environment, and all that can be said of a judge', () => {
+  it('reads keys from the environment, and all settings of a judge', () => {
     const more = {
       ...judge,
       base_url: 'http://127.0.0.1:1234/v1/',

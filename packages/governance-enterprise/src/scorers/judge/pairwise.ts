@@ -12,7 +12,10 @@ export function standing(choice: string, order: AnswerOrder): SampleVote {
 }
 
 /** Combines both orders: a winner that depends on the order is inconsistent. */
-export function bothOrders(first: SampleVote, second: SampleVote): { vote: SampleVote; isConsistent: boolean } {
+export function bothOrders(
+  first: SampleVote,
+  second: SampleVote,
+): { vote: SampleVote; isConsistent: boolean } {
   if (first.label === second.label) return { vote: first, isConsistent: true }
   return { vote: { label: 'inconsistent', score: TIE.score }, isConsistent: false }
 }

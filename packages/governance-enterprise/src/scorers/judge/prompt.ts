@@ -18,7 +18,12 @@ export interface Prompt {
  * with the id `id`, followed by the criteria, so that data is never last. Text is joined once: data
  * is not searched for placeholders.
  */
-export function promptOf(task: JudgeTask, fields: JudgedFields, order: AnswerOrder, id: string): Prompt {
+export function promptOf(
+  task: JudgeTask,
+  fields: JudgedFields,
+  order: AnswerOrder,
+  id: string,
+): Prompt {
   const shown = order === null ? fields : asPair(fields, order)
   const criteria = criteriaText(task.criteria)
   return {

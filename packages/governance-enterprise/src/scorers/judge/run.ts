@@ -80,7 +80,10 @@ class Judging {
     this.#deps = deps
   }
 
-  async judge(plans: readonly (JudgePlan | Unscorable)[], ending: RunEnding): Promise<BatchOutcome> {
+  async judge(
+    plans: readonly (JudgePlan | Unscorable)[],
+    ending: RunEnding,
+  ): Promise<BatchOutcome> {
     const outcomes = new Map<PlannedCall, CallOutcome>()
     const meters = new Map<JudgePlan, UsageMeter>()
     const calls = plans.flatMap((plan) => {

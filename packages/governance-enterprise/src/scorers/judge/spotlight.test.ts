@@ -5,7 +5,7 @@ import { block, blockId, inert } from './spotlight.ts'
 const unit = 'binary' as const
 
 describe('judged text in its block', () => {
-  it('cannot end the block, whatever it is, and says the same to a reader of JSON', () => {
+  it('cannot end the block, and is equal to a JSON reader', () => {
     const value = fc.oneof(
       fc.string({ unit }),
       fc.json().map((json): unknown => JSON.parse(json)),

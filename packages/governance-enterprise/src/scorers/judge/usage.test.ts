@@ -56,7 +56,7 @@ describe('trying again', () => {
     expect(pauseBefore(2, null, 1e6, 0.25)).toBe(500)
   })
 
-  it('waits as long as it is asked to, up to 30 seconds', () => {
+  it('waits for the requested delay, up to 30 seconds', () => {
     expect(pauseBefore(0, 30_000, 1e6, 0)).toBe(30_000)
     expect(pauseBefore(0, 30_001, 1e6, 0)).toBeNull()
     expect(pauseBefore(0, 0, 1e6, 0.5)).toBe(0)
