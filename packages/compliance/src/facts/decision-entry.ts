@@ -13,8 +13,8 @@ const CLOSE_BRACE = 125
 
 /**
  * An `authorization.decided` entry, read without parsing the request: its context can be most of
- * the payload, and decisions are most of a ledger. Returns the same values as `LazyEntry`, several
- * times as fast; plain fields for the same reason.
+ * the payload, and decisions are most of a ledger. Returns the same values as `LazyEntry` in about a third of
+ * the time; plain fields for the same reason. See docs/adr/0023-reports-scan-decisions.md.
  */
 export class DecisionEntry implements FactEntry, DecisionFacts {
   readonly seq: number
