@@ -26,7 +26,7 @@ export async function fitted(context: JsonObject): Promise<JsonObject> {
 
 const sizeOf = (value: Json): number => bytesOf(canonical(value)).length
 
-export function fits(context: JsonObject): boolean {
+function fits(context: JsonObject): boolean {
   const seen = { names: 0 }
   return measure(context, 1, seen) && seen.names <= MAX_NAMES && sizeOf(context) <= MAX_BYTES
 }

@@ -55,6 +55,8 @@ export interface Ran<T> {
 export interface RunOptions<Input, Result> {
   /** The actual cost in USD; without it, the amount held is settled. */
   readonly costOf?: (result: Result, input: Input) => number
+  /** Returns whether a result tells of an error: then the hold stays, as after a throw. */
+  readonly isFailure?: (result: Result) => boolean
 }
 
 export interface WrapOptions<Input, Result> extends RunOptions<Input, Result> {
@@ -93,19 +95,28 @@ export class Gate {
     return (await this.#check(call)).verdict
   }
 
-  /** Checks a call, runs it at most once, and reports its outcome. The tool's error passes through. */
-  async run<T>(
-    call: ToolCall,
-    execute: () => T | Promise<T>,
-    { costOf }: RunOptions<unknown, T> = {},
-  ): Promise<Ran<T> | Deny | Pending> {
+  /**
+   * Checks a call and takes its one execution, for hosts that run the tool themselves. After an allow the
+   * call is denied from then on; report its outcome with `settle`.
+   */
+  async admit(call: ToolCall): Promise<Verdict> {
     const { verdict, prepared } = await this.#check(call)
     if (verdict.kind !== 'allow') return verdict
     const { callId, decisionId } = verdict
     // Minutes may lie between the question and the answer.
     if (verdict.approvalId !== null && !(await this.#isUnchanged(call, callId, prepared)))
       return deny(callId, 'input_changed', 'The input changed after its approval.', decisionId)
-    if (!this.#calls.take(verdict)) return alreadyDecided(callId, decisionId)
+    return this.#calls.take(verdict) ? verdict : alreadyDecided(callId, decisionId)
+  }
+
+  /** Checks a call, runs it at most once, and reports its outcome. The tool's error passes through. */
+  async run<T>(
+    call: ToolCall,
+    execute: () => T | Promise<T>,
+    { costOf, isFailure }: RunOptions<unknown, T> = {},
+  ): Promise<Ran<T> | Deny | Pending> {
+    const verdict = await this.admit(call)
+    if (verdict.kind !== 'allow') return verdict
     let result: T
     try {
       result = await execute()
@@ -113,10 +124,9 @@ export class Gate {
       await this.settle(verdict, this.#outcomeOf(error))
       throw error
     }
-    await this.settle(
-      verdict,
-      this.#cost(() => costOf?.(result, call.input)),
-    )
+    const isFailed = isFailure?.(result) === true
+    const cost = () => costOf?.(result, call.input)
+    await this.settle(verdict, isFailed ? { outcome: 'failure' } : this.#cost(cost))
     return { kind: 'ran', result, verdict }
   }
 

@@ -1,0 +1,111 @@
+import { createClient } from '@remit/contract/client'
+import { createGate } from '@remit/sdk'
+import { runs } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FAULTS, startFaultyProxy } from './support/faults.ts'
+import type { Fault, FaultyProxy } from './support/faults.ts'
+import { hasModules, startRemit } from './support/server.ts'
+import type { RemitServer } from './support/server.ts'
+
+const pick = (faults: readonly Fault[]): Fault =>
+  faults[Math.floor(Math.random() * faults.length)] ?? 'pass'
+
+describe.skipIf(!hasModules())('behind a faulty proxy', () => {
+  let server: RemitServer
+  let proxy: FaultyProxy
+  beforeAll(async () => {
+    server = await startRemit()
+    proxy = await startFaultyProxy(server.url)
+    await server.client.createPolicy({ body: { effect: 'deny', actions: ['denied'] } })
+    await server.client.setSpendLimit({ params: { id: 'a' }, body: { daily_usd: 1_000_000 } })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await server.stop()
+  })
+
+  const gateWith = (timeoutMs: number) =>
+    createGate({
+      client: createClient({ baseUrl: proxy.url, key: server.org.key }),
+      agentId: 'a',
+      timeoutMs,
+      map: { allowed: { amount: '/usd' } },
+      onWarning: () => undefined,
+    })
+  const allows = async (): Promise<string[]> => {
+    const ids: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: Awaited<ReturnType<typeof server.client.listEntries>> =
+        await server.client.listEntries({
+          query: {
+            kind: 'authorization.decided',
+            decision: 'allow',
+            limit: 1000,
+            ...(cursor !== null && { cursor }),
+          },
+        })
+      ids.push(...page.data.map(({ data }) => String(data?.['decision_id'])))
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    return ids
+  }
+
+  it.each(FAULTS)(
+    '%s: an allow that arrives in the end is one hold, and one run',
+    async (fault) => {
+      let attempt = 0
+      proxy.next = ({ url }) => (url === '/v1/authorize' && attempt++ === 0 ? fault : 'pass')
+      const before = await allows()
+      let ran = 0
+
+      const done = await gateWith(2_000).run({ tool: 'allowed', input: { usd: 1 } }, () => ++ran)
+
+      expect(done.kind).toBe('ran')
+      expect(ran).toBe(1)
+      expect(await allows()).toHaveLength(before.length + 1)
+    },
+  )
+
+  it.each(FAULTS)('%s: nothing runs while it lasts', async (fault) => {
+    proxy.next = () => fault
+    let ran = 0
+
+    const done = await gateWith(150).run({ tool: 'allowed', input: { usd: 1 } }, () => ++ran)
+
+    expect(done).toMatchObject({ kind: 'deny', reason: 'remit_unavailable' })
+    expect(ran).toBe(0)
+  })
+
+  it('never runs a tool without an allow, and never holds twice for a call', async () => {
+    const quick = FAULTS.filter((fault) => fault !== 'hang' && fault !== 'drip')
+    proxy.next = () => (Math.random() < 0.4 ? pick(quick) : 'pass')
+    const gate = gateWith(5_000)
+    const known = new Set(await allows())
+    const used: string[] = []
+    const calls = runs(10_000)
+    let next = 0
+    let wrongly = 0
+    const worker = async (): Promise<void> => {
+      while (next++ < calls) {
+        const tool = next % 4 === 0 ? 'denied' : 'allowed'
+        const call = { tool, input: { usd: 0.01, n: next }, callId: `call-${next}` }
+        const done = await gate.run(call, () => {
+          if (tool === 'denied') wrongly++
+        })
+        if (done.kind === 'ran') used.push(done.verdict.decisionId)
+      }
+    }
+    await Promise.all(Array.from({ length: 100 }, worker))
+    proxy.next = () => 'pass'
+    const recorded = (await allows()).filter((id) => !known.has(id))
+    const allowedCalls = calls - Math.floor(calls / 4)
+
+    expect(wrongly).toBe(0)
+    expect(new Set(used).size).toBe(used.length)
+    expect(used.filter((id) => !recorded.includes(id))).toEqual([])
+    // One decision for a call, however often it was asked for.
+    expect(recorded.length).toBeLessThanOrEqual(allowedCalls)
+    expect(used.length).toBeGreaterThan(allowedCalls / 2)
+  }, 900_000)
+})

@@ -1,0 +1,88 @@
+/** Mastra: tools that ask before they run. */
+import type { AgentConfig } from '@mastra/core/agent'
+import type { Gate } from '../gate.ts'
+import type { Canary, Drive, SelfTestReport } from '../self-test.ts'
+import { resultOf, withSignal } from './execute.ts'
+
+interface Context {
+  readonly agent?: { readonly toolCallId?: string }
+  readonly abortSignal?: AbortSignal
+}
+
+/**
+ * Tools of an agent, by name, that ask first.
+ *
+ * @example
+ * const agent = new Agent({ id, name, instructions, model, tools: governed(gate, { transfer }) })
+ */
+export function governed<Tools extends object>(gate: Gate, tools: Tools): Tools {
+  const entries = Object.entries(tools).map(
+    ([name, tool]: [string, { execute?: (input: never, context: never) => unknown }]) => {
+      const { execute } = tool
+      if (!execute)
+        throw new TypeError(`the tool ${name} runs elsewhere and cannot be governed here`)
+      const asking = (input: unknown, context: Context = {}) => {
+        const callId = context.agent?.toolCallId
+        const call = { tool: name, input, ...(callId !== undefined && { callId }) }
+        return resultOf(gate, { ...call, ...withSignal(context.abortSignal) }, () =>
+          execute.call(tool, input as never, context as never),
+        )
+      }
+      // The framework looks at the class of a tool.
+      const copy = Object.assign(
+        Object.create(Object.getPrototypeOf(tool) as object) as object,
+        tool,
+      )
+      // A denial is a text, whatever the tool's output is.
+      return [name, Object.assign(copy, { execute: asking, outputSchema: undefined })]
+    },
+  )
+  return Object.fromEntries(entries) as Tools
+}
+
+type MastraModel = Extract<AgentConfig['model'], { readonly specificationVersion: 'v2' }>
+
+/** Drives the canary through an agent with a scripted model. */
+const drive: Drive = async (gate: Gate, canary: Canary) => {
+  const { Agent } = await import('@mastra/core/agent')
+  const { createTool } = await import('@mastra/core/tools')
+  const { MastraLanguageModelV2Mock } = await import('@mastra/core/test-utils/llm-mock')
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+  const call = {
+    type: 'tool-call',
+    toolCallId: canary.callId,
+    toolName: canary.name,
+    input: '{}',
+  } as const
+  let turn = 0
+  const model = new MastraLanguageModelV2Mock({
+    doGenerate: () =>
+      Promise.resolve(
+        turn++ === 0
+          ? { content: [call], finishReason: 'tool-calls', usage, warnings: [] }
+          : {
+              content: [{ type: 'text', text: 'done' }],
+              finishReason: 'stop',
+              usage,
+              warnings: [],
+            },
+      ),
+  })
+  const tool = createTool({
+    id: canary.name,
+    description: canary.description,
+    execute: () => Promise.resolve(canary.run()),
+  })
+  const agent = new Agent({
+    id: 'selftest',
+    name: 'selftest',
+    instructions: 'Call the canary.',
+    // The framework's mock differs from its own type in an optional member only.
+    model: model as unknown as MastraModel,
+    tools: governed(gate, { [canary.name]: tool }),
+  })
+  const { toolResults } = await agent.generate('Call the canary.', { maxSteps: 2 })
+  return JSON.stringify(toolResults)
+}
+
+export const selfTest = (gate: Gate): Promise<SelfTestReport> => gate.selfTest(drive)

@@ -1,0 +1,106 @@
+"""Canonical JSON (RFC 8785), JSON Pointers (RFC 6901) and digests."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from typing import Any
+
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def utf8(text: str) -> bytes:
+    """UTF-8; a lone surrogate becomes its three bytes of WTF-8, so that different texts stay different."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def sha256_hex(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest(value: Any) -> str:
+    """base64url of the SHA-256 over the canonical JSON of a value."""
+    raw = hashlib.sha256(utf8(canonical(value))).digest()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def in_order(name: str) -> bytes:
+    """The sort key of a name: its UTF-16 code units."""
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def canonical(value: Any) -> str:
+    if isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+        return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, list):
+        return f"[{','.join(map(canonical, value))}]"
+    members = (f"{canonical(name)}:{canonical(value[name])}" for name in sorted(value, key=in_order))
+    return f"{{{','.join(members)}}}"
+
+
+def _number(value: float) -> str:
+    """A float as ECMAScript prints it (ECMA-262, Number::toString)."""
+    if value == 0:
+        return "0"
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    if fraction == "0":
+        fraction = ""
+    point = len(whole) + int(exponent or 0)
+    digits = whole + fraction
+    stripped = digits.lstrip("0")
+    point -= len(digits) - len(stripped)
+    digits = stripped.rstrip("0")
+    size = len(digits)
+    if size <= point <= 21:
+        text = digits + "0" * (point - size)
+    elif 0 < point <= 21:
+        text = f"{digits[:point]}.{digits[point:]}"
+    elif -6 < point <= 0:
+        text = f"0.{'0' * -point}{digits}"
+    else:
+        tail = f".{digits[1:]}" if size > 1 else ""
+        text = f"{digits[0]}{tail}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+    return f"-{text}" if value < 0 else text
+
+
+def _steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+MISSING = object()
+
+
+def at(value: Any, pointer: str) -> Any:
+    """The value at a pointer, `MISSING` where there is none."""
+    for step in _steps(pointer):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]*", step, re.ASCII):
+            if int(step) >= len(value):
+                return MISSING
+            value = value[int(step)]
+        else:
+            return MISSING
+    return value
+
+
+def without(value: Any, pointer: str) -> Any:
+    """The value without the member that a pointer names."""
+    return _without(value, _steps(pointer))
+
+
+def _without(value: Any, steps: list[str]) -> Any:
+    if not steps or not isinstance(value, dict) or steps[0] not in value:
+        return value
+    others = {name: member for name, member in value.items() if name != steps[0]}
+    return others if len(steps) == 1 else {**others, steps[0]: _without(value[steps[0]], steps[1:])}

@@ -1,0 +1,156 @@
+"""Inputs as plain JSON within the limits of Remit."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from ._errors import Unmappable
+from ._json import canonical, in_order, sha256_hex, utf8
+
+_MAX_SAFE = 2**53 - 1
+_MAX_DEPTH = 500
+_KEPT_BYTES = 2048
+_UNSENDABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def to_plain(value: Any, path: str = "", outer: tuple[int, ...] = ()) -> Any:
+    """A value as plain JSON. Integers beyond a double become text, bytes `{sha256, length}`, a text with
+    U+0000 or half a surrogate pair `{sha256, length, start}`. Raises `Unmappable` for cycles, functions
+    and the like."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Enum):
+        return to_plain(value.value, path, outer)
+    if isinstance(value, str):
+        return shortened(value) if _UNSENDABLE.search(value) else str(value)
+    if isinstance(value, int):
+        return value if abs(value) <= _MAX_SAFE else str(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise Unmappable(path, f"is {value}")
+        return 0 if value == 0 else value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"length": len(bytes(value)), "sha256": sha256_hex(bytes(value))}
+    if isinstance(value, (Decimal, UUID)):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if len(outer) == _MAX_DEPTH or id(value) in outer:
+        raise Unmappable(path, "is nested too deep, or in a cycle")
+    inner = (*outer, id(value))
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item, f"{path}/{index}", inner) for index, item in enumerate(value)]
+    if hasattr(value, "model_dump"):
+        return to_plain(value.model_dump(mode="json"), path, inner)
+    if is_dataclass(value) and not isinstance(value, type):
+        return to_plain(asdict(value), path, inner)
+    if not isinstance(value, Mapping):
+        raise Unmappable(path, f"is of type {type(value).__name__}")
+    if not all(isinstance(name, str) for name in value):
+        raise Unmappable(path, "has a name that is no text")
+    return {
+        _name(name): to_plain(value[name], f"{path}/{name}", inner)
+        for name in sorted(value, key=in_order)
+    }
+
+
+def shortened(text: str) -> dict[str, Any]:
+    """A text by its SHA-256, its length in bytes of UTF-8 and its first 2 KiB."""
+    content = utf8(text)
+    start = utf8(_UNSENDABLE.sub("\ufffd", text))[:_KEPT_BYTES]
+    return {
+        "length": len(content),
+        "sha256": sha256_hex(content),
+        "start": start.decode("utf-8", "ignore"),
+    }
+
+
+def _name(name: str) -> str:
+    if not _UNSENDABLE.search(name):
+        return name
+    return f"{_UNSENDABLE.sub(chr(0xFFFD), name)}~{sha256_hex(utf8(name))[:8]}"
+
+
+def fitted(context: dict[str, Any]) -> dict[str, Any]:
+    """A context within 64 KiB, 2,000 names and 32 levels: long texts are cut, else members are hashed."""
+    if _fits(context):
+        return context
+    short: dict[str, Any] = _short_texts(context)
+    if _fits(short):
+        return short
+    least = {name: _hashed(member) for name, member in context.items()}
+    if _fits(least):
+        return least
+    raise Unmappable("", "has more members than a context can hold")
+
+
+def _fits(context: dict[str, Any]) -> bool:
+    names = _count_names(context, 1)
+    return names is not None and names <= 2_000 and len(utf8(canonical(context))) <= 64 * 1024
+
+
+def _count_names(value: Any, depth: int) -> int | None:
+    """The names of a value, None where it is deeper than 32 levels."""
+    if not isinstance(value, (dict, list)):
+        return 0
+    if depth > 32:
+        return None
+    total = len(value) if isinstance(value, dict) else 0
+    for member in value.values() if isinstance(value, dict) else value:
+        names = _count_names(member, depth + 1)
+        if names is None:
+            return None
+        total += names
+    return total
+
+
+def _short_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return shortened(value) if len(utf8(value)) > _KEPT_BYTES else value
+    if isinstance(value, list):
+        return [_short_texts(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _short_texts(member) for name, member in value.items()}
+    return value
+
+
+def _hashed(member: Any) -> Any:
+    if not isinstance(member, (dict, list)):
+        return _short_texts(member)
+    text = utf8(canonical(member))
+    return {"length": len(text), "sha256": sha256_hex(text)}
+
+
+# Default_Ignorable_Code_Point (UAX #44) that is not in Cc, Cf or Cs.
+_IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
+_MAX_LENGTH = 256
+
+
+def to_name(text: str) -> str:
+    """A text as Remit takes names: at most 256 characters, NFC, nothing invisible, no outer blanks, no
+    `*`. A text that had to be changed ends in `~` and 8 hex digits of its SHA-256."""
+    clean = "".join(map(_visible, unicodedata.normalize("NFC", text))).strip(" ")
+    if clean == text and 0 < len(clean) <= _MAX_LENGTH:
+        return text
+    return f"{clean[: _MAX_LENGTH - 9]}~{sha256_hex(utf8(text))[:8]}"
+
+
+def _visible(char: str) -> str:
+    is_unusable = (
+        char == "*"
+        or (char != " " and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"))
+        or _IGNORABLE.match(char) is not None
+    )
+    return "_" if is_unusable else char

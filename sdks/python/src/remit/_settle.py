@@ -1,0 +1,87 @@
+"""Outcomes of allowed calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ._ask import can_retry, delay_after
+from ._client import Client
+from ._errors import RemitError
+from ._io import IO
+from ._json import digest
+from ._verdict import Allow
+
+Outcome = Literal["success", "failure", "unknown"]
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """Whether the outcome is in the ledger and the hold ended; `error` says why not."""
+
+    settled: bool
+    error: RemitError | None
+
+
+async def settle(
+    io: IO,
+    client: Client,
+    agent_id: str | None,
+    warn: Callable[[str], None],
+    verdict: Allow,
+    *,
+    cost_usd: float | None,
+    outcome: Outcome,
+    release: bool,
+) -> Settlement:
+    """Reports an outcome and ends the hold. Never raises `RemitError`: what was done stays done."""
+    # Self-tests hold nothing.
+    if verdict.action.startswith("remit.selftest."):
+        return Settlement(True, None)
+    entry: dict[str, Any] = {
+        "action": verdict.action,
+        "decision_id": verdict.decision_id,
+        "outcome": outcome,
+    }
+    if agent_id is not None:
+        entry["agent_id"] = agent_id
+    ending: dict[str, Any] = {}
+    if release:
+        ending = {"settle": "release"}
+    elif cost_usd is not None and 0 <= cost_usd <= 1e9:
+        ending = {"cost_usd": round(float(cost_usd), 6)}
+    elif cost_usd is not None or outcome == "success":
+        ending = {"settle": "held"}
+        if cost_usd is not None:
+            warn(f"{cost_usd} is no amount in USD; the amount held was settled")
+    try:
+        await append(io, client, {**entry, **ending})
+        return Settlement(True, None)
+    except RemitError as error:
+        if error.code == "decision_settled":
+            return Settlement(True, None)
+        if error.code == "scope_required":
+            warn("The hold stays: to settle below it, the credential needs the scope ledger:settle")
+            try:
+                await append(io, client, entry)
+            except RemitError:
+                pass
+        else:
+            warn(f"The outcome of {verdict.decision_id} could not be reported: {error}")
+        return Settlement(False, error)
+
+
+async def append(io: IO, client: Client, entry: dict[str, Any]) -> None:
+    """Appends an entry; a repeat is the same entry."""
+    headers = {"idempotency-key": digest({"settlement": entry})}
+    for attempt in range(4):
+        try:
+            await io.call(
+                client.request, "POST", "/v1/ledger", body=entry, headers=headers, timeout=5.0
+            )
+            return
+        except RemitError as error:
+            if attempt == 3 or not can_retry(error):
+                raise
+            await io.sleep(delay_after(attempt, error))
