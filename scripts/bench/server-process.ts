@@ -17,6 +17,7 @@ import {
 } from '@remit/core'
 import type { CoreTables } from '@remit/core'
 import { listen } from '../../apps/server/src/boot/listen.ts'
+import { referencePages } from '../../apps/server/src/boot/reference-pages.ts'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
 import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './messages.ts'
 
@@ -51,6 +52,7 @@ async function remit(): Promise<Started> {
     planCeiling: 'enterprise',
     evaluation: true,
     rateLimit: spec.rateLimit ?? 0,
+    pages: referencePages(),
     ...(spec.maxBatch !== undefined && { maxBatch: spec.maxBatch }),
   })
   let made = 0

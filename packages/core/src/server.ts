@@ -111,16 +111,17 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const migrated = await (options.migrate?.(migrationSets) ?? migrate(db as never, migrationSets))
 
   const authenticator = new Authenticator(db, options.planCeiling, clock)
+  const share = new Share()
   const writer = new Writer({
     db,
     clock,
     signer,
     log,
     signals,
+    share,
     recheck: authenticator.recheck.bind(authenticator),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
-  const share = new Share()
   const ledger = new Ledger(db, share)
   const decider = new Decider(writer, { db, clock, ids, log, share })
   const ports: Partial<Ports> = {}

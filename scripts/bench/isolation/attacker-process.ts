@@ -1,5 +1,4 @@
 /** The attacker of `pnpm bench isolation`, a separate process: see `messages.ts`. */
-import { setPriority } from 'node:os'
 import { ATTACKS } from './attacks/index.ts'
 import type { AttackerSpec, FromAttacker } from './messages.ts'
 
@@ -7,11 +6,7 @@ const spec = JSON.parse(process.argv[2] ?? '') as AttackerSpec
 const tell = (message: FromAttacker) => process.send?.(message)
 const attacks = spec.attacks.flatMap((name) => ATTACKS[name] ?? [])
 const statuses: Record<number, number> = {}
-const over = new AbortController()
-
-// An attacker elsewhere takes no processor from the server: without this, where there are few of them,
-// the figures show how processes share a machine.
-setPriority(10)
+let over = new AbortController()
 
 for (const attack of attacks) await attack.prepare?.(spec.target)
 tell({ kind: 'prepared' })
@@ -21,8 +16,9 @@ process.on('message', (message) => {
   if (message === 'stop') {
     over.abort()
     tell({ kind: 'stopped', statuses })
-    process.exit(0)
+    return
   }
+  over = new AbortController()
   for (const attack of attacks)
     void attack.run(spec.target, over.signal, (status) => {
       statuses[status] = (statuses[status] ?? 0) + 1

@@ -1,9 +1,6 @@
 import type { Target } from './attack.ts'
 
-/**
- * The task of the attacker's process. It prepares immediately, attacks after `start` and exits
- * after `stop`.
- */
+/** The task of the attacker's process. It prepares immediately, and attacks from `start` to `stop`. */
 export interface AttackerSpec {
   readonly target: Target
   readonly attacks: readonly string[]

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, ForkOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { Dialect } from '@remit/core'
@@ -16,6 +16,9 @@ import type { AttackerSpec, FromAttacker, FromVictim, Latencies, VictimSpec } fr
 const GOALS = { authorizeP99: 100, authorizeMost: 250, healthMost: 100 }
 /** Requests per second and key, the default of a server. */
 const RATE_LIMIT = 1_000
+/** Milliseconds of the attack before the measured one, and of the pause between them. */
+const WARM_MS = 3_000
+const CALM_MS = 1_000
 /** The name of all attacks together. */
 const ALL = 'all'
 
@@ -66,16 +69,23 @@ async function round(
   const victim = start('victim-process.ts', victimSpec)
   await said<FromVictim, 'ready'>(victim, 'ready')
   const attackerSpec: AttackerSpec = { target: await targetOf(server), attacks }
-  const attacker = start('attacker-process.ts', attackerSpec)
+  const attacker = start('attacker-process.ts', attackerSpec, IN_THE_BACKGROUND)
   await said<FromAttacker, 'prepared'>(attacker, 'prepared')
-  attacker.send('start')
+  const attack = async (during: () => Promise<unknown>) => {
+    attacker.send('start')
+    await during()
+    attacker.send('stop')
+    return said<FromAttacker, 'stopped'>(attacker, 'stopped')
+  }
+  // A server that has run for a while has compiled its code.
+  await attack(() => setTimeout(WARM_MS))
+  await setTimeout(CALM_MS)
   victim.send('start')
-  await setTimeout(seconds * 1_000)
+  const { statuses } = await attack(() => setTimeout(seconds * 1_000))
   victim.send('stop')
   const { latencies } = await said<FromVictim, 'measured'>(victim, 'measured')
-  attacker.send('stop')
-  const { statuses } = await said<FromAttacker, 'stopped'>(attacker, 'stopped')
   victim.kill()
+  attacker.kill()
   await server.stop()
   return { latencies, statuses }
 }
@@ -91,8 +101,20 @@ async function targetOf({ url, organization }: BenchServer): Promise<Target> {
   return { url, admin, read: secret }
 }
 
-const start = (file: string, spec: object): ChildProcess =>
-  fork(new URL(file, import.meta.url), [JSON.stringify(spec)], { serialization: 'advanced' })
+const start = (file: string, spec: object, options: ForkOptions = {}): ChildProcess =>
+  fork(new URL(file, import.meta.url), [JSON.stringify(spec)], {
+    serialization: 'advanced',
+    ...options,
+  })
+
+/**
+ * An attacker elsewhere takes no processor from the server. Without this, on a machine with few of them,
+ * the figures would show how processes share a machine.
+ */
+const IN_THE_BACKGROUND: ForkOptions =
+  process.platform === 'win32'
+    ? {}
+    : { execPath: 'nice', execArgv: ['-n', '10', process.execPath, ...process.execArgv] }
 
 /** Returns the next message of a kind; fails if the process exits before it. */
 async function said<M extends { readonly kind: string }, K extends M['kind']>(

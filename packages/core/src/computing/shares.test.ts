@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Share } from '../threads/share.ts'
 import { BATCH_MS } from './batch-time.ts'
 import { Shares } from './shares.ts'
 
@@ -13,48 +14,60 @@ const seen = (shares: Shares, ...ids: string[]) => {
   for (const id of ids) shares.seen(id, performance.now())
 }
 
-/** Milliseconds until the organization may go on. */
-async function waitOf(shares: Shares, orgId: string): Promise<number> {
-  const began = performance.now()
-  const ended = shares.turn(orgId).then(() => performance.now() - began)
-  await vi.advanceTimersByTimeAsync(1_000)
-  return ended
+/** A transaction that another piece of heavy work is in the way of. */
+function blocked(share: Share) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  void share.run('reader', () => promise)
+  return resolve
+}
+
+/** Tells whether the transaction began at once. */
+async function beginsAtOnce(shares: Shares, orgId: string, computedMs = 0): Promise<boolean> {
+  let began = false
+  void shares.run(orgId, () => {
+    began = true
+    return Promise.resolve(computedMs)
+  })
+  await Promise.resolve()
+  return began
 }
 
 describe('the shares of organizations', () => {
-  it('make one that computed for long wait as long, where another is active', async () => {
-    const shares = new Shares()
+  it('make one that computed for long wait for other heavy work, where another is active', async () => {
+    const share = new Share()
+    const shares = new Shares(share)
     seen(shares, 'heavy', 'other')
-    shares.charge('heavy', 40)
+    await shares.run('heavy', () => Promise.resolve(BATCH_MS))
+    const end = blocked(share)
 
-    expect(await waitOf(shares, 'heavy')).toBe(40)
-    expect(await waitOf(shares, 'heavy')).toBe(0)
+    expect(await beginsAtOnce(shares, 'heavy')).toBe(false)
+    expect(await beginsAtOnce(shares, 'other')).toBe(true)
+    end()
+  })
+
+  it('make it wait no longer after a transaction within the time', async () => {
+    const share = new Share()
+    const shares = new Shares(share)
+    seen(shares, 'heavy', 'other')
+    await shares.run('heavy', () => Promise.resolve(BATCH_MS))
+    expect(await beginsAtOnce(shares, 'heavy', BATCH_MS - 0.1)).toBe(true)
+    await vi.advanceTimersByTimeAsync(1)
+    const end = blocked(share)
+
+    expect(await beginsAtOnce(shares, 'heavy')).toBe(true)
+    end()
   })
 
   it('make nobody wait where no other is active', async () => {
-    const shares = new Shares()
+    const share = new Share()
+    const shares = new Shares(share)
     seen(shares, 'other')
     await vi.advanceTimersByTimeAsync(1_001)
     seen(shares, 'heavy')
-    shares.charge('heavy', 40)
+    await shares.run('heavy', () => Promise.resolve(40))
+    const end = blocked(share)
 
-    expect(await waitOf(shares, 'heavy')).toBe(0)
-  })
-
-  it('make nobody wait who stayed within the time of a transaction', async () => {
-    const shares = new Shares()
-    seen(shares, 'light', 'other')
-    shares.charge('light', BATCH_MS - 0.1)
-
-    expect(await waitOf(shares, 'light')).toBe(0)
-  })
-
-  it('leave half of the time to the others, however many compute for long', async () => {
-    const shares = new Shares()
-    seen(shares, 'a', 'b', 'other')
-    shares.charge('a', 40)
-    shares.charge('b', 40)
-
-    expect(await waitOf(shares, 'b')).toBe(120)
+    expect(await beginsAtOnce(shares, 'heavy')).toBe(true)
+    end()
   })
 })

@@ -1,3 +1,4 @@
+import type { Share } from '../threads/share.ts'
 import { BATCH_MS } from './batch-time.ts'
 
 /** Milliseconds for which an organization counts as active after its last request. */
@@ -5,51 +6,54 @@ const ACTIVE_MS = 1_000
 
 /**
  * Shares the event loop among organizations. After a transaction that used up its computing time,
- * the organization waits as long as it computed, so that at least half of the time is left for
- * others. Several such organizations take turns. An organization that is alone does not wait.
+ * the next transactions of that organization are heavy work: they queue with all other heavy work,
+ * which leaves half of the time for others. An organization that is alone does not wait.
  */
 export class Shares {
-  /** Time at which each organization may continue, `performance.now()`. */
-  readonly #resumes = new Map<string, number>()
+  readonly #heavyWork: Share
+  /** End of the last transaction that used up its time, by organization, `performance.now()`. */
+  readonly #heavy = new Map<string, number>()
   readonly #active = new Map<string, number>()
-  #freeFrom = 0
+
+  constructor(heavyWork: Share) {
+    this.#heavyWork = heavyWork
+  }
 
   /** Records a request of an organization. */
   seen(orgId: string, now: number): void {
-    // The oldest entries come first, so expired ones are removed and the map stays small.
-    this.#active.delete(orgId)
-    this.#active.set(orgId, now)
-    for (const [id, at] of this.#active) {
-      if (now - at <= ACTIVE_MS) break
-      this.#active.delete(id)
-    }
+    note(this.#active, orgId, now)
   }
 
-  /** Records the computing time of a transaction; only one that used up its time causes a wait. */
-  charge(orgId: string, computedMs: number): void {
-    if (computedMs < BATCH_MS) return
-    const from = Math.max(performance.now(), this.#freeFrom) + computedMs
-    this.#resumes.set(orgId, from)
-    this.#freeFrom = from + computedMs
+  /** Returns whether another organization is active. */
+  hasOthers(orgId: string): boolean {
+    forget(this.#active, performance.now())
+    return this.#active.size > (this.#active.has(orgId) ? 1 : 0)
   }
 
-  /** Waits until the organization may compute again. */
-  async turn(orgId: string): Promise<void> {
-    const resumes = this.#resumes.get(orgId)
-    if (resumes === undefined) return
-    this.#resumes.delete(orgId)
-    const now = performance.now()
-    if (resumes > now && this.#hasOthers(orgId, now)) await pause(resumes - now)
-    else this.#freeFrom = now
+  /** Runs a transaction when it is the organization's turn; it resolves to its computing time in ms. */
+  async run(orgId: string, transaction: () => Promise<number>): Promise<void> {
+    const isHeavy = this.#isHeavy(orgId) && this.hasOthers(orgId)
+    const computedMs = await (isHeavy ? this.#heavyWork.run(orgId, transaction) : transaction())
+    if (computedMs >= BATCH_MS) note(this.#heavy, orgId, performance.now())
+    else this.#heavy.delete(orgId)
   }
 
-  #hasOthers(orgId: string, now: number): boolean {
-    for (const [id, at] of this.#active) {
-      if (now - at > ACTIVE_MS) this.#active.delete(id)
-      else if (id !== orgId) return true
-    }
-    return false
+  #isHeavy(orgId: string): boolean {
+    forget(this.#heavy, performance.now())
+    return this.#heavy.has(orgId)
   }
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** The oldest entries come first, so expired ones are removed and the map stays small. */
+function note(times: Map<string, number>, orgId: string, now: number): void {
+  times.delete(orgId)
+  times.set(orgId, now)
+  forget(times, now)
+}
+
+function forget(times: Map<string, number>, now: number): void {
+  for (const [id, at] of times) {
+    if (now - at <= ACTIVE_MS) break
+    times.delete(id)
+  }
+}

@@ -42,6 +42,20 @@ describe('turns', () => {
     expect(work.running).toEqual(['a2', 'b2', 'a3'])
   })
 
+  it('go to another organization first, where one waits', async () => {
+    const work = workIn(new Turns({ size: 1 }))
+    const names = ['a1', 'a2', 'a3', 'b1', 'b2']
+    const all = Object.fromEntries(names.map((name) => [name, work.start(name.slice(0, 1), name)]))
+    const order: string[] = []
+    for (let name = work.running[0]; name !== undefined; name = work.running[0]) {
+      order.push(name)
+      work.end(name)
+      await all[name]
+    }
+
+    expect(order).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
+  })
+
   it('go on after work that failed', async () => {
     const turns = new Turns({ size: 1 })
     const failing = turns.run('a', () => Promise.reject(new Error('broken')))

@@ -22,13 +22,16 @@ const RETRY_AFTER_SECONDS = '5'
 
 /**
  * Queues heavy work: a limited number runs concurrently, and no organization can occupy all places.
- * Work starts in order of arrival, except that an organization at its limit waits for itself.
+ * Work starts in order of arrival, except that an organization at its limit waits for itself, and
+ * that no organization starts twice in a row while another one waits.
  */
 export class Turns {
   readonly #limits: TurnLimits
   readonly #running = new Map<string, number>()
   readonly #waiting: Waiting[] = []
   #total = 0
+  /** Owner of the work that started last. */
+  #latest: string | null = null
 
   constructor(limits: TurnLimits) {
     this.#limits = limits
@@ -85,9 +88,10 @@ export class Turns {
   }
 
   #next(): void {
-    const at = this.#waiting.findIndex(({ owner }) => this.#hasPlace(owner))
-    const [next] = at < 0 ? [] : this.#waiting.splice(at, 1)
+    const ready = this.#waiting.filter(({ owner }) => this.#hasPlace(owner))
+    const next = ready.find(({ owner }) => owner !== this.#latest) ?? ready[0]
     if (!next) return
+    this.#waiting.splice(this.#waiting.indexOf(next), 1)
     clearTimeout(next.timer)
     next.start()
   }
@@ -105,6 +109,7 @@ export class Turns {
   }
 
   #count(owner: string, step: 1 | -1): void {
+    if (step > 0) this.#latest = owner
     this.#total += step
     const now = (this.#running.get(owner) ?? 0) + step
     if (now > 0) this.#running.set(owner, now)

@@ -1,7 +1,7 @@
 import { keepSending, send } from '../attack.ts'
 import type { Attack } from '../attack.ts'
 
-const PATHS = ['/metrics', '/openapi.json', '/docs']
+const PATHS = ['/metrics', '/openapi.json', '/docs', '/docs/openapi-explorer.js']
 
 /** The pages that need no key. */
 export const publicPages: Attack = {

@@ -18,14 +18,11 @@ import type { SeqRange } from '../store/pieces.ts'
 import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
 import { findCheckpoint, findHead, findLastEntry, readEntries, tilesOf } from '../store/store.ts'
 import { formatTlogProof } from '../format/tlog-proof.ts'
+import { LARGE_READS, LINKS, PLANS } from './turn-limits.ts'
 import { wireEntry } from './wire.ts'
 import { Share } from '../../threads/share.ts'
 import { Turns } from '../../threads/turns.ts'
 
-/** Concurrent pages that are larger than one slice. */
-const LARGE_READS = { size: 4, each: 2, waiting: { each: 32, total: 256 } }
-/** Concurrent searches for decisions: most take a millisecond, some much longer. */
-const LINKS = { size: 4, each: 2, waiting: { each: 64, total: 512 } }
 const NO_ENTRIES: PagePlan = { pieces: [], rest: null, isSmall: true }
 
 /** Maximum milliseconds between the creation of an id and its entry. */
@@ -41,6 +38,7 @@ export interface FoundDecision {
 export class Ledger {
   readonly #db: Database<CoreTables>
   readonly #reads = new Turns(LARGE_READS)
+  readonly #plans = new Turns(PLANS)
   readonly #links = new Turns(LINKS)
   readonly #share: Share
 
@@ -77,14 +75,10 @@ export class Ledger {
    */
   async list(orgId: string, filters: LedgerFilters) {
     this.#reads.admit(orgId)
-    const head = await this.#end(orgId)
-    const range = await this.#range(orgId, head.size, filters)
     // One more than requested, to detect further entries.
     const query = { ...filters, limit: filters.limit + 1 }
-    // Payloads are long, so searching them in one window is slow too.
-    const small = looksIntoPayloads(query)
-      ? null
-      : await planPage(this.#db, orgId, range, query, { once: true })
+    // SQLite has one queue for all queries, so few of one organization may be in it.
+    const { head, range, small } = await this.#plans.run(orgId, () => this.#plan(orgId, query))
     const { entries, rest } = small?.isSmall
       ? await this.#page(orgId, query, small)
       : await this.#reads.run(orgId, () => this.#largePage(orgId, range, query))
@@ -95,6 +89,17 @@ export class Ledger {
       next_cursor: next === null ? null : String(next),
       head: { seq: head.size - 1, hash: head.hash },
     }
+  }
+
+  async #plan(orgId: string, query: LedgerFilters) {
+    this.#reads.admit(orgId)
+    const head = await this.#end(orgId)
+    const range = await this.#range(orgId, head.size, query)
+    // Payloads are long, so searching them in one window is slow too.
+    const small = looksIntoPayloads(query)
+      ? null
+      : await planPage(this.#db, orgId, range, query, { once: true })
+    return { head, range, small }
   }
 
   async entry(orgId: string, seq: number): Promise<Entry> {

@@ -30,6 +30,15 @@ describe('a queue', () => {
     expect(taken.flat()).toEqual(pieces)
   })
 
+  it('gives fewer where fewer are asked for, and the others later', () => {
+    const queue = new Queue(8)
+    for (let i = 0; i < 7; i++) queue.push(piece())
+
+    expect([queue.take(3), queue.take(), queue.take()].map((batch) => batch.length)).toEqual([
+      3, 4, 0,
+    ])
+  })
+
   it('gives what was put back first, in the order of arrival, and fewer at a time for a while', () => {
     const queue = new Queue(8)
     const pieces = Array.from({ length: 16 }, (_, since) => ({ ...piece(), since }))
@@ -77,6 +86,24 @@ describe('a queue that gathers', () => {
     await gathered
 
     expect(queue.take()).toHaveLength(4)
+  })
+
+  it.each([
+    ['eight turns at most', 0, 8],
+    ['one turn, where turns are long', 6, 1],
+  ])('takes what arrives in %s', async (_, turnMs, most) => {
+    const queue = queueOf(1)
+    let turns = 0
+    const gathered = { isOver: false }
+    void queue.gather(0, 0).then(() => (gathered.isOver = true))
+    while (!gathered.isOver) {
+      turns++
+      queue.push(piece())
+      vi.advanceTimersByTime(turnMs)
+      await setImmediate()
+    }
+
+    expect(turns).toBe(most)
   })
 
   it('waits until those are back who have been answered, and no longer', async () => {

@@ -10,6 +10,8 @@ export interface Waiting extends Pending {
 
 /** Maximum number of event loop turns in which arrived requests may join. */
 const MAX_TURNS = 8
+/** Milliseconds after which no further turn is awaited: turns of a busy event loop are long. */
+const MAX_TURNS_MS = 5
 /** Milliseconds in which at least one request must arrive for the wait to continue. */
 const STEP_MS = 1
 /**
@@ -43,12 +45,13 @@ export class Queue {
   }
 
   /**
-   * Returns the next requests that share a transaction: all up to an exclusive one, or that one.
+   * Returns the next requests that share a transaction, at most `most`: all up to an exclusive one,
+   * or that one.
    */
-  take(): Waiting[] {
+  take(most = this.#maxBatch): Waiting[] {
     const firstAlone = this.#pieces.findIndex((pending) => pending.alone)
     const size = firstAlone === 0 ? 1 : firstAlone > 0 ? firstAlone : this.length
-    const taken = this.#pieces.splice(0, Math.min(size, this.#size))
+    const taken = this.#pieces.splice(0, Math.min(size, this.#size, most))
     this.#size = Math.min(this.#size * 2, this.#maxBatch)
     // Lanes run one after the other; the ledger keeps the order of the decisions.
     return [...Map.groupBy(taken, ({ lane }) => lane).values()].flat()
@@ -68,11 +71,13 @@ export class Queue {
    * in it. `answered` requests got their response just now, `tookMs` after the start of their
    * commit; their clients often send the next ones soon.
    */
-  async gather(answered: number, tookMs: number): Promise<void> {
-    const all = Math.min(this.length + answered, this.#size)
+  async gather(answered: number, tookMs: number, most = this.#maxBatch): Promise<void> {
+    const all = Math.min(this.length + answered, this.#size, most)
     const end = performance.now() + Math.min(tookMs * PATIENCE, MAX_PATIENCE_MS)
     // SQLite returns without yielding to the event loop, so arrived requests have not been read.
-    await this.#asLongAs((turn) => turn < MAX_TURNS, setImmediate)
+    const began = performance.now()
+    const isShort = (turn: number) => turn < MAX_TURNS && performance.now() - began <= MAX_TURNS_MS
+    await this.#asLongAs(isShort, setImmediate)
     // Requests cannot overtake a change, so later ones cannot join.
     const isOpen = () => this.length < all && !this.#pieces.some(({ alone }) => alone)
     await this.#asLongAs(

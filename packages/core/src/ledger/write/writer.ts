@@ -7,6 +7,7 @@ import { Failure, fail } from '../../base/errors.ts'
 import { HeadGuard } from './head-guard.ts'
 import { Queue } from './queue.ts'
 import type { Waiting } from './queue.ts'
+import { Share } from '../../threads/share.ts'
 import type { LedgerSigner } from '../format/signing-key.ts'
 import { lockHead } from '../store/store.ts'
 import { Fault, runTransaction } from './transaction.ts'
@@ -18,6 +19,8 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'head
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
+  /** Queue of heavy work; a separate one by default. */
+  readonly share?: Share
   /** Maximum requests per transaction; 1 commits every request alone. */
   readonly maxBatch?: number
   /** Maximum waiting requests per organization; more are rejected. */
@@ -27,6 +30,14 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'head
 }
 
 const MAX_ATTEMPTS = 6
+/** Maximum requests per transaction while other organizations are active: about 10 ms. */
+const SHARED_BATCH = 128
+
+interface Done {
+  /** Requests that there was no time for. */
+  readonly later: Waiting[]
+  readonly computedMs: number
+}
 
 /**
  * The only writer of ledger entries. Requests of an organization wait in its queue; while one
@@ -35,7 +46,7 @@ const MAX_ATTEMPTS = 6
 export class Writer {
   readonly #options: WriterOptions
   readonly #heads: HeadGuard
-  readonly #shares = new Shares()
+  readonly #shares: Shares
   readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
   #observers: readonly EntryObserver[] = []
@@ -44,6 +55,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options
     this.#heads = new HeadGuard(options.signer)
+    this.#shares = new Shares(options.share ?? new Share())
   }
 
   /** Submits a request to its lane; many share a transaction. */
@@ -108,15 +120,20 @@ export class Writer {
   async #work(orgId: string, queue: Queue): Promise<void> {
     let answered = 0
     let tookMs = 0
-    while (queue.length > 0) {
-      await this.#shares.turn(orgId)
-      await queue.gather(answered, tookMs)
-      const batch = this.#withoutLate(queue.take())
+    const next = async (most?: number) => {
+      const batch = this.#withoutLate(queue.take(most))
       const began = performance.now()
-      const later = batch.length > 0 ? await this.#commit(orgId, batch) : []
+      const { later, computedMs } =
+        batch.length > 0 ? await this.#commit(orgId, batch) : { later: [], computedMs: 0 }
       answered = batch.length - later.length
       if (later.length > 0) queue.putBack(later, answered)
       tookMs = performance.now() - began
+      return computedMs
+    }
+    while (queue.length > 0) {
+      const most = this.#shares.hasOthers(orgId) ? SHARED_BATCH : undefined
+      await queue.gather(answered, tookMs, most)
+      await this.#shares.run(orgId, () => next(most))
     }
     this.#queues.delete(orgId)
     this.#running.delete(orgId)
@@ -134,10 +151,9 @@ export class Writer {
   }
 
   /** Resolves the handled requests, and returns those that there was no time for. */
-  async #commit(orgId: string, batch: Waiting[]): Promise<Waiting[]> {
+  async #commit(orgId: string, batch: Waiting[]): Promise<Done> {
     try {
       const { results, topics, computedMs } = await this.#attempt(orgId, batch)
-      this.#shares.charge(orgId, computedMs)
       for (const topic of topics) this.#options.signals.emit({ topic, orgId })
       for (const [i, pending] of batch.entries()) {
         const result = results[i]
@@ -145,7 +161,7 @@ export class Writer {
         if (result instanceof Error) pending.reject(result)
         else pending.resolve(result)
       }
-      return batch.filter((_, i) => results[i] === LATER)
+      return { later: batch.filter((_, i) => results[i] === LATER), computedMs }
     } catch (error) {
       // A request that fails must not fail the others.
       if (batch.length > 1 && !(error instanceof Failure)) {
@@ -155,7 +171,7 @@ export class Writer {
         )
         for (const pending of batch) await this.#commit(orgId, [pending])
       } else for (const pending of batch) pending.reject(refusalOf(error))
-      return []
+      return { later: [], computedMs: 0 }
     }
   }
 
