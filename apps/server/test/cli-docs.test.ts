@@ -6,7 +6,7 @@ import { EXIT } from '../src/cli/errors.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { Session } from '../src/cli/session.ts'
 import { commandsOf } from './support/commands.ts'
-import { firstCells } from './support/markdown.ts'
+import { termsOf } from './support/markdown.ts'
 
 const text = readFileSync(resolve(import.meta.dirname, '../../../docs/cli.md'), 'utf8')
 
@@ -33,7 +33,7 @@ describe('docs/cli.md', () => {
   })
 
   test.each(commands)('lists the options of $usage, and no others', ({ usage, options }) => {
-    const listed = firstCells(documented.get(usage) ?? '').filter((cell) => cell.startsWith('--'))
+    const listed = termsOf(documented.get(usage) ?? '').filter((cell) => cell.startsWith('--'))
 
     expect([...listed, '--json'].toSorted()).toEqual([...options].toSorted())
   })
@@ -41,13 +41,13 @@ describe('docs/cli.md', () => {
   test('lists every setting of organizations, and no others', () => {
     const section = documented.get('remit org set <org> <setting=value...>') ?? ''
 
-    const named = firstCells(section).filter((cell) => !/^(?:setting|option|--.*)$/.test(cell))
+    const named = termsOf(section).filter((cell) => !/^(?:setting|option|--.*)$/.test(cell))
     expect(named).toEqual(SETTING_NAMES)
   })
 
   test('explains every exit code, and no others', () => {
     const [, section = ''] = text.split('## Output and exit codes')
-    const codes = firstCells(section.split('\n## ')[0] ?? '').filter((cell) => /^\d+$/.test(cell))
+    const codes = termsOf(section.split('\n## ')[0] ?? '').filter((cell) => /^\d+$/.test(cell))
 
     expect(codes.map(Number)).toEqual(Object.values(EXIT))
   })

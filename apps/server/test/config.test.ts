@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { generateKey } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, ENVIRONMENT, ignoredNames, readConfig } from '../src/settings/config.ts'
-import { rowsOf } from './support/markdown.ts'
+import { itemsOf } from './support/markdown.ts'
 
 const messageOf = (env: Record<string, string>): string => {
   try {
@@ -22,16 +22,16 @@ describe('docs/configuration.md', () => {
     const defaults = ENVIRONMENT.parse({}) as Readonly<
       Record<string, string | number | boolean | undefined>
     >
-    const rows = rowsOf(text).filter(([name]) => name?.startsWith('`REMIT_'))
+    const rows = itemsOf(text).filter(({ term }) => term.startsWith('`REMIT_'))
     const shown = (value: string | number | boolean | undefined) =>
       value === undefined ? 'none' : `\`${value === false ? 0 : String(value)}\``
 
     expect(rows).toEqual(
-      Object.entries(ENVIRONMENT.shape).map(([name, { description }]) => [
-        `\`${name}\``,
-        shown(defaults[name]),
-        description,
-      ]),
+      Object.entries(ENVIRONMENT.shape).map(([name, { description }]) => ({
+        term: `\`${name}\``,
+        detail: `default ${shown(defaults[name])}`,
+        text: description,
+      })),
     )
   })
 

@@ -8,7 +8,7 @@ import { hasModules } from '../src/boot/modules.ts'
 import { createOrg } from './support/cli.ts'
 import { createInstallation, withoutGuards } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
-import { firstCells } from './support/markdown.ts'
+import { termsOf } from './support/markdown.ts'
 import { request, startServer } from './support/process.ts'
 import type { RunningProcess } from './support/process.ts'
 import { sql } from 'kysely'
@@ -131,7 +131,7 @@ describe('docs/verify-offline.md', () => {
       ([, option]) => option,
     )
 
-    expect(firstCells(page).filter((cell) => cell.startsWith('--'))).toEqual(options)
+    expect(termsOf(page).filter((cell) => cell.startsWith('--'))).toEqual(options)
     expect(options.length).toBeGreaterThan(5)
   })
 
@@ -141,7 +141,7 @@ describe('docs/verify-offline.md', () => {
     const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code)
 
     expect(
-      firstCells(page)
+      termsOf(page)
         .filter((cell) => /^[a-z]+_[a-z]+$/.test(cell))
         .toSorted(),
     ).toEqual(codes.map(String).toSorted())
@@ -151,6 +151,6 @@ describe('docs/verify-offline.md', () => {
     const [, table = ''] = /const EXIT = \{([^}]*)\}/.exec(program('run.ts')) ?? []
     const codes = [...table.matchAll(/\d+/g)].map(([code]) => code)
 
-    expect(firstCells(page).filter((cell) => /^\d$/.test(cell))).toEqual(codes)
+    expect(termsOf(page).filter((cell) => /^\d$/.test(cell))).toEqual(codes)
   })
 })

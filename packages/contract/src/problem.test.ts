@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PROBLEMS } from './problem.ts'
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
-const documented = [...page.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (.+?) +\|/gm)].map(
+const documented = [...page.matchAll(/^- `(\w+)` \((\d{3})\): (.+)/gm)].map(
   ([, code, status, when]) => ({
     code,
     status: Number(status),

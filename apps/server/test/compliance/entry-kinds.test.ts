@@ -15,10 +15,10 @@ interface Documented {
   readonly sometimes: readonly string[]
 }
 
-/** Rows of the page's tables: kind, when, members of `data`. What is in parentheses is about a member. */
+/** Items of the page's lists: kind, when, members of `data`. What is in parentheses is about a member. */
 const DOCUMENTED: ReadonlyMap<string, Documented> = new Map(
-  PAGE.split('\n').flatMap((line) => {
-    const [, kind, , data = ''] = /^\| `([a-z_]+\.[a-z_]+)` *\|(.*?)\|(.*)\|$/.exec(line) ?? []
+  PAGE.replaceAll(/\n {2,4}(?=\S)/g, ' ').split('\n').flatMap((line) => {
+    const [, kind, , data = ''] = /^- `([a-z_]+\.[a-z_]+)`(: .*?)?(?: - `data`: (.*))?$/.exec(line) ?? []
     if (kind === undefined) return []
     const [members = ''] = data.replaceAll(/\([^)]*\)/g, '').split(': `')
     const names = [...members.matchAll(/`([a-z_0-9]+)(\??)`/g)]

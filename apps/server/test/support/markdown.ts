@@ -1,15 +1,25 @@
-/** The cells of a table's rows, header and rule left out where they are asked for by position. */
-export const rowsOf = (markdown: string): string[][] =>
-  markdown
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !/^\|[\s:|-]+\|$/.test(line))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim()),
-    )
+/** One row of a table, or one item of a list as `term (detail): text`. */
+export interface Item {
+  readonly term: string
+  readonly detail: string
+  readonly text: string
+}
 
-/** The first cells of all rows, without the marks of code. */
-export const firstCells = (markdown: string): string[] =>
-  rowsOf(markdown).map(([cell = '']) => cell.replaceAll('`', ''))
+const ITEM = /^- ((?:`[^`]*`|[^`(:])+?)(?: \((.*?)\))?(?:: (.*))?$/
+
+/** The items of a page's lists, each on one line, and the rows of its tables. */
+export function itemsOf(markdown: string): Item[] {
+  const lines = markdown.replaceAll(/\n {2}(?! *- )(?=\S)/g, ' ').split('\n')
+  return lines.flatMap((line) => {
+    if (line.startsWith('|')) {
+      const [term = '', ...cells] = line.slice(1, -1).split('|').map((cell) => cell.trim())
+      return [{ term, detail: cells.slice(0, -1).join(', '), text: cells.at(-1) ?? '' }]
+    }
+    const [, term, detail = '', text = ''] = ITEM.exec(line) ?? []
+    return term === undefined ? [] : [{ term, detail, text }]
+  })
+}
+
+/** The terms of all items, without the marks of code. */
+export const termsOf = (markdown: string): string[] =>
+  itemsOf(markdown).map(({ term }) => term.replaceAll('`', ''))

@@ -8,11 +8,11 @@ import { judgeParams } from '../../src/scorers/judge/params.ts'
 
 const text = readFileSync(resolve(import.meta.dirname, '../../../../docs/judge.md'), 'utf8')
 
-/** Names in the first cells of a section's table. */
+/** Names that begin the items of a section's list. */
 function names(heading: string): string[] {
   const [, rest = ''] = text.split(`\n${heading}\n`)
   const [section = ''] = rest.split('\n## ')
-  return [...section.matchAll(/^\| (`.*?`) +\|/gm)].flatMap(([, cell = '']) =>
+  return [...section.matchAll(/^- ((?:`[^`]*`(?:, )?)+)/gm)].flatMap(([, cell = '']) =>
     cell.split(', ').map((name) => name.replaceAll('`', '')),
   )
 }
