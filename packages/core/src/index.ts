@@ -94,7 +94,7 @@ export type {
   Outcome,
   Recorded,
   Requester,
-  Scope,
+  WriteContext,
 } from './ledger/write/work.ts'
 export * from './ledger/write/writer.ts'
 export * from './http/implement.ts'

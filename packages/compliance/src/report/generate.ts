@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Framework, ReportPeriod } from '@remit/contract'
 import { invalid, on, OPERATOR } from '@remit/core'
-import type { Change, Deps, Scope as WorkScope } from '@remit/core'
+import type { Change, Deps, WriteContext } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
 import { reportQueryOf } from '../facts/index.ts'
@@ -72,7 +72,7 @@ function documentsOf(row: ReportHead, { facts, head }: ReportFacts): Documents {
 }
 
 /** Returns whether the period is over and has no entry after those that were read. */
-async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Promise<boolean> {
+async function isStillWhole(scope: WriteContext, row: ReportHead, size: number): Promise<boolean> {
   if (scope.recordedAt < row.period_to)
     throw invalid('to', 'is in the future by the clock of the ledger')
   const next = await on<Tables>(scope.tx)
@@ -85,7 +85,7 @@ async function isStillWhole(scope: WorkScope, row: ReportHead, size: number): Pr
 }
 
 /** Returns false if the report is no longer being generated. */
-async function record(scope: WorkScope, row: ReportHead, documents: Documents): Promise<boolean> {
+async function record(scope: WriteContext, row: ReportHead, documents: Documents): Promise<boolean> {
   const db = on<Tables>(scope.tx)
   // The entry is the only one of its transaction, so it comes next.
   const { size } = await db

@@ -10,7 +10,7 @@ import { actorOf } from '../caller/actor.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
 import { firstOf, LATER, unrecorded } from '../ledger/write/work.ts'
-import type { Item, Lane, LaneResult, Outcome, Requester, Scope } from '../ledger/write/work.ts'
+import type { Item, Lane, LaneResult, Outcome, Requester, WriteContext } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './batch.ts'
@@ -108,7 +108,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
 
   async run(
     items: readonly Item<Job>[],
-    scope: Scope,
+    scope: WriteContext,
     memo: Map<string, unknown>,
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const asks = items.map((item) => askOf(scope.orgId, item, scope.now))
@@ -163,7 +163,7 @@ function askOf(orgId: string, { job, caller }: Item<Job>, now: number): Ask {
 function outcomeOf(
   decided: Decided,
   caller: Caller | null,
-  scope: Scope,
+  scope: WriteContext,
 ): Outcome<AuthorizeAnswer> {
   const { ask, decision, reason, message, matched, warnings } = decided
   const { request, resource, decisionId, claims } = ask

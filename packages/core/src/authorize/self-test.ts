@@ -1,7 +1,7 @@
 import type { AuthorizeAnswer, AuthorizeRequest, Decision } from '@remit/contract'
 import { actorOf } from '../caller/actor.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Item, Lane, Outcome, Scope } from '../ledger/write/work.ts'
+import type { Item, Lane, Outcome, WriteContext } from '../ledger/write/work.ts'
 import { resourceText } from './resource.ts'
 
 /** The request for approval that a self-test is held by; nobody can vote on it. */
@@ -34,7 +34,7 @@ export const selfTestLane: Lane<SelfTestJob, AuthorizeAnswer> = {
 
 function outcomeOf(
   { job, caller }: Item<SelfTestJob>,
-  { recordedAt }: Scope,
+  { recordedAt }: WriteContext,
 ): Outcome<AuthorizeAnswer> {
   const { decisionId, request, decision } = job
   const { agent_id, action, context = {} } = request

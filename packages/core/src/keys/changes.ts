@@ -5,7 +5,7 @@ import { refuseAgents } from '../caller/own-agent.ts'
 import { actorOf, personOf } from '../caller/actor.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Change, Scope } from '../ledger/write/work.ts'
+import type { Change, WriteContext } from '../ledger/write/work.ts'
 import { generateKey } from './key-text.ts'
 import { findKey, hasOtherAdmin, insertKey, revokeKey } from './store.ts'
 import type { KeyRecord } from './store.ts'
@@ -74,7 +74,7 @@ export const keyRotation =
 type Described = Pick<KeyRecord, 'role' | 'person' | 'name'>
 
 async function addKey(
-  { tx, orgId, recordedAt }: Scope,
+  { tx, orgId, recordedAt }: WriteContext,
   described: Described,
 ): Promise<Pick<IssuedKey, 'key' | 'secret'>> {
   const { id, hash, secret } = generateKey()
@@ -83,7 +83,7 @@ async function addKey(
   return { key, secret }
 }
 
-async function endLive({ tx, orgId, recordedAt }: Scope, id: string): Promise<KeyRecord> {
+async function endLive({ tx, orgId, recordedAt }: WriteContext, id: string): Promise<KeyRecord> {
   const key = await findKey(tx, orgId, id)
   if (!key || !(await revokeKey(tx, orgId, id, recordedAt)))
     throw fail('key_not_found', `The key ${id} does not exist or is revoked`)

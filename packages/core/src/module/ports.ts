@@ -13,7 +13,7 @@ import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/impersonations.ts'
 import type { Credentials } from '../keys/credentials.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
-import type { Scope as WorkScope } from '../ledger/write/work.ts'
+import type { WriteContext } from '../ledger/write/work.ts'
 
 /**
  * Interfaces between modules. A module provides a port in its contribution and others request it by
@@ -62,7 +62,7 @@ export interface AgentSwitch {
    * Moves the suspension of an agent to the registry, within a change. Returns its reason, `''`
    * without one; null for no suspension.
    */
-  release(scope: WorkScope, agentId: string): Promise<string | null>
+  release(scope: WriteContext, agentId: string): Promise<string | null>
 }
 
 /** The registry of agents, the single source of truth about them. */
@@ -70,9 +70,9 @@ export interface AgentRegistry {
   /** Returns every agent that is or was registered, in the transaction; immutable. */
   load(orgId: string, tx: AnyDatabase): Promise<ReadonlyMap<string, RegisteredAgent>>
   /** Suspends an agent within a change; returns its entry, or null if it is not registered. */
-  suspend(scope: WorkScope, agentId: string, reason: string | null): Promise<EntryDraft | null>
+  suspend(scope: WriteContext, agentId: string, reason: string | null): Promise<EntryDraft | null>
   /** Resumes an agent within a change; returns its entry, or null if it is not registered. */
-  resume(scope: WorkScope, agentId: string): Promise<EntryDraft | null>
+  resume(scope: WriteContext, agentId: string): Promise<EntryDraft | null>
 }
 
 export interface RegisteredAgent {

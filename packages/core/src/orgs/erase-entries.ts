@@ -13,7 +13,7 @@ import type { StoredEntry } from '../ledger/format/entry.ts'
 import type { Eraser } from '../ledger/write/eraser.ts'
 import { clearPayloads, readSome, sameContent } from '../ledger/store/erasure-store.ts'
 import { firstOf } from '../ledger/write/work.ts'
-import type { Scope } from '../ledger/write/work.ts'
+import type { WriteContext } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { OPERATOR } from './administration.ts'
 
@@ -92,7 +92,7 @@ function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[]
  * pruned.
  */
 async function erasable(
-  scope: Scope,
+  scope: WriteContext,
   seqs: readonly number[],
   begin: number,
 ): Promise<StoredEntry[]> {
@@ -106,7 +106,7 @@ async function erasable(
 }
 
 async function namedEntries(
-  { tx, orgId }: Scope,
+  { tx, orgId }: WriteContext,
   seqs: readonly number[],
   begin: number,
 ): Promise<StoredEntry[]> {

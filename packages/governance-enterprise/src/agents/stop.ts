@@ -1,5 +1,5 @@
 import { actorOf, fail, on, OPERATOR } from '@remit/core'
-import type { AgentSwitch, Deps, EntryDraft, Scope } from '@remit/core'
+import type { AgentSwitch, Deps, EntryDraft, WriteContext } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
 /**
@@ -38,7 +38,7 @@ const entryOf = (kind: string, agentId: string, more: EntryDraft['data']): Entry
 })
 
 async function stop(
-  { tx, orgId, recordedAt }: Scope,
+  { tx, orgId, recordedAt }: WriteContext,
   agentId: string,
   reason: string | null,
 ): Promise<EntryDraft> {
@@ -52,7 +52,7 @@ async function stop(
   return entryOf('agent.suspended', agentId, { reason })
 }
 
-async function release({ tx, orgId }: Scope, agentId: string): Promise<string | null> {
+async function release({ tx, orgId }: WriteContext, agentId: string): Promise<string | null> {
   const stopped = await on<Tables>(tx)
     .deleteFrom('agent_stop')
     .where('org_id', '=', orgId)

@@ -1,6 +1,6 @@
 import type { Approval, ApprovalDecision } from '@remit/contract'
 import { actorOf, fail, isOwn, personOf, settingsOf } from '@remit/core'
-import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
+import type { Caller, Change, EntryDraft, Outcome, WriteContext } from '@remit/core'
 import type { ReadOwners } from '../agents/owners.ts'
 import { endOf, statusAt } from './lifecycle.ts'
 import { approvalEntry, partiesOf, wireApproval } from './request.ts'
@@ -64,14 +64,14 @@ export const revokeApproval =
 
 const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: end })
 
-const closedAt = ({ recordedAt }: Scope) => ({ closed_at: recordedAt, counts_until: null })
+const closedAt = ({ recordedAt }: WriteContext) => ({ closed_at: recordedAt, counts_until: null })
 
 function keyOf(caller: Caller | null): Caller {
   if (!caller) throw fail('role_required', 'Only a key can decide an approval request')
   return caller
 }
 
-async function settingsIn({ tx, orgId }: Scope) {
+async function settingsIn({ tx, orgId }: WriteContext) {
   const organization = await tx
     .selectFrom('organization')
     .select('settings')
@@ -80,13 +80,13 @@ async function settingsIn({ tx, orgId }: Scope) {
   return settingsOf(organization)
 }
 
-async function requestIn({ tx, orgId }: Scope, id: string): Promise<ApprovalRequestRow> {
+async function requestIn({ tx, orgId }: WriteContext, id: string): Promise<ApprovalRequestRow> {
   const row = await findRequest(tx, orgId, id)
   if (!row) throw fail('approval_not_found')
   return row
 }
 
-const unchanged = (row: ApprovalRequestRow, { now }: Scope): Outcomes => ({
+const unchanged = (row: ApprovalRequestRow, { now }: WriteContext): Outcomes => ({
   entries: [],
   reply: () => wireApproval(row, now),
 })
@@ -94,7 +94,7 @@ const unchanged = (row: ApprovalRequestRow, { now }: Scope): Outcomes => ({
 function changed(
   kind: ApprovalKind,
   row: ApprovalRequestRow,
-  { now }: Scope,
+  { now }: WriteContext,
   caller: Caller | null,
   data: Readonly<Record<string, unknown>> = {},
 ): Outcomes {

@@ -1,5 +1,5 @@
 import { fail, isoTime, on, parseCarried } from '@remit/core'
-import type { Eraser, Scope, StoredEntry } from '@remit/core'
+import type { Eraser, WriteContext, StoredEntry } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
 import { votesOf } from './request.ts'
@@ -33,7 +33,7 @@ function approvalIn(entry: StoredEntry): string | null {
   return typeof id === 'string' ? id : null
 }
 
-async function clear(row: ApprovalRequestRow, { tx, now, orgId }: Scope): Promise<void> {
+async function clear(row: ApprovalRequestRow, { tx, now, orgId }: WriteContext): Promise<void> {
   const status = statusAt(row, now)
   if (status === 'pending' || status === 'approved' || isCoolingDown(row, now)) {
     const end = row.counts_until ?? isoTime(now)

@@ -1,5 +1,5 @@
 import { Recent } from '@remit/core'
-import type { Scope } from '@remit/core'
+import type { WriteContext } from '@remit/core'
 
 /**
  * Data of an organization, loaded at one config version. It never expires: the holder of the
@@ -8,7 +8,7 @@ import type { Scope } from '@remit/core'
 export class ByVersion<T> {
   readonly #byOrg = new Recent<{ readonly version: number; readonly value: T }>()
 
-  async at({ orgId, configVersion: version }: Scope, load: () => Promise<T>): Promise<T> {
+  async at({ orgId, configVersion: version }: WriteContext, load: () => Promise<T>): Promise<T> {
     const known = this.#byOrg.get(orgId)
     if (known?.version === version) return known.value
     const value = await load()

@@ -1,6 +1,6 @@
 import type { PermissionInput } from '@remit/contract'
 import { actorOf, fail, isoTime } from '@remit/core'
-import type { Caller, Scope } from '@remit/core'
+import type { Caller, WriteContext } from '@remit/core'
 import type { ReadRoster } from '../agents/roster.ts'
 import { depthLeft, widerThan } from './attenuation.ts'
 import { chainOf, chainBreakOf } from './chain.ts'
@@ -20,7 +20,7 @@ export interface GrantedPermission {
 
 /** Stores a permission; throws if it is not allowed. */
 export async function grantPermission(
-  scope: Scope,
+  scope: WriteContext,
   readRoster: ReadRoster,
   caller: Caller | null,
   id: string,
@@ -92,7 +92,7 @@ function checkReplaceable(before: PermissionRow, { parent_id }: PermissionInput)
 
 /** The parent chain, which must be in force. */
 async function readParent(
-  { tx, orgId, now }: Scope,
+  { tx, orgId, now }: WriteContext,
   readRoster: ReadRoster,
   id: string,
 ): Promise<PermissionChain> {

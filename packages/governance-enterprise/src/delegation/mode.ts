@@ -1,11 +1,11 @@
 import type { AgentMode } from '@remit/contract'
-import type { Caller, EntryDraft, Scope } from '@remit/core'
+import type { Caller, EntryDraft, WriteContext } from '@remit/core'
 import { actorOf, personOf } from '@remit/core'
 import { listModes, putMode } from './modes-store.ts'
 
 /** Sets the mode of an agent; returns its entry. */
 export async function setMode(
-  { tx, orgId, recordedAt, configVersion }: Scope,
+  { tx, orgId, recordedAt, configVersion }: WriteContext,
   caller: Caller | null,
   agentId: string,
   mode: AgentMode,
@@ -25,7 +25,7 @@ export async function setMode(
 
 /** Sets the mode `granted` with the first grant of an agent; later revocations keep it. */
 export async function ensureGrantedMode(
-  scope: Scope,
+  scope: WriteContext,
   caller: Caller | null,
   agentId: string,
 ): Promise<EntryDraft[]> {

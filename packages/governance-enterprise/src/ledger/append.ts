@@ -11,7 +11,7 @@ import type {
   LaneResult,
   Outcome,
   Principal,
-  Scope,
+  WriteContext,
 } from '@remit/core'
 import type { SpendHoldRow } from '../tables/schema.ts'
 import type { AppendThresholds } from '../spend/append-thresholds.ts'
@@ -57,7 +57,7 @@ export const appendLane = (thresholds: AppendThresholds | null): Lane<AppendJob,
  */
 async function readHolds(
   items: readonly Item<AppendJob>[],
-  { orgId, tx }: Scope,
+  { orgId, tx }: WriteContext,
 ): Promise<Map<string, SpendHoldRow>> {
   const ids = [
     ...new Set(items.flatMap(({ job }) => (settles(job) ? (job.decision_id ?? []) : []))),
@@ -69,7 +69,7 @@ async function readHolds(
 function readFree(
   items: readonly Item<AppendJob>[],
   holds: ReadonlyMap<string, SpendHoldRow>,
-  { orgId, tx, recordedAt }: Scope,
+  { orgId, tx, recordedAt }: WriteContext,
 ): Promise<ReadonlySet<string>> {
   const agents = items.flatMap(({ job, caller }) => {
     const hold = holds.get(job.decision_id ?? '')
@@ -80,13 +80,13 @@ function readFree(
 
 /** The appends of one transaction, with their spend. */
 class Batch {
-  readonly #scope: Scope
+  readonly #scope: WriteContext
   readonly #holds: Map<string, SpendHoldRow>
   readonly #free: ReadonlySet<string>
   readonly settled: SpendHoldRow[] = []
   readonly movements: Movement[] = []
 
-  constructor(scope: Scope, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
+  constructor(scope: WriteContext, holds: Map<string, SpendHoldRow>, free: ReadonlySet<string>) {
     this.#scope = scope
     this.#holds = holds
     this.#free = free

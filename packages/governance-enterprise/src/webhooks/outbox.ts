@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '@remit/contract'
-import type { EntryObserver, LinkedEntry, Scope } from '@remit/core'
+import type { EntryObserver, LinkedEntry, WriteContext } from '@remit/core'
 import { ByVersion } from '../base/by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
@@ -16,7 +16,7 @@ type Subscriptions = ReadonlyMap<WebhookEvent, readonly string[]>
 export class Outbox implements EntryObserver {
   readonly #subscriptions = new ByVersion<Subscriptions>()
 
-  async observe(entries: readonly LinkedEntry[], scope: Scope): Promise<void> {
+  async observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void> {
     const told = entries.flatMap(({ row, content }) => {
       const event = eventOf(row.kind, content.decision)
       return event === null ? [] : [{ event, seq: row.seq }]
@@ -34,7 +34,7 @@ export class Outbox implements EntryObserver {
   }
 }
 
-async function load({ tx, orgId }: Scope): Promise<Subscriptions> {
+async function load({ tx, orgId }: WriteContext): Promise<Subscriptions> {
   const byEvent = new Map<WebhookEvent, string[]>()
   for (const { id, events, enabled } of await listWebhooks(tx, orgId)) {
     for (const event of enabled ? (JSON.parse(events) as WebhookEvent[]) : []) {
@@ -45,7 +45,7 @@ async function load({ tx, orgId }: Scope): Promise<Subscriptions> {
 }
 
 const newDelivery = (
-  { orgId, recordedAt }: Scope,
+  { orgId, recordedAt }: WriteContext,
   webhookId: string,
   seq: number,
   event: WebhookEvent,

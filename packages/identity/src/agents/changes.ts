@@ -1,6 +1,6 @@
 import type { Agent, AgentChange, AgentInput } from '@remit/contract'
 import { actorOf, fail, firstOf, invalid, personOf, refuseAgents } from '@remit/core'
-import type { Caller, Change, EntryDraft, Outcome, Scope } from '@remit/core'
+import type { Caller, Change, EntryDraft, Outcome, WriteContext } from '@remit/core'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import {
   changedFields,
@@ -30,7 +30,7 @@ export const MAX_AGENTS = 50_000
 const IDS_AN_ENTRY = 500
 
 /** Removes the stop of an agent from before its registration and returns its reason. */
-export type ReleaseStop = (scope: Scope, agentId: string) => Promise<string | null>
+export type ReleaseStop = (scope: WriteContext, agentId: string) => Promise<string | null>
 
 /** Registers an agent. An agent that was stopped before stays suspended. */
 export const registration =
@@ -110,7 +110,7 @@ export const removal =
 
 /** Suspends an agent on behalf of the operator; null if it was never registered. */
 export async function suspendAgent(
-  scope: Scope,
+  scope: WriteContext,
   agentId: string,
   reason: string | null,
 ): Promise<EntryDraft | null> {
@@ -123,7 +123,7 @@ export async function suspendAgent(
 }
 
 /** Resumes an agent on behalf of the operator; null if it was never registered. */
-export async function resumeAgent(scope: Scope, agentId: string): Promise<EntryDraft | null> {
+export async function resumeAgent(scope: WriteContext, agentId: string): Promise<EntryDraft | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
   if (!before) return null
   if (registered(before).status !== 'suspended')
@@ -139,11 +139,11 @@ function registered(row: AgentRow | undefined): AgentRow {
 }
 
 /** The agent in a transaction; throws for removed ones. */
-export const agentIn = async ({ tx, orgId }: Scope, agentId: string): Promise<AgentRow> =>
+export const agentIn = async ({ tx, orgId }: WriteContext, agentId: string): Promise<AgentRow> =>
   registered(await findAgent(tx, orgId, agentId))
 
 async function setSubjects(
-  { tx, orgId }: Scope,
+  { tx, orgId }: WriteContext,
   agentId: string,
   federation: NonNullable<AgentChange['federation']>,
 ): Promise<void> {
@@ -167,7 +167,7 @@ async function setSubjects(
 async function entryOf(
   kind: string,
   row: AgentRow,
-  { tx, orgId }: Scope,
+  { tx, orgId }: WriteContext,
   caller: Caller | null,
 ): Promise<EntryDraft> {
   const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
@@ -184,7 +184,7 @@ async function entryOf(
 async function answered(
   entries: readonly EntryDraft[],
   row: AgentRow,
-  { tx, orgId }: Scope,
+  { tx, orgId }: WriteContext,
 ): Promise<Outcome<Agent>> {
   const agent = wireAgent(row, await subjectsOf(tx, orgId, [row.agent_id]))
   return { entries, reply: (recorded) => ({ ...agent, ledger: firstOf(recorded).receipt }) }

@@ -1,7 +1,7 @@
 import { DEFAULT_CREDENTIAL_TTL_SECONDS } from '@remit/contract'
 import type { Answer, CredentialInput, credentials as endpoints, Scope } from '@remit/contract'
 import { actorOf, fail, firstOf, invalid, isoTime, personOf, refuseAgents } from '@remit/core'
-import type { Change, EntryDraft, Scope as WorkScope } from '@remit/core'
+import type { Change, EntryDraft, WriteContext } from '@remit/core'
 import { agentIn } from '../agents/changes.ts'
 import type { AgentRow } from '../tables/agents.ts'
 import { allowedScopes } from '../agents/view.ts'
@@ -55,7 +55,7 @@ export const issuance =
 
 /** The agent's credential to rotate; credentials from an exchange cannot be rotated. */
 async function rotatable(
-  { tx, orgId, recordedAt }: WorkScope,
+  { tx, orgId, recordedAt }: WriteContext,
   agentId: string,
   id: string,
 ): Promise<CredentialRow> {

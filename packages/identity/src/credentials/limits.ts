@@ -1,5 +1,5 @@
 import { fail, Failure, findOrganizationById, isoTime, settingsOf } from '@remit/core'
-import type { Scope } from '@remit/core'
+import type { WriteContext } from '@remit/core'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { countIssuedSince, countLive } from './store.ts'
 
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000
  * of credentials that the new one replaces.
  */
 export async function checkLimits(
-  { tx, orgId, now, recordedAt: at }: Scope,
+  { tx, orgId, now, recordedAt: at }: WriteContext,
   agentId: string,
   source: CredentialRow['source'],
   replaces: 0 | 1 = 0,
@@ -41,7 +41,7 @@ export async function checkLimits(
 }
 
 /** Returns whether an agent or its organization has reached its limit of exchanged credentials. */
-export async function isAtLimit(scope: Scope, agentId: string): Promise<boolean> {
+export async function isAtLimit(scope: WriteContext, agentId: string): Promise<boolean> {
   try {
     await checkLimits(scope, agentId, 'exchange')
     return false

@@ -1,6 +1,6 @@
 import type { Scope } from '@remit/contract'
 import { generateText, isoTime, publicPart } from '@remit/core'
-import type { Scope as WorkScope } from '@remit/core'
+import type { WriteContext } from '@remit/core'
 import type { Hasher } from './hasher.ts'
 import type { CredentialRow } from '../tables/credentials.ts'
 import { insertCredential } from './store.ts'
@@ -26,7 +26,7 @@ export interface Minted {
 
 /** Creates a credential within the transaction that records it. Limits must be checked before. */
 export async function mint(
-  { tx, orgId, recordedAt }: WorkScope,
+  { tx, orgId, recordedAt }: WriteContext,
   hasher: Hasher,
   { agentId, scopes, expiresAt, issuedBy, name = null, rotatedFrom, exchange }: NewCredential,
 ): Promise<Minted> {

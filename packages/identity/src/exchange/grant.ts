@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_TYPE } from '@remit/contract'
 import type { Actor, TokenAnswer, TokenRequest } from '@remit/contract'
-import type { EntryDraft, Scope as WorkScope } from '@remit/core'
+import type { EntryDraft, WriteContext } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { mint } from '../credentials/mint.ts'
 import { wireCredential } from '../credentials/view.ts'
@@ -32,7 +32,7 @@ interface Granting {
  * it writes anything, since the entry of the refusal commits in the same transaction.
  */
 export async function grant(
-  scope: WorkScope,
+  scope: WriteContext,
   verified: Verified,
   request: TokenRequest,
   { by, ours, hasher }: Granting,

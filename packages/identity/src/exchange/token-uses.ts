@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IssuerTerms } from '@remit/contract'
 import { isoTime, on } from '@remit/core'
-import type { Scope as WorkScope } from '@remit/core'
+import type { WriteContext } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { TokenFacts } from './claims.ts'
 
@@ -36,7 +36,7 @@ export const digest = (...parts: readonly string[]): string =>
 
 /** Claims a token; returns false, and writes nothing, if it was used before. */
 export async function takeOnce(
-  { tx, orgId, recordedAt }: WorkScope,
+  { tx, orgId, recordedAt }: WriteContext,
   { key, until }: TokenUse,
 ): Promise<boolean> {
   await on<Tables>(tx)

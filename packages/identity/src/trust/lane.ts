@@ -1,6 +1,6 @@
 import type { TrustAnswer, TrustQuestion } from '@remit/contract'
 import { actorOf, DecisionMeter, firstOf, LATER, ownAgent, Recent } from '@remit/core'
-import type { Caller, Deps, Item, Lane, LaneResult, Outcome, Scope } from '@remit/core'
+import type { Caller, Deps, Item, Lane, LaneResult, Outcome, WriteContext } from '@remit/core'
 import { evaluateTrust } from './evaluate.ts'
 import type { TrustSnapshot, TrustVerdict } from './evaluate.ts'
 import { toRule } from './policy.ts'
@@ -16,7 +16,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
     this.#deps = deps
   }
 
-  async run(items: readonly Item<TrustQuestion>[], scope: Scope): Promise<LaneResult<TrustAnswer>> {
+  async run(items: readonly Item<TrustQuestion>[], scope: WriteContext): Promise<LaneResult<TrustAnswer>> {
     const snapshot = await this.#snapshot(scope)
     const verdicts = scope.time.firstOf(items, ({ job }) => this.#decide(snapshot, job, scope.now))
     return {
@@ -46,7 +46,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
   }
 
   /** Cached until the organization's config version changes; the holder of the lock knows it. */
-  async #snapshot({ orgId, tx, configVersion: version }: Scope): Promise<TrustSnapshot> {
+  async #snapshot({ orgId, tx, configVersion: version }: WriteContext): Promise<TrustSnapshot> {
     const known = this.#known.get(orgId)
     if (known?.version === version) return known.snapshot
     const conditions = this.#deps.offered('conditions')
@@ -64,7 +64,7 @@ function outcomeOf(
   question: TrustQuestion,
   caller: Caller | null,
   { decision, reason, policyId }: TrustVerdict,
-  { configVersion }: Scope,
+  { configVersion }: WriteContext,
 ): Outcome<TrustAnswer> {
   const { source_agent_id: source, target_agent_id: target, action, context = {} } = question
   // A response must not reveal to an agent which agents are registered.

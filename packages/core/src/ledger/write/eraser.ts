@@ -1,5 +1,5 @@
 import type { StoredEntry } from '../format/entry.ts'
-import type { Scope } from './work.ts'
+import type { WriteContext } from './work.ts'
 
 /**
  * Erases a module's copies of payloads, in the transaction that erases them from entries. A failure
@@ -7,5 +7,5 @@ import type { Scope } from './work.ts'
  */
 export interface Eraser {
   /** The entries before their erasure. */
-  erase(entries: readonly StoredEntry[], scope: Scope): Promise<void>
+  erase(entries: readonly StoredEntry[], scope: WriteContext): Promise<void>
 }

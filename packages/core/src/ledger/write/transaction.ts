@@ -29,7 +29,7 @@ import type {
   Outcome,
   Recorded,
   Requester,
-  Scope,
+  WriteContext,
 } from './work.ts'
 
 /** Work in the queue: for a lane, or alone in its transaction. */
@@ -92,7 +92,7 @@ export async function runTransaction(
     // Time never decreases within a chain, regardless of the clock.
     const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
     const topics = new Set<string>()
-    const scope: Scope = {
+    const scope: WriteContext = {
       orgId,
       tx,
       now: Date.parse(recordedAt),
@@ -121,12 +121,12 @@ class Run {
   readonly outcomes: (Outcome<unknown> | Error | typeof LATER)[] = []
   readonly further: EntryDraft[] = []
   readonly batch: readonly Pending[]
-  readonly scope: Scope
+  readonly scope: WriteContext
   readonly #deps: TransactionDeps
   readonly #callers: (Caller | null)[] = []
   changed = false
 
-  constructor(deps: TransactionDeps, scope: Scope, batch: readonly Pending[]) {
+  constructor(deps: TransactionDeps, scope: WriteContext, batch: readonly Pending[]) {
     this.#deps = deps
     this.scope = scope
     this.batch = batch

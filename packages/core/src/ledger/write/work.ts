@@ -12,7 +12,7 @@ import type { EntryDraft } from '../format/draft.ts'
 import type { EntryPayload } from '../format/entry.ts'
 
 /** The transaction of some work, with the ledger of the organization locked. */
-export interface Scope {
+export interface WriteContext {
   readonly orgId: string
   readonly tx: Transaction<CoreTables>
   /**
@@ -87,7 +87,7 @@ export interface Lane<Job, Answer> {
   before?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void>
   run(
     items: readonly Item<Job>[],
-    scope: Scope,
+    scope: WriteContext,
     memo: Map<string, unknown>,
   ): Promise<LaneResult<Answer>>
 }
@@ -105,7 +105,7 @@ export interface LaneResult<Answer> {
 /**
  * Work that is alone in its transaction; a configuration change also increments `config_version`.
  */
-export type Change<Answer> = (scope: Scope, caller: Caller | null) => Promise<Outcome<Answer>>
+export type Change<Answer> = (scope: WriteContext, caller: Caller | null) => Promise<Outcome<Answer>>
 
 /** Returns the same change with another response. */
 export const answering =
@@ -120,7 +120,7 @@ export const answering =
  * outbox) commit with them: push these to `scope.writes`. An exception fails the transaction.
  */
 export interface EntryObserver {
-  observe(entries: readonly LinkedEntry[], scope: Scope): Promise<void>
+  observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void>
 }
 
 /** An entry with its position and its payload. */
