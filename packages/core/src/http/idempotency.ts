@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Endpoint } from '@remit/contract'
 import { fail } from '../base/errors.ts'
-import type { Claim } from '../idempotency/claim.ts'
+import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Caller, Principal } from '../caller/caller.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { placeOf, toKept } from './kept-answer.ts'
@@ -29,7 +29,7 @@ export function claimOf(
   caller: Caller,
   { id, key: given, url, bytes }: ClaimedRequest,
   secrets: SecretBox,
-): Claim {
+): IdempotencyClaim {
   if (!KEY.test(given)) {
     throw fail(
       'invalid_idempotency_key',
@@ -59,7 +59,7 @@ export class RunningClaims {
   readonly #running = new Map<string, string>()
 
   /** Runs `work` unless a request with the same key is under way: then 409. */
-  async hold<T>(orgId: string, claim: Claim, work: () => Promise<T>): Promise<T> {
+  async hold<T>(orgId: string, claim: IdempotencyClaim, work: () => Promise<T>): Promise<T> {
     const name = `${orgId} ${claim.key}`
     const other = this.#running.get(name)
     if (other !== undefined)

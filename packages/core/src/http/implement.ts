@@ -1,13 +1,13 @@
 import type { Answer, Endpoint, Input } from '@remit/contract'
 import type { Caller } from '../caller/caller.ts'
-import type { Claim } from '../idempotency/claim.ts'
+import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Reply } from './reply.ts'
 
 /** Data of the request for a handler, beside its input. */
 export interface RequestInfo {
   readonly requestId: string
   /** The claim of an `Idempotency-Key`; the writer stores it in the transaction of its work. */
-  readonly claim: Claim | null
+  readonly claim: IdempotencyClaim | null
   /** The caller requests the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
   readonly accept: string

@@ -1,6 +1,6 @@
 import type { Input, Endpoint } from '@remit/contract'
 import type { IncomingMessage } from 'node:http'
-import type { Claim } from '../idempotency/claim.ts'
+import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Admission } from './admission.ts'
 import type { Body } from './bodies.ts'
 import type { Route } from './implement.ts'
@@ -20,7 +20,7 @@ export interface RequestEnv {
     earlyBody?: Promise<Uint8Array>
     body?: Body
     /** The claim of an `Idempotency-Key`. */
-    claim?: Claim
+    claim?: IdempotencyClaim
   }
 }
 

@@ -6,7 +6,7 @@ export interface StoredAnswer {
 }
 
 /** A request's hold on its `Idempotency-Key`. */
-export interface Claim {
+export interface IdempotencyClaim {
   /** The principal, a line feed and the `Idempotency-Key`. Neither part contains a line feed. */
   readonly key: string
   /** Hex SHA-256 over method, path and body: two requests with the same hash are the same. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestRemit, DIALECTS } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'
-import type { Claim } from './claim.ts'
+import type { IdempotencyClaim } from './claim.ts'
 import { findAnswer, forgetAnswers, keepAnswer } from './store.ts'
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z')
 const DAY = 24 * 60 * 60 * 1000
-const claim = (key: string, requestHash = 'a'): Claim => ({
+const claim = (key: string, requestHash = 'a'): IdempotencyClaim => ({
   key,
   requestHash,
   encode: () => answer(),

@@ -1,7 +1,7 @@
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
-import type { Claim, StoredAnswer } from './claim.ts'
+import type { IdempotencyClaim, StoredAnswer } from './claim.ts'
 
 type Db = Database<CoreTables>
 export const KEPT_MS = 24 * 60 * 60 * 1000
@@ -16,7 +16,7 @@ const ERASED = 410
 export async function findAnswer(
   db: Db,
   orgId: string,
-  claim: Claim,
+  claim: IdempotencyClaim,
   nowMs: number,
 ): Promise<StoredAnswer | null> {
   const row = await db
@@ -40,7 +40,7 @@ export async function findAnswer(
 export async function keepAnswer(
   db: Db,
   orgId: string,
-  claim: Claim,
+  claim: IdempotencyClaim,
   answer: StoredAnswer,
   nowMs: number,
 ): Promise<void> {

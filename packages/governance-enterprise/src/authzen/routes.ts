@@ -1,14 +1,14 @@
 import { AccessEvaluation, authzen } from '@remit/contract'
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
 import { fail, Failure, implement, Replay } from '@remit/core'
-import type { Caller, Claim, Deps, RequestInfo, Route } from '@remit/core'
+import type { Caller, IdempotencyClaim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, mapEvaluation } from './mapping.ts'
 import { decisionPoint, metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
 
 /** The idempotency claim of one evaluation. Keys of clients contain no line break. */
-const partOf = (claim: Claim, i: number): Claim => ({ ...claim, key: `${claim.key}\n${i}` })
+const partOf = (claim: IdempotencyClaim, i: number): IdempotencyClaim => ({ ...claim, key: `${claim.key}\n${i}` })
 
 /** The Authorization API 1.0 of OpenID AuthZEN, over the same decisions and the same ledger. */
 export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): Route[] => {

@@ -7,7 +7,7 @@ import { unavailable } from '../../db/failure.ts'
 import { Failure } from '../../base/errors.ts'
 import type { BulkInsert } from '../../db/portable.ts'
 import { Replay } from '../../idempotency/claim.ts'
-import type { Claim } from '../../idempotency/claim.ts'
+import type { IdempotencyClaim } from '../../idempotency/claim.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import type { EntryPayload } from '../format/entry.ts'
 
@@ -64,7 +64,7 @@ export interface Outcome<Answer> {
 export interface Requester {
   /** Null for the operator of the server (command line, boot). */
   readonly caller: Caller | null
-  readonly claim: Claim | null
+  readonly claim: IdempotencyClaim | null
   readonly wantsNote: boolean
 }
 
