@@ -22,12 +22,12 @@ import type { Preview, PreviewOptions } from './preview.ts'
 import { resourceText, unclearType } from './resource.ts'
 import { selfTestAction, selfTestLane } from './self-test.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, Claims, Stage } from './stage.ts'
+import type { Ask, UnverifiedFacts, Stage } from './stage.ts'
 
 interface Job {
   readonly decisionId: string
   readonly request: AuthorizeRequest
-  readonly claims: Claims
+  readonly claims: UnverifiedFacts
 }
 
 interface DeciderDeps {
@@ -64,7 +64,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     caller: Caller,
     body: AuthorizeBody,
     requester: Omit<Requester, 'caller'>,
-    claims: Claims = {},
+    claims: UnverifiedFacts = {},
   ): Promise<AuthorizeAnswer> {
     const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())

@@ -6,13 +6,13 @@ import { createClock, createTestRemit } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'
 import { authorize } from '@remit/contract'
 import { recordedDecision } from './recorded.ts'
-import type { Ask, Claims, Stage } from './stage.ts'
+import type { Ask, UnverifiedFacts, Stage } from './stage.ts'
 
 let remit: TestRemit
 afterEach(() => remit.close())
 
 /** What the stages were asked about a request, and what can be read back from its entry. */
-async function askedAndRecorded(request: AuthorizeRequest, claims: Claims = {}) {
+async function askedAndRecorded(request: AuthorizeRequest, claims: UnverifiedFacts = {}) {
   const asks: Ask[] = []
   const policy: Stage = {
     unavailable: { reason: 'policy_error', message: 'cannot answer' },
@@ -53,7 +53,7 @@ async function askedAndRecorded(request: AuthorizeRequest, claims: Claims = {}) 
 const BASE = { agent_id: 'a', action: 'b.c' }
 
 describe('recordedDecision', () => {
-  it.each<[string, AuthorizeRequest, Claims?]>([
+  it.each<[string, AuthorizeRequest, UnverifiedFacts?]>([
     ['nothing more', { ...BASE, context: {} }],
     ['a context', { ...BASE, context: { amount: 1.5, list: [null, { a: 'é' }] } }],
     ['a resource as text', { ...BASE, context: {}, resource: 'doc:1:2' }],

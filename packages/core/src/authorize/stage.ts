@@ -13,7 +13,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 
 /** Facts of a request in another protocol beyond `/v1/authorize`. Unverified. */
-export interface Claims {
+export interface UnverifiedFacts {
   /** The principal that the agent acts for (AuthZEN `subject`). */
   readonly subject?: Readonly<Record<string, unknown>>
   /** AuthZEN `action.properties`. */
@@ -28,7 +28,7 @@ export interface Ask {
   /** The caller, or null for a preview by the server itself. */
   readonly caller: Caller | null
   readonly request: AuthorizeRequest
-  readonly claims: Claims
+  readonly claims: UnverifiedFacts
   /** `type:id`, or null without a resource. */
   readonly resource: string | null
   /** The time of the batch, milliseconds; the same for every request in it. */

@@ -6,14 +6,14 @@ import type {
 } from '@remit/contract'
 import { Name } from '@remit/contract'
 import { invalid } from '@remit/core'
-import type { Claims } from '@remit/core'
+import type { UnverifiedFacts } from '@remit/core'
 import { explain } from './reference.ts'
 import type { ApprovalReference } from './reference.ts'
 
 /** The equivalent `/v1/authorize` request, with the AuthZEN-specific members. */
 export interface MappedEvaluation {
   readonly request: AuthorizeRequest
-  readonly claims: Claims
+  readonly claims: UnverifiedFacts
 }
 
 /** Subject types that act for themselves, whatever the context contains; case-insensitive. */

@@ -1,5 +1,5 @@
 import { findHolders } from '@remit/core'
-import type { Caller, Claims } from '@remit/core'
+import type { Caller, UnverifiedFacts } from '@remit/core'
 import { createClock, DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
@@ -19,7 +19,7 @@ describe.each(DIALECTS)('an approval for an agent that acts for a person, on %s'
   })
 
   /** As another protocol asks: with a subject beside the agent. */
-  const ask = async (claims: Claims) => {
+  const ask = async (claims: UnverifiedFacts) => {
     const [holder] = await findHolders(api.remit.db, [`key_${api.org.key.slice(4, 20)}`])
     if (!holder) throw new Error('the key is gone')
     const { orgId, plan, configVersion, id, role, person } = holder
@@ -28,7 +28,7 @@ describe.each(DIALECTS)('an approval for an agent that acts for a person, on %s'
     const requester = { claim: null, wantsNote: false }
     return api.remit.decider.authorize(caller, TRANSFER, requester, claims)
   }
-  const acting = (id: string): Claims => ({ subject: { type: 'user', id } })
+  const acting = (id: string): UnverifiedFacts => ({ subject: { type: 'user', id } })
 
   it('is for this person only', async () => {
     const asked = await ask(acting('alice'))
