@@ -6,7 +6,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { Impersonations } from '../caller/impersonations.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
-import { Replay } from '../idempotency/claim.ts'
+import { AlreadyAnswered } from '../idempotency/claim.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
@@ -106,7 +106,7 @@ async function handle(
     if (own) await keepAnswer(db, orgId, own, own.encode(reply), clock.now())
     return render(endpoint, reply)
   } catch (error) {
-    if (error instanceof Replay) return repeated(error.answer)
+    if (error instanceof AlreadyAnswered) return repeated(error.answer)
     if (caller && error instanceof Failure && error.extras.asked !== undefined)
       await deps.impersonations?.refused(caller, error.extras.asked, request.requestId)
     throw error

@@ -16,7 +16,7 @@ export interface IdempotencyClaim {
 }
 
 /** Thrown if the work is already done: carries the stored response. */
-export class Replay extends Error {
+export class AlreadyAnswered extends Error {
   readonly answer: StoredAnswer
   constructor(answer: StoredAnswer) {
     super('the request has a stored response')

@@ -1,6 +1,6 @@
 import { AccessEvaluation, authzen } from '@remit/contract'
 import type { AccessDecision, AuthorizeAnswer } from '@remit/contract'
-import { fail, Failure, implement, Replay } from '@remit/core'
+import { fail, Failure, implement, AlreadyAnswered } from '@remit/core'
 import type { Caller, IdempotencyClaim, Deps, RequestInfo, Route } from '@remit/core'
 import { evaluateAll } from './evaluations.ts'
 import { decisionOf, mapEvaluation } from './mapping.ts'
@@ -37,7 +37,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     try {
       return await evaluate(evaluation, caller, request)
     } catch (error) {
-      if (error instanceof Replay) return JSON.parse(error.answer.body) as AccessDecision
+      if (error instanceof AlreadyAnswered) return JSON.parse(error.answer.body) as AccessDecision
       throw error
     }
   }

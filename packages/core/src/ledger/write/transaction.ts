@@ -9,7 +9,7 @@ import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import type { Caller, Principal } from '../../caller/caller.ts'
 import { findAnswer, keepAnswer } from '../../idempotency/store.ts'
-import { Replay } from '../../idempotency/claim.ts'
+import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import { signCheckpoint } from '../format/checkpoint.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import { newSalt } from '../format/entry.ts'
@@ -144,7 +144,7 @@ class Run {
         this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
       } else if (requester.claim) {
         const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
-        if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new Replay(kept)
+        if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new AlreadyAnswered(kept)
       }
     }
   }

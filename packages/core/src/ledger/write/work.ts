@@ -6,7 +6,7 @@ import type { CoreTables, LedgerEntryRow } from '../../db/schema.ts'
 import { unavailable } from '../../db/failure.ts'
 import { Failure } from '../../base/errors.ts'
 import type { BulkInsert } from '../../db/portable.ts'
-import { Replay } from '../../idempotency/claim.ts'
+import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import type { IdempotencyClaim } from '../../idempotency/claim.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import type { EntryPayload } from '../format/entry.ts'
@@ -44,8 +44,8 @@ export interface Recorded {
  * Returns the error for a client whose work was not recorded: a refusal unchanged, anything else as
  * a 503 without effects. The writer has logged it.
  */
-export const unrecorded = (error: unknown): Failure | Replay =>
-  error instanceof Failure || error instanceof Replay ? error : unavailable('ledger_unavailable')
+export const unrecorded = (error: unknown): Failure | AlreadyAnswered =>
+  error instanceof Failure || error instanceof AlreadyAnswered ? error : unavailable('ledger_unavailable')
 
 /** Returns the first entry of some work, for its response. */
 export function firstOf(recorded: readonly Recorded[]): Recorded {
