@@ -83,7 +83,7 @@ export { verifyDatabase } from './ledger/verify/database.ts'
 export { createChainVerifier } from './ledger/verify/chain.ts'
 export type { VerifyReport } from './ledger/verify/database-report.ts'
 export * from './ledger/read/wire.ts'
-export { LATER, answering, firstOf, unrecorded } from './ledger/write/work.ts'
+export { LATER, answering, firstOf, toClientError } from './ledger/write/work.ts'
 export type {
   Change,
   EntryObserver,

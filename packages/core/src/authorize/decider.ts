@@ -9,7 +9,7 @@ import type { Ids } from '../base/ids.ts'
 import { actorOf } from '../caller/actor.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
-import { firstOf, LATER, unrecorded } from '../ledger/write/work.ts'
+import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
 import type { Item, Lane, LaneResult, Outcome, Requester, WriteContext } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Share } from '../threads/share.ts'
@@ -78,7 +78,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
       const job = { decisionId, request, claims }
       return await this.#writer.submit(this, caller.orgId, job, asked)
     } catch (error) {
-      throw unrecorded(error)
+      throw toClientError(error)
     }
   }
 

@@ -1,4 +1,4 @@
-import { actorOf, unrecorded } from '@remit/core'
+import { actorOf, toClientError } from '@remit/core'
 import type { Caller, Deps, EntryDraft, GuardCheckMade, GuardChecks, Lane } from '@remit/core'
 import type { GuardCounts } from './counts.ts'
 
@@ -21,7 +21,7 @@ export const guardChecks = (
     try {
       await writer.submit(lane, caller.orgId, { caller, check }, requester)
     } catch (error) {
-      throw unrecorded(error)
+      throw toClientError(error)
     }
   },
 

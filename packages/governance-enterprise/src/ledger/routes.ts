@@ -1,6 +1,6 @@
 import { ledger as endpoints } from '@remit/contract'
 import type { AppendRequest } from '@remit/contract'
-import { actAs, implement, isOwn, noEntry, ownAgent, Reply, Turns, unrecorded } from '@remit/core'
+import { actAs, implement, isOwn, noEntry, ownAgent, Reply, Turns, toClientError } from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { findHolds } from '../spend/totals-store.ts'
@@ -50,7 +50,7 @@ export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
         const job = await withLink(caller.orgId, body)
         return await writer.submit(appending, caller.orgId, job, { ...request, caller })
       } catch (error) {
-        throw unrecorded(error)
+        throw toClientError(error)
       }
     },
     getEntry: ({ params }, caller) => entryFor(caller, params.seq),

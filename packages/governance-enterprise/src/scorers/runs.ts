@@ -1,5 +1,5 @@
 import { toMicroUsd } from '@remit/contract'
-import { actorOf, unrecorded } from '@remit/core'
+import { actorOf, toClientError } from '@remit/core'
 import type {
   Caller,
   Deps,
@@ -32,7 +32,7 @@ export function scorerRuns({ writer, settings }: Pick<Deps, 'writer' | 'settings
       try {
         await writer.submit(lane, caller.orgId, { caller, run }, requester)
       } catch (error) {
-        throw unrecorded(error)
+        throw toClientError(error)
       }
     },
   }

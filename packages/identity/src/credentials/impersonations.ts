@@ -1,4 +1,4 @@
-import { OPERATOR, ownAgent, unrecorded } from '@remit/core'
+import { OPERATOR, ownAgent, toClientError } from '@remit/core'
 import type { Caller, Deps, Impersonations } from '@remit/core'
 
 const MINUTE_MS = 60_000
@@ -47,7 +47,7 @@ export class RefusedImpersonations implements Impersonations {
       Promise.resolve({ entries: [entry], reply: () => undefined }),
     )
     await recording.catch((error: unknown) => {
-      throw unrecorded(error)
+      throw toClientError(error)
     })
   }
 

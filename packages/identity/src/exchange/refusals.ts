@@ -1,4 +1,4 @@
-import { actorOf, OPERATOR, unrecorded } from '@remit/core'
+import { actorOf, OPERATOR, toClientError } from '@remit/core'
 import type { Deps, Requester } from '@remit/core'
 import { RefusalLog } from './refusal-log.ts'
 import type { RefusalReason } from './refusal.ts'
@@ -42,7 +42,7 @@ export class Refusals {
       }),
     )
     await recording.catch((error: unknown) => {
-      throw unrecorded(error)
+      throw toClientError(error)
     })
   }
 

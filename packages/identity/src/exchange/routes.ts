@@ -1,6 +1,6 @@
 import { token as contract } from '@remit/contract'
 import type { TokenAnswer, TokenRequest } from '@remit/contract'
-import { actorOf, fail, implement, OPERATOR, takesKeyless, unrecorded } from '@remit/core'
+import { actorOf, fail, implement, OPERATOR, takesKeyless, toClientError } from '@remit/core'
 import type { Caller, Deps, Outcome, Route } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'
@@ -53,7 +53,7 @@ export function exchangeRoutes(
           granting(grant(scope, verified, request, { by, ours, hasher })),
         )
         .catch((error: unknown) => {
-          throw unrecorded(error)
+          throw toClientError(error)
         })
       if ('refused' in granted) throw granted.refused
       return granted

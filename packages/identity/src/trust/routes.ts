@@ -9,7 +9,7 @@ import {
   pageOf,
   personOf,
   Reply,
-  unrecorded,
+  toClientError,
 } from '@remit/core'
 import type { CompiledCondition, Deps, Route } from '@remit/core'
 import { TrustLane } from './lane.ts'
@@ -90,7 +90,7 @@ export function trustRoutes(deps: Deps): Route[] {
       try {
         return await writer.submit(lane, caller.orgId, body, { ...request, caller })
       } catch (error) {
-        throw unrecorded(error)
+        throw toClientError(error)
       }
     },
   })

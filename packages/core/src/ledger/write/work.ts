@@ -44,7 +44,7 @@ export interface Recorded {
  * Returns the error for a client whose work was not recorded: a refusal unchanged, anything else as
  * a 503 without effects. The writer has logged it.
  */
-export const unrecorded = (error: unknown): Failure | AlreadyAnswered =>
+export const toClientError = (error: unknown): Failure | AlreadyAnswered =>
   error instanceof Failure || error instanceof AlreadyAnswered ? error : unavailable('ledger_unavailable')
 
 /** Returns the first entry of some work, for its response. */
