@@ -2,8 +2,8 @@ import http from 'node:http'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { OutboundError } from './ending.ts'
-import type { Ending } from './ending.ts'
+import { OutboundError } from './outbound-deadlines.ts'
+import type { OutboundDeadlines } from './outbound-deadlines.ts'
 
 export interface Address {
   readonly address: string
@@ -29,7 +29,7 @@ interface Exchange {
   /** Where to connect, and nowhere else. */
   readonly addresses: readonly Address[]
   readonly request: OutboundRequest
-  readonly ending: Ending
+  readonly ending: OutboundDeadlines
   readonly ca: string | undefined
 }
 
@@ -84,7 +84,7 @@ function watch(
   outgoing: ClientRequest,
   protocol: string,
   addresses: readonly Address[],
-  ending: Ending,
+  ending: OutboundDeadlines,
 ) {
   let phase: 'connection_failed' | 'tls_failed' | 'response_broken' = 'connection_failed'
   const ready = () => {

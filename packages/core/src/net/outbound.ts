@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { exchange } from './exchange.ts'
 import type { Address, OutboundRequest, OutboundResponse } from './exchange.ts'
 import { isLoopbackAddress, isPublicAddress } from './address.ts'
-import { Ending, OutboundError } from './ending.ts'
+import { OutboundDeadlines, OutboundError } from './outbound-deadlines.ts'
 import { checkTarget, hostOf, isLoopbackHost } from './target.ts'
 import type { TargetCheck } from './target.ts'
 
@@ -41,7 +41,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async fetch(text, request) {
       const target = check(text)
       if ('refused' in target) throw new OutboundError('target_refused', target.refused)
-      using ending = new Ending({ connectMs: CONNECT_MS, totalMs: TOTAL_MS }, request.signal)
+      using ending = new OutboundDeadlines({ connectMs: CONNECT_MS, totalMs: TOTAL_MS }, request.signal)
       const host = hostOf(target.url)
       const addresses = await ending.race(addressesOf(host, resolve))
       const { ca } = options

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { Ending, OutboundError } from '../../src/net/ending.ts'
+import { OutboundDeadlines, OutboundError } from '../../src/net/outbound-deadlines.ts'
 import { exchange } from '../../src/net/exchange.ts'
 import { createOutbound } from '../../src/net/outbound.ts'
 import { httpHost, httpsHost, tcpHost } from './hosts.ts'
@@ -87,7 +87,7 @@ describe('a request', () => {
       seen = request.headers.host ?? ''
       response.end()
     })
-    using ending = new Ending({ connectMs: 2000, totalMs: 5000 }, undefined)
+    using ending = new OutboundDeadlines({ connectMs: 2000, totalMs: 5000 }, undefined)
 
     const { status } = await exchange({
       url: new URL(`https://hooks.example.com:${host.port}/`),
@@ -170,7 +170,7 @@ describe('no connection is made', () => {
 
 it('ends when another address was reached than the one that was checked', async () => {
   await using host = await httpHost((_, response) => response.end())
-  using ending = new Ending({ connectMs: 2000, totalMs: 5000 }, undefined)
+  using ending = new OutboundDeadlines({ connectMs: 2000, totalMs: 5000 }, undefined)
   const work = exchange({
     url: new URL(`http://127.0.0.1:${host.port}/`),
     addresses: [{ address: '93.184.215.14', family: 4 }],

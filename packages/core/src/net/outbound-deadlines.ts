@@ -23,7 +23,7 @@ export class OutboundError extends Error {
 }
 
 /** What ends a request before its answer is whole: two deadlines from now on, or its sender. */
-export class Ending implements Disposable {
+export class OutboundDeadlines implements Disposable {
   readonly #controller = new AbortController()
   readonly #connecting: NodeJS.Timeout
   readonly #total: NodeJS.Timeout
