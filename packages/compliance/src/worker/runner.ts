@@ -1,4 +1,4 @@
-import { beside, Failure, Thread } from '@remit/core'
+import { siblingModule, Failure, Thread } from '@remit/core'
 import type { Database } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { received } from '../jobs/messages.ts'
@@ -27,7 +27,7 @@ export class ThreadRunner implements Runner {
 
   constructor(url: string) {
     const options = { maxHeapMb: MAX_HEAP_MB, maxYoungMb: MAX_YOUNG_MB, data: { url } }
-    this.#thread = new Thread(beside(import.meta.url, 'worker'), options)
+    this.#thread = new Thread(siblingModule(import.meta.url, 'worker'), options)
   }
 
   get isAlive(): boolean {

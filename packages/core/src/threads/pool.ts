@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Job, JobAnswer, Task } from './job.ts'
 import { JobThread, ThreadLost } from './job-thread.ts'
-import { beside } from './thread.ts'
+import { siblingModule } from './thread.ts'
 import { Turns } from './turns.ts'
 
 /** Computes in worker threads, off the event loop. */
@@ -35,7 +35,7 @@ export class ComputePool implements Computer {
   constructor(
     size = Math.min(MOST_WORKERS, Math.max(2, availableParallelism() - 1)),
     maxHeapMb = MAX_HEAP_MB,
-    file = beside(import.meta.url, '../worker'),
+    file = siblingModule(import.meta.url, '../worker'),
   ) {
     this.#turns = new Turns({ size })
     this.#maxHeapMb = maxHeapMb

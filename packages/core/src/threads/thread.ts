@@ -25,7 +25,7 @@ function compileCache(): NodeJS.ProcessEnv {
 }
 
 /** Returns the URL of a module in the same folder, from source and from the build. */
-export const beside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url)
+export const siblingModule = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url)
 
 /**
  * A worker thread of low priority that runs one task at a time. Its first message means that it has
@@ -44,7 +44,7 @@ export class Thread<Task, Report> {
       execArgv: [
         // When run from source, the thread must resolve the sources of other packages too.
         ...(file.href.endsWith('.ts') ? ['--conditions=@remit/source'] : []),
-        `--import=${beside(import.meta.url, 'low-priority').href}`,
+        `--import=${siblingModule(import.meta.url, 'low-priority').href}`,
       ],
       // Only the compile cache setting of the environment is passed on.
       env: compileCache(),
