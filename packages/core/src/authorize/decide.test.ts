@@ -4,7 +4,7 @@ import { decide } from './decide.ts'
 import type { Prepared } from './decide.ts'
 import { SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, Stage, Verdict } from './stage.ts'
+import type { Ask, Stage, StageVerdict } from './stage.ts'
 
 const ASK: Ask = {
   orgId: 'org_1',
@@ -18,16 +18,16 @@ const ASK: Ask = {
   meter: new DecisionMeter(),
 }
 
-const deny = (message = 'no'): Verdict => ({ verdict: 'deny', reason: 'default_deny', message })
-const needsApproval: Verdict = {
+const deny = (message = 'no'): StageVerdict => ({ verdict: 'deny', reason: 'default_deny', message })
+const needsApproval: StageVerdict = {
   verdict: 'needs_approval',
   reason: 'approval_required',
   message: 'ask',
 }
-const pass: Verdict = { verdict: 'pass' }
+const pass: StageVerdict = { verdict: 'pass' }
 
 /** A stage that says what it is told to, or throws it. */
-function stage(said: Verdict | Error, options: Partial<Prepared> = {}): Prepared {
+function stage(said: StageVerdict | Error, options: Partial<Prepared> = {}): Prepared {
   const made: Stage = {
     unavailable: { reason: 'stage_unavailable', message: 'cannot answer' },
     load: () => Promise.resolve(null),
@@ -125,8 +125,8 @@ describe('decide', () => {
   })
 
   describe('effects', () => {
-    const held = (effect: string): Verdict => ({ verdict: 'pass', effect })
-    const opened: Verdict = { ...needsApproval, effect: 'request' }
+    const held = (effect: string): StageVerdict => ({ verdict: 'pass', effect })
+    const opened: StageVerdict = { ...needsApproval, effect: 'request' }
     const settledOf = (stages: Partial<Record<Slot, Prepared>>) =>
       run(stages).settled.map(({ slot, effect }) => `${slot} ${String(effect)}`)
 
@@ -197,7 +197,7 @@ describe('decide', () => {
   })
 
   it('puts together what the stages note, the later one last', () => {
-    const noting = (id: string, data: object): Verdict => ({
+    const noting = (id: string, data: object): StageVerdict => ({
       verdict: 'pass',
       notes: {
         matched: [{ kind: 'rule', id }],

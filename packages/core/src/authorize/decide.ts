@@ -3,7 +3,7 @@ import { isInPlan, verdictOf } from './judge.ts'
 import type { Judged } from './judge.ts'
 import { SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, Notes, Settled, Stage, Verdict } from './stage.ts'
+import type { Ask, Notes, Settled, Stage, StageVerdict } from './stage.ts'
 
 /** A stage with its state for the batch, or marked as unavailable. */
 export interface Prepared {
@@ -27,7 +27,7 @@ export interface Decided {
   /** Effects of passed stages that apply to the decision. */
   readonly settled: readonly (Settled & { readonly slot: Slot })[]
   /** The verdict of each stage, in order: the trace of a dry-run. */
-  readonly trace: readonly { readonly slot: Slot; readonly verdict: Verdict }[]
+  readonly trace: readonly { readonly slot: Slot; readonly verdict: StageVerdict }[]
   /** The error of the stage that failed and therefore denied. */
   readonly broken: { readonly slot: Slot; readonly error: unknown } | null
 }
@@ -38,9 +38,9 @@ export interface Decided {
  * one. `judged` has the verdicts of the rules alone; a stage without one there is evaluated here.
  */
 export function decide(ask: Ask, stages: ReadonlyMap<Slot, Prepared>, judged?: Judged): Decided {
-  const trace: { slot: Slot; verdict: Verdict }[] = []
+  const trace: { slot: Slot; verdict: StageVerdict }[] = []
   const notes = new Collected()
-  let last: Verdict = { verdict: 'pass' }
+  let last: StageVerdict = { verdict: 'pass' }
   let reason: Reason = 'default_allow'
   let broken: Decided['broken'] = null
   for (const slot of SLOTS) {

@@ -1,10 +1,10 @@
 import { SLOTS, TEAM_SLOTS } from './slots.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, Stage, Verdict } from './stage.ts'
+import type { Ask, Stage, StageVerdict } from './stage.ts'
 
 /** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
 export interface Said {
-  readonly verdict: Verdict
+  readonly verdict: StageVerdict
   readonly error?: unknown
 }
 
@@ -29,7 +29,7 @@ export const isInPlan = (ask: Ask, slot: Slot): boolean =>
 
 /** Returns the verdict of a stage. A stage that is unavailable or throws denies. */
 export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): Said {
-  const denied: Verdict = { verdict: 'deny', ...stage.unavailable }
+  const denied: StageVerdict = { verdict: 'deny', ...stage.unavailable }
   if (!available) return { verdict: denied }
   try {
     return { verdict: stage.decide(ask, state) }

@@ -18,7 +18,7 @@ import type { Decided } from './decide.ts'
 import type { FilledSlots, Ready as Part } from './filled-slots.ts'
 import { resourceText } from './resource.ts'
 import type { Slot } from './slots.ts'
-import type { Ask, Overlay, Verdict } from './stage.ts'
+import type { Ask, Overlay, StageVerdict } from './stage.ts'
 
 export interface PreviewOptions {
   /** Time of the decision in milliseconds. Default: the current time, as for a live decision. */
@@ -31,7 +31,7 @@ export interface PreviewOptions {
 /** The verdict of a stage, in the order of the slots; the last step is the one that decided. */
 export interface PreviewStep {
   readonly stage: Slot
-  readonly verdict: Verdict['verdict']
+  readonly verdict: StageVerdict['verdict']
   readonly reason?: Reason
   readonly message?: string
   readonly matched?: readonly Match[]
@@ -200,7 +200,7 @@ const shown = ({ decision, reason, message, matched, trace, warnings }: Decided)
   warnings,
 })
 
-const step = (stage: Slot, said: Verdict): PreviewStep => ({
+const step = (stage: Slot, said: StageVerdict): PreviewStep => ({
   stage,
   verdict: said.verdict,
   ...(said.reason && { reason: said.reason }),

@@ -38,7 +38,7 @@ export interface Ask {
 }
 
 /** The result of a stage for one request. */
-export type Verdict =
+export type StageVerdict =
   | Pass
   | {
       readonly verdict: 'deny'
@@ -136,7 +136,7 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
    * Returns a warning if the plan of the organization excludes this stage although it has rules.
    */
   readonly leftOut?: (snapshot: Snapshot) => string | null
-  decide(ask: Ask, state: State): Verdict
+  decide(ask: Ask, state: State): StageVerdict
   /** Makes an effect visible to the later requests of the batch. */
   apply?(settled: Settled, state: State): void
   /**

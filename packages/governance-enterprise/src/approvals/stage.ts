@@ -1,6 +1,6 @@
 import type { AuthorizeAnswer, Match } from '@remit/contract'
 import { actorOf, isoTime, on, settingsOf } from '@remit/core'
-import type { Ask, Deps, EntryDraft, Settled, Stage, Verdict } from '@remit/core'
+import type { Ask, Deps, EntryDraft, Settled, Stage, StageVerdict } from '@remit/core'
 import { namesOf } from '../agents/owners.ts'
 import { RuleIndex } from '../rules/rule-index.ts'
 import type { Tables } from '../tables/schema.ts'
@@ -175,7 +175,7 @@ const knownOf = (row: ApprovalRequestRow, owners: readonly string[], fourEyes: b
   parties: partiesOf(row, owners, fourEyes),
 })
 
-function decideApproval(ask: Ask, { asked, known, pending }: State): Verdict {
+function decideApproval(ask: Ask, { asked, known, pending }: State): StageVerdict {
   const one = asked.get(ask)
   if (one === null) throw new Error('evaluating the approval rules failed')
   if (one === undefined) return { verdict: 'pass' }

@@ -1,4 +1,4 @@
-import type { Ask, Stage, Verdict } from '@remit/core'
+import type { Ask, Stage, StageVerdict } from '@remit/core'
 import { evaluatePermissions } from './authority.ts'
 import type { CompiledPermissions, PermissionResult } from './authority.ts'
 import { LiveRules } from './live-rules.ts'
@@ -51,14 +51,14 @@ function disguisedAgent({ claims, request }: Ask, { registry }: Known): string |
   return typeof id === 'string' && id !== request.agent_id && registry.has(id) ? id : null
 }
 
-const refused = (message: string, kind: string, id: string): Verdict => ({
+const refused = (message: string, kind: string, id: string): StageVerdict => ({
   verdict: 'deny',
   reason: 'agent_denied',
   message,
   notes: { matched: [{ kind, id }] },
 })
 
-function verdictOf(ask: Ask, standing: PermissionResult): Verdict {
+function verdictOf(ask: Ask, standing: PermissionResult): StageVerdict {
   switch (standing.says) {
     case 'suspended':
       return {

@@ -1,5 +1,5 @@
 import { DECISION_MS, on, Recent, settingsOf } from '@remit/core'
-import type { Ask, Stage, Verdict } from '@remit/core'
+import type { Ask, Stage, StageVerdict } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { evaluatePolicies } from './evaluate.ts'
 import { overlaidRules } from './overlay.ts'
@@ -46,7 +46,7 @@ async function defaultEffectOf(orgId: string, tx: Tx): Promise<'allow' | 'deny'>
   return settingsOf(row).default_effect
 }
 
-function decidePolicies(ask: Ask, snapshot: PolicySnapshot): Verdict {
+function decidePolicies(ask: Ask, snapshot: PolicySnapshot): StageVerdict {
   const said = evaluatePolicies(snapshot, ask, ask.meter)
   switch (said.verdict) {
     case 'allow':

@@ -1,5 +1,5 @@
 import { isoTime, writeRows } from '@remit/core'
-import type { Ask, Pass, Stage, Verdict } from '@remit/core'
+import type { Ask, Pass, Stage, StageVerdict } from '@remit/core'
 import { fromMicroUsd, toMicroUsd } from '@remit/contract'
 import type { SpendState } from '@remit/contract'
 import type { SpendHoldRow, SpendLimitRow, SpendTotalRow } from '../tables/schema.ts'
@@ -116,7 +116,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
   }
 }
 
-function decideSpend(ask: Ask, { limits, usage, windows }: State): Verdict {
+function decideSpend(ask: Ask, { limits, usage, windows }: State): StageVerdict {
   const { agent_id, context } = ask.request
   const amount = amountOf(context)
   const limit = limits.get(agent_id)

@@ -1,7 +1,7 @@
 /** Imported by threads of other packages: see `RuleTrials`. */
 import { hash } from 'node:crypto'
 import { canonicalJson } from '@remit/core'
-import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, Verdict } from '@remit/core'
+import type { Ask, OpenTrial, Overlay, RuleTrial, TrialVerdict, StageVerdict } from '@remit/core'
 import { setAgentAttributes } from '../rules/agent-attributes.ts'
 import { matching, toRule } from '../approvals/rule.ts'
 import type { CompiledApprovalRule } from '../approvals/rule.ts'
@@ -27,7 +27,7 @@ export const openTrial: OpenTrial = async (db, orgId, overlay) => {
   return new Trial((ask) => stage.decide(ask, policies), policies, rules, digest)
 }
 
-type Decide = (ask: Ask) => Verdict
+type Decide = (ask: Ask) => StageVerdict
 
 class Trial implements RuleTrial {
   readonly policies: number
