@@ -1,5 +1,5 @@
 import { Refusal } from './job.ts'
-import type { JobAnswer, Report, Task } from './job.ts'
+import type { JobAnswer, Report, JobRequest } from './job.ts'
 import { Thread } from './thread.ts'
 
 class TookTooLong extends Error {}
@@ -14,7 +14,7 @@ export class ThreadLost extends Error {
 
 /** One worker, running one job at a time. A dead worker accepts no job. */
 export class JobThread {
-  readonly #thread: Thread<Task, Report>
+  readonly #thread: Thread<JobRequest, Report>
 
   constructor(file: URL, maxHeapMb: number) {
     this.#thread = new Thread(file, { maxHeapMb })
@@ -24,7 +24,7 @@ export class JobThread {
     return this.#thread.isAlive
   }
 
-  async run(task: Task, limitMs: number): Promise<JobAnswer<unknown>> {
+  async run(task: JobRequest, limitMs: number): Promise<JobAnswer<unknown>> {
     // The start is not charged as computing time.
     await this.#thread.ready
     const started = performance.now()

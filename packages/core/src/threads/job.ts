@@ -26,7 +26,7 @@ export interface JobAnswer<Part> {
 }
 
 /** The message to a thread. */
-export interface Task {
+export interface JobRequest {
   readonly job: string
   readonly input: unknown
 }

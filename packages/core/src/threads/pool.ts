@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Job, JobAnswer, Task } from './job.ts'
+import type { Job, JobAnswer, JobRequest } from './job.ts'
 import { JobThread, ThreadLost } from './job-thread.ts'
 import { siblingModule } from './thread.ts'
 import { Turns } from './turns.ts'
@@ -62,7 +62,7 @@ export class ComputePool implements Computer {
   }
 
   /** Retries once if a thread is lost: an earlier job may be the cause. */
-  async #attempt(task: Task, limitMs: number): Promise<JobAnswer<unknown>> {
+  async #attempt(task: JobRequest, limitMs: number): Promise<JobAnswer<unknown>> {
     try {
       return await this.#give(task, limitMs)
     } catch (error) {
@@ -71,7 +71,7 @@ export class ComputePool implements Computer {
     }
   }
 
-  async #give(task: Task, limitMs: number): Promise<JobAnswer<unknown>> {
+  async #give(task: JobRequest, limitMs: number): Promise<JobAnswer<unknown>> {
     const thread = this.#idle.pop() ?? this.#start()
     try {
       return await thread.run(task, limitMs)

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import { Refusal } from './job.ts'
-import type { Job, Report, Task } from './job.ts'
+import type { Job, Report, JobRequest } from './job.ts'
 
 // Unsent parts are lost when the worker is terminated.
 const TELL_AFTER_MS = 10
@@ -11,11 +11,11 @@ const tell = (report: Report) => parentPort?.postMessage(report)
 /** Makes this thread serve these jobs. */
 export function serveJobs(served: readonly Job<never, unknown>[]): void {
   const jobs = new Map(served.map((job) => [job.name, job as Job<unknown, unknown>]))
-  parentPort?.on('message', (task: Task) => void answer(jobs, task))
+  parentPort?.on('message', (task: JobRequest) => void answer(jobs, task))
   tell({ ready: true })
 }
 
-async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Task): Promise<void> {
+async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: JobRequest): Promise<void> {
   try {
     const last = work(jobs, task)
     // A rejected promise that the job left behind must end the thread while it still runs this job.
@@ -28,7 +28,7 @@ async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Ta
 }
 
 /** Sends the parts as they come, and returns the last ones. */
-function work(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Task): readonly unknown[] {
+function work(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: JobRequest): readonly unknown[] {
   const job = jobs.get(task.job)
   if (!job) throw new Error(`the worker does not have the job ${task.job}`)
   let parts: unknown[] = []
