@@ -3,7 +3,7 @@ import type { Slot } from './slots.ts'
 import type { Ask, Stage, StageVerdict } from './stage.ts'
 
 /** The verdict of a stage by its rules alone, or the error that it failed with; then it denies. */
-export interface Said {
+export interface StageResult {
   readonly verdict: StageVerdict
   readonly error?: unknown
 }
@@ -11,7 +11,7 @@ export interface Said {
 /** One request with the verdicts of its rules, before anything is read for it. */
 export interface Judged {
   readonly ask: Ask
-  readonly said: ReadonlyMap<Slot, Said>
+  readonly said: ReadonlyMap<Slot, StageResult>
   /** Null if no stage found a match. */
   readonly matched: ReadonlyMap<Slot, unknown> | null
 }
@@ -28,7 +28,7 @@ export const isInPlan = (ask: Ask, slot: Slot): boolean =>
   ask.plan === 'enterprise' || TEAM_SLOTS.has(slot)
 
 /** Returns the verdict of a stage. A stage that is unavailable or throws denies. */
-export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): Said {
+export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): StageResult {
   const denied: StageVerdict = { verdict: 'deny', ...stage.unavailable }
   if (!available) return { verdict: denied }
   try {
@@ -43,7 +43,7 @@ export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boo
  * not pass. Pure.
  */
 export function judge(ask: Ask, stages: ReadonlyMap<Slot, Ruled>): Judged {
-  const said = new Map<Slot, Said>()
+  const said = new Map<Slot, StageResult>()
   let matched: Map<Slot, unknown> | null = null
   for (const slot of SLOTS) {
     const ruled = stages.get(slot)
