@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CARRIED_KIND, carriedDraft, parseCarried, toCarry } from './carried.ts'
+import { CARRIED_KIND, carriedDraft, parseCarried, toCarriedEntry } from './carried.ts'
 import { payloadText, ZERO_HASH } from './entry.ts'
 import type { StoredEntry } from './entry.ts'
 import { linkEntries } from './link.ts'
@@ -30,7 +30,7 @@ const POLICY: StoredEntry = {
 /** The entry that carries another one, as the ledger has it. */
 function carrying(entry: StoredEntry): StoredEntry {
   const end = { org_id: 'org_acme', size: 0, hash: ZERO_HASH, frontier: '' }
-  const draft = carriedDraft(toCarry(entry)!, ACTOR)
+  const draft = carriedDraft(toCarriedEntry(entry)!, ACTOR)
   return linkEntries(end, [draft], NOW, () => 'c'.repeat(32)).rows[0]!
 }
 
@@ -38,7 +38,7 @@ describe('a carried entry', () => {
   test('is the whole of the one that went', () => {
     const { seq, recorded_at, kind, prev_hash, hash, salt, payload } = POLICY
 
-    expect(toCarry(POLICY)).toEqual({
+    expect(toCarriedEntry(POLICY)).toEqual({
       seq,
       recorded_at,
       kind,
@@ -48,11 +48,11 @@ describe('a carried entry', () => {
       payload: JSON.parse(payload!) as unknown,
     })
     expect(carrying(POLICY).kind).toBe(CARRIED_KIND)
-    expect(parseCarried(carrying(POLICY))).toEqual(toCarry(POLICY))
+    expect(parseCarried(carrying(POLICY))).toEqual(toCarriedEntry(POLICY))
   })
 
   test('is none once it, or what it was made of, is erased', () => {
-    expect(toCarry({ ...POLICY, salt: null, payload: null })).toBeNull()
+    expect(toCarriedEntry({ ...POLICY, salt: null, payload: null })).toBeNull()
     expect(parseCarried({ ...carrying(POLICY), payload: null })).toBeNull()
   })
 

@@ -26,7 +26,7 @@ export interface CarriedHeader extends Carried {
 }
 
 /** Returns the carried form of an entry; null if its payload is missing or invalid. */
-export function toCarry(entry: StoredEntry): CarriedEntry | null {
+export function toCarriedEntry(entry: StoredEntry): CarriedEntry | null {
   const { seq, recorded_at, kind, prev_hash, hash, salt } = entry
   if (salt === null || entry.payload === null) return null
   const payload = parsePayload(entry.payload)

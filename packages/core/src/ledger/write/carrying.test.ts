@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CARRIED_KIND, carriedDraft, toCarry, toHeader } from '../format/carried.ts'
+import { CARRIED_KIND, carriedDraft, toCarriedEntry, toHeader } from '../format/carried.ts'
 import { Carrying, NOT_CARRIED } from './carrying.ts'
 import { payloadText, ZERO_HASH } from '../format/entry.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
@@ -35,14 +35,14 @@ const entryOf = (kind: string, said: Said = {}, seq = 7): StoredEntry => ({
 /** The entry that carries another one, as the ledger has it. */
 function carrying(entry: StoredEntry): StoredEntry {
   const end = { org_id: 'org_acme', size: 0, hash: ZERO_HASH, frontier: '' }
-  const draft = carriedDraft(toCarry(entry) ?? toHeader(entry), ACTOR)
+  const draft = carriedDraft(toCarriedEntry(entry) ?? toHeader(entry), ACTOR)
   return linkEntries(end, [draft], CUT, () => 'c'.repeat(32)).rows[0]!
 }
 
 /** What is carried of some entries, by sequence number; `kept` is carried above the cut already. */
 function carriedOf(entries: readonly StoredEntry[], kept: readonly StoredEntry[] = []): number[] {
   const found = new Carrying(CUT)
-  for (const entry of kept) found.keep(toCarry(entry)!)
+  for (const entry of kept) found.keep(toCarriedEntry(entry)!)
   const atOnce = entries.flatMap((entry) => found.add(entry) ?? [])
   return [...atOnce, ...found.rest()].map(({ seq }) => seq).toSorted((a, b) => a - b)
 }
@@ -79,7 +79,7 @@ describe('what pruning carries over', () => {
   ])('is %s, whole and at once', (kind) => {
     const entry = entryOf(kind, { data: { policy: { id: 'pol_1' } } })
 
-    expect(new Carrying(CUT).add(entry)).toEqual(toCarry(entry))
+    expect(new Carrying(CUT).add(entry)).toEqual(toCarriedEntry(entry))
   })
 
   test('of what was erased the header is, unless its erasure has carried it or it only happened', () => {
@@ -132,7 +132,7 @@ describe('what pruning carries over', () => {
     const again = carrying(entry)
 
     expect(again.kind).toBe(CARRIED_KIND)
-    expect(new Carrying(CUT).add(again)).toEqual(toCarry(entry))
+    expect(new Carrying(CUT).add(again)).toEqual(toCarriedEntry(entry))
   })
 
   test('docs/entry-kinds.md lists the same kinds', () => {
