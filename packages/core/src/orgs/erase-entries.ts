@@ -5,7 +5,7 @@ import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
 import { eraseAnswers, KEPT_MS } from '../idempotency/store.ts'
 import { SYSTEM } from '../caller/actor.ts'
-import { carriedDraft, parseCarried, toHeader } from '../ledger/format/carried.ts'
+import { carriedDraft, parseCarried, toCarriedHeader } from '../ledger/format/carried.ts'
 import { isHappening } from '../ledger/write/carrying.ts'
 import { findCut } from '../ledger/store/cut.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
@@ -82,7 +82,7 @@ function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[]
     const carried = parseCarried(entry)
     if (!carried || carried.payload === null || carried.seq >= begin) continue
     if (!isHappening(carried.kind))
-      headers.set(carried.seq, carriedDraft(toHeader(carried), SYSTEM))
+      headers.set(carried.seq, carriedDraft(toCarriedHeader(carried), SYSTEM))
   }
   return [...headers.values()]
 }

@@ -34,7 +34,7 @@ export function toCarriedEntry(entry: StoredEntry): CarriedEntry | null {
 }
 
 /** Returns the carried form of an erased entry. */
-export function toHeader(entry: CarriedEntry | StoredEntry): CarriedHeader {
+export function toCarriedHeader(entry: CarriedEntry | StoredEntry): CarriedHeader {
   const { seq, recorded_at, kind, prev_hash, hash } = entry
   const commitment =
     'commitment' in entry ? entry.commitment : commitmentOf(entry.salt, payloadText(entry.payload))

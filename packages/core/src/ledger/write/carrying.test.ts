@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CARRIED_KIND, carriedDraft, toCarriedEntry, toHeader } from '../format/carried.ts'
+import { CARRIED_KIND, carriedDraft, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
 import { Carrying, NOT_CARRIED } from './carrying.ts'
 import { payloadText, ZERO_HASH } from '../format/entry.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
@@ -35,7 +35,7 @@ const entryOf = (kind: string, said: Said = {}, seq = 7): StoredEntry => ({
 /** The entry that carries another one, as the ledger has it. */
 function carrying(entry: StoredEntry): StoredEntry {
   const end = { org_id: 'org_acme', size: 0, hash: ZERO_HASH, frontier: '' }
-  const draft = carriedDraft(toCarriedEntry(entry) ?? toHeader(entry), ACTOR)
+  const draft = carriedDraft(toCarriedEntry(entry) ?? toCarriedHeader(entry), ACTOR)
   return linkEntries(end, [draft], CUT, () => 'c'.repeat(32)).rows[0]!
 }
 
@@ -86,8 +86,8 @@ describe('what pruning carries over', () => {
     const gone = { salt: null, payload: null }
     const entry = { ...entryOf('policy.created'), ...gone }
 
-    expect(new Carrying(CUT).add(entry)).toEqual(toHeader(entry))
-    expect(new Carrying(CUT).add(carrying(entry))).toEqual(toHeader(entry))
+    expect(new Carrying(CUT).add(entry)).toEqual(toCarriedHeader(entry))
+    expect(new Carrying(CUT).add(carrying(entry))).toEqual(toCarriedHeader(entry))
     expect(isCarried({ ...carrying(entryOf('policy.created')), ...gone })).toBe(false)
     for (const kind of ['entry.appended', 'policy.dry_run', 'approval.requested'])
       expect(isCarried({ ...entryOf(kind), ...gone })).toBe(false)

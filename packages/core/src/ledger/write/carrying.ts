@@ -1,4 +1,4 @@
-import { CARRIED_KIND, parseCarried, toCarriedEntry, toHeader } from '../format/carried.ts'
+import { CARRIED_KIND, parseCarried, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
 import type { CarriedEntry, CarriedHeader } from '../format/carried.ts'
 import type { StoredEntry } from '../format/entry.ts'
 import { OpenRequests } from './open-requests.ts'
@@ -68,7 +68,7 @@ export class Carrying {
     if (isHappening(kind) && !LAST.has(kind) && !OpenRequests.reads(kind, payload)) return null
     const isCarried = kind === CARRIED_KIND
     // The erasure of a carried entry has already carried its header.
-    if (payload === null) return isHappening(kind) || isCarried ? null : toHeader(entry)
+    if (payload === null) return isHappening(kind) || isCarried ? null : toCarriedHeader(entry)
     const found = isCarried ? parseCarried(entry) : toCarriedEntry(entry)
     if (found === null) return null
     if (found.payload === null) return found
