@@ -6,7 +6,7 @@ import type { Failure } from '../base/errors.ts'
 import { eraseAnswers, KEPT_MS } from '../idempotency/store.ts'
 import { SYSTEM } from '../caller/actor.ts'
 import { carriedDraft, parseCarried, toCarriedHeader } from '../ledger/format/carried.ts'
-import { isHappening } from '../ledger/write/carrying.ts'
+import { isEventKind } from '../ledger/write/carrying.ts'
 import { findCut } from '../ledger/store/cut.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { StoredEntry } from '../ledger/format/entry.ts'
@@ -81,7 +81,7 @@ function headersIn(entries: readonly StoredEntry[], begin: number): EntryDraft[]
   for (const entry of entries) {
     const carried = parseCarried(entry)
     if (!carried || carried.payload === null || carried.seq >= begin) continue
-    if (!isHappening(carried.kind))
+    if (!isEventKind(carried.kind))
       headers.set(carried.seq, carriedDraft(toCarriedHeader(carried), SYSTEM))
   }
   return [...headers.values()]

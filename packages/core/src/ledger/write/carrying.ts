@@ -30,7 +30,7 @@ export const NOT_CARRIED = [
 const EXACT: ReadonlySet<string> = new Set(NOT_CARRIED)
 
 /** Returns true for kinds of events, as opposed to state. */
-export const isHappening = (kind: string): boolean =>
+export const isEventKind = (kind: string): boolean =>
   EXACT.has(kind) || EXACT.has(`${kind.split('.')[0]}.*`)
 
 /** Of these kinds, the last entry is state: the last trial of rules and the last heartbeat. */
@@ -65,10 +65,10 @@ export class Carrying {
   add(entry: StoredEntry): CarriedEntry | CarriedHeader | null {
     const { kind, payload } = entry
     // Most entries are events: their payloads need not be parsed.
-    if (isHappening(kind) && !LAST.has(kind) && !OpenRequests.reads(kind, payload)) return null
+    if (isEventKind(kind) && !LAST.has(kind) && !OpenRequests.reads(kind, payload)) return null
     const isCarried = kind === CARRIED_KIND
     // The erasure of a carried entry has already carried its header.
-    if (payload === null) return isHappening(kind) || isCarried ? null : toCarriedHeader(entry)
+    if (payload === null) return isEventKind(kind) || isCarried ? null : toCarriedHeader(entry)
     const found = isCarried ? parseCarried(entry) : toCarriedEntry(entry)
     if (found === null) return null
     if (found.payload === null) return found
@@ -76,7 +76,7 @@ export class Carrying {
       this.#last.set(found.kind, found)
       return null
     }
-    if (isHappening(found.kind)) return this.#requests.add(found, isCarried) ? found : null
+    if (isEventKind(found.kind)) return this.#requests.add(found, isCarried) ? found : null
     return hasEnded(found, this.#end) ? null : found
   }
 
