@@ -3,7 +3,7 @@ import type { CoreTables } from '../../db/schema.ts'
 import { SYSTEM } from '../../caller/actor.ts'
 import { CARRIED_KIND, carriedDraft, parseCarried } from '../../ledger/format/carried.ts'
 import type { CarriedEntry, CarriedHeader } from '../../ledger/format/carried.ts'
-import { Carrying } from '../../ledger/write/carrying.ts'
+import { CarrySelection } from '../../ledger/write/carry-selection.ts'
 import type { EntryDraft } from '../../ledger/format/draft.ts'
 import { carriedEntries } from '../../ledger/store/erasure-store.ts'
 import { readEntries } from '../../ledger/store/store.ts'
@@ -28,7 +28,7 @@ export async function carryOver(
   { org_id, from_seq, cut, point }: PrunePlan,
   onProgress: (done: number) => void,
 ): Promise<number> {
-  const carrying = new Carrying(point.recorded_at)
+  const carrying = new CarrySelection(point.recorded_at)
   const carrier = new Carrier(writer, org_id)
   for await (const entry of carriedEntries(db, org_id, { from: cut })) {
     const found = parseCarried(entry)

@@ -44,7 +44,7 @@ const LAST: ReadonlySet<string> = new Set(['ledger.heartbeat', 'policy.dry_run']
  * Entries must be added in their original order: first those that an earlier pruning carried over,
  * then all others. In the ledger the former follow later events.
  */
-export class Carrying {
+export class CarrySelection {
   readonly #end: string
   readonly #requests = new OpenRequests()
   readonly #last = new Map<string, CarriedEntry>()

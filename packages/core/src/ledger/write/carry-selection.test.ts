@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CARRIED_KIND, carriedDraft, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
-import { Carrying, NOT_CARRIED } from './carrying.ts'
+import { CarrySelection, NOT_CARRIED } from './carry-selection.ts'
 import { payloadText, ZERO_HASH } from '../format/entry.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
 import { linkEntries } from '../format/link.ts'
@@ -41,7 +41,7 @@ function carrying(entry: StoredEntry): StoredEntry {
 
 /** What is carried of some entries, by sequence number; `kept` is carried above the cut already. */
 function carriedOf(entries: readonly StoredEntry[], kept: readonly StoredEntry[] = []): number[] {
-  const found = new Carrying(CUT)
+  const found = new CarrySelection(CUT)
   for (const entry of kept) found.keep(toCarriedEntry(entry)!)
   const atOnce = entries.flatMap((entry) => found.add(entry) ?? [])
   return [...atOnce, ...found.rest()].map(({ seq }) => seq).toSorted((a, b) => a - b)
@@ -79,15 +79,15 @@ describe('what pruning carries over', () => {
   ])('is %s, whole and at once', (kind) => {
     const entry = entryOf(kind, { data: { policy: { id: 'pol_1' } } })
 
-    expect(new Carrying(CUT).add(entry)).toEqual(toCarriedEntry(entry))
+    expect(new CarrySelection(CUT).add(entry)).toEqual(toCarriedEntry(entry))
   })
 
   test('of what was erased the header is, unless its erasure has carried it or it only happened', () => {
     const gone = { salt: null, payload: null }
     const entry = { ...entryOf('policy.created'), ...gone }
 
-    expect(new Carrying(CUT).add(entry)).toEqual(toCarriedHeader(entry))
-    expect(new Carrying(CUT).add(carrying(entry))).toEqual(toCarriedHeader(entry))
+    expect(new CarrySelection(CUT).add(entry)).toEqual(toCarriedHeader(entry))
+    expect(new CarrySelection(CUT).add(carrying(entry))).toEqual(toCarriedHeader(entry))
     expect(isCarried({ ...carrying(entryOf('policy.created')), ...gone })).toBe(false)
     for (const kind of ['entry.appended', 'policy.dry_run', 'approval.requested'])
       expect(isCarried({ ...entryOf(kind), ...gone })).toBe(false)
@@ -132,7 +132,7 @@ describe('what pruning carries over', () => {
     const again = carrying(entry)
 
     expect(again.kind).toBe(CARRIED_KIND)
-    expect(new Carrying(CUT).add(again)).toEqual(toCarriedEntry(entry))
+    expect(new CarrySelection(CUT).add(again)).toEqual(toCarriedEntry(entry))
   })
 
   test('docs/entry-kinds.md lists the same kinds', () => {
