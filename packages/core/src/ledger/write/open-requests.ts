@@ -10,7 +10,7 @@ const CLOSING: ReadonlySet<string> = new Set([
 ])
 
 /** The entries of an approval request. */
-interface Told {
+interface RequestEntries {
   readonly entries: CarriedEntry[]
   /** The last decision with policies that led to the request. */
   decision: CarriedEntry | null
@@ -22,7 +22,7 @@ interface Told {
  * its entry may be late.
  */
 export class OpenRequests {
-  readonly #open = new Map<string, Told>()
+  readonly #open = new Map<string, RequestEntries>()
   readonly #kept = new Set<string>()
   /**
    * Closed by entries that were carried before: one pruning may carry the opening entry of a
