@@ -6,7 +6,7 @@ import { findCut, ownEntries, pointAt } from '../store/cut.ts'
 import { GENESIS_KIND, parsePayload } from '../format/entry.ts'
 import { formatCheckpointLine, formatEntryLine, formatHeaderLine } from './export-lines.ts'
 import { missingHead } from '../write/head-guard.ts'
-import { piecesOf } from '../store/pieces.ts'
+import { slicesOf } from '../store/read-slices.ts'
 import { findCheckpoint, findHead, readRange, readSizes } from '../store/store.ts'
 import { hasErasureSince } from '../store/pages.ts'
 
@@ -113,7 +113,7 @@ async function* linesOf(
   size: number,
 ): AsyncGenerator<string> {
   for (let next = from; next < size;) {
-    const pieces = piecesOf(await readSizes(db, orgId, { from: next, to: size }, PAGE))
+    const pieces = slicesOf(await readSizes(db, orgId, { from: next, to: size }, PAGE))
     if (pieces[0]?.from !== next) throw gone(next)
     for (const piece of pieces) {
       yield await paced(async () => {

@@ -8,8 +8,8 @@ import { canonicalJson } from '../../json/canonical-json.ts'
 import { likePattern } from '../../db/patterns.ts'
 import type { CoreTables } from '../../db/schema.ts'
 import type { EntryPayload, StoredEntry } from '../format/entry.ts'
-import { BYTES, piecesOf } from './pieces.ts'
-import type { SeqRange, Sized } from './pieces.ts'
+import { BYTES, slicesOf } from './read-slices.ts'
+import type { SeqRange, Sized } from './read-slices.ts'
 import { inRange, STORED } from './store.ts'
 
 type Db = Database<CoreTables>
@@ -71,7 +71,7 @@ export async function planPage(
     if (isAscending) from = last ? last.seq + 1 : upper
     else to = last?.seq ?? lower
   }
-  const pieces = piecesOf(found)
+  const pieces = slicesOf(found)
   return {
     pieces,
     rest: from < to ? (isAscending ? from - 1 : to) : null,

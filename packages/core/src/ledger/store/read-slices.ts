@@ -20,7 +20,7 @@ export interface Sized {
 }
 
 /** Splits entries, in order of their numbers, into ranges that can be read at once. */
-export function piecesOf(sized: readonly Sized[]): SeqRange[] {
+export function slicesOf(sized: readonly Sized[]): SeqRange[] {
   const pieces: SeqRange[] = []
   let piece: Sized[] = []
   let bytes = 0
