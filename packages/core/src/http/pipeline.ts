@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Endpoint } from '@remit/contract'
 import type { MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
-import { takesKeyless } from '../orgs/keyless.ts'
+import { allowsKeylessExchange } from '../orgs/keyless.ts'
 import { Admission } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { answer, NOBODY } from './answer.ts'
@@ -76,7 +76,7 @@ const authenticate =
       : { header: presentedKey(c) }
     if (presented.body) c.set('earlyBody', presented.body)
     const isKeyless =
-      endpoint.keyless && presented.header === undefined && (await takesKeyless(deps.db))
+      endpoint.keyless && presented.header === undefined && (await allowsKeylessExchange(deps.db))
     if (!isKeyless) {
       const address = () => incomingOf(c)?.socket.remoteAddress
       const admission = new Admission(endpoint, presented, address, deps)

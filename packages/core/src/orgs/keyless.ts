@@ -2,7 +2,7 @@ import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 
 /** Returns true if an organization exchanges tokens without an ingest key (`keyless_exchange`). */
-export async function takesKeyless(db: Database<CoreTables>): Promise<boolean> {
+export async function allowsKeylessExchange(db: Database<CoreTables>): Promise<boolean> {
   const found = await db
     .selectFrom('organization')
     .select('id')

@@ -1,6 +1,6 @@
 import { token as contract } from '@remit/contract'
 import type { TokenAnswer, TokenRequest } from '@remit/contract'
-import { actorOf, fail, implement, OPERATOR, takesKeyless, toClientError } from '@remit/core'
+import { actorOf, fail, implement, OPERATOR, allowsKeylessExchange, toClientError } from '@remit/core'
 import type { Caller, Deps, Outcome, Route } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'
@@ -69,7 +69,7 @@ export function exchangeRoutes(
       const issuer = serverIssuer(settings.baseUrl, request.url())
       if (issuer === null)
         throw fail('not_found', 'Token exchange requires an https URL in REMIT_BASE_URL')
-      return metadataOf(issuer, await takesKeyless(db))
+      return metadataOf(issuer, await allowsKeylessExchange(db))
     },
 
     exchangeToken: async ({ body }, caller) => {
