@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Extract, readJson } from '../json-text.ts'
-import { remembering } from '../remembering.ts'
+import { memoize } from '../memoize.ts'
 import { compileSchema } from '../schema-validator.ts'
 import type { SchemaFault, SchemaValidator } from '../schema-validator.ts'
 import { Unscorable, UnusableParam, defineScorer } from '../scorer.ts'
@@ -16,7 +16,7 @@ type Params = z.output<typeof Params>
 const KEPT = 128
 const LOOP = 'has an infinite reference loop'
 
-const validatorOf = remembering(KEPT, (schema: unknown) => {
+const validatorOf = memoize(KEPT, (schema: unknown) => {
   try {
     return compileSchema(schema)
   } catch (error) {

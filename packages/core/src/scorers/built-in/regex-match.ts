@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { textOf } from '../fields.ts'
-import { remembering } from '../remembering.ts'
+import { memoize } from '../memoize.ts'
 import { compilePattern } from '../pattern.ts'
 import { Unscorable, UnusableParam, defineScorer } from '../scorer.ts'
 
@@ -17,7 +17,7 @@ type Params = z.output<typeof Params>
 // A compiled pattern may use a table of 8 MB.
 const KEPT = 8
 
-const patternOf = remembering(KEPT, ({ pattern, flags, full }: Params) => {
+const patternOf = memoize(KEPT, ({ pattern, flags, full }: Params) => {
   try {
     return compilePattern(pattern, flags, full)
   } catch (error) {

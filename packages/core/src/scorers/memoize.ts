@@ -2,7 +2,7 @@
  * Memoizes a function of plain data with the `kept` most recently used results. Exceptions are not
  * cached.
  */
-export function remembering<Given, Result>(
+export function memoize<Given, Result>(
   kept: number,
   make: (given: Given) => Result,
 ): (given: Given) => Result {
