@@ -1,10 +1,10 @@
 import { readGivenCheckpoint } from '@remit/core'
-import type { GivenCheckpoint } from '@remit/core'
+import type { ExternalCheckpoint } from '@remit/core'
 import { CliError } from './errors.ts'
 import { readText } from './files.ts'
 
 /** A signed checkpoint, and its file. */
-export interface CheckpointFile extends GivenCheckpoint {
+export interface CheckpointFile extends ExternalCheckpoint {
   readonly path: string
 }
 

@@ -15,7 +15,7 @@ export function isSignedByAny(note: string, vkeys: Iterable<string>): boolean {
   return false
 }
 
-export interface GivenCheckpoint extends Checkpoint {
+export interface ExternalCheckpoint extends Checkpoint {
   /** The exact signed text. */
   readonly note: string
 }
@@ -25,7 +25,7 @@ export interface GivenCheckpoint extends Checkpoint {
  * the last newline, tools add one, mail and editors write CRLF. Stored notes, in contrast, must
  * match byte by byte.
  */
-export function readGivenCheckpoint(text: string): GivenCheckpoint | null {
+export function readGivenCheckpoint(text: string): ExternalCheckpoint | null {
   const note = `${text.replaceAll('\r\n', '\n').trimEnd()}\n`
   const checkpoint = readCheckpoint(note)
   return checkpoint && { ...checkpoint, note }
