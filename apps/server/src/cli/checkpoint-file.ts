@@ -1,4 +1,4 @@
-import { readGivenCheckpoint } from '@remit/core'
+import { parseExternalCheckpoint } from '@remit/core'
 import type { ExternalCheckpoint } from '@remit/core'
 import { CliError } from './errors.ts'
 import { readText } from './files.ts'
@@ -13,7 +13,7 @@ export interface CheckpointFile extends ExternalCheckpoint {
  * it. Throws `CliError` if there is none.
  */
 export function readCheckpointFile(path: string): CheckpointFile {
-  const given = readGivenCheckpoint(noteIn(readText(path)))
+  const given = parseExternalCheckpoint(noteIn(readText(path)))
   if (given === null)
     throw new CliError(`${path} is not a signed checkpoint from \`remit ledger checkpoint\``)
   return { ...given, path }

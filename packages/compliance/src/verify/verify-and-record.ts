@@ -1,5 +1,5 @@
 import type { LedgerVerification, VerifyLedgerRequest } from '@remit/contract'
-import { invalid, isSignedByAny, readGivenCheckpoint } from '@remit/core'
+import { invalid, isSignedByAny, parseExternalCheckpoint } from '@remit/core'
 import type { Deps, Requester } from '@remit/core'
 import type { Jobs, JobWatch } from '../jobs/jobs.ts'
 import { verificationOf } from './verification.ts'
@@ -52,7 +52,7 @@ async function notesOf(
 }
 
 function noteOf(text: string, origin: string | null): string {
-  const given = readGivenCheckpoint(text)
+  const given = parseExternalCheckpoint(text)
   if (given === null)
     throw invalid(
       'checkpoint',

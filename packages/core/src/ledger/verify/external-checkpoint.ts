@@ -25,7 +25,7 @@ export interface ExternalCheckpoint extends Checkpoint {
  * the last newline, tools add one, mail and editors write CRLF. Stored notes, in contrast, must
  * match byte by byte.
  */
-export function readGivenCheckpoint(text: string): ExternalCheckpoint | null {
+export function parseExternalCheckpoint(text: string): ExternalCheckpoint | null {
   const note = `${text.replaceAll('\r\n', '\n').trimEnd()}\n`
   const checkpoint = readCheckpoint(note)
   return checkpoint && { ...checkpoint, note }

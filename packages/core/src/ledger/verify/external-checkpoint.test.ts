@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { buildChain, decisions } from '../../../test/ledger/chain.ts'
 import { readCheckpoint } from '../format/checkpoint.ts'
-import { readGivenCheckpoint } from './given-checkpoint.ts'
+import { parseExternalCheckpoint } from './external-checkpoint.ts'
 
 const chain = buildChain(decisions(3))
 const note = chain.head.checkpoint
@@ -15,7 +15,7 @@ describe('a checkpoint that somebody hands in', () => {
     ['with CRLF', note.replaceAll('\n', '\r\n')],
     ['with CRLF and without the last one', note.trimEnd().replaceAll('\n', '\r\n')],
   ])('is read %s, and given back as it was signed', (_, given) => {
-    expect(readGivenCheckpoint(given)).toEqual({
+    expect(parseExternalCheckpoint(given)).toEqual({
       origin: chain.origin,
       size: 4,
       root: readCheckpoint(note)!.root,
@@ -33,7 +33,7 @@ describe('a checkpoint that somebody hands in', () => {
     ['lines that end in CR alone', note.replaceAll('\n', '\r')],
     ['two notes', `${note}\n${note}`],
   ])('is none: %s', (_, given) => {
-    expect(readGivenCheckpoint(given)).toBeNull()
+    expect(parseExternalCheckpoint(given)).toBeNull()
   })
 })
 
