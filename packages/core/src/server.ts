@@ -34,7 +34,7 @@ import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
 import type { Outbound } from './net/outbound.ts'
 import { guardRoutes } from './guard/routes.ts'
-import type { SecondModel } from './guard/second-opinion.ts'
+import type { ExternalModel } from './guard/second-opinion.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import { ComputePool } from './threads/pool.ts'
@@ -229,7 +229,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
 const sharedUrl = (url: string | undefined): string | null =>
   url === undefined || url === 'sqlite::memory:' ? null : url
 
-function secondModelOf({ guardModel }: Settings, log: Logger): SecondModel | null {
+function secondModelOf({ guardModel }: Settings, log: Logger): ExternalModel | null {
   if (!guardModel) return null
   const onFailure = (error: unknown) => log.warn({ err: error }, 'external guard model failed')
   return { ...guardModel, onFailure }

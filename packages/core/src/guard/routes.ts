@@ -7,14 +7,14 @@ import { checkAnywhere } from './check-job.ts'
 import { checkedAgent, checkMade } from './checked.ts'
 import type { GuardChecks } from './checked.ts'
 import { secondOpinions } from './second-opinion.ts'
-import type { SecondModel } from './second-opinion.ts'
+import type { ExternalModel } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
 interface GuardDeps {
   /** Observers of checks. */
   readonly observers: readonly GuardChecks[]
   /** The external model. */
-  readonly second: SecondModel | null
+  readonly second: ExternalModel | null
   /** Checks long texts. */
   readonly computer: Computer
 }

@@ -10,7 +10,7 @@ export const FAIL_CLOSED = ['none', 'documents', 'all'] as const
 export type FailClosed = (typeof FAIL_CLOSED)[number]
 
 /** An external model that scores texts over HTTP. */
-export interface SecondModel {
+export interface ExternalModel {
   readonly url: string
   readonly deadlineMs: number
   readonly failClosed: FailClosed
@@ -32,7 +32,7 @@ interface Asked {
 /** Scores all texts of the request that are checked for injections, in one call. */
 export async function secondOpinions(
   request: GuardRequest,
-  model: SecondModel,
+  model: ExternalModel,
   signal: AbortSignal,
 ): Promise<Opinions> {
   const asked: Asked[] =
@@ -62,7 +62,7 @@ const isScored = ({ text, reading }: Asked): boolean =>
 /** Returns null without a valid response in time. */
 async function scoresOf(
   wanted: readonly Asked[],
-  { url, deadlineMs, onFailure }: SecondModel,
+  { url, deadlineMs, onFailure }: ExternalModel,
   signal: AbortSignal,
 ): Promise<readonly number[] | null> {
   try {

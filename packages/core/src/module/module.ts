@@ -9,7 +9,7 @@ import type { CoreTables } from '../db/schema.ts'
 import type { Signals } from '../db/signals.ts'
 import type { Ids } from '../base/ids.ts'
 import type { GuardChecks } from '../guard/checked.ts'
-import type { SecondModel } from '../guard/second-opinion.ts'
+import type { ExternalModel } from '../guard/second-opinion.ts'
 import type { Eraser } from '../ledger/write/eraser.ts'
 import type { Ledger } from '../ledger/read/ledger.ts'
 import type { EntryObserver } from '../ledger/write/work.ts'
@@ -107,7 +107,7 @@ export interface Settings {
   readonly spendDeadlineMs: number
   readonly judges?: JudgesSource
   /** External guard model. */
-  readonly guardModel?: Omit<SecondModel, 'onFailure'>
+  readonly guardModel?: Omit<ExternalModel, 'onFailure'>
   /** Peppers for the hashes of agent credentials; the first one is used for new hashes. */
   readonly credentialPeppers?: readonly KeyObject[]
   /** Folder for copies of the signed checkpoints, outside the database. */
