@@ -6,7 +6,7 @@ import type { Route } from '../http/implement.ts'
 import { checkAnywhere } from './check-job.ts'
 import { checkedAgent, checkMade } from './checked.ts'
 import type { GuardChecks } from './checked.ts'
-import { secondOpinions } from './second-opinion.ts'
+import { externalDetections } from './second-opinion.ts'
 import type { ExternalModel } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
@@ -28,7 +28,7 @@ export function guardRoutes({ observers, second, computer }: GuardDeps): Route[]
     {
       checkContent: async ({ body }, caller, request) => {
         actAs(caller, body.agent_id)
-        const opinions = second ? await secondOpinions(body, second, request.signal()) : undefined
+        const opinions = second ? await externalDetections(body, second, request.signal()) : undefined
         const answer = await checkAnywhere({ request: body, opinions }, computer, caller.orgId)
         if (observers.length === 0) return answer
         const agentId = checkedAgent(caller, body)

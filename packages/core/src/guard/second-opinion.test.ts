@@ -5,7 +5,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { GuardRequest } from '@remit/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkContent } from './guard.ts'
-import { secondOpinions } from './second-opinion.ts'
+import { externalDetections } from './second-opinion.ts'
 import type { FailClosed } from './second-opinion.ts'
 
 const CALM = 'The bakery opens at seven.'
@@ -44,7 +44,7 @@ async function check(body: object, failClosed: FailClosed = 'documents') {
   // Only a model that stays silent is not waited for.
   const deadlineMs = answer ? 30_000 : 150
   const model = { url, deadlineMs, failClosed, onFailure }
-  return checkContent(request, await secondOpinions(request, model, never))
+  return checkContent(request, await externalDetections(request, model, never))
 }
 
 const scores = (...values: number[]) => {

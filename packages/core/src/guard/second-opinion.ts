@@ -30,7 +30,7 @@ interface Asked {
 }
 
 /** Scores all texts of the request that are checked for injections, in one call. */
-export async function secondOpinions(
+export async function externalDetections(
   request: GuardRequest,
   model: ExternalModel,
   signal: AbortSignal,
