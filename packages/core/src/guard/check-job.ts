@@ -3,7 +3,7 @@ import type { Job } from '../threads/job.ts'
 import type { Computer } from '../threads/pool.ts'
 import { fail } from '../base/errors.ts'
 import { checkContent } from './guard.ts'
-import type { Opinions } from './second-opinion.ts'
+import type { ExternalDetections } from './second-opinion.ts'
 
 /**
  * Texts up to this total of UTF-16 units are checked on the event loop: about 5 ms, 30 for the
@@ -15,7 +15,7 @@ const LIMIT_MS = 20_000
 
 interface CheckTask {
   readonly request: GuardRequest
-  readonly opinions: Opinions | undefined
+  readonly opinions: ExternalDetections | undefined
 }
 
 /** Returns one part. */

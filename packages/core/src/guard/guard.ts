@@ -6,7 +6,7 @@ import type { TextVerdict } from './check-text.ts'
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
 import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
-import type { Opinions } from './second-opinion.ts'
+import type { ExternalDetections } from './second-opinion.ts'
 import { shippedModel } from './shipped-model.ts'
 
 /** A text of the request with its verdict; `index` and `role` for messages. */
@@ -27,7 +27,7 @@ const MAX_TERMS = 10
  * Returns the result of the guard for a request. Pure: no clock, no store, no network. `opinions`
  * are the detections of the external model for each text.
  */
-export function checkContent(request: GuardRequest, opinions: Opinions = []): GuardAnswer {
+export function checkContent(request: GuardRequest, opinions: ExternalDetections = []): GuardAnswer {
   const thresholds = thresholdsOf(request)
   const { canaries = [], allow = [], content, messages = [], explain } = request
   const given = { thresholds, canaries: prepareCanaries(canaries), allow, explain }

@@ -19,7 +19,7 @@ export interface ExternalModel {
 }
 
 /** The detections of the external model for each text of a request, in order. */
-export type Opinions = readonly (readonly Detection[])[]
+export type ExternalDetections = readonly (readonly Detection[])[]
 
 const Answer = z.object({ scores: z.array(z.number().min(0).max(1)) })
 const MAX_ANSWER = 1024 * 1024
@@ -34,7 +34,7 @@ export async function externalDetections(
   request: GuardRequest,
   model: ExternalModel,
   signal: AbortSignal,
-): Promise<Opinions> {
+): Promise<ExternalDetections> {
   const asked: Asked[] =
     request.content === undefined
       ? (request.messages ?? []).map((message) => ({
