@@ -3,7 +3,7 @@ import type { Job } from '../threads/job.ts'
 import type { Computer } from '../threads/pool.ts'
 import { fail } from '../base/errors.ts'
 import { checkContent } from './guard.ts'
-import type { ExternalDetections } from './second-opinion.ts'
+import type { ExternalDetections } from './external-model.ts'
 
 /**
  * Texts up to this total of UTF-16 units are checked on the event loop: about 5 ms, 30 for the

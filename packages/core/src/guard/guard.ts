@@ -6,7 +6,7 @@ import type { TextVerdict } from './check-text.ts'
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
 import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
-import type { ExternalDetections } from './second-opinion.ts'
+import type { ExternalDetections } from './external-model.ts'
 import { shippedModel } from './shipped-model.ts'
 
 /** A text of the request with its verdict; `index` and `role` for messages. */

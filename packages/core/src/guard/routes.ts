@@ -6,8 +6,8 @@ import type { Route } from '../http/implement.ts'
 import { checkAnywhere } from './check-job.ts'
 import { checkedAgent, checkMade } from './checked.ts'
 import type { GuardChecks } from './checked.ts'
-import { externalDetections } from './second-opinion.ts'
-import type { ExternalModel } from './second-opinion.ts'
+import { externalDetections } from './external-model.ts'
+import type { ExternalModel } from './external-model.ts'
 import { shippedModel } from './shipped-model.ts'
 
 interface GuardDeps {

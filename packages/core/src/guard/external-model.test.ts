@@ -5,8 +5,8 @@ import { text as textOf } from 'node:stream/consumers'
 import { GuardRequest } from '@remit/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkContent } from './guard.ts'
-import { externalDetections } from './second-opinion.ts'
-import type { FailClosed } from './second-opinion.ts'
+import { externalDetections } from './external-model.ts'
+import type { FailClosed } from './external-model.ts'
 
 const CALM = 'The bakery opens at seven.'
 const never = new AbortController().signal
