@@ -1,5 +1,5 @@
 import {
-  keepsSessions,
+  hasPersistentSessions,
   localSignals,
   migrate,
   openDatabase,
@@ -36,8 +36,8 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
     const db = openDatabase<CoreTables>(url)
     return { db, signals: localSignals(), migrate: migrator(db), mayMigrate: true }
   }
-  if (direct !== undefined && !(await keepsSessions(direct))) throw new ConfigError(NOT_DIRECT)
-  const isPooled = !(await keepsSessions(url))
+  if (direct !== undefined && !(await hasPersistentSessions(direct))) throw new ConfigError(NOT_DIRECT)
+  const isPooled = !(await hasPersistentSessions(url))
   const open = (to: string) =>
     openDatabase<CoreTables>(to, {
       onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),

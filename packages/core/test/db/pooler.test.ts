@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { keepsSessions } from '../../src/db/keeps-sessions.ts'
+import { hasPersistentSessions } from '../../src/db/persistent-sessions.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import type { Database } from '../../src/db/open.ts'
 import { pollingSignals } from '../../src/db/polling-signals.ts'
@@ -71,14 +71,14 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer in transaction mode', () => {
   })
 
   test('it is noticed that a session does not outlive a statement', async () => {
-    expect(await keepsSessions(pooler.url)).toBe(false)
-    expect(await keepsSessions(database.url)).toBe(true)
+    expect(await hasPersistentSessions(pooler.url)).toBe(false)
+    expect(await hasPersistentSessions(database.url)).toBe(true)
   })
 
   test('a pooler in session mode passes for PostgreSQL itself', async () => {
     const session = await startPgbouncer(database.url, 'session')
 
-    expect(await keepsSessions(session.url)).toBe(true)
+    expect(await hasPersistentSessions(session.url)).toBe(true)
     await session.stop()
   })
 

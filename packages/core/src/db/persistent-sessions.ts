@@ -10,7 +10,7 @@ const TIMEOUT_MS = 5_000
  * which gives every transaction another session, so session settings, `LISTEN` and session locks do
  * not work. Rejects if the database is unavailable.
  */
-export async function keepsSessions(url: string): Promise<boolean> {
+export async function hasPersistentSessions(url: string): Promise<boolean> {
   const clients = Array.from({ length: CONNECTIONS }, () => clientOf(url))
   try {
     await Promise.all(clients.map(({ client }) => client.connect()))
