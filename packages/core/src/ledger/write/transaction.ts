@@ -183,7 +183,7 @@ class Run {
       // An error here fails the whole transaction; the writer then runs each request alone.
       const outcome = await pending.alone.run(this.scope, this.#callers[i] ?? null).catch(asFault)
       if (pending.alone.moves && outcome.entries.length === 0)
-        throw new Fault(new Error('a configuration change must append an entry'))
+        throw new WorkError(new Error('a configuration change must append an entry'))
       this.outcomes[i] = outcome
       this.changed ||= pending.alone.moves
     }
@@ -191,14 +191,14 @@ class Run {
 }
 
 /** The work failed by itself, not because of the database or the ledger; `cause` is its error. */
-export class Fault extends Error {
+export class WorkError extends Error {
   constructor(cause: unknown) {
     super('the work failed', { cause })
   }
 }
 
 const asFault = (error: unknown): never => {
-  throw error instanceof Failure || isDatabaseError(error) ? error : new Fault(error)
+  throw error instanceof Failure || isDatabaseError(error) ? error : new WorkError(error)
 }
 
 const asFailure = (error: unknown): Failure => {

@@ -10,7 +10,7 @@ import type { Waiting } from './queue.ts'
 import { Share } from '../../threads/share.ts'
 import type { LedgerSigner } from '../format/signing-key.ts'
 import { lockHead } from '../store/store.ts'
-import { Fault, runTransaction } from './transaction.ts'
+import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Lane, Requester } from './work.ts'
@@ -242,5 +242,5 @@ export class Writer {
  */
 function refusalOf(error: unknown): unknown {
   if (error instanceof Failure) return error
-  return error instanceof Fault ? error.cause : unavailable('ledger_unavailable')
+  return error instanceof WorkError ? error.cause : unavailable('ledger_unavailable')
 }
