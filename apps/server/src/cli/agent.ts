@@ -6,7 +6,7 @@ import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
-import { readEmail, readReason } from './words.ts'
+import { readEmail, readReason } from './option-values.ts'
 
 interface ResumeOptions {
   readonly org?: string

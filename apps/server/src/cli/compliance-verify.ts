@@ -8,7 +8,7 @@ import { EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress } from './progress.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
-import { readCount } from './words.ts'
+import { readCount } from './option-values.ts'
 
 interface VerifyOptions {
   readonly org?: string

@@ -14,7 +14,7 @@ import { CliError, EXIT } from './errors.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts, table } from './table.ts'
-import { readEmail } from './words.ts'
+import { readEmail } from './option-values.ts'
 
 interface CreateOptions {
   readonly org?: string

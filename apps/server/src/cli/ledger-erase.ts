@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
-import { readCount, readEmail, readReason } from './words.ts'
+import { readCount, readEmail, readReason } from './option-values.ts'
 
 interface EraseOptions {
   readonly org?: string

@@ -8,7 +8,7 @@ import { writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
-import { readCount } from './words.ts'
+import { readCount } from './option-values.ts'
 
 interface ExportOptions {
   readonly org?: string

@@ -16,7 +16,7 @@ import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { facts } from './table.ts'
-import { readCount, readEmail, readReason, readTime } from './words.ts'
+import { readCount, readEmail, readReason, readTime } from './option-values.ts'
 import { userPath } from './user-path.ts'
 
 interface PruneOptions {

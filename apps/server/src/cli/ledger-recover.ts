@@ -4,7 +4,7 @@ import { orgOption, subcommand } from './command.ts'
 import { readCheckpointFile } from './checkpoint-file.ts'
 import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
-import { readReason } from './words.ts'
+import { readReason } from './option-values.ts'
 
 interface RecoverOptions {
   readonly org?: string

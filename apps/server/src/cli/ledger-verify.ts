@@ -12,7 +12,7 @@ import { organizationOf } from './session.ts'
 import type { Session } from './session.ts'
 import { userPath } from './user-path.ts'
 import { facts } from './table.ts'
-import { readCount } from './words.ts'
+import { readCount } from './option-values.ts'
 
 /** The common members of the reports on a database and on an export. */
 type AnyReport = Omit<VerifyReport, 'nodes' | 'errors' | 'first_invalid'> & {

@@ -1,6 +1,6 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
-import { MODEL } from './words.ts'
+import { MODEL } from './phrases.ts'
 
 const INSIDE = ['tool', 'document'] as const
 const ACT =

@@ -1,6 +1,6 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
-import { DISCUSSED } from './words.ts'
+import { DISCUSSED } from './phrases.ts'
 
 const LIMITS =
   'restrictions?|limitations?|limits?|filters?|guidelines?|censorship|rules|boundaries|constraints|policies|policy|ethics|morals|safeguards|guardrails|safety training|warnings|disclaimers'

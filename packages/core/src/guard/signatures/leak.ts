@@ -1,6 +1,6 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
-import { DISCUSSED, GIVE_OUT } from './words.ts'
+import { DISCUSSED, GIVE_OUT } from './phrases.ts'
 
 const PROMPT =
   'prompts?|instructions?|messages?|rules?|guidelines?|directives?|configuration|context|preamble|initiali[sz]ation|programming'

@@ -1,6 +1,6 @@
 import type { Signature } from '../signature.ts'
 import { gap } from '../signature.ts'
-import { CAST_ASIDE, CONTEXT, DISCUSSED, INSTRUCTIONS, OWNED, PRIOR } from './words.ts'
+import { CAST_ASIDE, CONTEXT, DISCUSSED, INSTRUCTIONS, OWNED, PRIOR } from './phrases.ts'
 
 /** Attempts to override the given instructions, in English. */
 export const override: readonly Signature[] = [

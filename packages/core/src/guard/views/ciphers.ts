@@ -1,6 +1,6 @@
 import type { View, ViewName } from '../view.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import type { Word } from './words.ts'
+import type { Word } from './word-scan.ts'
 import { ViewWriters } from './writer.ts'
 
 const MIN_WORDS = 3

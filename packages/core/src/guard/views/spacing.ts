@@ -3,7 +3,7 @@ import type { View } from '../view.ts'
 import { readLetters } from './leet.ts'
 import { segmented } from './segment.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import type { Words } from './words.ts'
+import type { Words } from './word-scan.ts'
 import { replaced, ViewWriter } from './writer.ts'
 
 const SPACED = /(?<![a-z0-9])(?:[a-z0-9@$!][ .\-*~|/,+\n]{1,2}){4,}[a-z0-9@$!](?![a-z0-9])/g

@@ -13,12 +13,12 @@ import {
   scrambledLetters,
   upsideDown,
   withoutTags,
-} from './riddles.ts'
+} from './disguises.ts'
 import { joinedWords, lines, separators, spacedLetters } from './spacing.ts'
 import { survey } from './survey.ts'
 import type { Survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import { wordsOf } from './words.ts'
+import { wordsOf } from './word-scan.ts'
 import { ViewWriters } from './writer.ts'
 
 /** The number of kinds, so that one layer is always read completely. */

@@ -1,7 +1,7 @@
 import type { View } from '../view.ts'
 import type { Survey } from './survey.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import type { Words } from './words.ts'
+import type { Words } from './word-scan.ts'
 import { replaced, ViewWriter } from './writer.ts'
 
 const MAX_SCRAMBLED = 4_000
