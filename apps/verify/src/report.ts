@@ -36,7 +36,7 @@ export interface ReportVerdict {
 }
 
 /** A check of the entry with one sequence number: null, or its error. */
-type Question = (entry: Entry) => ReportError | null
+type EntryCheck = (entry: Entry) => ReportError | null
 
 const KEPT = 100
 
@@ -48,7 +48,7 @@ export class ReportCheck {
   readonly #report: Report
   readonly #errors: ReportError[] = []
   #errorCount = 0
-  readonly #questions = new Map<number, Question[]>()
+  readonly #questions = new Map<number, EntryCheck[]>()
   #lookedUp = 0
   #hasRecord = false
   /** Counts of the entries of the period. */
@@ -149,7 +149,7 @@ export class ReportCheck {
     }
   }
 
-  #ask(seq: number, question: Question): void {
+  #ask(seq: number, question: EntryCheck): void {
     this.#questions.set(seq, [...(this.#questions.get(seq) ?? []), question])
   }
 
