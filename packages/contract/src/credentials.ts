@@ -68,7 +68,7 @@ export const Credential = z
 export type Credential = z.infer<typeof Credential>
 
 /** A whole credential as a tool received it. Other OAuth parameters are ignored. */
-const TokenQuestion = z
+const TokenParameters = z
   .looseObject({
     token: z.string().min(1).max(16_384),
     token_type_hint: z.string().max(64).optional(),
@@ -80,7 +80,7 @@ const forTools = {
   plan: 'enterprise',
   roles: ['ingest'],
   scope: null,
-  body: TokenQuestion,
+  body: TokenParameters,
   form: true,
   lenient: true,
   status: 200,
