@@ -73,7 +73,7 @@ const RECORDED: ReadonlySet<string> = new Set([
  * Returns the members of a report that neither its hash nor the entry covers. For the head, an
  * entry may have only the checkpoint.
  */
-export function unrecorded(report: Report, entry?: Entry): string[] {
+export function unprovenMembers(report: Report, entry?: Entry): string[] {
   const said = (entry && payloadOf(entry)?.data) ?? {}
   const isHeadRecorded = 'ledger_head' in said
   const isRecorded = (name: string) => RECORDED.has(name) || (LATER.has(name) && name in said)

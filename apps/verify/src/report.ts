@@ -4,7 +4,7 @@ import { canonical, isObject, parseJson } from './jcs.ts'
 import type { Entry } from './lines.ts'
 import { readReport } from './report-document.ts'
 import type { Report } from './report-document.ts'
-import { recordDifferences, unrecorded } from './report-record.ts'
+import { recordDifferences, unprovenMembers } from './report-record.ts'
 
 export interface ReportError {
   readonly code:
@@ -57,14 +57,14 @@ export class ReportCheck {
   #last: number | null = null
   #hashAtLast: string | null = null
   #isBeforeSeen = false
-  #unrecorded: readonly string[]
+  #unprovenMembers: readonly string[]
 
   /** Throws `JsonError` for an invalid report. */
   constructor(text: string) {
     const document = parseJson(text)
     const report = readReport(document)
     this.#report = report
-    this.#unrecorded = unrecorded(report)
+    this.#unprovenMembers = unprovenMembers(report)
     const content = isObject(document) ? document['content'] : null
     if (hash('sha256', canonical(content)) !== report.content_sha256)
       this.#wrong({
@@ -129,8 +129,8 @@ export class ReportCheck {
       notChecked.push(
         `The evidence of ${unknown.join(', ')}: this version does not know the checks.`,
       )
-    if (this.#unrecorded.length > 0) {
-      notChecked.push(`${this.#unrecorded.join(', ')}: no hash and no entry covers them.`)
+    if (this.#unprovenMembers.length > 0) {
+      notChecked.push(`${this.#unprovenMembers.join(', ')}: no hash and no entry covers them.`)
     }
     notChecked.push(
       'The conclusions of the report: statuses, values and findings come from the program that generated it.',
@@ -169,7 +169,7 @@ export class ReportCheck {
   #record(entry: Entry): ReportError | null {
     if (entry.kind !== 'report.generated') return null
     this.#hasRecord = true
-    this.#unrecorded = unrecorded(this.#report, entry)
+    this.#unprovenMembers = unprovenMembers(this.#report, entry)
     const differing = recordDifferences(this.#report, entry)
     if (differing.length === 0) return null
     return { code: 'record_differs', detail: `seq ${entry.seq}: ${differing.join(', ')}` }
