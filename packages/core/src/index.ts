@@ -6,7 +6,15 @@ export * from './authorize/recorded.ts'
 export { resourceText } from './authorize/resource.ts'
 export { SLOTS } from './authorize/slots.ts'
 export type { Slot } from './authorize/slots.ts'
-export type { Ask, UnverifiedFacts, Overlay, Pass, Settled, Stage, StageVerdict } from './authorize/stage.ts'
+export type {
+  Ask,
+  UnverifiedFacts,
+  Overlay,
+  Pass,
+  Settled,
+  Stage,
+  StageVerdict,
+} from './authorize/stage.ts'
 export * from './base/clock.ts'
 export { DECISION_MS, DecisionMeter } from './computing/meter.ts'
 export type { Meter } from './computing/meter.ts'

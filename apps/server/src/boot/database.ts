@@ -36,7 +36,8 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
     const db = openDatabase<CoreTables>(url)
     return { db, signals: localSignals(), migrate: migrator(db), mayMigrate: true }
   }
-  if (direct !== undefined && !(await hasPersistentSessions(direct))) throw new ConfigError(NOT_DIRECT)
+  if (direct !== undefined && !(await hasPersistentSessions(direct)))
+    throw new ConfigError(NOT_DIRECT)
   const isPooled = !(await hasPersistentSessions(url))
   const open = (to: string) =>
     openDatabase<CoreTables>(to, {

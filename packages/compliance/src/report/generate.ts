@@ -85,7 +85,11 @@ async function isStillWhole(scope: WriteContext, row: ReportHead, size: number):
 }
 
 /** Returns false if the report is no longer being generated. */
-async function record(scope: WriteContext, row: ReportHead, documents: Documents): Promise<boolean> {
+async function record(
+  scope: WriteContext,
+  row: ReportHead,
+  documents: Documents,
+): Promise<boolean> {
   const db = on<Tables>(scope.tx)
   // The entry is the only one of its transaction, so it comes next.
   const { size } = await db

@@ -18,7 +18,11 @@ const ASK: Ask = {
   meter: new DecisionMeter(),
 }
 
-const deny = (message = 'no'): StageVerdict => ({ verdict: 'deny', reason: 'default_deny', message })
+const deny = (message = 'no'): StageVerdict => ({
+  verdict: 'deny',
+  reason: 'default_deny',
+  message,
+})
 const needsApproval: StageVerdict = {
   verdict: 'needs_approval',
   reason: 'approval_required',

@@ -10,7 +10,14 @@ import { actorOf } from '../caller/actor.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
 import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
-import type { Item, Lane, LaneResult, Outcome, Requester, WriteContext } from '../ledger/write/work.ts'
+import type {
+  Item,
+  Lane,
+  LaneResult,
+  Outcome,
+  Requester,
+  WriteContext,
+} from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './batch.ts'

@@ -27,7 +27,10 @@ const MAX_TERMS = 10
  * Returns the result of the guard for a request. Pure: no clock, no store, no network. `opinions`
  * are the detections of the external model for each text.
  */
-export function checkContent(request: GuardRequest, opinions: ExternalDetections = []): GuardAnswer {
+export function checkContent(
+  request: GuardRequest,
+  opinions: ExternalDetections = [],
+): GuardAnswer {
   const thresholds = thresholdsOf(request)
   const { canaries = [], allow = [], content, messages = [], explain } = request
   const given = { thresholds, canaries: prepareCanaries(canaries), allow, explain }

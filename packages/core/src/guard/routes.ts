@@ -28,7 +28,9 @@ export function guardRoutes({ observers, second, computer }: GuardDeps): Route[]
     {
       checkContent: async ({ body }, caller, request) => {
         actAs(caller, body.agent_id)
-        const opinions = second ? await externalDetections(body, second, request.signal()) : undefined
+        const opinions = second
+          ? await externalDetections(body, second, request.signal())
+          : undefined
         const answer = await checkAnywhere({ request: body, opinions }, computer, caller.orgId)
         if (observers.length === 0) return answer
         const agentId = checkedAgent(caller, body)

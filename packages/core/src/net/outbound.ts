@@ -41,7 +41,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async fetch(text, request) {
       const target = check(text)
       if ('refused' in target) throw new OutboundError('target_refused', target.refused)
-      using ending = new OutboundDeadlines({ connectMs: CONNECT_MS, totalMs: TOTAL_MS }, request.signal)
+      using ending = new OutboundDeadlines(
+        { connectMs: CONNECT_MS, totalMs: TOTAL_MS },
+        request.signal,
+      )
       const host = hostOf(target.url)
       const addresses = await ending.race(addressesOf(host, resolve))
       const { ca } = options

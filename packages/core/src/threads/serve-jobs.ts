@@ -15,7 +15,10 @@ export function serveJobs(served: readonly Job<never, unknown>[]): void {
   tell({ ready: true })
 }
 
-async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: JobRequest): Promise<void> {
+async function answer(
+  jobs: ReadonlyMap<string, Job<unknown, unknown>>,
+  task: JobRequest,
+): Promise<void> {
   try {
     const last = work(jobs, task)
     // A rejected promise that the job left behind must end the thread while it still runs this job.
@@ -28,7 +31,10 @@ async function answer(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: Jo
 }
 
 /** Sends the parts as they come, and returns the last ones. */
-function work(jobs: ReadonlyMap<string, Job<unknown, unknown>>, task: JobRequest): readonly unknown[] {
+function work(
+  jobs: ReadonlyMap<string, Job<unknown, unknown>>,
+  task: JobRequest,
+): readonly unknown[] {
   const job = jobs.get(task.job)
   if (!job) throw new Error(`the worker does not have the job ${task.job}`)
   let parts: unknown[] = []

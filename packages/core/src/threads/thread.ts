@@ -25,7 +25,8 @@ function compileCache(): NodeJS.ProcessEnv {
 }
 
 /** Returns the URL of a module in the same folder, from source and from the build. */
-export const siblingModule = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url)
+export const siblingModule = (url: string, name: string): URL =>
+  new URL(`./${name}${extname(url)}`, url)
 
 /**
  * A worker thread of low priority that runs one task at a time. Its first message means that it has

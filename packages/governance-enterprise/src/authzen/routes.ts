@@ -8,7 +8,10 @@ import { decisionPoint, metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
 
 /** The idempotency claim of one evaluation. Keys of clients contain no line break. */
-const partOf = (claim: IdempotencyClaim, i: number): IdempotencyClaim => ({ ...claim, key: `${claim.key}\n${i}` })
+const partOf = (claim: IdempotencyClaim, i: number): IdempotencyClaim => ({
+  ...claim,
+  key: `${claim.key}\n${i}`,
+})
 
 /** The Authorization API 1.0 of OpenID AuthZEN, over the same decisions and the same ledger. */
 export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): Route[] => {

@@ -1,6 +1,15 @@
 import { ledger as endpoints } from '@remit/contract'
 import type { AppendRequest } from '@remit/contract'
-import { actAs, implement, isOwn, noEntry, ownAgent, Reply, Turns, toClientError } from '@remit/core'
+import {
+  actAs,
+  implement,
+  isOwn,
+  noEntry,
+  ownAgent,
+  Reply,
+  Turns,
+  toClientError,
+} from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
 import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { findHolds } from '../spend/totals-store.ts'

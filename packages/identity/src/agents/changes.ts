@@ -123,7 +123,10 @@ export async function suspendAgent(
 }
 
 /** Resumes an agent on behalf of the operator; null if it was never registered. */
-export async function resumeAgent(scope: WriteContext, agentId: string): Promise<EntryDraft | null> {
+export async function resumeAgent(
+  scope: WriteContext,
+  agentId: string,
+): Promise<EntryDraft | null> {
   const before = await findAgent(scope.tx, scope.orgId, agentId)
   if (!before) return null
   if (registered(before).status !== 'suspended')

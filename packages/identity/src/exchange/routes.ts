@@ -1,6 +1,13 @@
 import { token as contract } from '@remit/contract'
 import type { TokenAnswer, TokenRequest } from '@remit/contract'
-import { actorOf, fail, implement, OPERATOR, allowsKeylessExchange, toClientError } from '@remit/core'
+import {
+  actorOf,
+  fail,
+  implement,
+  OPERATOR,
+  allowsKeylessExchange,
+  toClientError,
+} from '@remit/core'
 import type { Caller, Deps, Outcome, Route } from '@remit/core'
 import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'

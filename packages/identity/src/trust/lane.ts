@@ -16,7 +16,10 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
     this.#deps = deps
   }
 
-  async run(items: readonly Item<TrustQuestion>[], scope: WriteContext): Promise<LaneResult<TrustAnswer>> {
+  async run(
+    items: readonly Item<TrustQuestion>[],
+    scope: WriteContext,
+  ): Promise<LaneResult<TrustAnswer>> {
     const snapshot = await this.#snapshot(scope)
     const verdicts = scope.time.firstOf(items, ({ job }) => this.#decide(snapshot, job, scope.now))
     return {

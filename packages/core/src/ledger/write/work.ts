@@ -45,7 +45,9 @@ export interface Recorded {
  * a 503 without effects. The writer has logged it.
  */
 export const toClientError = (error: unknown): Failure | AlreadyAnswered =>
-  error instanceof Failure || error instanceof AlreadyAnswered ? error : unavailable('ledger_unavailable')
+  error instanceof Failure || error instanceof AlreadyAnswered
+    ? error
+    : unavailable('ledger_unavailable')
 
 /** Returns the first entry of some work, for its response. */
 export function firstOf(recorded: readonly Recorded[]): Recorded {
@@ -105,7 +107,10 @@ export interface LaneResult<Answer> {
 /**
  * Work that is alone in its transaction; a configuration change also increments `config_version`.
  */
-export type Change<Answer> = (scope: WriteContext, caller: Caller | null) => Promise<Outcome<Answer>>
+export type Change<Answer> = (
+  scope: WriteContext,
+  caller: Caller | null,
+) => Promise<Outcome<Answer>>
 
 /** Returns the same change with another response. */
 export const answering =
