@@ -55,6 +55,15 @@ describe('importing a sub-path loads only the packages it needs:', () => {
     )
   })
 
+  it('@remit/core/reading: no server', async () => {
+    const loaded = await packagesOf('@remit/core/reading')
+
+    expect(loaded).toContain('better-sqlite3')
+    expect(loaded).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:hono|ajv|pino|prom-client)$/)]),
+    )
+  })
+
   it('a worker thread: no server and no database', async () => {
     const loaded = await packagesOf('./src/worker.ts')
 

@@ -1,5 +1,5 @@
 import type { Agent } from '@remit/contract'
-import { agentFacts } from '@remit/core'
+import { agentFacts } from '@remit/core/reading'
 
 type Attributes = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { FLIPS } from '@remit/contract'
 import type { Flip, FlipCounts } from '@remit/contract'
-import { isoTime } from '@remit/core'
+import { isoTime } from '@remit/core/reading'
 import type { RecordedDecision } from '@remit/core'
 import type { ReplayCounts } from '../jobs/replay.ts'
 import type { ReevaluatedDecision } from './reevaluate.ts'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { findCut, recordedDecision, seqAtTime } from '@remit/core'
+import { findCut, recordedDecision, seqAtTime } from '@remit/core/reading'
 import type { Database, OpenTrial, RuleTrial } from '@remit/core'
 import type { ReplayCounts, ReplayResult, ReplaySpan, ReplayTask } from '../jobs/replay.ts'
 import type { Tables } from '../tables/schema.ts'

@@ -1,4 +1,10 @@
-import { carriedEntries, findCut, ownEntries, parseCarried, parsePayload } from '@remit/core'
+import {
+  carriedEntries,
+  findCut,
+  ownEntries,
+  parseCarried,
+  parsePayload,
+} from '@remit/core/reading'
 import type { Database } from '@remit/core'
 import type { FactRow } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'

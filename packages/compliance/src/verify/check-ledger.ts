@@ -1,4 +1,4 @@
-import { verifyDatabase } from '@remit/core'
+import { verifyDatabase } from '@remit/core/reading'
 import type { Database, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'

@@ -1,4 +1,4 @@
-import { FirstErrors, on } from '@remit/core'
+import { FirstErrors, on } from '@remit/core/reading'
 import type { AnyDatabase, LedgerEntryRow } from '@remit/core'
 import type { RecordedReport } from '../facts/index.ts'
 import type { ReportRow } from '../tables/reports.ts'

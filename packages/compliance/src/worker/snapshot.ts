@@ -1,4 +1,4 @@
-import { dialectOf, openDatabase } from '@remit/core'
+import { dialectOf, openDatabase } from '@remit/core/reading'
 import type { Database } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'

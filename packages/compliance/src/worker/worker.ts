@@ -1,6 +1,6 @@
 /* Verifies ledgers and computes report facts in a worker thread. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { Failure } from '@remit/core'
+import { Failure } from '@remit/core/reading'
 import { toSend } from '../jobs/messages.ts'
 import type { Report, Task } from '../jobs/messages.ts'
 import { runTask } from './run-task.ts'

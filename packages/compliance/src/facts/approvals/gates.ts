@@ -1,4 +1,4 @@
-import { matchesPattern } from '@remit/core'
+import { matchesPattern } from '@remit/core/reading'
 import type { FactEntry } from '../entry.ts'
 import { DECIDED } from '../lazy-entry.ts'
 import type { CreateMeter } from '../meter.ts'

@@ -1,4 +1,4 @@
-import { matchesPattern } from '@remit/core'
+import { matchesPattern } from '@remit/core/reading'
 import type { PermissionState } from './permissions.ts'
 
 const MOST_AGENTS = 10_000
