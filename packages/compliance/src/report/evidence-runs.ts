@@ -1,4 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
+import { LRUCache } from 'lru-cache'
 import type { EvidenceRequest, Jobs } from '../jobs/jobs.ts'
 import type { SeqRun } from '../facts/index.ts'
 import { reportQueryFor } from './generate.ts'
@@ -37,10 +38,7 @@ interface Known extends SeqRun {
 export class EvidenceRuns {
   readonly #jobs: Pick<Jobs, 'evidence'>
   readonly #length: number
-  readonly #maxBytes: number
-  /** In order of last use. */
-  readonly #known = new Map<string, Known>()
-  #bytes = 0
+  readonly #known: LRUCache<string, Known>
 
   constructor(
     jobs: Pick<Jobs, 'evidence'>,
@@ -48,7 +46,7 @@ export class EvidenceRuns {
   ) {
     this.#jobs = jobs
     this.#length = length
-    this.#maxBytes = maxBytes
+    this.#known = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf })
   }
 
   /**
@@ -64,7 +62,7 @@ export class EvidenceRuns {
     const after = asked.afterSeq ?? -1
     const name = JSON.stringify([orgId, report.id, report.content_sha256, of])
     const known = this.#find(name, after) ?? (await this.#read(asked, signal))
-    this.#remember(name, known)
+    this.#known.set(name, known)
     const begin = firstAbove(known.seqs, after)
     const seqs = [...known.seqs.subarray(begin, begin + limit)]
     return { seqs, isLast: known.isWhole && begin + limit >= known.seqs.length }
@@ -86,23 +84,6 @@ export class EvidenceRuns {
     }
     const run = await this.#jobs.evidence(orgId, wanted, { signal })
     return { ...run, after: afterSeq ?? -1 }
-  }
-
-  #remember(name: string, run: Known): void {
-    this.#forget(name)
-    this.#known.set(name, run)
-    this.#bytes += bytesOf(run)
-    for (const oldest of this.#known.keys()) {
-      if (this.#bytes <= this.#maxBytes) return
-      this.#forget(oldest)
-    }
-  }
-
-  #forget(name: string): void {
-    const known = this.#known.get(name)
-    if (!known) return
-    this.#known.delete(name)
-    this.#bytes -= bytesOf(known)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
-import { Recent } from '../base/recent.ts'
+import { LRUCache } from 'lru-cache'
+import { MAX_CACHED_ORGS } from '../base/limits.ts'
 import type { Slot } from './slots.ts'
 import type { Stage } from './stage.ts'
 
@@ -11,7 +12,7 @@ export interface Snapshot {
 
 /** Snapshots by organization. They need no time limit: `config_version` invalidates them. */
 export class Snapshots {
-  readonly #byOrg = new Recent<Snapshot>()
+  readonly #byOrg = new LRUCache<string, Snapshot>({ max: MAX_CACHED_ORGS })
 
   peek(orgId: string): Snapshot | undefined {
     return this.#byOrg.get(orgId)
@@ -39,7 +40,7 @@ export class Snapshots {
       }
     }
     const snapshot = { version, slots }
-    this.#byOrg.keep(orgId, snapshot)
+    this.#byOrg.set(orgId, snapshot)
     return snapshot
   }
 }

@@ -10,6 +10,7 @@ import {
   SqliteDriver,
 } from 'kysely'
 import type { DatabaseConnection } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { clientClass } from './postgres-client.ts'
 import { transactionSettings } from './transaction-settings.ts'
@@ -102,14 +103,13 @@ const MAX_STATEMENTS = 500
  * Caches prepared statements by their text; preparing costs more than most statements take to run.
  */
 function cachingStatements(file: SqliteDatabase.Database) {
-  const statements = new Map<string, SqliteDatabase.Statement>()
+  const statements = new LRUCache<string, SqliteDatabase.Statement>({ max: MAX_STATEMENTS })
   return {
     close: () => file.close(),
     prepare(sql: string) {
       const known = statements.get(sql)
       if (known) return known
       const statement = file.prepare(sql)
-      if (statements.size >= MAX_STATEMENTS) statements.clear()
       statements.set(sql, statement)
       return statement
     },

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Plan } from '@remit/contract'
+import { LRUCache } from 'lru-cache'
 import { systemClock } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
@@ -26,7 +27,7 @@ export class Authenticator {
   readonly #clock: Clock
   #credentials: Credentials | null = null
   /** Callers by the hash of their text, least recently looked up first. */
-  readonly #cache = new Map<string, Caller>()
+  readonly #cache = new LRUCache<string, Caller>({ max: MAX_CACHED })
   /** Cache hash of a credential's caller: its row may have another hash. */
   readonly #hashes = new WeakMap<Caller, string>()
 
@@ -146,12 +147,7 @@ export class Authenticator {
   }
 
   #keep(caller: Caller, hash: string): Caller {
-    this.#cache.delete(hash)
     this.#cache.set(hash, caller)
-    for (const oldest of this.#cache.keys()) {
-      if (this.#cache.size <= MAX_CACHED) break
-      this.#cache.delete(oldest)
-    }
     return caller
   }
 }

@@ -1,18 +1,21 @@
-import { Recent } from '@remit/core'
+import { MAX_CACHED_ORGS } from '@remit/core'
 import type { WriteContext } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 
 /**
  * Data of an organization, loaded at one config version. It never expires: the holder of the
  * ledger's lock knows the version.
  */
 export class ByVersion<T> {
-  readonly #byOrg = new Recent<{ readonly version: number; readonly value: T }>()
+  readonly #byOrg = new LRUCache<string, { readonly version: number; readonly value: T }>({
+    max: MAX_CACHED_ORGS,
+  })
 
   async at({ orgId, configVersion: version }: WriteContext, load: () => Promise<T>): Promise<T> {
     const known = this.#byOrg.get(orgId)
     if (known?.version === version) return known.value
     const value = await load()
-    this.#byOrg.keep(orgId, { version, value })
+    this.#byOrg.set(orgId, { version, value })
     return value
   }
 }

@@ -1,5 +1,6 @@
-import { Recent } from '@remit/core'
+import { MAX_CACHED_ORGS } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import { rulesOf } from './authority.ts'
 import type { CompiledPermissions } from './authority.ts'
 import { modesSince } from './modes-store.ts'
@@ -20,12 +21,12 @@ interface Known {
  * configuration changes concern other tables, so only changed rows are read again.
  */
 export class LiveRules {
-  readonly #byOrg = new Recent<Known>()
+  readonly #byOrg = new LRUCache<string, Known>({ max: MAX_CACHED_ORGS })
 
   /** Reads the rules in the transaction. */
   async read(orgId: string, tx: AnyDatabase): Promise<CompiledPermissions> {
     const known = await this.#follow(orgId, tx, this.#byOrg.get(orgId))
-    this.#byOrg.keep(orgId, known)
+    this.#byOrg.set(orgId, known)
     return known.rules
   }
 

@@ -1,5 +1,6 @@
-import { DECISION_MS, on, Recent, settingsOf } from '@remit/core'
+import { DECISION_MS, MAX_CACHED_ORGS, on, settingsOf } from '@remit/core'
 import type { Ask, Stage, StageVerdict } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import type { Tables } from '../tables/schema.ts'
 import { evaluatePolicies } from './evaluate.ts'
 import { overlaidRules } from './overlay.ts'
@@ -13,7 +14,9 @@ type Tx = Parameters<Stage['load']>[1]
 
 /** The slot `policy`. */
 export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
-  const known = new Recent<{ revision: string | null; snapshot: PolicySnapshot }>()
+  const known = new LRUCache<string, { revision: string | null; snapshot: PolicySnapshot }>({
+    max: MAX_CACHED_ORGS,
+  })
   return {
     unavailable: { reason: 'policy_error', message: 'The policies cannot be read.' },
 
@@ -25,7 +28,7 @@ export function policyStage(): Stage<PolicySnapshot, never, PolicySnapshot> {
         before?.revision === revision
           ? { ...before.snapshot, defaultEffect }
           : snapshotOf((await listEnabledRules(tx, orgId)).map(toRule), defaultEffect)
-      known.keep(orgId, { revision, snapshot })
+      known.set(orgId, { revision, snapshot })
       return snapshot
     },
 

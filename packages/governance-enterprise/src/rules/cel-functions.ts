@@ -15,6 +15,7 @@ import { strings } from '@bufbuild/cel/ext'
 import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { compilePattern } from '@remit/core'
 import type { Pattern } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import { spend } from './budget.ts'
 import { counted, MAX_LIST, MAX_TEXT } from './cel-costs.ts'
 
@@ -119,9 +120,8 @@ function concatenated(a: CelList, b: CelList): CelList {
   return list
 }
 
-const patterns = new Map<string, Pattern>()
 // A pattern may allocate a table of 8 MB.
-const MAX_PATTERNS = 32
+const patterns = new LRUCache<string, Pattern>({ max: 32 })
 
 /** A pattern in RE2 syntax; throws for invalid ones. Compiled patterns are cached within limits. */
 export function patternOf(source: string): Pattern {
@@ -130,7 +130,6 @@ export function patternOf(source: string): Pattern {
     if (source.length > MAX_PATTERN) throw new Error('the pattern is too long')
     pattern = compilePattern(source, '', false, MAX_PATTERN_STEPS)
     spend(pattern.size * STEPS_AN_INSTRUCTION)
-    if (patterns.size >= MAX_PATTERNS) patterns.clear()
     patterns.set(source, pattern)
   }
   return pattern

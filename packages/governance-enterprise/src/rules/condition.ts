@@ -1,5 +1,6 @@
 import { celEnv, plan } from '@bufbuild/cel'
 import type { Meter } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import { bounded } from './budget.ts'
 import { FUNCTIONS } from './cel-functions.ts'
 import { checkCondition } from './check.ts'
@@ -35,19 +36,18 @@ const STEPS_AHEAD = 5_000
 
 // About 4 KB per condition.
 const MAX_KEPT = 10_000
-const kept = new WeakMap<Variables, Map<string, Condition>>()
+const kept = new WeakMap<Variables, LRUCache<string, Condition>>()
 
 /** Compiles a condition; throws `ConditionError` with its position. Cached by text. */
 export function compileCondition(
   text: string,
   variables: Variables = AUTHORIZE_VARIABLES,
 ): Condition {
-  const conditions = kept.get(variables) ?? new Map<string, Condition>()
+  const conditions = kept.get(variables) ?? new LRUCache<string, Condition>({ max: MAX_KEPT })
   kept.set(variables, conditions)
   let condition = conditions.get(text)
   if (!condition) {
     condition = new CompiledCondition(text, variables)
-    if (conditions.size >= MAX_KEPT) conditions.clear()
     conditions.set(text, condition)
   }
   return condition

@@ -17,12 +17,14 @@ it('keeps nothing under a long key', () => {
   expect(made('k'.repeat(1_001))).not.toBe(made('k'.repeat(1_001)))
 })
 
-it('starts over before it exceeds its limit', () => {
+it('drops the least recently used value beyond its limit', () => {
   const pool = new SharedValues<object>()
   const first = pool.get('0', () => ({}))
-  for (let i = 1; i < 10_000; i++) pool.get(`${i}`, () => ({}))
+  const second = pool.get('1', () => ({}))
+  for (let i = 2; i < 10_000; i++) pool.get(`${i}`, () => ({}))
 
   expect(pool.get('0', () => ({}))).toBe(first)
   pool.get('one more', () => ({}))
-  expect(pool.get('0', () => ({}))).not.toBe(first)
+  expect(pool.get('0', () => ({}))).toBe(first)
+  expect(pool.get('1', () => ({}))).not.toBe(second)
 })

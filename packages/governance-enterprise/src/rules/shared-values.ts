@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 const MAX_KEPT = 10_000
 const MAX_KEY_LENGTH = 1_000
 
@@ -6,15 +7,14 @@ const MAX_KEY_LENGTH = 1_000
  * dominates a decision. Long values rarely repeat and are not shared, so that callers cannot fill
  * the memory.
  */
-export class SharedValues<T> {
-  readonly #kept = new Map<string, T>()
+export class SharedValues<T extends object | string> {
+  readonly #kept = new LRUCache<string, T>({ max: MAX_KEPT })
 
   get(key: string, make: () => T): T {
     if (key.length > MAX_KEY_LENGTH) return make()
     let value = this.#kept.get(key)
     if (value === undefined) {
       value = make()
-      if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
       this.#kept.set(key, value)
     }
     return value

@@ -1,5 +1,6 @@
-import { Recent } from '@remit/core'
+import { MAX_CACHED_ORGS } from '@remit/core'
 import type { AnyDatabase, RegisteredAgent } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import { agentsSince } from './store.ts'
 import { registeredAgent } from './view.ts'
 
@@ -11,12 +12,14 @@ type Agents = ReadonlyMap<string, RegisteredAgent>
  * revision, so cached rows need no time limit.
  */
 export class LiveAgents {
-  readonly #byOrg = new Recent<{ readonly at: number; readonly agents: Agents }>()
+  readonly #byOrg = new LRUCache<string, { readonly at: number; readonly agents: Agents }>({
+    max: MAX_CACHED_ORGS,
+  })
 
   /** Loads the agents in the transaction; the returned map is immutable. */
   async load(orgId: string, tx: AnyDatabase): Promise<Agents> {
     const known = await follow(orgId, tx, this.#byOrg.get(orgId))
-    this.#byOrg.keep(orgId, known)
+    this.#byOrg.set(orgId, known)
     return known.agents
   }
 }

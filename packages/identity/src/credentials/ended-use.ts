@@ -1,5 +1,6 @@
 import { OPERATOR } from '@remit/core'
 import type { Deps } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import type { EndReason, CredentialRecord } from './credential-record.ts'
 import { claimRefusedUse } from './store.ts'
 
@@ -13,7 +14,7 @@ const MAX_KNOWN = 10_000
 export class EndedUse {
   readonly #deps: Pick<Deps, 'writer' | 'clock' | 'log'>
   /** The time of the last record of each credential, in milliseconds. */
-  readonly #told = new Map<string, number>()
+  readonly #told = new LRUCache<string, number>({ max: MAX_KNOWN })
   readonly #running = new Set<Promise<void>>()
 
   constructor(deps: Pick<Deps, 'writer' | 'clock' | 'log'>) {
@@ -25,7 +26,6 @@ export class EndedUse {
     const now = this.#deps.clock.now()
     const before = this.#told.get(credential.id)
     if (before !== undefined && now - before < REST_MS) return
-    if (this.#told.size >= MAX_KNOWN) this.#told.clear()
     this.#told.set(credential.id, now)
     const running = this.#record(credential, reason).catch((error: unknown) =>
       this.#deps.log.warn({ err: error }, 'recording the use of an ended credential failed'),

@@ -1,5 +1,6 @@
 import { OPERATOR, ownAgent, toClientError } from '@remit/core'
 import type { Caller, Deps, Impersonations } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 
 const MINUTE_MS = 60_000
 /** Recorded names per credential and minute; further ones are only counted. */
@@ -19,7 +20,7 @@ interface Minute {
  */
 export class RefusedImpersonations implements Impersonations {
   readonly #deps: Pick<Deps, 'writer' | 'clock'>
-  readonly #minutes = new Map<string, Minute>()
+  readonly #minutes = new LRUCache<string, Minute>({ max: MAX_KNOWN })
 
   constructor(deps: Pick<Deps, 'writer' | 'clock'>) {
     this.#deps = deps
@@ -57,7 +58,6 @@ export class RefusedImpersonations implements Impersonations {
     let minute = this.#minutes.get(credentialId)
     const isOver = minute === undefined || now - minute.since >= MINUTE_MS
     if (!minute || isOver) {
-      if (!minute && this.#minutes.size >= MAX_KNOWN) this.#minutes.clear()
       minute = { since: now, asked: new Set(), unrecorded: minute?.unrecorded ?? 0 }
       this.#minutes.set(credentialId, minute)
     }

@@ -1,5 +1,6 @@
 import type { Deps } from '@remit/core'
 import { isoTime } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import { putUses } from './store.ts'
 
 const MINUTE_MS = 60_000
@@ -12,7 +13,7 @@ const ROWS_A_STATEMENT = 1_000
 export class LastUse {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   /** The minute (milliseconds) of each recorded use. */
-  readonly #known = new Map<string, number>()
+  readonly #known = new LRUCache<string, number>({ max: MAX_KNOWN })
   #waiting = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()
@@ -29,7 +30,6 @@ export class LastUse {
     const now = this.#deps.clock.now()
     const minute = now - (now % MINUTE_MS)
     if (this.#known.get(id) === minute) return
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(id, minute)
     this.#waiting.set(id, minute)
   }

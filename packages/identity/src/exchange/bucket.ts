@@ -1,9 +1,10 @@
+import { LRUCache } from 'lru-cache'
 const MAX_NAMES = 10_000
 
 /** Token buckets by name: a burst of `perSecond`, refilled every second. */
 export class Buckets {
   readonly #perSecond: number
-  readonly #byName = new Map<string, { left: number; at: number }>()
+  readonly #byName = new LRUCache<string, { left: number; at: number }>({ max: MAX_NAMES })
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond
@@ -16,12 +17,7 @@ export class Buckets {
       this.#perSecond,
       left + (Math.max(0, now - at) * this.#perSecond) / 1000,
     )
-    this.#byName.delete(name)
     this.#byName.set(name, { left: filled >= 1 ? filled - 1 : filled, at: Math.max(at, now) })
-    for (const oldest of this.#byName.keys()) {
-      if (this.#byName.size <= MAX_NAMES) break
-      this.#byName.delete(oldest)
-    }
     return filled >= 1
   }
 }

@@ -2,6 +2,7 @@ import type { SignatureAlg } from '@remit/contract'
 import type { Clock, Outbound } from '@remit/core'
 import { importJWK } from 'jose'
 import type { CryptoKey, KeyObject } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { fetchKeys } from './fetch-keys.ts'
 import type { TrustedIssuer } from './issuer.ts'
 import { fits, KeySetError } from './jwks.ts'
@@ -43,7 +44,7 @@ export class IssuerKeys {
   readonly #outbound: Outbound
   readonly #clock: Clock
   readonly #onLook: OnKeyFetch
-  readonly #kept = new Map<string, CachedKeys>()
+  readonly #kept = new LRUCache<string, CachedKeys>({ max: MAX_ISSUERS })
 
   constructor(
     { outbound, clock }: { readonly outbound: Outbound; readonly clock: Clock },
@@ -129,10 +130,6 @@ export class IssuerKeys {
     if (!kept) {
       kept = { state: null, pending: null, imported: new Map() }
       this.#kept.set(id, kept)
-      for (const oldest of this.#kept.keys()) {
-        if (this.#kept.size <= MAX_ISSUERS) break
-        this.#kept.delete(oldest)
-      }
     }
     return kept
   }

@@ -1,6 +1,7 @@
 import type { TrustAnswer, TrustQuestion } from '@remit/contract'
-import { actorOf, DecisionMeter, firstOf, LATER, ownAgent, Recent } from '@remit/core'
+import { actorOf, DecisionMeter, firstOf, LATER, MAX_CACHED_ORGS, ownAgent } from '@remit/core'
 import type { Caller, Deps, Item, Lane, LaneResult, Outcome, WriteContext } from '@remit/core'
+import { LRUCache } from 'lru-cache'
 import { evaluateTrust } from './evaluate.ts'
 import type { TrustSnapshot, TrustVerdict } from './evaluate.ts'
 import { toRule } from './policy.ts'
@@ -10,7 +11,9 @@ import { listTrust } from './store.ts'
 export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
   readonly name = 'trust'
   readonly #deps: Pick<Deps, 'offered'>
-  readonly #known = new Recent<{ version: number; snapshot: TrustSnapshot }>()
+  readonly #known = new LRUCache<string, { version: number; snapshot: TrustSnapshot }>({
+    max: MAX_CACHED_ORGS,
+  })
 
   constructor(deps: Pick<Deps, 'offered'>) {
     this.#deps = deps
@@ -58,7 +61,7 @@ export class TrustLane implements Lane<TrustQuestion, TrustAnswer> {
       rules: rows.filter((row) => row.enabled === 1).map((row) => toRule(row, conditions)),
       agents: (await this.#deps.offered('agentRegistry')?.load(orgId, tx)) ?? new Map(),
     }
-    this.#known.keep(orgId, { version, snapshot })
+    this.#known.set(orgId, { version, snapshot })
     return snapshot
   }
 }

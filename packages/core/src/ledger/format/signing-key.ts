@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
 import { createSecretFile } from '../../secrets/secret-file.ts'
 import { createNoteSigner } from './note.ts'
 import type { NoteSigner } from './note.ts'
@@ -14,13 +15,11 @@ const MAX_SIGNERS = 1_000
 
 /** Creates a signer with an Ed25519 private key. */
 export function createLedgerSigner(privateKey: KeyObject): LedgerSigner {
-  const signers = new Map<string, NoteSigner>()
+  const signers = new LRUCache<string, NoteSigner>({ max: MAX_SIGNERS })
   return {
     forOrigin(origin) {
       let signer = signers.get(origin)
       if (!signer) {
-        // Creating a signer is cheap, so the cache of a large installation is bounded.
-        if (signers.size >= MAX_SIGNERS) signers.clear()
         signer = createNoteSigner({ name: origin, privateKey })
         signers.set(origin, signer)
       }

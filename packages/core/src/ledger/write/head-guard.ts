@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { fail } from '../../base/errors.ts'
@@ -23,7 +24,7 @@ const MAX_KNOWN = 1_000
 export class HeadGuard {
   readonly #signer: LedgerSigner
   /** Ends that this process has verified or written: usually no other process wrote since. */
-  readonly #known = new Map<string, End>()
+  readonly #known = new LRUCache<string, End>({ max: MAX_KNOWN })
 
   constructor(signer: LedgerSigner) {
     this.#signer = signer
@@ -44,7 +45,6 @@ export class HeadGuard {
 
   /** Remembers a signed end. If it is not committed, the stored one is verified again. */
   keep(head: LedgerHeadRow): void {
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(head.org_id, head)
   }
 
