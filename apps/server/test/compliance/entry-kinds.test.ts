@@ -17,15 +17,18 @@ interface Documented {
 
 /** Items of the page's lists: kind, when, members of `data`. What is in parentheses is about a member. */
 const DOCUMENTED: ReadonlyMap<string, Documented> = new Map(
-  PAGE.replaceAll(/\n {2,4}(?=\S)/g, ' ').split('\n').flatMap((line) => {
-    const [, kind, , data = ''] = /^- `([a-z_]+\.[a-z_]+)`(: .*?)?(?: - `data`: (.*))?$/.exec(line) ?? []
-    if (kind === undefined) return []
-    const [members = ''] = data.replaceAll(/\([^)]*\)/g, '').split(': `')
-    const names = [...members.matchAll(/`([a-z_0-9]+)(\??)`/g)]
-    const named = (mark: string) =>
-      names.filter(([, , one]) => one === mark).map(([, name]) => name!)
-    return [[kind, { kind, always: named(''), sometimes: named('?') }]]
-  }),
+  PAGE.replaceAll(/\n {2,4}(?=\S)/g, ' ')
+    .split('\n')
+    .flatMap((line) => {
+      const [, kind, , data = ''] =
+        /^- `([a-z_]+\.[a-z_]+)`(: .*?)?(?: - `data`: (.*))?$/.exec(line) ?? []
+      if (kind === undefined) return []
+      const [members = ''] = data.replaceAll(/\([^)]*\)/g, '').split(': `')
+      const names = [...members.matchAll(/`([a-z_0-9]+)(\??)`/g)]
+      const named = (mark: string) =>
+        names.filter(([, , one]) => one === mark).map(([, name]) => name!)
+      return [[kind, { kind, always: named(''), sometimes: named('?') }]]
+    }),
 )
 
 /** Members that belong to one of two forms of an entry, in words of the page. */
@@ -34,7 +37,7 @@ const EITHER: ReadonlySet<string> = new Set(['policy.dry_run'])
 const sources = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => readFileSync(join(ROOT, folder, name), 'utf8'))
+    .map((name) => readFileSync(join(ROOT, folder, name), 'utf8').replaceAll(/^ \* .*$/gm, ''))
 
 /** Kinds that the source gives to entries, as it spells them. */
 const SPELLED = [/kind: '([a-z_]+\.[a-z_]+)'/g, /entryOf\(\s*'([a-z_]+\.[a-z_]+)'/g]

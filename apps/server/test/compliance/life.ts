@@ -171,6 +171,8 @@ async function restOf(api: Api): Promise<void> {
     body: { scorer: 'exact_match', results: [{ output: 'a', expected: 'a' }] },
   })
   await api.ok('appendEntry', { body: { action: 'mail.sent' } })
+  await api.ok('appendEntry', { body: { action: 'mail.sent', decision_id: null } })
+  await decide(api, 'remit.selftest.deny')
   const { key } = await api.ok('createKey', { body: { role: 'read' } } satisfies CallOptions)
   await api.ok('revokeKey', { params: { id: key.id } })
   await api.ok('verifyLedger', { body: {} })

@@ -12,7 +12,10 @@ export function itemsOf(markdown: string): Item[] {
   const lines = markdown.replaceAll(/\n {2}(?! *- )(?=\S)/g, ' ').split('\n')
   return lines.flatMap((line) => {
     if (line.startsWith('|')) {
-      const [term = '', ...cells] = line.slice(1, -1).split('|').map((cell) => cell.trim())
+      const [term = '', ...cells] = line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim())
       return [{ term, detail: cells.slice(0, -1).join(', '), text: cells.at(-1) ?? '' }]
     }
     const [, term, detail = '', text = ''] = ITEM.exec(line) ?? []
