@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { DIALECTS, SOURCE_FLAGS } from '@remit/core/testing'
 import { hasModules } from '../src/boot/modules.ts'
 import { createOrg } from './support/cli.ts'
@@ -70,6 +70,10 @@ describe.skipIf(!hasModules()).each(DIALECTS)('docs/verify-offline.md on %s', (d
     const body = { framework: 'soc2', from, to: new Date().toISOString() }
     const made = await request(`${url}/v1/compliance/reports`, key.secret, 'POST', body)
     const { id } = (await made.json()) as { id: string }
+    await vi.waitFor(async () => {
+      const found = await request(`${url}/v1/compliance/reports/${id}`, key.secret)
+      expect(await found.json()).toMatchObject({ status: 'ready' })
+    }, 120_000)
     env = {
       ...installation.env,
       PATH: `${programs()}:${process.env['PATH']}`,
