@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules, startRemit } from './support/server.ts'
+import type { RemitServer } from './support/server.ts'
+
+const run = promisify(execFile)
+const folder = resolve(import.meta.dirname, '..')
+
+describe.skipIf(!hasModules())('the example', () => {
+  let server: RemitServer
+  beforeAll(async () => {
+    server = await startRemit()
+    await server.client.setSpendLimit({ params: { id: 'payer' }, body: { daily_usd: 1000 } })
+  })
+  afterAll(() => server.stop())
+
+  it.each(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'])(
+    '%s pays what is allowed, and nothing else',
+    async (name) => {
+      const env = { PATH: process.env['PATH'], REMIT: server.url, REMIT_KEY: server.org.key }
+      const agent = ['--conditions=@remit/source', `${name}/agent.ts`]
+      const start = async (amount: string) =>
+        (await run('node', [...agent, amount], { cwd: folder, env })).stdout
+
+      expect(await start('40')).toContain('Paid 40 USD')
+      const denied = await start('4000')
+      expect(denied).not.toContain('Paid')
+      expect(denied).toContain('Not executed: denied by Remit (spend_limit_daily)')
+    },
+  )
+})
