@@ -68,7 +68,7 @@ describe.skipIf(!hasModules())('a run that is resumed again and again', () => {
     const request = first.content.find((part) => part.type === 'tool-approval-request')
     const answered: ModelMessage[] = [
       ...question,
-      ...first.response.messages,
+      ...first.finalStep.response.messages,
       {
         role: 'tool',
         content: [
