@@ -28,7 +28,8 @@ export default defineConfig({
     isolate: false,
     // Fewer and later collections of garbage: an eighth of the time.
     execArgv: ['--min-semi-space-size=32'],
-    maxWorkers: Math.max(2, Math.min(4, availableParallelism())),
+    // One more than processors: a worker often waits for a database or for a program.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     // No test is about time: the limits are for a machine that does ten other things.
     testTimeout: 180_000,
     hookTimeout: 180_000,
