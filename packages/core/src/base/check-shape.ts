@@ -3,13 +3,14 @@ import type { z } from 'zod'
 import { fail } from './errors.ts'
 import type { Failure } from './errors.ts'
 import { fieldErrors } from './field-errors.ts'
+import { FOR_FIELD_ERRORS } from './issue-text.ts'
 
 /** The value as the schema returns it, with defaults applied. Throws `invalid_request`, or the schema's own code. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, FOR_FIELD_ERRORS)
   if (!result.success) throw invalidInput(result.error)
   return result.data
 }

@@ -2,9 +2,10 @@ import { endpoints } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fieldErrors } from './field-errors.ts'
+import { FOR_FIELD_ERRORS } from './issue-text.ts'
 
 const errorsOf = (schema: z.ZodType, value: unknown) =>
-  fieldErrors(schema.safeParse(value).error?.issues ?? [])
+  fieldErrors(schema.safeParse(value, FOR_FIELD_ERRORS).error?.issues ?? [])
 
 /** What is said of one value. */
 const said = (schema: z.ZodType, value: unknown) =>

@@ -1,6 +1,6 @@
 import type { FieldError } from '@remit/contract'
 import type { z } from 'zod'
-import { mustBe, plain, receivedOf, saysItself } from './plain.ts'
+import { hasOwnMessage, issueText, mustBe, receivedOf } from './issue-text.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
@@ -48,9 +48,9 @@ function errorsOf(issue: Issue, parents: Path, unknown: string): FieldError[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => at(unknown, [...path, key]))
   if (issue.code === 'invalid_key')
-    return issue.issues.map((inner) => at(`its name ${plain(inner)}`))
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || saysItself(issue))
-    return [at(plain(issue))]
+    return issue.issues.map((inner) => at(`its name ${issueText(inner)}`))
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || hasOwnMessage(issue))
+    return [at(issueText(issue))]
   const meant = branchMeant(issue.errors)
   return meant ? fieldErrors(meant, path, unknown) : [at(kindsTaken(issue.errors.flat()))]
 }
@@ -81,6 +81,9 @@ function kindsTaken(issues: readonly Issue[]): string {
   const values = issues
     .flatMap((issue) => (issue.code === 'invalid_value' ? issue.values : []))
     .filter((value) => !types.includes(typeof value as never))
-  const received = issues.map(receivedOf).find((type) => type !== null)
-  return mustBe([...types, ...values.map((value) => JSON.stringify(value))], received ?? null)
+  const mistyped = issues.find(({ code }) => code === 'invalid_type')
+  return mustBe(
+    [...types, ...values.map((value) => JSON.stringify(value))],
+    mistyped ? receivedOf(mistyped) : null,
+  )
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fail } from '../base/errors.ts'
 import { invalidInput } from '../base/check-shape.ts'
+import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
 import { asFailure, problemBody, problemResponse } from './problem.ts'
 
 describe('problemResponse', () => {
@@ -48,7 +49,9 @@ describe('problemResponse', () => {
 
 describe('invalidInput', () => {
   it('names every fault, and the first one in its sentence', () => {
-    const { error } = z.strictObject({ a: z.string(), b: z.string() }).safeParse({ c: 1 })
+    const { error } = z
+      .strictObject({ a: z.string(), b: z.string() })
+      .safeParse({ c: 1 }, FOR_FIELD_ERRORS)
 
     const failure = invalidInput(error!)
 
@@ -57,7 +60,7 @@ describe('invalidInput', () => {
   })
 
   const bodyFor = (value: object) => {
-    const { error } = z.strictObject({}).safeParse(value)
+    const { error } = z.strictObject({}).safeParse(value, FOR_FIELD_ERRORS)
     return problemBody(invalidInput(error!), 'r')
   }
   const unknown = (count: number, name = 'field') =>

@@ -5,19 +5,29 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import { invalidInput } from '../base/check-shape.ts'
 import { invalid } from '../base/errors.ts'
+import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
 import type { RequestEnv } from './request-env.ts'
 
 /** Checks parameters of the path; the problem document names the faulty ones. */
 export const validateParams = ({ params }: Endpoint): MiddlewareHandler<RequestEnv>[] =>
-  params ? [zValidator('param', params, refuse)] : []
+  params ? [zValidator('param', params, refuse, options)] : []
 
 /** Checks the query. Most requests have none, so an endpoint without parameters only looks for `?`. */
 export function validateQuery({ query, lenient }: Endpoint): MiddlewareHandler<RequestEnv>[] {
-  if (query) return [zValidator('query', query, refuse)]
+  if (query) return [zValidator('query', query, refuse, options)]
   return lenient ? [] : [refuseQuery]
 }
 
-const strict: MiddlewareHandler<RequestEnv> = zValidator('query', z.strictObject({}), refuse)
+const options = {
+  validationFunction: (schema: z.ZodType, value: unknown) =>
+    schema.safeParse(value, FOR_FIELD_ERRORS),
+}
+const strict: MiddlewareHandler<RequestEnv> = zValidator(
+  'query',
+  z.strictObject({}),
+  refuse,
+  options,
+)
 const refuseQuery: MiddlewareHandler<RequestEnv> = (c, next) =>
   c.req.url.includes('?') ? strict(c, next) : next()
 

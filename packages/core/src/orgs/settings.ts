@@ -2,6 +2,7 @@ import { OrganizationSettings, SETTINGS } from '@remit/contract'
 import type { OrganizationRow } from '../db/schema.ts'
 import { invalid } from '../base/errors.ts'
 import { fieldErrors } from '../base/field-errors.ts'
+import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
 
 type SettingName = keyof OrganizationSettings
 
@@ -30,7 +31,7 @@ export function changeSettings(stored: string, change: Readonly<Record<string, u
       delete settings[name]
       continue
     }
-    const { error, data } = SETTINGS[name as SettingName].safeParse(value)
+    const { error, data } = SETTINGS[name as SettingName].safeParse(value, FOR_FIELD_ERRORS)
     if (error) throw invalid(name, fieldErrors(error.issues)[0]?.message ?? 'is not valid')
     settings[name] = data
   }

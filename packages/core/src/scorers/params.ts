@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fail } from '../base/errors.ts'
 import { fieldErrors } from '../base/field-errors.ts'
+import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
 import type { Scorer } from './scorer.ts'
 
 /** The validated params of one request. */
@@ -19,8 +20,8 @@ export function parseParams(
   params: Readonly<Record<string, unknown>> = {},
 ): RunParams {
   const { negate: givenNegate, ...given } = params
-  const negate = Negate.safeParse(givenNegate)
-  const own = scorer.params.safeParse(given)
+  const negate = Negate.safeParse(givenNegate, FOR_FIELD_ERRORS)
+  const own = scorer.params.safeParse(given, FOR_FIELD_ERRORS)
   if (negate.success && own.success) return { own: own.data, negate: negate.data }
   const errors = [
     ...fieldErrors(negate.error?.issues ?? [], ['params', 'negate']),

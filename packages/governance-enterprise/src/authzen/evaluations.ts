@@ -1,6 +1,6 @@
 import { AccessEvaluation } from '@remit/contract'
 import type { AccessDecision, AccessEvaluations, EvaluationsSemantic } from '@remit/contract'
-import { asFailure, Failure, invalidInput } from '@remit/core'
+import { asFailure, Failure, checkShape } from '@remit/core'
 
 /** Decides one evaluation at its position in the request; throws if it cannot. */
 export type Evaluate = (evaluation: AccessEvaluation, place: number) => Promise<AccessDecision>
@@ -90,9 +90,7 @@ function completed(item: unknown, defaults: Parts): AccessEvaluation {
   for (const [name, required] of Object.entries(REQUIRED)) {
     whole[name] = entity(own[name], defaults[name], required)
   }
-  const { data, error } = AccessEvaluation.safeParse(isParts(item) ? whole : item)
-  if (error) throw invalidInput(error)
-  return data
+  return checkShape(AccessEvaluation, isParts(item) ? whole : item)
 }
 
 function entity(own: unknown, standard: unknown, required: readonly string[]): unknown {

@@ -1,5 +1,5 @@
 import { PolicyInput } from '@remit/contract'
-import { invalidInput } from '@remit/core'
+import { checkShape } from '@remit/core'
 import type { Overlay } from '@remit/core'
 import { z } from 'zod'
 import { admitCondition } from '../rules/admit-condition.ts'
@@ -40,9 +40,7 @@ const candidateRules = (overlay: Overlay): readonly CandidateRule[] =>
   compiled.get(overlay) ?? inputsOf(overlay).map(candidateRule)
 
 function inputsOf({ add }: Overlay): PolicyInput[] {
-  const { error, data } = Overlaid.safeParse({ overlay: { add } })
-  if (error) throw invalidInput(error)
-  return data.overlay.add
+  return checkShape(Overlaid, { overlay: { add } }).overlay.add
 }
 
 function candidateRule(input: PolicyInput, i: number): CandidateRule {

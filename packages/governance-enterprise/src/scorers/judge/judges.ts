@@ -1,4 +1,4 @@
-import { fieldErrors, SettingError } from '@remit/core'
+import { fieldErrors, FOR_FIELD_ERRORS, SettingError } from '@remit/core'
 import type { JudgesSource } from '@remit/core'
 import { z } from 'zod'
 
@@ -110,7 +110,7 @@ function isBaseUrl(text: string): boolean {
 
 /** Reads the judges file. Throws `SettingError` with every invalid field; never shows a key. */
 export function readJudges(source: JudgesSource): Judges {
-  const { data, error } = JudgesFile.safeParse(parse(source.text))
+  const { data, error } = JudgesFile.safeParse(parse(source.text), FOR_FIELD_ERRORS)
   if (error)
     throw faulty(
       fieldErrors(error.issues).map(({ path, message }) =>

@@ -2,18 +2,21 @@ import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
 
-/** Messages of zod itself; messages of our schemas start with a lower-case letter. */
-const OF_ZOD = /^(?:Invalid|Too (?:big|small)|Unrecognized)\b/
+/**
+ * Parse options for input whose errors `fieldErrors` describes. Zod's own messages are left empty, so a
+ * message is always the schema's, and issues keep their input.
+ */
+export const FOR_FIELD_ERRORS = { error: () => '', reportInput: true } as const
 
 /** Returns true if the schema has its own message. */
-export const saysItself = ({ message }: Issue): boolean => !OF_ZOD.test(message)
+export const hasOwnMessage = ({ message }: Issue): boolean => message !== ''
 
 /**
  * Returns the message for an issue in terms of JSON: the message of the schema, or the accepted
  * values.
  */
-export function plain(issue: Issue): string {
-  if (saysItself(issue)) return issue.message
+export function issueText(issue: Issue): string {
+  if (hasOwnMessage(issue)) return issue.message
   switch (issue.code) {
     case 'invalid_type':
       return mustBe([issue.expected], receivedOf(issue))
@@ -48,9 +51,11 @@ export function mustBe(types: readonly string[], received: string | null): strin
     : `must be ${taken}, not ${named(received)}`
 }
 
-/** Returns the received type if zod reports it: issues do not contain the value. */
-export const receivedOf = ({ message }: Issue): string | null =>
-  /^Invalid input: .*, received (\w+)$/.exec(message)?.[1] ?? null
+/** Returns the JSON type of an issue's value; `undefined` if it is missing. */
+export function receivedOf({ input }: Issue): string {
+  if (input === null) return 'null'
+  return Array.isArray(input) ? 'array' : typeof input
+}
 
 const NAMES: Readonly<Record<string, string>> = {
   string: 'a string',
