@@ -29,8 +29,9 @@ const tests: Step = { name: 'tests and packaging', command: ['exec', 'vitest', '
 const steps: readonly Step[] = [
   { name: 'format', command: ['exec', 'oxfmt', '--check'] },
   { name: 'lint', command: ['exec', 'oxlint'] },
-  { name: 'licence boundary', command: ['exec', 'turbo', 'boundaries'] },
+  { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },
   { name: 'unused code', command: ['exec', 'knip'] },
+  { name: 'spelling', command: ['lint:words'] },
   { name: 'types', command: ['types'] },
   { name: 'openapi.json', command: ['openapi', '--check'] },
   { name: 'openapi lint', command: ['lint:openapi'] },

@@ -21,7 +21,7 @@ const two = lines(
   { output: 'abcd', expected: 'wxyz' },
 )
 
-// No setting is there: neither a database nor a licence is looked for.
+// No setting is there: neither a database nor a license is looked for.
 const run = (args: readonly string[], stdin?: string) =>
   cli(['score', ...args], {}, stdin === undefined ? {} : { stdin })
 

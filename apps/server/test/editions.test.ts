@@ -84,7 +84,7 @@ async function statuses(wanted: typeof all, key: string) {
   return answers
 }
 
-/** What an endpoint above the open tier answers without a key. */
+/** The answer of an endpoint above the open tier without a key. */
 const withoutKey = (name: string): number => (endpoints[name]?.public ? 200 : 401)
 
 const served = async (): Promise<string[]> => {
@@ -122,21 +122,21 @@ test('the community edition answers exactly the open endpoints', async () => {
 
 describe.skipIf(!hasModules())('a start with commercial modules installed', () => {
   test.each<[string, () => Promise<Record<string, string>> | Record<string, string>, string]>([
-    ['no licence', () => ({}), 'REMIT_LICENSE_KEY is not set (REMIT_EVALUATION=1 to try them)'],
+    ['no license', () => ({}), 'REMIT_LICENSE_KEY is not set (REMIT_EVALUATION=1 to try them)'],
     [
-      'an expired licence',
+      'an expired license',
       () => licensed({ expiresAt: '2020-01-01T00:00:00.000Z' }),
-      'the licence has expired',
+      'the license has expired',
     ],
     [
-      'a licence that somebody else signed',
+      'a license that somebody else signed',
       () => licensed({}, somebody.privateKey),
-      'the licence is not signed by the vendor',
+      'the license is not signed by the vendor',
     ],
     [
-      'garbage for a licence',
+      'garbage for a license',
       () => ({ REMIT_LICENSE_KEY: 'garbage' }),
-      'the licence is not a signed JWT',
+      'the license is not a signed JWT',
     ],
   ])('with %s loads none of them and says why in one line', async (_what, env, reason) => {
     const { key, log } = await start(await env())
@@ -146,7 +146,7 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     await expectCommunity(key)
   })
 
-  test('with an enterprise licence serves the whole contract, each endpoint once', async () => {
+  test('with an enterprise license serves the whole contract, each endpoint once', async () => {
     const { key } = await start(await licensed())
 
     expect(await health()).toMatchObject({ edition: 'enterprise', evaluation: false })
@@ -161,7 +161,7 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     )
   })
 
-  test('with a team licence opens the team’s endpoints and no others, whatever the organization has', async () => {
+  test('with a team license opens the team’s endpoints and no others, whatever the organization has', async () => {
     const { key } = await start(await licensed({ plan: 'team' }))
     const above = closed.filter(([, { plan }]) => plan === 'enterprise')
     const authorized = await request(`${server.url}/v1/authorize`, key, 'POST', {
@@ -178,7 +178,7 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     )
   })
 
-  test('with a hosted licence, plans are those of the organizations, and new ones are free', async () => {
+  test('with a hosted license, plans are those of the organizations, and new ones are free', async () => {
     const { key } = await start(await licensed({ hosted: true }))
     const ask = () =>
       request(`${server.url}/v1/authorize`, key, 'POST', { agent_id: 'a', action: 'b' })
@@ -204,12 +204,12 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     expect(team.status).toBe(200)
   })
 
-  test('in evaluation opens everything and says so, a refused licence too', async () => {
+  test('in evaluation opens everything and says so, a refused license too', async () => {
     const { key } = await start({ REMIT_EVALUATION: '1', REMIT_LICENSE_KEY: 'garbage' })
 
     expect(await health()).toMatchObject({ edition: 'enterprise', evaluation: true })
     expect(server.notice).toBe(
-      'Evaluation: every module is loaded without a licence (the licence is not a signed JWT). Not for production.',
+      'Evaluation: every module is loaded without a license (the license is not a signed JWT). Not for production.',
     )
     expect((await request(`${server.url}/v1/ledger`, key)).status).toBe(200)
   })
@@ -224,7 +224,7 @@ describe.skipIf(!hasModules())('a start with commercial modules installed', () =
     })
   })
 
-  test('a licence wins over evaluation', async () => {
+  test('a license wins over evaluation', async () => {
     await start({ REMIT_EVALUATION: '1', ...(await licensed()) })
 
     expect(await health()).toMatchObject({ edition: 'enterprise', evaluation: false })
@@ -235,7 +235,7 @@ describe.skipIf(!hasModules())('organizations without a plan of their own', () =
   test.each([
     ['hosted', 'free', true],
     ['self-hosted', 'enterprise', false],
-  ] as const)('under a %s licence are made with plan %s', async (_what, plan, hosted) => {
+  ] as const)('under a %s license are made with plan %s', async (_what, plan, hosted) => {
     await start({})
     await server.stop()
     const settings = { ...installation.env, REMIT_EVALUATION: '0', ...(await licensed({ hosted })) }

@@ -101,7 +101,7 @@ const OAUTH_PATHS: ReadonlySet<string> = new Set(
   Object.values(endpoints).flatMap(({ oauth, path }) => (oauth ? [path] : [])),
 )
 
-/** Whether a success has the shape that the contract gives to the answers of its endpoint. */
+/** Returns whether a success has the shape that the contract defines for its endpoint. */
 function isAnswer({ method, path }: WildRequest, text: string): boolean {
   const [pathname = ''] = path.split('?')
   const asked = Object.values(endpoints).filter(

@@ -16,12 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => installation.remove())
 
-test('a licence that was issued is shown as what it is, from the environment and from a file', async () => {
+test('a license that was issued is shown as what it is, from the environment and from a file', async () => {
   const { stdout: token } = await cli(
     [...ISSUE, '2999-12-31', '--key', file('vendor.pem'), '--hosted'],
     {},
   )
-  writeFileSync(file('licence'), token)
+  writeFileSync(file('license'), token)
   const show = ['license', 'show', '--public-key', file('vendor.pub')]
   const license = {
     customer: 'Acme Ltd',
@@ -30,7 +30,7 @@ test('a licence that was issued is shown as what it is, from the environment and
     expires_at: '2999-12-31T23:59:59.000Z',
   }
 
-  expect(await cliJson([...show, '--file', file('licence')], {})).toEqual({ license })
+  expect(await cliJson([...show, '--file', file('license')], {})).toEqual({ license })
   expect(await cliJson(show, { REMIT_LICENSE_KEY: token.trim() })).toEqual({ license })
 })
 
@@ -44,7 +44,7 @@ test('keygen keeps the private key to its owner, prints the public one, and repl
   })
 })
 
-test('an expired or foreign licence, and none, are told apart from a good one: exit code 1', async () => {
+test('an expired or foreign license, and none, are told apart from a good one: exit code 1', async () => {
   const { stdout: expired } = await cli(
     [...ISSUE, '2020-01-01T00:00:00Z', '--key', file('vendor.pem')],
     {},
@@ -55,11 +55,11 @@ test('an expired or foreign licence, and none, are told apart from a good one: e
   expect(await show(expired.trim())).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'remit: the licence has expired\n',
+    stderr: 'remit: the license has expired\n',
   })
   expect(await cli(['license', 'show'], { REMIT_LICENSE_KEY: expired.trim() })).toMatchObject({
     code: 1,
-    stderr: 'remit: the licence is not signed by the vendor\n',
+    stderr: 'remit: the license is not signed by the vendor\n',
   })
   expect(await show()).toMatchObject({ code: 1, stdout: '' })
 })

@@ -36,7 +36,7 @@ const replacePayload = async (change: object): Promise<string> => {
   return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.')
 }
 
-describe('a licence', () => {
+describe('a license', () => {
   test('that the vendor issued opens what it says, until it says', async () => {
     const license = {
       customer: 'Acme',
@@ -55,46 +55,46 @@ describe('a licence', () => {
     const at = (seconds: number) => checkLicense(text, publicKey, NOW + seconds * 1000)
 
     expect(await at(HOUR - 1)).toHaveProperty('license')
-    expect(await at(HOUR)).toEqual({ refused: 'the licence has expired' })
+    expect(await at(HOUR)).toEqual({ refused: 'the license has expired' })
   })
 
   test.each<[string, () => Promise<string> | string, string]>([
     [
       'signed by somebody else',
       () => token().sign(other.privateKey),
-      'the licence is not signed by the vendor',
+      'the license is not signed by the vendor',
     ],
     [
       'with a changed plan',
       () => replacePayload({ plan: 'enterprise', hosted: true }),
-      'the licence is not signed by the vendor',
+      'the license is not signed by the vendor',
     ],
     [
       'with a later end',
       () => replacePayload({ exp: NOW }),
-      'the licence is not signed by the vendor',
+      'the license is not signed by the vendor',
     ],
     [
       'HS256 with the public key (PEM) as secret',
       () => hs256(secretOf(true)),
-      'the licence is signed with an algorithm that is not EdDSA',
+      'the license is signed with an algorithm that is not EdDSA',
     ],
     [
       'HS256 with the public key (DER) as secret',
       () => hs256(secretOf(false)),
-      'the licence is signed with an algorithm that is not EdDSA',
+      'the license is signed with an algorithm that is not EdDSA',
     ],
     [
       'without a signature',
       () => new UnsecuredJWT(claims).setIssuer('remit-license').setExpirationTime('1h').encode(),
-      'the licence is signed with an algorithm that is not EdDSA',
+      'the license is signed with an algorithm that is not EdDSA',
     ],
-    ['garbage', () => 'not a licence', 'the licence is not a signed JWT'],
-    ['an empty JWT', () => '..', 'the licence is not a signed JWT'],
+    ['garbage', () => 'not a license', 'the license is not a signed JWT'],
+    ['an empty JWT', () => '..', 'the license is not a signed JWT'],
     [
       'of another issuer',
       () => token(claims, 'somebody').sign(privateKey),
-      'the licence’s iss claim is not valid',
+      'the license’s iss claim is not valid',
     ],
     [
       'not valid yet',
@@ -102,7 +102,7 @@ describe('a licence', () => {
         token()
           .setNotBefore(NOW / 1000 + 60)
           .sign(privateKey),
-      'the licence’s nbf claim is not valid',
+      'the license’s nbf claim is not valid',
     ],
     [
       'without an end',
@@ -111,22 +111,22 @@ describe('a licence', () => {
           .setProtectedHeader({ alg: 'EdDSA' })
           .setIssuer('remit-license')
           .sign(privateKey),
-      'the licence has no valid customer, plan or exp',
+      'the license has no valid customer, plan or exp',
     ],
     [
       'with an end beyond all time',
       () => token(claims, 'remit-license', 1e15).sign(privateKey),
-      'the licence has no valid customer, plan or exp',
+      'the license has no valid customer, plan or exp',
     ],
     [
       'of an unknown plan',
       () => token({ ...claims, plan: 'free' }).sign(privateKey),
-      'the licence has no valid customer, plan or exp',
+      'the license has no valid customer, plan or exp',
     ],
     [
       'for nobody',
       () => token({ plan: 'team' }).sign(privateKey),
-      'the licence has no valid customer, plan or exp',
+      'the license has no valid customer, plan or exp',
     ],
   ])('%s is refused with its reason', async (_what, make, refused) => {
     expect(await checkLicense(await make(), publicKey, NOW)).toEqual({ refused })

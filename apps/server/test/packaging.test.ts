@@ -73,7 +73,7 @@ describe('the open packages as they would be published', () => {
     ])
   })
 
-  test('carry their licence in full', () => {
+  test('carry their license in full', () => {
     const apache = readFileSync(join(root, 'packages/contract/LICENSE'), 'utf8')
 
     for (const { manifest, files } of packed) {

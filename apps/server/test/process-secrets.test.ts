@@ -8,8 +8,8 @@ import { request, RunningProcess } from './support/process.ts'
 
 const password = `pw${randomBytes(12).toString('hex')}`
 const role = `role_${randomBytes(6).toString('hex')}`
-// Not a licence, and so refused; what was given must not show in the refusal.
-const licence = `licence.${randomBytes(24).toString('hex')}.${randomBytes(24).toString('hex')}`
+// Not a license, and so refused; what was given must not show in the refusal.
+const license = `license.${randomBytes(24).toString('hex')}.${randomBytes(24).toString('hex')}`
 
 let installation: Installation
 let env: Record<string, string>
@@ -28,7 +28,7 @@ beforeAll(async () => {
   env = {
     ...installation.env,
     REMIT_DATABASE_URL: url.toString(),
-    REMIT_LICENSE_KEY: licence,
+    REMIT_LICENSE_KEY: license,
     REMIT_LOG_LEVEL: 'trace',
     REMIT_BOOTSTRAP_ORG: 'acme',
   }
@@ -68,7 +68,7 @@ test('nothing secret is in the log, whatever happens', async () => {
 
   expect(code).toBe(0)
   expect(stderr.split('\n').length).toBeGreaterThan(5)
-  for (const secret of [key, almost, key.slice(20, 60), password, licence, licence.split('.')[2]]) {
+  for (const secret of [key, almost, key.slice(20, 60), password, license, license.split('.')[2]]) {
     expect(stderr).not.toContain(secret)
   }
   // Whatever a driver hangs on its errors.
@@ -93,6 +93,6 @@ test('nothing secret is in what a command says about its failure', async () => {
     expect(code).not.toBe(0)
     expect(stdout).toBe('')
     expect(stderr).toMatch(/^remit: /)
-    for (const secret of [password, key.trim(), licence]) expect(stderr).not.toContain(secret)
+    for (const secret of [password, key.trim(), license]) expect(stderr).not.toContain(secret)
   }
 })

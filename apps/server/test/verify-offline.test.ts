@@ -19,7 +19,7 @@ const [handOver = '', check = '', csv = ''] = [...page.matchAll(/^```sh\n([\s\S]
   ([, block]) => block,
 )
 
-/** What a shell gave: its exit code and what it wrote. */
+/** Exit code and output of a shell. */
 interface Shell {
   readonly code: number
   readonly stdout: string

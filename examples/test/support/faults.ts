@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a faulty proxy does with a request. */
+/** The faults of a proxy. */
 export type Fault =
   | 'pass'
   /** Refuses without asking the server. */

@@ -248,7 +248,7 @@ const BEGIN: readonly EntryInput[] = [
   decision('2026-03-02T12:00:00.000Z'),
 ]
 
-/** So that there is a decision to judge in what is left, and a neighbour to it. */
+/** So that there is a decision to judge in what is left, and a neighbor to it. */
 const LATER: readonly EntryInput[] = [
   decision('2026-03-10T22:00:00.000Z'),
   decision('2026-03-15T22:00:00.000Z'),

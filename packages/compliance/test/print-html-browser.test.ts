@@ -104,7 +104,7 @@ describe.skipIf(CHROMIUM === null)('in a browser', () => {
     await page.close()
   })
 
-  test('a status is a word, also in prints without colours', async () => {
+  test('a status is a word, also in prints without colors', async () => {
     const { page } = await open(HARMED)
     await page.emulateMedia({ media: 'print', forcedColors: 'active' })
     const words = await page.locator('.status').allTextContents()

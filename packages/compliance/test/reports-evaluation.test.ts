@@ -4,7 +4,7 @@ import { createReports } from './support/reports.ts'
 import type { ReportsApi } from './support/reports.ts'
 
 describe.each(DIALECTS)(
-  'a report of a server that is tried without a licence, on %s',
+  'a report of a server that is tried without a license, on %s',
   (dialect) => {
     let tried: ReportsApi
     let licensed: ReportsApi
@@ -24,7 +24,7 @@ describe.each(DIALECTS)(
     const text = async (id: string, format: string) =>
       (await tried.call('getReport', { params: { id }, query: { format }, key: key() })).text()
 
-    test('is marked in every format, even if the server has a licence later', async () => {
+    test('is marked in every format, even if the server has a license later', async () => {
       const { id, evaluation } = await made(tried)
       const read = await licensed.call('getReport', { params: { id }, key: key() })
       const csv = await tried.call('getReport', { params: { id }, query: { format: 'csv' } })

@@ -42,7 +42,7 @@ import { Share } from './threads/share.ts'
 
 export interface RemitOptions {
   readonly db: Database<CoreTables>
-  /** Where `db` is, as it was opened; without it, or in memory, all reading goes through `db`. */
+  /** URL of `db`. Without it, or for a database in memory, all reads use `db`. */
   readonly databaseUrl?: string
   readonly modules: readonly Module[]
   readonly signer: LedgerSigner
@@ -58,7 +58,7 @@ export interface RemitOptions {
   readonly log: Logger
   readonly settings: Settings
   readonly version: string
-  /** The licence's plan: no organization has more. */
+  /** The license's plan: no organization has more. */
   readonly planCeiling: Plan
   readonly evaluation: boolean
   /** Requests a second per key; 0 = no limit. */
@@ -88,7 +88,7 @@ export interface Remit {
   readonly ledger: Ledger
   readonly decider: Decider
   readonly ports: Partial<Ports>
-  /** What modules do when payloads are erased. */
+  /** Callbacks of modules for erased payloads. */
   readonly erasers: readonly Eraser[]
   /** Migrations that ran at this start, as `module/name`. */
   readonly migrated: readonly string[]

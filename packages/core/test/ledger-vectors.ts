@@ -14,7 +14,7 @@ import type { Draft, TestChain } from './ledger/chain.ts'
 import { exportVectors } from './ledger/export-vectors.ts'
 import { memoryLog } from './ledger/memory-tiles.ts'
 
-/** Where the vectors are published. */
+/** The folder of the published vectors. */
 export const VECTORS = new URL('../../../docs/ledger-vectors/', import.meta.url)
 
 const DRAFTS: readonly Draft[] = [

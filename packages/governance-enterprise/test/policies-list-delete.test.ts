@@ -48,7 +48,7 @@ describe.each(DIALECTS)('policies on %s', (dialect) => {
       expect(await org.ok('listPolicies')).toEqual({ data: [rule], next_cursor: null })
     })
 
-    it('200 and empty for an organization whose neighbour has rules', async () => {
+    it('200 and empty for an organization whose neighbor has rules', async () => {
       await create(api)
 
       expect(await (await anew()).ok('listPolicies')).toEqual({ data: [], next_cursor: null })

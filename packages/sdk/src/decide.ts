@@ -9,7 +9,7 @@ import type { AuthorizeRequest } from './mapping.ts'
 import { deny } from './verdict.ts'
 import type { Deny, Pending, Verdict } from './verdict.ts'
 
-/** What to do while a call needs an approval. */
+/** The behavior while a call needs an approval. */
 export type ApprovalMode =
   /** Wait up to `maxMs`, then answer `pending`. */
   | { readonly mode: 'wait'; readonly maxMs: number }

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from './json.ts'
 import { toName } from './names.ts'
 import { toPlain } from './plain.ts'
 
-/** What Remit is asked about a call. */
+/** The authorization request for a call. */
 export interface Mapped {
   readonly action: string
   /** `type:id`, or the parts. */
@@ -14,7 +14,7 @@ export interface Mapped {
   readonly context?: object
 }
 
-/** How the calls of one tool are mapped; pointers are JSON Pointers (RFC 6901) into the input. */
+/** The mapping of the calls of one tool. Pointers are JSON Pointers (RFC 6901) into the input. */
 export interface ToolMapping {
   /** The tool's name unless given. */
   readonly action?: string

@@ -3,13 +3,13 @@ import { randomId } from './digest.ts'
 import type { Gate } from './gate.ts'
 import { toolMessage } from './verdict.ts'
 
-/** What a self-test shows; each against the host's own loop. */
+/** The cases of a self-test, each in the host's own loop. */
 export type SelfTestCase = 'deny' | 'server_stopped' | 'late_answer' | 'garbage_answer' | 'approval'
 
 export interface SelfTestResult {
   readonly case: SelfTestCase
   readonly passed: boolean
-  /** How often the canary ran, and what the model was told. */
+  /** Number of runs of the canary, and the text that the model received. */
   readonly detail: string
 }
 
@@ -143,7 +143,7 @@ const newCanary = (): Canary & { readonly ran: number } => {
   return canary
 }
 
-/** What the model was told; a host may also end the run with an error. */
+/** The text that the model received. A host may also end the run with an error. */
 const heard = (drive: Drive, gate: Gate, canary: Canary): Promise<string> =>
   drive(gate, canary).catch((error: unknown) => String(error))
 

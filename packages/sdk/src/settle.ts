@@ -4,7 +4,7 @@ import { settlementKey } from './key.ts'
 import type { Json } from './json.ts'
 import type { Allow } from './verdict.ts'
 
-/** What became of an allowed call. */
+/** The outcome of an allowed call. */
 export interface Outcome {
   /** Actual cost; without it, the amount held is settled after a success. */
   readonly costUsd?: number
@@ -14,7 +14,7 @@ export interface Outcome {
   readonly release?: boolean
 }
 
-/** Whether the outcome is in the ledger and the hold ended; `error` says why not. */
+/** States if the outcome is in the ledger and the hold ended; `error` has the reason if not. */
 export interface Settlement {
   readonly settled: boolean
   readonly error: RemitError | null
@@ -65,7 +65,7 @@ export async function settle(
 
 type Ending = { cost_usd: number } | { settle: 'held' | 'release' } | Record<never, never>
 
-/** How the hold ends; null for a cost that is none. */
+/** The settlement of the hold; null for an invalid cost. */
 function endingOf({ costUsd, outcome = 'success', release = false }: Outcome): Ending | null {
   if (release) return { settle: 'release' }
   if (costUsd === undefined) return outcome === 'success' ? { settle: 'held' } : {}

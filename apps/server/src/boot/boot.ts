@@ -56,7 +56,7 @@ export interface Booted {
   readonly log: Logger
   /** Active development settings, for `/ready` and the log. */
   readonly warnings: readonly string[]
-  /** Creates an organization. Default plan: that of the licence for new organizations. */
+  /** Creates an organization. Default plan: that of the license for new organizations. */
   readonly newOrganization: (name: string, plan?: Plan, key?: NewKey) => Promise<NewOrganization>
 }
 

@@ -20,7 +20,7 @@ export interface Entitlement {
 }
 
 /**
- * Decides which modules are loaded: by licence, by evaluation mode, or none. An invalid licence
+ * Decides which modules are loaded: by license, by evaluation mode, or none. An invalid license
  * loads none; no network access.
  */
 export async function entitle(
@@ -40,7 +40,7 @@ export async function entitle(
   )
 }
 
-// The plan is stored, but has no effect without a licence.
+// The plan is stored, but has no effect without a license.
 const community = (notice: string): Entitlement => ({
   modules: [],
   planCeiling: 'free',
@@ -69,6 +69,6 @@ async function evaluation(refused: string | undefined): Promise<Entitlement> {
     newPlan: 'enterprise',
     edition: 'enterprise',
     evaluation: true,
-    notice: `Evaluation: every module is loaded without a licence${why}. Not for production.`,
+    notice: `Evaluation: every module is loaded without a license${why}. Not for production.`,
   }
 }

@@ -21,25 +21,25 @@ interface ShowOptions {
 }
 
 export function licenseCommands(program: Command, session: Session): void {
-  const license = program.command('license').description('Licences of the enterprise edition')
+  const license = program.command('license').description('Licenses of the enterprise edition')
 
   subcommand(
     license,
     'keygen <file>',
-    'Create a key pair for licences: write the private key to the file, print the public key',
+    'Create a key pair for licenses: write the private key to the file, print the public key',
   ).action((file: string) => {
     const { privateKey, publicKey } = generateLicenseKeys()
     writeSecret(file, privateKey)
     session.print({ private_key_file: file, public_key: publicKey }, publicKey)
   })
 
-  subcommand(license, 'issue', 'Sign a licence')
+  subcommand(license, 'issue', 'Sign a license')
     .requiredOption('--key <file>', 'Private key file from `license keygen`')
-    .requiredOption('--customer <name>', 'Customer of the licence')
+    .requiredOption('--customer <name>', 'Customer of the license')
     .addOption(
-      choice('--plan <plan>', 'Plan of the licence', ['team', 'enterprise']).makeOptionMandatory(),
+      choice('--plan <plan>', 'Plan of the license', ['team', 'enterprise']).makeOptionMandatory(),
     )
-    .requiredOption('--expires <time>', 'Expiry of the licence, a date or an RFC 3339 time')
+    .requiredOption('--expires <time>', 'Expiry of the license, a date or an RFC 3339 time')
     .option('--hosted', 'Each organization has its own plan')
     .action(async ({ key, customer, plan, expires, hosted = false }: IssueOptions) => {
       if (customer.length < 1 || customer.length > 256)
@@ -49,8 +49,8 @@ export function licenseCommands(program: Command, session: Session): void {
       session.print({ license: wire(issued), token }, `${token}\n`)
     })
 
-  subcommand(license, 'show', 'Check a licence: REMIT_LICENSE_KEY or a file')
-    .option('--file <file>', 'File with the licence')
+  subcommand(license, 'show', 'Check a license: REMIT_LICENSE_KEY or a file')
+    .option('--file <file>', 'File with the license')
     .option('--public-key <file>', 'Public key to check it with instead of the built-in one')
     .action(async ({ file, publicKey }: ShowOptions) => {
       const token = file === undefined ? session.io.env['REMIT_LICENSE_KEY'] : readText(file).trim()

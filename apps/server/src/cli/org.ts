@@ -24,7 +24,7 @@ export function orgCommands(program: Command, session: Session): void {
     .addOption(
       choice(
         '--plan <plan>',
-        'Plan; default: free under a hosted licence, else enterprise',
+        'Plan; default: free under a hosted license, else enterprise',
         Plan.options,
       ),
     )

@@ -42,7 +42,7 @@ export class Session {
   }
 
   /**
-   * Runs work on the product, booted like the server: the same licence, tables and writer. The log
+   * Runs work on the product, booted like the server: the same license, tables and writer. The log
    * is silent by default, because errors are printed at the end.
    */
   async product<T>(work: (booted: Booted) => Promise<T>): Promise<T> {

@@ -55,9 +55,9 @@ export const ENVIRONMENT = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('Licence of the enterprise edition, a signed JWT'),
+    .describe('License of the enterprise edition, a signed JWT'),
   REMIT_EVALUATION: flag.describe(
-    '`1` loads every module without a licence, for development and evaluation',
+    '`1` loads every module without a license, for development and evaluation',
   ),
   REMIT_BOOTSTRAP_ORG: z
     .string()

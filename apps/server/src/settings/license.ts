@@ -33,7 +33,7 @@ export type LicenseCheck = { readonly license: License } | { readonly refused: s
 export const vendorKey = (): KeyObject => createPublicKey(VENDOR_KEY)
 
 /**
- * Checks a licence offline: an EdDSA-signed JWT (RFC 7519, RFC 8037) of the vendor. Returns the
+ * Checks a license offline: an EdDSA-signed JWT (RFC 7519, RFC 8037) of the vendor. Returns the
  * reason for an invalid one, which enables nothing.
  */
 export async function checkLicense(
@@ -48,26 +48,26 @@ export async function checkLicense(
       currentDate: new Date(nowMs),
     })
     const claims = Claims.safeParse(payload)
-    if (!claims.success) return { refused: 'the licence has no valid customer, plan or exp' }
+    if (!claims.success) return { refused: 'the license has no valid customer, plan or exp' }
     const { customer, plan, hosted = false, exp } = claims.data
     return { license: { customer, plan, hosted, expiresAt: new Date(exp * 1000).toISOString() } }
   } catch (error) {
-    if (error instanceof errors.JWTExpired) return { refused: 'the licence has expired' }
+    if (error instanceof errors.JWTExpired) return { refused: 'the license has expired' }
     if (error instanceof errors.JWTClaimValidationFailed) {
-      return { refused: `the licence’s ${error.claim} claim is not valid` }
+      return { refused: `the license’s ${error.claim} claim is not valid` }
     }
     if (error instanceof errors.JOSEAlgNotAllowed)
-      return { refused: 'the licence is signed with an algorithm that is not EdDSA' }
+      return { refused: 'the license is signed with an algorithm that is not EdDSA' }
     if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-      return { refused: 'the licence is not a signed JWT' }
+      return { refused: 'the license is not a signed JWT' }
     }
     if (error instanceof errors.JOSEError)
-      return { refused: 'the licence is not signed by the vendor' }
+      return { refused: 'the license is not signed by the vendor' }
     throw error
   }
 }
 
-/** Returns a signed licence; `expiresAt` is RFC 3339. */
+/** Returns a signed license; `expiresAt` is RFC 3339. */
 export function issueLicense(key: KeyObject, license: License): Promise<string> {
   const { customer, plan, hosted } = license
   return new SignJWT({ customer, plan, hosted })

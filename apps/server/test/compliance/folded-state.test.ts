@@ -30,7 +30,7 @@ const agentOf = (roll: Roll) => `agent_${roll(5)}`
 const idsOf = async (api: Api, name: 'listPolicies' | 'listTrustPolicies' | 'listIssuers') =>
   (await api.ok(name)).data.map(({ id }) => id)
 
-/** What people, agents and the operator do; much of it is refused, which changes nothing. */
+/** Actions of people, agents and the operator. Many are refused and change nothing. */
 const ACTS: readonly Act[] = [
   (api, roll) => api.call('registerAgent', { body: { agent_id: agentOf(roll), owners: OWNERS } }),
   (api, roll) => {

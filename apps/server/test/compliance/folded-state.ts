@@ -87,7 +87,7 @@ export const rowsOf = ({ remit, org }: Api): Promise<Row[]> =>
     .orderBy('seq')
     .execute()
 
-/** How many of the decisions the fast way of reading them understands, and how many there are. */
+/** Number of decisions that the scanner reads, and number of all decisions. */
 export async function scanned(rows: readonly Row[]): Promise<{ known: number; of: number }> {
   const { DecisionEntry } = (await load('decision-entry.ts')) as Scanning
   const { Interner } = (await load('interner.ts')) as Names
@@ -97,13 +97,13 @@ export async function scanned(rows: readonly Row[]): Promise<{ known: number; of
   return { known: known.length, of: decisions.length }
 }
 
-/** What prunings carried over. */
+/** Entries that pruning carried over. */
 export async function carriedOf({ remit, org }: Api): Promise<readonly Row[]> {
   const { readCarriedEntries } = (await load('../verify/carried-entries.ts')) as Carried
   return (await readCarriedEntries(remit.db, org.id)).rows
 }
 
-/** What the entries before `to` set up, and what was carried over of pruned ones. */
+/** The state that the entries before `to` set up, with the entries carried over. */
 export async function folded(
   rows: readonly Row[],
   orgId: string,
@@ -148,7 +148,7 @@ export async function folded(
   }
 }
 
-/** What the API lists now. */
+/** The lists that the API returns now. */
 export async function listed(api: Api): Promise<Setup> {
   const all = { query: { limit: 1000 } }
   const organization = await api.ok('getOrganization')

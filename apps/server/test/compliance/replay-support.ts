@@ -34,7 +34,7 @@ export async function ask(api: Api, request: object): Promise<number> {
   return ledger.seq
 }
 
-/** What is left of an entry once its payload was erased. */
+/** An entry after the erasure of its payload. */
 export const erase = (api: Api, seq: number) =>
   api.remit.db
     .updateTable('ledger_entry')

@@ -42,7 +42,7 @@ export async function issue(
   return { id: credential.id, secret }
 }
 
-/** What is decided of a request that nothing but the agent itself stands against. */
+/** Decides a request that only the state of the agent can deny. */
 export async function decide(api: Api, agent_id: string, key?: string): Promise<string> {
   const body = { agent_id, action: 'a.b' }
   const { decision, reason } = await api.ok('authorize', {

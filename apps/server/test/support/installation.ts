@@ -43,7 +43,7 @@ export async function createInstallation(dialect: Dialect = 'sqlite'): Promise<I
   }
 }
 
-/** What the guard rails of the tables forbid: changes entries as somebody with the database could. */
+/** Changes entries as an attacker with the database could, without the triggers of the tables. */
 export async function withoutGuards(
   db: Database<CoreTables>,
   work: (db: Database<CoreTables>) => Promise<unknown>,

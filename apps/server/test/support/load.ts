@@ -1,6 +1,6 @@
 import { request } from './process.ts'
 
-/** What a client was told: if the server says so, it must be in the ledger. */
+/** An answer that a client received: its entry must be in the ledger. */
 export interface Answered {
   readonly seq: number
   readonly hash: string

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { PROBLEMS } from '@remit/contract'
 import type { Problem } from '@remit/contract'
 
-/** What came back on a connection until it ended; null when it did not end in time. */
+/** The bytes received on a connection until it ended; null if it did not end in time. */
 export function exchange(url: string, message: string, boundMs: number): Promise<string | null> {
   return new Promise((resolve) => {
     const { port } = new URL(url)
@@ -25,7 +25,7 @@ export function exchange(url: string, message: string, boundMs: number): Promise
   })
 }
 
-/** What is wrong with the answers on a connection, or null; hanging up without one is allowed. */
+/** The fault in the answers on a connection, or null. A connection may close without an answer. */
 export function faultOf(received: string): string | null {
   let rest = received
   while (rest !== '') {

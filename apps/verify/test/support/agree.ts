@@ -15,7 +15,7 @@ interface AnyVerdict {
 export const bytesOf = (lines: readonly string[]): Uint8Array =>
   Buffer.from(lines.map((line) => `${line}\n`).join(''))
 
-/** What this program says of an export, and what the server's own verifier says. */
+/** The results of this program and of the server's verifier for an export. */
 export async function both({ bytes, vkey, checkpoints }: Given) {
   const keys = vkey === null ? [] : [readKey(vkey)!]
   const [own, core] = await Promise.all([
@@ -44,7 +44,7 @@ const SHARED = [
   'checkpoints',
 ]
 
-/** What the two must agree on: all but their sentences, and how often they say one thing. */
+/** The parts of a result on which both must agree: all except texts and repetitions. */
 export function comparable(verdict: object): Record<string, unknown> {
   const { errors, ...rest } = verdict as AnyVerdict
   const codes = new Set(errors.map(({ seq, code }) => `${seq} ${code}`))

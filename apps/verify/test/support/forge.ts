@@ -81,7 +81,7 @@ const attack = (name: string, edit: (row: Row) => Partial<Row>): Attack => ({
 
 const later = (time: string, by: number) => new Date(Date.parse(time) + by).toISOString()
 
-/** What somebody with the database could do to one entry. */
+/** Changes that an attacker with the database can make to one entry. */
 export const ATTACKS: readonly Attack[] = [
   attack('payload erased', () => ({ salt: null, payload: null })),
   attack('payload gone, salt kept', () => ({ payload: null })),

@@ -22,7 +22,7 @@ const drafts = [...BEFORE, ...IN_PERIOD, ...AFTER]
 const hashAt = (lines: readonly string[], seq: number): string =>
   (JSON.parse(lines[seq + 1]!) as { hash: string }).hash
 
-/** What a report says of these entries; parts of it can be replaced, before it is hashed. */
+/** A report on these entries. Parts can be replaced before it is hashed. */
 export function contentOf(change: Readonly<Record<string, unknown>> = {}) {
   const evidence = (kind: string, sample: readonly number[]) => ({
     kind,

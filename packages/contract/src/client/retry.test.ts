@@ -9,7 +9,7 @@ const problem = (code: string) =>
     { status: 409, headers: { 'content-type': 'application/problem+json', 'retry-after': '0' } },
   )
 
-/** How often a call is sent whose first attempts fail. */
+/** Number of attempts of a call whose first attempts fail. */
 async function attempts(
   failures: readonly (() => Response)[],
   call: (client: ReturnType<typeof createClient>) => Promise<unknown>,

@@ -15,7 +15,7 @@ interface Parts<E extends Endpoint> {
   readonly body: Call<E>['body']
 }
 
-/** What cannot be left out: a body or parameters with a member that is not optional. */
+/** Required members of a call: a body or parameters with a required member. */
 type Needed<T> = {
   readonly [
     K in keyof T as undefined extends T[K]
@@ -30,7 +30,7 @@ type Needed<T> = {
 
 type Common = Omit<LooseCall, keyof Parts<Endpoint>>
 
-/** What a call of an endpoint takes. */
+/** The arguments of a call. */
 export type Options<E extends Endpoint> = Partial<Parts<E>> & Needed<Parts<E>> & Common
 
 /** Nothing needs to be given where nothing is needed. */

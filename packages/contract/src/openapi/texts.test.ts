@@ -33,7 +33,7 @@ const operations = operationsOf(document)
 
 const isObject = (node: unknown): node is Node => typeof node === 'object' && node !== null
 
-/** Where a property or parameter has no description. */
+/** Paths of properties and parameters without a description. */
 function* withoutDescription(node: unknown, place = ''): Generator<string> {
   if (!isObject(node)) return
   for (const [key, value] of Object.entries(node)) {

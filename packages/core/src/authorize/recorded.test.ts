@@ -11,7 +11,7 @@ import type { Ask, UnverifiedFacts, Stage } from './stage.ts'
 let remit: TestRemit
 afterEach(() => remit.close())
 
-/** What the stages were asked about a request, and what can be read back from its entry. */
+/** The input of the stages for a request, and the input that its entry restores. */
 async function askedAndRecorded(request: AuthorizeRequest, claims: UnverifiedFacts = {}) {
   const asks: Ask[] = []
   const policy: Stage = {

@@ -7,7 +7,7 @@ import { FOR_FIELD_ERRORS } from './issue-text.ts'
 const errorsOf = (schema: z.ZodType, value: unknown) =>
   fieldErrors(schema.safeParse(value, FOR_FIELD_ERRORS).error?.issues ?? [])
 
-/** What is said of one value. */
+/** The message for one value. */
 const said = (schema: z.ZodType, value: unknown) =>
   errorsOf(schema, value).map(({ message }) => message)
 

@@ -3,7 +3,7 @@ import type { Plan, Role, Scope } from '@remit/contract'
 /** The authenticated key or credential and its organization. */
 export interface Caller {
   readonly orgId: string
-  /** The lower of the licence's plan and the organization's. */
+  /** The lower of the license's plan and the organization's. */
   readonly plan: Plan
   readonly principal: Principal
   /** Version of the configuration at which the caller was read. */

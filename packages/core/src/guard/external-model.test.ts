@@ -15,7 +15,7 @@ let server: Server
 let url = ''
 let asked: unknown[] = []
 let failures: unknown[] = []
-/** What the model answers; null keeps it silent. */
+/** The answer of the model; null gives none. */
 let answer: { status: number; body: string } | null
 
 beforeAll(async () => {

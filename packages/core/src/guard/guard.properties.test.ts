@@ -35,7 +35,7 @@ const requests = fc
   })
   .map((request) => GuardRequest.parse(request))
 
-/** What a text shows: put between the letters, invisible characters must change nothing. */
+/** The findings of a text. Invisible characters between the letters must not change them. */
 const laced = (text: string) => Array.from(text).join('\u2060')
 
 it('answers any text, in the shape of the contract', () => {

@@ -36,7 +36,7 @@ describe.each(DIALECTS)('Authenticator on %s', (dialect) => {
     ['enterprise', 'free', 'free'],
     ['enterprise', 'enterprise', 'enterprise'],
   ] as const)(
-    'an organization on %s under a licence of %s has %s',
+    'an organization on %s under a license of %s has %s',
     async (plan, ceiling, expected) => {
       const { key } = await remit.organization(plan)
 

@@ -31,7 +31,7 @@ export class Authenticator {
   /** Cache hash of a credential's caller: its row may have another hash. */
   readonly #hashes = new WeakMap<Caller, string>()
 
-  /** `ceiling` is the plan of the licence; it caps the plan of every caller. */
+  /** `ceiling` is the plan of the license; it caps the plan of every caller. */
   constructor(db: Database<CoreTables>, ceiling: Plan, clock: Clock = systemClock) {
     this.#db = db
     this.#ceiling = ceiling

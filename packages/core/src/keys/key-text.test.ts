@@ -45,7 +45,7 @@ describe('parseKey', () => {
     }
   })
 
-  it('finds two neighbours that changed places', () => {
+  it('finds two neighbors that changed places', () => {
     for (let at = 4; at < secret.length - 1; at++) {
       if (secret[at] === secret[at + 1]) continue
       const swapped = `${secret.slice(0, at)}${secret[at + 1]}${secret[at]}${secret.slice(at + 2)}`

@@ -32,7 +32,7 @@ export interface Module {
   setup(deps: Deps): Contribution
 }
 
-/** What a module adds to the server. */
+/** The contribution of a module to the server. */
 export interface Contribution {
   readonly routes?: readonly Route[]
   /** A slot can be filled by one module only. */
@@ -89,7 +89,7 @@ export interface Deps {
   /** HTTP client for addresses chosen by users. */
   readonly outbound: Outbound
   readonly log: Logger
-  /** Modules run without a licence, for evaluation; exported documents say so. */
+  /** Modules run without a license, for evaluation; exported documents say so. */
   readonly evaluation: boolean
   readonly settings: Settings
   /** Returns a port of another module; only after every `setup` has run. */

@@ -26,7 +26,7 @@ export interface OutboundResponse {
 
 interface Exchange {
   readonly url: URL
-  /** Where to connect, and nowhere else. */
+  /** The only address to connect to. */
   readonly addresses: readonly Address[]
   readonly request: OutboundRequest
   readonly ending: OutboundDeadlines

@@ -22,7 +22,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** What ends a request before its answer is whole: two deadlines from now on, or its sender. */
+/** Aborts a request before its answer is complete: by two deadlines or by its sender. */
 export class OutboundDeadlines implements Disposable {
   readonly #controller = new AbortController()
   readonly #connecting: NodeJS.Timeout

@@ -20,7 +20,7 @@ export interface OutboundOptions {
 
 /** Requests to addresses that others chose: webhooks, issuers. The one way from the server to them. */
 export interface Outbound {
-  /** Whether a URL can be a target at all; looks nothing up. A query is allowed unless said otherwise. */
+  /** Checks without a lookup that a URL can be a target. A query is allowed by default. */
   checkTarget(url: string, options?: { readonly query: boolean }): TargetCheck
   /**
    * One request on a connection of its own; follows nothing. Rejects with an `OutboundError` for all

@@ -4,7 +4,7 @@ import { isLoopbackAddress } from './address.ts'
 export interface TargetRules {
   /** Also plain http, any port, and 127.0.0.1, ::1 and localhost: development and tests only. */
   readonly allowLoopback: boolean
-  /** Whether the URL may have a query. */
+  /** True if the URL may have a query. */
   readonly allowQuery: boolean
 }
 

@@ -4,7 +4,7 @@ import { createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { ALL, pathOf, problemOf, standIn } from './support.ts'
 
-/** What can be wrong with a request, in the order in which it is to be answered. */
+/** Faults of a request, in the documented order of refusals. */
 const ORDER = ['path', 'method', 'key', 'plan', 'role', 'media', 'size', 'json', 'shape'] as const
 type Fault = (typeof ORDER)[number]
 

@@ -57,7 +57,7 @@ describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) =
     expect(own).toMatchObject({ first, status: status ?? 'tampered' })
   })
 
-  /** What is found of an attack by name, without or with a key and a checkpoint from outside. */
+  /** The result for an attack by name, with or without a key and an external checkpoint. */
   const findOf = (name: string, vkey?: string, external?: string) =>
     afterAttack(
       remit.db,

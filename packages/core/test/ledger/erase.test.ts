@@ -17,7 +17,7 @@ import { prune } from '../support/pruning.ts'
 
 const REASON = 'request of the person concerned'
 
-/** What must be gone afterwards: in the payload, and in the copies beside it. */
+/** Texts that must be absent afterwards, in the payload and its copies. */
 const SECRET = 'Erika-Mustermann-1964'
 
 const personal = (n: number): EntryDraft => ({
@@ -258,7 +258,7 @@ describe.each(DIALECTS)('erasure on %s', (dialect) => {
 
   describe('of what pruning carried over', () => {
     let id: string
-    /** What each `state.carried` says, by the number of the entry that it is about. */
+    /** The content of each `state.carried`, by the number of its original entry. */
     const carried = async (): Promise<Map<number, { seq: number; entry: CarriedHeader }>> => {
       const { data } = await remit.ledger.list(id, {
         kind: 'state.carried',

@@ -86,7 +86,7 @@ describe.each(DIALECTS)('every cell of the ledger on %s', (dialect) => {
     }
   })
 
-  /** Whether the change of one cell is found by verifying the ledger it belonged to. */
+  /** Returns whether verification detects the change of one cell. */
   async function isFound(table: keyof typeof TABLES, cell: Cell, nth: number): Promise<boolean> {
     const { column, row } = cell
     const isThisRow = TABLES[table].map((name) => sql`${sql.ref(name)} = ${row[name]}`)

@@ -20,7 +20,7 @@ import type { PruneJob } from '../support/prune-process.ts'
 const SCRIPT = fileURLToPath(new URL('../support/prune-process.ts', import.meta.url))
 const LATER = '2027-01-01T00:00:00.000Z'
 
-/** Where a pruning is killed, in the order in which it gets there. */
+/** Points at which a pruning is killed, in order. */
 const KILLS: readonly (readonly [PruneStep, number])[] = [
   ['verified', 2],
   ['exported', 1],

@@ -72,7 +72,7 @@ class Requests {
 
 type Entry = Pick<StoredEntry, 'seq' | 'kind'> & { readonly payload: unknown }
 
-/** What tells of the requests that are open after some entries, by sequence number. */
+/** Sequence numbers of the entries about requests that are open afterwards. */
 function openAfter(entries: readonly Entry[]): Record<string, readonly number[]> {
   const open = new Map<string, { told: number[]; decision: number[] }>()
   for (const { seq, payload } of entries) {

@@ -33,7 +33,7 @@ function prunedChain(change: Record<string, unknown> = {}): TestChain {
   return buildChain([...drafts, pruningOf(buildChain(drafts), CUT, change), decision(6)])
 }
 
-/** What is left of it, with the state it begins with. */
+/** The remaining ledger, with its initial state. */
 function exportAfterCut(chain: TestChain, change: Record<string, string> = {}): string[] {
   const start = { ...startOf(chain, CUT), vkey: chain.vkey, ...change }
   const header = formatHeaderLine({ ...chain, from_seq: CUT, start })

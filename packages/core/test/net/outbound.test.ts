@@ -20,7 +20,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-/** What a name resolves to in turn; the last answer stays. */
+/** The addresses of a name, in turn; the last one repeats. */
 function names(...answers: readonly (readonly string[])[]) {
   let asked = 0
   const resolve = () => {

@@ -10,7 +10,7 @@ const refusedBy = (text: string, rules = strict): string | null => {
   return 'refused' in check ? check.refused : null
 }
 
-/** What each URL breaks; the host of most of them is a disguise of an address inside. */
+/** The rule that each URL breaks. Most hosts are disguised internal addresses. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'must be an absolute https URL': [
     '',

@@ -4,7 +4,7 @@ import { builtInScorers, describeScorer } from '../../src/scorers/catalogue.ts'
 import { textParams } from '../../src/scorers/text.ts'
 
 const whole = readFileSync(new URL('../../../../docs/scorers.md', import.meta.url), 'utf8')
-/** What other packages bring is theirs to check. */
+/** Other packages check their own scorers. */
 const [page = ''] = whole.split('## The judge')
 const shared = new Set(['negate', 'extract', ...Object.keys(textParams)])
 

@@ -8,7 +8,7 @@ interface Run {
   readonly corpus: number
 }
 
-/** What sacrebleu and rapidfuzz say of texts with all that trips tokenizers and counters. */
+/** Scores of sacrebleu and rapidfuzz for texts that are hard to tokenize and count. */
 const reference = JSON.parse(
   readFileSync(new URL('reference-values.json', import.meta.url), 'utf8'),
 ) as {

@@ -20,7 +20,7 @@ export interface Attack {
   readonly name: string
   /** The first layer that finds it. All later ones must as well. */
   readonly layer: Layer
-  /** What the product finds first with the signing key pinned, or with a checkpoint from outside. */
+  /** The first error with a pinned signing key or an external checkpoint. */
   readonly first: string
   readonly status?: 'behind_checkpoint'
   readonly run: (tx: Attacked, target: Target) => Promise<unknown>

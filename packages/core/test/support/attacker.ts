@@ -19,7 +19,7 @@ export async function dropGuards(db: Database<CoreTables>): Promise<void> {
 
 class RollBack extends Error {}
 
-/** What `look` finds in the database after `attack`; nothing of it stays. */
+/** Runs `look` after `attack` and rolls both back. */
 export async function afterAttack<T>(
   db: Database<CoreTables>,
   attack: (tx: Attacked) => Promise<unknown>,

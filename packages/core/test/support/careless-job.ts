@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { Job } from '../../src/threads/job.ts'
 
 interface Careless {
-  /** What it leaves behind fails at once, after so many milliseconds, or never. */
+  /** The promise that it leaves fails at once, after this many milliseconds, or never. */
   readonly failsAfterMs: number | 'at once' | null
-  /** How long it computes. */
+  /** Milliseconds of computing. */
   readonly busyMs: number
 }
 

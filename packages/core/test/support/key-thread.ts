@@ -6,7 +6,7 @@ export interface KeyThreadData {
   readonly folder: string
   readonly rounds: number
   readonly threads: number
-  /** How many threads have arrived at a round, one 32-bit integer a round. */
+  /** Number of threads that reached each round, one 32-bit integer per round. */
   readonly arrived: SharedArrayBuffer
 }
 

@@ -7,7 +7,7 @@ import type { ChainStatus } from '../../src/ledger/verify/report.ts'
 import { readEntries } from './attacker.ts'
 import type { Attacked } from './attacker.ts'
 
-/** What a verifier may have to go by, each with all that stands before it. */
+/** Trust that a verifier may have, each level with the levels before it. */
 export const LAYERS = ['chain', 'head', 'checkpoints', 'every commit', 'external'] as const
 export type Layer = (typeof LAYERS)[number]
 
@@ -71,7 +71,7 @@ async function walk(
   }
 }
 
-/** What `verifyDatabase` finds, with the key pinned and perhaps a checkpoint from outside. */
+/** The result of `verifyDatabase` with a pinned key and an optional external checkpoint. */
 export async function verify(
   tx: Attacked,
   orgId: string,

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { SOURCE_FLAGS } from '../../src/testing/source-program.ts'
 
-/** What one process is to write: each caller so many entries in turn, all callers at once. */
+/** The load of one process: concurrent callers, each with a number of entries. */
 export interface WriterJob {
   readonly url: string
   readonly orgIds: readonly string[]

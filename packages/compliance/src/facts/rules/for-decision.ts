@@ -8,7 +8,7 @@ const NONE: InForce = { policies: 0, denies: 0, approvalRules: 0 }
 
 /**
  * Returns whether policies and approval rules were evaluated for a decision. The entry records the
- * plan of the decision: that of the organization, or a lower one of the licence. Below enterprise,
+ * plan of the decision: that of the organization, or a lower one of the license. Below enterprise,
  * both are kept but not evaluated. Without a recorded plan they count as evaluated.
  */
 export const areRulesEvaluated = ({ decided }: Pick<FactEntry, 'decided'>): boolean => {

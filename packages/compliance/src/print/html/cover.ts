@@ -103,7 +103,7 @@ function openFindings({ content }: ReadyReport): Markup | null {
     </dd>`
 }
 
-/** A status as a word; its frame differs too, for prints without colours. */
+/** A status as a word; its frame differs too, for prints without colors. */
 export const statusMark = (status: ControlStatus): Markup =>
   html`<span class="status ${status}">${STATUS_TEXTS[status]}</span>`
 

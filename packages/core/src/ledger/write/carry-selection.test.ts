@@ -39,7 +39,7 @@ function carrying(entry: StoredEntry): StoredEntry {
   return linkEntries(end, [draft], CUT, () => 'c'.repeat(32)).rows[0]!
 }
 
-/** What is carried of some entries, by sequence number; `kept` is carried above the cut already. */
+/** Sequence numbers of the carried entries; `kept` are above the cut already. */
 function carriedOf(entries: readonly StoredEntry[], kept: readonly StoredEntry[] = []): number[] {
   const found = new CarrySelection(CUT)
   for (const entry of kept) found.keep(toCarriedEntry(entry)!)

@@ -66,7 +66,7 @@ describe('a queue that gathers', () => {
     for (let i = 0; i < length; i++) queue.push(piece())
     return queue
   }
-  /** Whether it has ended, each time that it is asked. */
+  /** Returns whether it has ended. */
   const gathering = (queue: Queue, answered: number, tookMs: number) => {
     let isOver = false
     void queue.gather(answered, tookMs).then(() => (isOver = true))

@@ -1,4 +1,4 @@
-/** The reason of a failed judgement; stable, for programs. `docs/judge.md` explains each. */
+/** The reason of a failed judgment; stable, for programs. `docs/judge.md` explains each. */
 export const JUDGE_FAILURES = [
   'judge_timeout',
   'judge_unavailable',

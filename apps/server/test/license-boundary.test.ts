@@ -31,8 +31,8 @@ const packages = ['packages', 'apps', 'tools']
 const listed = [...read('LICENSE').matchAll(/^ +(packages\/[a-z-]+)\/$/gm)].map((hit) => hit[1]!)
 const commercialNames = listed.map((folder) => folder.replace('packages/', '@remit/'))
 
-describe('licences', () => {
-  test('the root LICENSE lists the commercial directories and gives the open licence in full', () => {
+describe('licenses', () => {
+  test('the root LICENSE lists the commercial directories and gives the open license in full', () => {
     const full = read('LICENSE')
     const apache = read('packages/contract/LICENSE')
 
@@ -42,7 +42,7 @@ describe('licences', () => {
     expect(createHash('sha256').update(apache).digest('hex')).toBe(APACHE_2)
   })
 
-  test.each(packages)('$folder carries the licence it declares, as a real file', (found) => {
+  test.each(packages)('$folder carries the license it declares, as a real file', (found) => {
     const commercial = listed.includes(found.folder)
     const path = `${found.folder}/LICENSE`
 
