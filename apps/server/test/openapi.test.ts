@@ -69,7 +69,7 @@ describe('openapi.json', () => {
 
     await expect(pnpmOpenApi('--check', file)).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('`pnpm openapi` writes it anew'),
+      stderr: expect.stringContaining('run `pnpm openapi` to rewrite it'),
     })
   })
 
