@@ -1,11 +1,11 @@
 import { Unscorable } from '@remit/core'
 import type { ScoreOutcome } from '@remit/core'
 import type { JudgeFailure } from './failure.ts'
-import { bothOrders, standing } from './pairwise.ts'
+
 import type { AnswerOrder } from './prompt.ts'
-import type { JudgeTask } from './task.ts'
+import type { JudgeTask } from './params.ts'
 import type { Pick, JudgeVerdict } from './verdict.ts'
-import { combine, isQuorum, weightedMean } from './vote.ts'
+import { bothOrders, combine, isQuorum, standing, weightedMean } from './vote.ts'
 import type { VoteResult, SampleVote } from './vote.ts'
 
 /** The result of one call of a sample. */

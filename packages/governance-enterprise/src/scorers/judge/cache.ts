@@ -1,12 +1,14 @@
-import { isoTime } from '@remit/core'
+import { bulkInsert, isoTime, on } from '@remit/core'
 import type { Deps } from '@remit/core'
-import { findVerdicts, forgetVerdicts, putVerdicts } from './cache-store.ts'
+import { sql } from 'kysely'
+import type { Tables } from '../../tables/schema.ts'
 import { forgetDays } from './day-limit.ts'
 import type { JudgeVerdict } from './verdict.ts'
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const PRUNE_MS = 60 * 60 * 1000
-const PRUNED_AT_ONCE = 500
+const ROWS_AT_ONCE = 500
+const COLUMNS = { org_id: 'text', cache_key: 'text', verdict: 'text', created_at: 'text' } as const
 
 /** Verdicts of the last seven days, separate per organization. Failures are never stored. */
 export class VerdictCache {
@@ -31,9 +33,19 @@ export class VerdictCache {
   }
 
   /** Stored verdicts by key, as JSON text. */
-  read(orgId: string, keys: readonly string[]): Promise<Map<string, string>> {
-    const { db, clock } = this.#deps
-    return findVerdicts(db, orgId, keys, isoTime(clock.now() - KEPT_MS))
+  async read(orgId: string, keys: readonly string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>()
+    for (let start = 0; start < keys.length; start += ROWS_AT_ONCE) {
+      const rows = await on<Tables>(this.#deps.db)
+        .selectFrom('judge_verdict')
+        .select(['cache_key', 'verdict'])
+        .where('org_id', '=', orgId)
+        .where('cache_key', 'in', keys.slice(start, start + ROWS_AT_ONCE))
+        .where('created_at', '>', this.#oldest())
+        .execute()
+      for (const row of rows) found.set(row.cache_key, row.verdict)
+    }
+    return found
   }
 
   /** Stores new verdicts. A failure is logged, and the verdict is requested again next time. */
@@ -46,16 +58,27 @@ export class VerdictCache {
       verdict: JSON.stringify(verdict),
       created_at,
     }))
-    await putVerdicts(db, rows).catch((error: unknown) =>
+    const replacing = `on conflict (org_id, cache_key) do update
+      set verdict = excluded.verdict, created_at = excluded.created_at`
+    await bulkInsert(db, 'judge_verdict', COLUMNS, rows, replacing).catch((error: unknown) =>
       log.error({ err: error }, 'storing judge verdicts failed'),
     )
   }
 
   async prune(): Promise<void> {
     const { db, clock } = this.#deps
-    const before = isoTime(clock.now() - KEPT_MS)
     await forgetDays(db, clock.now())
-    while (!this.#isClosed && (await forgetVerdicts(db, before, PRUNED_AT_ONCE)) > 0);
+    const before = this.#oldest()
+    for (let deleted = 1n; deleted > 0n && !this.#isClosed;) {
+      const { numAffectedRows = 0n } = await sql`delete from judge_verdict
+        where (org_id, cache_key) in (select org_id, cache_key from judge_verdict
+          where created_at <= ${before} limit ${ROWS_AT_ONCE})`.execute(db)
+      deleted = numAffectedRows
+    }
+  }
+
+  #oldest(): string {
+    return isoTime(this.#deps.clock.now() - KEPT_MS)
   }
 
   #beginPruning(): void {

@@ -1,22 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Deps } from '@remit/core'
 import type { CostBudget } from './budget.ts'
-import type { DayLimit, CountedCall } from './day-limit.ts'
-import { JudgeFailure } from './failure.ts'
+import type { DayLimit } from './day-limit.ts'
+import { JudgeFailure, pauseBefore } from './failure.ts'
 import { Gate } from './gate.ts'
 import type { JsonForm, Judge } from './judges.ts'
-import { failureOf, needsOtherForm } from './outcome.ts'
-import { post, PostFailure } from './post.ts'
-import type { HttpAnswer } from './post.ts'
+import type { JudgeTask } from './params.ts'
+import { post } from './post.ts'
 import { repaired } from './prompt.ts'
 import type { Prompt } from './prompt.ts'
-import { pauseBefore } from './retry.ts'
-import type { JudgeTask } from './task.ts'
+import { providerOf } from './providers.ts'
+import type { ProviderReply, ProviderRequest } from './providers.ts'
 import { mostUsage, priceOf } from './usage.ts'
-import type { UsageMeter, TokenUsage } from './usage.ts'
+import type { TokenUsage, UsageMeter } from './usage.ts'
 import type { JudgeVerdict, VerdictShape } from './verdict.ts'
-import { wireOf } from './wire.ts'
-import type { ProviderReply, WireRequest } from './wire.ts'
 
 /** The shared state of the calls of one request. */
 export interface JudgeRun {
@@ -34,10 +31,13 @@ export interface JudgeRun {
   readonly day: DayLimit | null
 }
 
-export interface JudgeCall {
+export interface JudgeQuery {
   readonly task: JudgeTask
   readonly prompt: Prompt
   readonly shape: VerdictShape
+}
+
+export interface JudgeCall extends JudgeQuery {
   readonly run: JudgeRun
   readonly meter: UsageMeter
 }
@@ -55,18 +55,15 @@ export interface JudgeAnswer {
   readonly latencyMs: number
 }
 
-const mostOf = ({ body }: WireRequest, { maxOutputTokens }: JudgeTask): TokenUsage =>
-  mostUsage(Buffer.byteLength(JSON.stringify(body)), maxOutputTokens)
+const requestOf = ({ task, prompt, shape }: JudgeQuery, form: JsonForm): ProviderRequest =>
+  providerOf(task.judge).request({ task, prompt, schema: shape.schema, form })
+
+const mostOf = ({ body }: ProviderRequest, { max_output_tokens: most }: JudgeTask): TokenUsage =>
+  mostUsage(Buffer.byteLength(JSON.stringify(body)), most)
 
 /** The maximum usage of one call, without retries. */
-export function estimate({
-  task,
-  prompt,
-  shape,
-}: Pick<JudgeCall, 'task' | 'prompt' | 'shape'>): TokenUsage {
-  const [form = 'json_schema'] = task.judge.forms
-  return mostOf(wireOf(task.judge).request({ task, prompt, schema: shape.schema, form }), task)
-}
+export const estimate = (query: JudgeQuery): TokenUsage =>
+  mostOf(requestOf(query, query.task.judge.forms[0] ?? 'json_schema'), query.task)
 
 /** Calls judges within their concurrency, with retries, until the run ends. */
 export class JudgeClient {
@@ -82,71 +79,74 @@ export class JudgeClient {
   }
 
   /** Returns one verdict. Throws `JudgeFailure`. An unusable answer is requested once more. */
-  async ask(asking: JudgeCall): Promise<JudgeAnswer> {
+  async ask(call: JudgeCall): Promise<JudgeAnswer> {
     const started = performance.now()
-    const underway: RunningCall = { ...asking, attempts: 0 }
+    const running: RunningCall = { ...call, attempts: 0 }
     for (let isLast = false; ; isLast = true) {
-      const reply = await this.#reply(underway)
+      const reply = await this.#reply(running)
       if (reply.ending === 'truncated')
         throw new JudgeFailure('judge_truncated', 'the judge ran out of output tokens')
       if (reply.ending === 'refused')
         throw new JudgeFailure('judge_refused', 'the judge refused to answer')
-      const verdict = reply.answer === null ? 'there was none' : asking.shape.read(reply.answer)
+      const verdict = reply.answer === null ? 'there was none' : call.shape.read(reply.answer)
       if (typeof verdict !== 'string') {
         const latencyMs = Math.round(performance.now() - started)
-        return { verdict, attempt: underway.attempts, latencyMs }
+        return { verdict, attempt: running.attempts, latencyMs }
       }
       if (isLast)
         throw new JudgeFailure(
           'judge_invalid_output',
           'the judge returned no usable verdict in two attempts',
         )
-      underway.prompt = repaired(asking.prompt, verdict)
+      running.prompt = repaired(call.prompt, verdict)
     }
   }
 
   /** A response with status 200, with the retries that the task allows. */
-  async #reply(asking: RunningCall): Promise<ProviderReply> {
-    const { task, run } = asking
+  async #reply(call: RunningCall): Promise<ProviderReply> {
+    const { task, run } = call
     const { forms, alias } = task.judge
     let form = this.#forms.get(alias) ?? forms[0] ?? 'json_schema'
     for (let retry = 0; ;) {
-      const answer = await this.#call(asking, form)
-      if (!(answer instanceof PostFailure) && answer.status === 200) {
+      try {
+        const reply = await this.#call(call, form)
         this.#forms.set(alias, form)
-        return wireOf(task.judge).read(answer.body)
+        return reply
+      } catch (error) {
+        if (!(error instanceof JudgeFailure)) throw error
+        const { status, isPassing = false, retryAfterMs = null } = error.exchange
+        // Many servers lack some JSON modes of the protocol, and report it with these statuses.
+        const other = this.#forms.get(alias) ?? forms[forms.indexOf(form) + 1]
+        if ((status === 400 || status === 422) && other !== undefined && other !== form) {
+          form = other
+          continue
+        }
+        if (error.code === 'judge_unauthorized') run.stop(error)
+        const pause = pauseBefore(retry, retryAfterMs, run.left(), this.#random())
+        if (!isPassing || retry >= task.max_retries || pause === null) throw error
+        retry++
+        await setTimeout(pause, undefined, { signal: run.signal }).catch(() =>
+          run.signal.throwIfAborted(),
+        )
       }
-      const known = this.#forms.get(alias)
-      const other = known === undefined ? forms[forms.indexOf(form) + 1] : known
-      if (needsOtherForm(answer) && other !== undefined && other !== form) {
-        form = other
-        continue
-      }
-      const { failure, isPassing, retryAfterMs } = failureOf(answer)
-      if (failure.code === 'judge_unauthorized') run.stop(failure)
-      const pause = pauseBefore(retry, retryAfterMs, run.left(), this.#random())
-      if (!isPassing || retry >= task.maxRetries || pause === null) throw failure
-      retry++
-      await setTimeout(pause, undefined, { signal: run.signal }).catch(() =>
-        run.signal.throwIfAborted(),
-      )
     }
   }
 
   /** One HTTP exchange, within the concurrency and the budget. */
-  async #call(asking: RunningCall, form: JsonForm): Promise<HttpAnswer | PostFailure> {
-    const { task, prompt, shape, run, meter } = asking
+  async #call(call: RunningCall, form: JsonForm): Promise<ProviderReply> {
+    const { task, run, meter } = call
     const { judge } = task
     run.signal.throwIfAborted()
-    const wire = wireOf(judge)
-    const request = wire.request({ task, prompt, schema: shape.schema, form })
-    const most = mostOf(request, task)
-    const reserved = judge.prices ? priceOf(most, judge.prices) : 0
+    const request = requestOf(call, form)
+    const reserved = judge.prices ? priceOf(mostOf(request, task), judge.prices) : 0
     await run.budget?.reserve(reserved)
     let spent = 0
     let isSent = false
     const gate = this.#gateOf(judge)
-    const taken = await this.#take(run, reserved)
+    const counted = await run.day?.take(reserved).catch((error: unknown) => {
+      run.budget?.settle(reserved, 0)
+      throw error
+    })
     try {
       await gate.enter(run, run.signal)
       isSent = true
@@ -154,37 +154,29 @@ export class JudgeClient {
       spent = reserved
       try {
         meter.calls++
-        asking.attempts++
-        const answer = await post(request, task.timeoutMs, run.signal)
-        if (answer.status === 429) gate.shrink()
-        else if (answer.status === 200) gate.grow()
-        const usage = answer.status === 200 ? wire.read(answer.body).usage : null
-        if (usage) meter.add(usage, judge.prices)
-        if (answer.status === 200 && !usage) meter.unmetered++
-        else spent = usage && judge.prices ? priceOf(usage, judge.prices) : 0
-        this.#tell(judge, answer)
-        return answer
+        call.attempts++
+        const reply = providerOf(judge).read(await post(request, task.timeout_ms, run.signal))
+        gate.grow()
+        if (!reply.usage) meter.unmetered++
+        else {
+          meter.add(reply.usage, judge.prices)
+          spent = judge.prices ? priceOf(reply.usage, judge.prices) : 0
+        }
+        return reply
       } catch (error) {
-        if (error instanceof PostFailure && error.code === 'unreachable') spent = 0
+        const { status = null, isUnsent = false } =
+          error instanceof JudgeFailure ? error.exchange : {}
+        if (status === 429) gate.shrink()
+        if (status !== null) this.#report(judge, status)
+        if (status !== null || isUnsent) spent = 0
         else meter.unmetered++
-        if (error instanceof PostFailure) return error
         throw error
       } finally {
         gate.leave()
       }
     } finally {
       run.budget?.settle(reserved, spent)
-      if (taken) await run.day?.settle(taken, spent, isSent)
-    }
-  }
-
-  /** Counts the call against the organization's daily limit; releases the budget if it is refused. */
-  async #take(run: JudgeRun, reserved: number): Promise<CountedCall | null> {
-    try {
-      return (await run.day?.take(reserved)) ?? null
-    } catch (error) {
-      run.budget?.settle(reserved, 0)
-      throw error
+      if (counted) await run.day?.settle(counted, spent, isSent)
     }
   }
 
@@ -198,7 +190,7 @@ export class JudgeClient {
    * Logs a probable configuration error for the operator. The response is omitted, since it may
    * quote the key.
    */
-  #tell({ alias: judge }: Judge, { status }: HttpAnswer): void {
+  #report({ alias: judge }: Judge, status: number): void {
     if (status >= 300 && status < 500 && status !== 429)
       this.#log.warn({ judge, status }, 'a judge request was refused')
   }

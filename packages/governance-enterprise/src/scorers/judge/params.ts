@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Judge, Judges } from './judges.ts'
-import type { Criterion, JudgeTask } from './task.ts'
 
 const Name = z
   .string()
@@ -73,6 +72,32 @@ const shapeOf = (aliases: readonly string[]) => ({
 
 type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
 
+/** One label to choose. */
+export interface JudgeQuestion {
+  /** The name of the criterion, or null for a single question. */
+  readonly name: string | null
+  readonly weight: number
+}
+
+export interface Criterion extends JudgeQuestion {
+  readonly description: string
+}
+
+type Derived = 'judge' | 'criteria' | 'choices' | 'position_swap' | 'max_cost_usd'
+
+/** The task of a judge: the validated parameters of a request. */
+export interface JudgeTask extends Readonly<Omit<Given, Derived>> {
+  readonly judge: Judge
+  readonly criteria: readonly Criterion[]
+  /** The subjects of a choice: each criterion, or the whole. */
+  readonly questions: readonly JudgeQuestion[]
+  /** Labels with their scores, from best to worst. */
+  readonly choices: ReadonlyMap<string, number>
+  readonly position_swap: boolean
+  /** Null for no limit. */
+  readonly max_cost_usd: number | null
+}
+
 /** Validates the parameters of `llm_as_judge` into a `JudgeTask`. */
 export const judgeParams = ({ byAlias, byDefault }: Judges) =>
   z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): JudgeTask => {
@@ -122,34 +147,17 @@ const PAIR: Readonly<Record<string, number>> = { A: 1, tie: 0.5, B: 0 }
 const PASS_OR_FAIL: Readonly<Record<string, number>> = { pass: 1, fail: 0 }
 
 function toTask(given: Given, judge: Judge): JudgeTask {
-  const { mode } = given
-  const criteria: readonly Criterion[] =
-    typeof given.criteria === 'string'
-      ? [{ name: null, description: given.criteria, weight: 1 }]
-      : given.criteria
-  const choices = mode === 'pairwise' ? PAIR : (given.choices ?? PASS_OR_FAIL)
+  const { mode, criteria: text, choices, max_cost_usd: most } = given
+  const criteria = typeof text === 'string' ? [{ name: null, description: text, weight: 1 }] : text
+  const scores = mode === 'pairwise' ? PAIR : (choices ?? PASS_OR_FAIL)
+  const limits = [most, judge.maxCostUsd].filter((usd) => usd !== undefined && usd !== null)
   return {
+    ...given,
     judge,
-    mode,
     criteria,
     questions: mode === 'rubric' ? criteria : [{ name: null, weight: 1 }],
-    choices: new Map(Object.entries(choices).toSorted(([, a], [, b]) => b - a)),
-    reasoning: given.reasoning,
-    samples: given.samples,
-    aggregation: given.aggregation,
-    positionSwap: mode === 'pairwise' && given.position_swap !== false,
-    referenceFree: given.reference_free,
-    maxOutputTokens: given.max_output_tokens,
-    temperature: given.temperature,
-    effort: given.effort,
-    timeoutMs: given.timeout_ms,
-    deadlineMs: given.deadline_ms,
-    maxRetries: given.max_retries,
-    maxCostUsd: least(given.max_cost_usd, judge.maxCostUsd),
-    cache: given.cache,
-    dryRun: given.dry_run,
+    choices: new Map(Object.entries(scores).toSorted(([, a], [, b]) => b - a)),
+    position_swap: mode === 'pairwise' && given.position_swap !== false,
+    max_cost_usd: limits.length === 0 ? null : Math.min(...limits),
   }
 }
-
-const least = (asked: number | undefined, allowed: number | null): number | null =>
-  asked === undefined ? allowed : Math.min(asked, allowed ?? asked)

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { ResultToScore } from '@remit/contract'
-import { canonicalJson, Unscorable } from '@remit/core'
-import { judgedFields } from './fields.ts'
-import type { JudgedFields } from './fields.ts'
+import { canonicalJson, checkContent, Unscorable } from '@remit/core'
+import type { FieldName } from '@remit/core'
+import type { JudgeTask } from './params.ts'
 import { PROMPT_VERSION } from './prompt.ts'
-import type { AnswerOrder } from './prompt.ts'
-import { isInjectionSuspected } from './suspicion.ts'
-import type { JudgeTask } from './task.ts'
+import type { AnswerOrder, JudgedFields } from './prompt.ts'
 
 /** The calls for one result. */
 export interface JudgePlan {
@@ -22,24 +20,62 @@ export interface PlannedCall {
   readonly key: string
 }
 
-/** A plan, or the reason why there is none. */
+/** A plan, or the reason why there is none: nothing to compare with, or too much text. */
 export function planOf(task: JudgeTask, result: ResultToScore): JudgePlan | Unscorable {
-  try {
-    const fields = judgedFields(result, task)
-    const content = contentHash(task, fields)
-    const orders = ordersOf(task, content)
-    return {
-      fields,
-      isInjectionSuspected: isInjectionSuspected(fields),
-      samples: Array.from({ length: task.samples }, (_, sample) =>
-        orders.map((order) => ({ order, key: hash(`${content} ${order} ${sample}`) })),
-      ),
-    }
-  } catch (error) {
-    if (error instanceof Unscorable) return error
-    throw error
+  const fields = judgedFields(result, task)
+  if (task.mode === 'pairwise' && !fields.some(([name]) => name === 'expected'))
+    return new Unscorable('missing_field', 'expected is missing', 'expected')
+  const length = fields.reduce((sum, [, value]) => sum + textOf(value, JSON.stringify).length, 0)
+  if (length > MAX_CHARACTERS) {
+    const reason = `the fields are longer than ${MAX_CHARACTERS} characters`
+    return new Unscorable('limit_exceeded', reason)
+  }
+  const content = contentHash(task, fields)
+  const orders = ordersOf(task, content)
+  return {
+    fields,
+    isInjectionSuspected: isInjectionSuspected(fields),
+    samples: Array.from({ length: task.samples }, (_, sample) =>
+      orders.map((order) => ({ order, key: hash(`${content} ${order} ${sample}`) })),
+    ),
   }
 }
+
+const MAX_CHARACTERS = 200_000
+/** The fields of a result that the judge sees, if present. */
+const READ: readonly FieldName[] = [
+  'input',
+  'context',
+  'expected',
+  'tool_calls',
+  'trajectory',
+  'output',
+]
+
+const judgedFields = (result: ResultToScore, { reference_free: isFree }: JudgeTask): JudgedFields =>
+  READ.flatMap((name) => {
+    const value: unknown = result[name]
+    const isLeftOut = value === undefined || value === null
+    return isLeftOut || (name === 'expected' && isFree) ? [] : [[name, value] as const]
+  })
+
+const textOf = (value: unknown, toJson: (value: unknown) => string): string =>
+  typeof value === 'string' ? value : toJson(value)
+
+/** Returns whether the guard finds instructions or hidden text in a judged field. A hint only. */
+const isInjectionSuspected = (fields: JudgedFields): boolean =>
+  fields.some(
+    ([name, value]) =>
+      checkContent({
+        content: textOf(value, canonicalJson),
+        // Answers and documents have no reason to contain instructions; user input may.
+        source: name === 'input' ? 'user' : 'document',
+        direction: 'input',
+        sensitivity: 'balanced',
+        checks: ['injection', 'invisible'],
+        explain: false,
+      }).flagged,
+  )
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -66,8 +102,8 @@ const contentHash = (task: JudgeTask, fields: JudgedFields): string =>
  * With a single order, the content determines it: over many results, each order is equally
  * frequent.
  */
-function ordersOf({ mode, positionSwap }: JudgeTask, content: string): readonly AnswerOrder[] {
+function ordersOf({ mode, position_swap }: JudgeTask, content: string): readonly AnswerOrder[] {
   if (mode !== 'pairwise') return [null]
-  if (positionSwap) return ['output_first', 'expected_first']
+  if (position_swap) return ['output_first', 'expected_first']
   return [Number.parseInt(content.slice(0, 2), 16) % 2 === 0 ? 'output_first' : 'expected_first']
 }

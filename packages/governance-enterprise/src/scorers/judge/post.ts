@@ -1,38 +1,19 @@
 import { AnswerTooLarge, boundedText } from '@remit/core'
-import type { WireRequest } from './wire.ts'
-
-/** The reason of an incomplete response. After `unreachable`, the server has received nothing. */
-export type PostFailureCode = 'timeout' | 'unreachable' | 'broken' | 'too_large'
-
-export class PostFailure extends Error {
-  readonly code: PostFailureCode
-  constructor(code: PostFailureCode) {
-    super(code)
-    this.name = 'PostFailure'
-    this.code = code
-  }
-}
-
-export interface HttpAnswer {
-  readonly status: number
-  /** The delay that the server requests before another attempt. */
-  readonly retryAfterMs: number | null
-  /** Parsed JSON; undefined if the body is not JSON. */
-  readonly body: unknown
-}
+import { failureOf, JudgeFailure } from './failure.ts'
+import type { ProviderRequest } from './providers.ts'
 
 const MAX_BYTES = 1024 * 1024
 
 /**
- * Sends one request to a judge's server and reads the response of any status. Redirects are not
- * followed, and at most 1 MiB is read. Throws `PostFailure`, or the reason of `signal` if it aborts
- * first.
+ * Sends one request to a judge's server and returns the JSON of the response; undefined if it is not
+ * JSON. Redirects are not followed, and at most 1 MiB is read. Throws `JudgeFailure`, or the reason of
+ * `signal` if it aborts first.
  */
 export async function post(
-  { url, headers, body }: WireRequest,
+  { url, headers, body }: ProviderRequest,
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<HttpAnswer> {
+): Promise<unknown> {
   signal.throwIfAborted()
   const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   try {
@@ -44,15 +25,27 @@ export async function post(
       signal: ending,
     })
     const text = await boundedText(response, MAX_BYTES)
-    return { status: response.status, retryAfterMs: retryAfter(response.headers), body: json(text) }
+    if (response.status !== 200) throw failureOf(response.status, retryAfter(response.headers))
+    return json(text)
   } catch (error) {
-    if (error instanceof AnswerTooLarge) throw new PostFailure('too_large')
+    if (error instanceof JudgeFailure) throw error
+    if (error instanceof AnswerTooLarge)
+      throw new JudgeFailure(
+        'judge_invalid_output',
+        'the response of the judge is larger than 1 MiB',
+      )
     signal.throwIfAborted()
     // The rest of the error is dropped: its message may quote the request.
-    if (ending.aborted) throw new PostFailure('timeout')
-    throw new PostFailure(UNREACHABLE.has(causeOf(error)) ? 'unreachable' : 'broken')
+    if (ending.aborted)
+      throw new JudgeFailure('judge_timeout', 'the judge timed out', { isPassing: true })
+    throw UNREACHABLE.has(causeOf(error))
+      ? unavailable('the judge cannot be reached', true)
+      : unavailable('the connection to the judge was lost', false)
   }
 }
+
+const unavailable = (reason: string, isUnsent: boolean): JudgeFailure =>
+  new JudgeFailure('judge_unavailable', reason, { isPassing: true, isUnsent })
 
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',

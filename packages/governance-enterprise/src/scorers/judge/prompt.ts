@@ -1,9 +1,12 @@
-import type { JudgedFields } from './fields.ts'
+import type { FieldName } from '@remit/core'
+import type { Criterion, JudgeTask } from './params.ts'
 import { block } from './spotlight.ts'
-import type { Criterion, JudgeTask } from './task.ts'
 
 /** Increases with every change of the prompt, which may change verdicts. */
 export const PROMPT_VERSION = '1'
+
+/** Judged fields with their values, in the order of the prompt. */
+export type JudgedFields = readonly (readonly [name: FieldName, value: unknown])[]
 
 /** The first of two answers; null for a single answer. */
 export type AnswerOrder = 'output_first' | 'expected_first' | null

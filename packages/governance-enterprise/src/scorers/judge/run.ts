@@ -1,24 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ResultToScore } from '@remit/contract'
 import { Unscorable } from '@remit/core'
-import type { BatchOutcome, Deps } from '@remit/core'
+import type { BatchOutcome, Deps, ScoreOutcome } from '@remit/core'
 import { assess } from './assess.ts'
 import type { CallOutcome } from './assess.ts'
+import { CostBudget } from './budget.ts'
+import type { VerdictCache } from './cache.ts'
 import { estimate } from './client.ts'
-import type { JudgeClient } from './client.ts'
+import type { JudgeClient, JudgeQuery, JudgeRun } from './client.ts'
 import type { DayLimit } from './day-limit.ts'
-import { RunEnding } from './ending.ts'
 import { JudgeFailure } from './failure.ts'
+import type { JudgeTask } from './params.ts'
 import { planOf } from './plan.ts'
 import type { JudgePlan, PlannedCall } from './plan.ts'
 import { PROMPT_VERSION, promptOf } from './prompt.ts'
 import type { AnswerOrder } from './prompt.ts'
 import { blockId } from './spotlight.ts'
-import { Summary } from './summary.ts'
-import type { JudgeTask } from './task.ts'
-import { UsageMeter } from './usage.ts'
-import type { JudgeVerdict, VerdictShape } from './verdict.ts'
+import { PARTS_OF_USD, UsageMeter } from './usage.ts'
 import { verdictShape } from './verdict.ts'
+import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 
 export interface JudgeDeps {
   readonly client: JudgeClient
@@ -28,41 +28,68 @@ export interface JudgeDeps {
 }
 
 /** The limits and cached verdicts of one organization. */
-export interface OrganizationLimits {
-  readonly verdicts: Verdicts
-  readonly day: DayLimit | null
+interface Organization {
+  readonly verdicts: { readonly cache: VerdictCache; readonly orgId: string }
+  readonly day: DayLimit
 }
 
-/** The cached verdicts, and those that this run finds. */
-export interface Verdicts {
-  kept(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
-  found(verdicts: ReadonlyMap<string, JudgeVerdict>): Promise<void>
-}
+type Planned = JudgePlan | Unscorable
+type Outcome = ScoreOutcome | Unscorable
 
 /** Judges a batch. No failure of a judge fails the batch. */
 export async function judgeAll(
   results: readonly ResultToScore[],
   task: JudgeTask,
-  signal: AbortSignal,
-  { verdicts, day }: OrganizationLimits,
+  client: AbortSignal,
+  organization: Organization | null,
   deps: JudgeDeps,
 ): Promise<BatchOutcome> {
-  const plans: (JudgePlan | Unscorable)[] = []
+  const plans: Planned[] = []
   for (const result of results) {
     plans.push(planOf(task, result))
     // Hashing and searching long texts takes time; yield between them.
     await setImmediate()
   }
-  const keys = plans.flatMap((plan) =>
-    plan instanceof Unscorable ? [] : plan.samples.flat().map(({ key }) => key),
-  )
-  const kept = task.cache === 'use' ? await verdicts.kept(keys) : new Map<string, string>()
-  const judging = new Judging(task, kept, deps)
-  if (task.dryRun) return judging.estimate(plans)
-  using ending = new RunEnding(task, signal, day)
-  const outcome = await judging.judge(plans, ending)
-  if (task.cache !== 'off') await verdicts.found(judging.found)
+  const { cache, orgId = '' } = organization?.verdicts ?? {}
+  const keys = plans.flatMap((plan) => callsOf(plan).map(({ key }) => key))
+  const kept = task.cache === 'use' ? await cache?.read(orgId, keys) : undefined
+  const judging = new Judging(task, kept ?? new Map<string, string>(), deps)
+  if (task.dry_run) return judging.estimate(plans)
+  using run = startRun(task, client, organization?.day ?? null)
+  const outcome = await judging.judge(plans, run)
+  if (task.cache !== 'off') await cache?.keep(orgId, judging.found)
   return outcome
+}
+
+const callsOf = (plan: Planned): PlannedCall[] =>
+  plan instanceof Unscorable ? [] : plan.samples.flat()
+
+/** Starts a run, which its deadline or a disconnected client ends before all verdicts. */
+function startRun(
+  { deadline_ms: deadlineMs, max_cost_usd: most }: JudgeTask,
+  client: AbortSignal,
+  day: DayLimit | null,
+): JudgeRun & Disposable {
+  const controller = new AbortController()
+  const stop = (failure: JudgeFailure) => controller.abort(failure)
+  const onGone = () => stop(new JudgeFailure('judge_unavailable', 'the request was cancelled'))
+  const onTimeout = () =>
+    stop(new JudgeFailure('judge_timeout', "the request's deadline has passed"))
+  const until = performance.now() + deadlineMs
+  const timer = setTimeout(onTimeout, deadlineMs)
+  if (client.aborted) onGone()
+  client.addEventListener('abort', onGone, { once: true })
+  return {
+    signal: controller.signal,
+    stop,
+    day,
+    budget: most === null ? null : new CostBudget(most * PARTS_OF_USD),
+    left: () => until - performance.now(),
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      client.removeEventListener('abort', onGone)
+    },
+  }
 }
 
 /** One running batch. */
@@ -80,43 +107,30 @@ class Judging {
     this.#deps = deps
   }
 
-  async judge(
-    plans: readonly (JudgePlan | Unscorable)[],
-    ending: RunEnding,
-  ): Promise<BatchOutcome> {
-    const outcomes = new Map<PlannedCall, CallOutcome>()
-    const meters = new Map<JudgePlan, UsageMeter>()
-    const calls = plans.flatMap((plan) => {
-      if (plan instanceof Unscorable) return []
-      const meter = new UsageMeter()
-      meters.set(plan, meter)
-      return plan.samples.flat().map((call) => ({ plan, call, meter }))
-    })
+  async judge(plans: readonly Planned[], run: JudgeRun): Promise<BatchOutcome> {
+    const called = new Map<PlannedCall, CallOutcome>()
+    const meters = new Map(plans.map((plan) => [plan, new UsageMeter()]))
+    const calls = [...meters].flatMap(([plan, meter]) =>
+      plan instanceof Unscorable ? [] : callsOf(plan).map((call) => ({ plan, call, meter })),
+    )
     const queue = calls.values()
     const work = async () => {
-      for (const { plan, call, meter } of queue) {
-        outcomes.set(call, await this.#outcomeOf(plan, call, meter, ending))
-      }
+      for (const { plan, call, meter } of queue)
+        called.set(call, await this.#outcomeOf(plan, call, meter, run))
     }
     // Limited to the concurrency of the judge: the prompts of all calls would use too much memory.
     const workers = Math.min(calls.length, this.#task.judge.concurrency)
     await Promise.all(Array.from({ length: workers }, work))
-    const summary = new Summary(this.#task)
-    const assessed = plans.map((plan) => {
+    const outcomes = [...meters].map(([plan, meter]): Outcome => {
       if (plan instanceof Unscorable) return plan
-      const samples = plan.samples.map((planned) =>
-        planned.flatMap((call) => outcomes.get(call) ?? []),
-      )
-      const meter = meters.get(plan) ?? new UsageMeter()
-      const outcome = assess(this.#task, samples, this.#facts(plan, samples, meter))
-      summary.add(outcome, samples, meter)
-      return outcome
+      const samples = plan.samples.map((sample) => sample.flatMap((call) => called.get(call) ?? []))
+      return assess(this.#task, samples, this.#facts(plan, samples.flat(), meter))
     })
-    return { outcomes: assessed, metadata: summary.report() }
+    return { outcomes, metadata: this.#summary(outcomes, [...called.values()], meters.values()) }
   }
 
   /** Estimates the maximum cost without a call. */
-  async estimate(plans: readonly (JudgePlan | Unscorable)[]): Promise<BatchOutcome> {
+  async estimate(plans: readonly Planned[]): Promise<BatchOutcome> {
     const { alias: judge, model, prices } = this.#task.judge
     const total = new UsageMeter()
     const outcomes: Unscorable[] = []
@@ -135,10 +149,10 @@ class Judging {
 
   #estimateOf(plan: JudgePlan): UsageMeter {
     const meter = new UsageMeter()
-    const calls = plan.samples.flat().filter((call) => !this.#keptVerdict(call))
+    const calls = callsOf(plan).filter((call) => !this.#keptVerdict(call))
     // Samples are equal, so each order has one size.
     for (const [order, same] of Map.groupBy(calls, (call) => call.order)) {
-      const usage = estimate(this.#asked(plan, order))
+      const usage = estimate(this.#queryOf(plan, order))
       meter.calls += same.length
       for (const _ of same) meter.add(usage, this.#task.judge.prices)
     }
@@ -147,18 +161,17 @@ class Judging {
 
   async #outcomeOf(
     plan: JudgePlan,
-    call: PlannedCall,
+    { key, order }: PlannedCall,
     meter: UsageMeter,
-    run: RunEnding,
+    run: JudgeRun,
   ): Promise<CallOutcome> {
-    const { order } = call
-    const kept = this.#keptVerdict(call)
+    const kept = this.#keptVerdict({ key })
     if (kept) return { order, verdict: kept, attempt: 0, latencyMs: 0, isCached: true }
     try {
       run.signal.throwIfAborted()
-      const answered = await this.#deps.client.ask({ ...this.#asked(plan, order), run, meter })
-      this.found.set(call.key, answered.verdict)
-      return { order, ...answered, isCached: false }
+      const answer = await this.#deps.client.ask({ ...this.#queryOf(plan, order), run, meter })
+      this.found.set(key, answer.verdict)
+      return { order, ...answer, isCached: false }
     } catch (error) {
       if (error instanceof JudgeFailure) return { order, failure: error }
       // Usage must be recorded, so an internal error ends only one call.
@@ -167,12 +180,12 @@ class Judging {
     }
   }
 
-  #keptVerdict({ key }: PlannedCall): JudgeVerdict | null {
+  #keptVerdict({ key }: Pick<PlannedCall, 'key'>): JudgeVerdict | null {
     const text = this.#kept.get(key)
     return text === undefined ? null : this.#shape.readKept(text)
   }
 
-  #asked({ fields }: JudgePlan, order: AnswerOrder) {
+  #queryOf({ fields }: JudgePlan, order: AnswerOrder): JudgeQuery {
     const id = blockId(this.#deps.secret, fields)
     const prompt = promptOf(this.#task, fields, order, id)
     return { task: this.#task, prompt, shape: this.#shape }
@@ -180,7 +193,7 @@ class Judging {
 
   #facts(
     { isInjectionSuspected }: JudgePlan,
-    samples: readonly (readonly CallOutcome[])[],
+    calls: readonly CallOutcome[],
     meter: UsageMeter,
   ): Record<string, unknown> {
     const { alias: judge, prices } = this.#task.judge
@@ -188,8 +201,37 @@ class Judging {
       judge,
       prompt_version: PROMPT_VERSION,
       injection_suspected: isInjectionSuspected,
-      cached: samples.flat().every((call) => 'verdict' in call && call.isCached),
+      cached: calls.every(isCached),
       ...meter.report(prices),
     }
   }
+
+  /** The summary of a batch, including failed calls. It contains no judged text. */
+  #summary(
+    outcomes: readonly Outcome[],
+    calls: readonly CallOutcome[],
+    meters: Iterable<UsageMeter>,
+  ): Record<string, unknown> {
+    const { judge, mode, position_swap } = this.#task
+    const total = new UsageMeter()
+    for (const meter of meters) total.join(meter)
+    const count = (name: string, value: boolean) =>
+      outcomes.filter(({ metadata }) => metadata?.[name] === value).length
+    const inconsistent = count('position_consistent', false)
+    const compared = inconsistent + count('position_consistent', true)
+    return {
+      judge: judge.alias,
+      model: judge.model,
+      mode,
+      prompt_version: PROMPT_VERSION,
+      ...total.report(judge.prices),
+      cached_calls: calls.filter(isCached).length,
+      injection_suspected: count('injection_suspected', true),
+      ...(position_swap && {
+        position_inconsistency_rate: compared === 0 ? null : inconsistent / compared,
+      }),
+    }
+  }
 }
+
+const isCached = (call: CallOutcome): boolean => 'verdict' in call && call.isCached

@@ -5,12 +5,7 @@ import type { Judges } from './judges.ts'
 import { judgeParams } from './params.ts'
 import { DayLimit } from './day-limit.ts'
 import { judgeAll } from './run.ts'
-import type { JudgeDeps, OrganizationLimits } from './run.ts'
-
-const NOBODY: OrganizationLimits = {
-  verdicts: { kept: () => Promise.resolve(new Map()), found: () => Promise.resolve() },
-  day: null,
-}
+import type { JudgeDeps } from './run.ts'
 
 /** The scorer that calls a configured model. A request selects a judge by alias only. */
 export function llmAsJudge(
@@ -38,13 +33,11 @@ export function llmAsJudge(
     async scoreAll(results, task, context) {
       const { caller } = context
       if (caller) checkPlan(caller)
-      const own = caller
-        ? {
-            verdicts: verdictsOf(cache, caller.orgId),
-            day: new DayLimit(deps, caller.orgId, judges.daily),
-          }
-        : NOBODY
-      return judgeAll(results, task, context.signal(), own, deps)
+      const organization = caller && {
+        verdicts: { cache, orgId: caller.orgId },
+        day: new DayLimit(deps, caller.orgId, judges.daily),
+      }
+      return judgeAll(results, task, context.signal(), organization, deps)
     },
   })
 }
@@ -57,8 +50,3 @@ function checkPlan({ plan }: Caller): void {
     { extensions: { required_plan: 'enterprise' } },
   )
 }
-
-const verdictsOf = (cache: VerdictCache, orgId: string): OrganizationLimits['verdicts'] => ({
-  kept: (keys) => cache.read(orgId, keys),
-  found: (verdicts) => cache.keep(orgId, verdicts),
-})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPassing, pauseBefore } from './retry.ts'
+import { isPassing, pauseBefore } from './failure.ts'
 import { UsageMeter, mostUsage, priceOf, tokenCount, usdOf } from './usage.ts'
 
 const PRICES = { input: 1.1, output: 4.4, cachedInput: 0.275 }

@@ -42,6 +42,8 @@ export const mostUsage = (promptBytes: number, maxOutputTokens: number): TokenUs
   cached: 0,
 })
 
+const COUNTS = ['calls', 'unmetered', 'input', 'output', 'cached', 'price'] as const
+
 /** Sums the usage of a result or a request. */
 export class UsageMeter {
   calls = 0
@@ -61,12 +63,7 @@ export class UsageMeter {
   }
 
   join(other: UsageMeter): void {
-    this.calls += other.calls
-    this.unmetered += other.unmetered
-    this.input += other.input
-    this.output += other.output
-    this.cached += other.cached
-    this.price += other.price
+    for (const count of COUNTS) this[count] += other[count]
   }
 
   /** `cost_usd` is null if the model has no price: unknown is not free. */

@@ -1,7 +1,7 @@
 import { parseStrictJson, StrictJsonError } from '@remit/core'
 import { z } from 'zod'
 import type { Judge } from './judges.ts'
-import type { JudgeTask } from './task.ts'
+import type { JudgeTask } from './params.ts'
 
 /** The answer of a judge: one choice per question, in order. */
 export type JudgeVerdict = readonly Pick[]
@@ -43,11 +43,11 @@ export function verdictShape({ questions, choices, reasoning, judge }: JudgeTask
       const { data, error } = shape.safeParse(value)
       if (error) return faultOf(error)
       const picks = names.length === 0 ? [data] : names.map((name) => (data as Picks)[name])
-      return (picks as Pick[]).map((one) => shortened(withoutKey(one, judge)))
+      return (picks as Pick[]).map((one) => cleaned(one, judge))
     },
     readKept(text) {
       const verdict = kept.safeParse(JSON.parse(text)).data as JudgeVerdict | undefined
-      return verdict?.map((one) => withoutKey(one, judge)) ?? null
+      return verdict?.map((one) => cleaned(one, judge)) ?? null
     },
   }
 }
@@ -74,14 +74,8 @@ function faultOf({ issues }: z.core.$ZodError): string {
 }
 
 /** A broken or curious server may quote its key; requesters must not see it. */
-const withoutKey = ({ choice, reasoning }: Pick, { key }: Judge): Pick => ({
-  choice,
-  ...(reasoning !== undefined && {
-    reasoning: key === null ? reasoning : reasoning.replaceAll(key, '[key]'),
-  }),
-})
-
-const shortened = ({ choice, reasoning }: Pick): Pick => ({
-  choice,
-  ...(reasoning !== undefined && { reasoning: reasoning.slice(0, MAX_REASONING).toWellFormed() }),
-})
+const cleaned = ({ choice, reasoning }: Pick, { key }: Judge): Pick => {
+  if (reasoning === undefined) return { choice }
+  const text = key === null ? reasoning : reasoning.replaceAll(key, '[key]')
+  return { choice, reasoning: text.slice(0, MAX_REASONING).toWellFormed() }
+}

@@ -1,3 +1,5 @@
+import type { AnswerOrder } from './prompt.ts'
+
 /** The answer of one sample to one question. */
 export interface SampleVote {
   readonly label: string
@@ -59,3 +61,18 @@ export function weightedMean(
   const total = parts.reduce((sum, { weight }) => sum + weight, 0)
   return parts.reduce((sum, { score, weight }) => sum + score * weight, 0) / total
 }
+
+const TIE: SampleVote = { label: 'tie', score: 0.5 }
+
+/** The meaning of a label for the output, which was first or second. */
+export function standing(choice: string, order: AnswerOrder): SampleVote {
+  if (choice === 'tie') return TIE
+  const isWin = (choice === 'A') === (order === 'output_first')
+  return isWin ? { label: 'win', score: 1 } : { label: 'loss', score: 0 }
+}
+
+/** Combines both orders: a winner that depends on the order is inconsistent. */
+export const bothOrders = (first: SampleVote, second: SampleVote) =>
+  first.label === second.label
+    ? { vote: first, isConsistent: true }
+    : { vote: { label: 'inconsistent', score: TIE.score }, isConsistent: false }
