@@ -13,6 +13,9 @@ import { parseArgs } from 'node:util'
 import { probeCommunity } from './edition-probe.ts'
 import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
+// The tests ran in full with all packages.
+delete process.env['REMIT_TEST_RUNS']
+
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
 const commercial = (await workspacePackages()).filter(({ tag }) => tag === 'commercial')
 const started = performance.now()
