@@ -108,7 +108,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { failedKeyLimit = 60 } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = migrationSetsOf(modules)
-  const migrated = await (options.migrate?.(migrationSets) ?? migrate(db as never, migrationSets))
+  const migrated = await (options.migrate?.(migrationSets) ?? migrate(db, migrationSets))
 
   const authenticator = new Authenticator(db, options.planCeiling, clock)
   const share = new Share()

@@ -64,7 +64,7 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
 const migrator =
   (db: Database<CoreTables>): Storage['migrate'] =>
   (sets) =>
-    migrate(db as never, sets)
+    migrate(db, sets)
 
 const migratorAt =
   (open: () => Database<CoreTables>): Storage['migrate'] =>
@@ -81,7 +81,7 @@ const migratorAt =
 const refuser =
   (db: Database<CoreTables>): Storage['migrate'] =>
   async (sets) => {
-    const pending = await pendingMigrations(db as never, sets)
+    const pending = await pendingMigrations(db, sets)
     if (pending.length > 0) throw new ConfigError(NEEDS_DIRECT)
     return []
   }

@@ -234,7 +234,7 @@ describe('a batch', () => {
         state.taken = true
       },
     }
-    const { ask } = await start({ policy: counting as never })
+    const { ask } = await start({ policy: counting })
 
     const answers = await Promise.all([ask(), ask(), ask()])
 

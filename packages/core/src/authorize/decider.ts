@@ -119,8 +119,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     memo: Map<string, unknown>,
   ): Promise<LaneResult<AuthorizeAnswer>> {
     const asks = items.map((item) => askOf(scope.orgId, item, scope.now))
-    const view = { ...scope, tx: scope.tx as never }
-    const { judged, prepared } = await this.#slots.prepare(asks, view, BatchMemory.of(memo))
+    const { judged, prepared } = await this.#slots.prepare(asks, scope, BatchMemory.of(memo))
     const decided = judged.map((about) => {
       const one = decide(about.ask, prepared, about)
       if (one.broken) {
@@ -138,9 +137,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
       if (!stage.record || !available) continue
       const settled = decided.flatMap((one) => one.settled.filter((effect) => effect.slot === slot))
       if (settled.length > 0)
-        further.push(
-          ...((await stage.record(settled, state, scope.tx as never, scope.writes)) ?? []),
-        )
+        further.push(...((await stage.record(settled, state, scope.tx, scope.writes)) ?? []))
     }
     return {
       outcomes: items.map(({ caller }, i) => {

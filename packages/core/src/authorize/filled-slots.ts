@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { AnyDatabase } from '../db/portable.ts'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../db/failure.ts'
 import { TryAgain } from '../ledger/write/work.ts'
@@ -15,7 +15,7 @@ import type { Ask, Overlay, Stage } from './stage.ts'
 /** The transaction in which stages are prepared, and the version of the rules that it sees. */
 export interface View {
   readonly orgId: string
-  readonly tx: Transaction<never>
+  readonly tx: AnyDatabase
   readonly configVersion: number
   readonly time: BatchTime
 }

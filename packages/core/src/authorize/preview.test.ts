@@ -244,7 +244,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
     }
 
     it('tries rules, and keeps none of them', async () => {
-      const { preview } = await start({ agent_deny: passing, policy: laid as never })
+      const { preview } = await start({ agent_deny: passing, policy: laid })
 
       expect((await preview({ overlay })).message).toBe('kept new')
       expect((await preview()).message).toBe('old kept')
@@ -254,7 +254,7 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
       const refusing = () => {
         throw fail('invalid_request', 'overlay.add.0.condition: does not compile')
       }
-      const { preview } = await start({ policy: { ...laid, overlay: refusing } as never })
+      const { preview } = await start({ policy: { ...laid, overlay: refusing } })
 
       await expect(preview({ overlay })).rejects.toMatchObject({ code: 'invalid_request' })
     })

@@ -108,7 +108,7 @@ export async function preview(
       const asks = asksAt(now)
       const view = {
         orgId,
-        tx: tx as never,
+        tx,
         configVersion: head.config_version,
         time: new BatchTime(),
       }

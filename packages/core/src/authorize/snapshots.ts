@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { AnyDatabase } from '../db/portable.ts'
 import { LRUCache } from 'lru-cache'
 import { MAX_CACHED_ORGS } from '../base/limits.ts'
 import type { Slot } from './slots.ts'
@@ -26,7 +26,7 @@ export class Snapshots {
     orgId: string,
     version: number,
     stages: ReadonlyMap<Slot, Stage>,
-    tx: Transaction<never>,
+    tx: AnyDatabase,
     onFailure: (slot: Slot, error: unknown) => never,
   ): Promise<Snapshot> {
     const known = this.#byOrg.get(orgId)

@@ -6,8 +6,7 @@ import type {
   Plan,
   Reason,
 } from '@remit/contract'
-import type { Transaction } from 'kysely'
-import type { BulkInsert } from '../db/portable.ts'
+import type { AnyDatabase, BulkInsert } from '../db/portable.ts'
 import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
@@ -88,7 +87,7 @@ export interface Overlay {
   readonly default_effect?: 'allow' | 'deny' | undefined
 }
 
-type Tx = Transaction<never>
+type Tx = AnyDatabase
 
 /**
  * One check of the decision path. `load`, `prepare`, `gather` and `record` do I/O for a whole
@@ -109,7 +108,7 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
    */
   load(orgId: string, tx: Tx): Promise<Snapshot>
   /** Gathers external facts before the transaction begins. */
-  readonly gather?: (asks: readonly Ask[], snapshot: Snapshot) => Promise<Outside>
+  gather?(asks: readonly Ask[], snapshot: Snapshot): Promise<Outside>
   /**
    * Evaluates the conditions for one request, for a stage with `prepare`; undefined if it has no
    * rules.
@@ -131,11 +130,11 @@ export interface Stage<Snapshot = unknown, Outside = unknown, State = unknown, M
    * Returns the snapshot with the rules of a preview added; throws a `Failure` for rules that it
    * does not support.
    */
-  readonly overlay?: (snapshot: Snapshot, overlay: Overlay) => Snapshot
+  overlay?(snapshot: Snapshot, overlay: Overlay): Snapshot
   /**
    * Returns a warning if the plan of the organization excludes this stage although it has rules.
    */
-  readonly leftOut?: (snapshot: Snapshot) => string | null
+  leftOut?(snapshot: Snapshot): string | null
   decide(ask: Ask, state: State): StageVerdict
   /** Makes an effect visible to the later requests of the batch. */
   apply?(settled: Settled, state: State): void

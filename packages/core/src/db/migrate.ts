@@ -1,6 +1,7 @@
 import { Migrator } from 'kysely/migration'
 import type { Migration } from 'kysely/migration'
-import type { Database } from './open.ts'
+import { on } from './portable.ts'
+import type { AnyDatabase } from './portable.ts'
 
 export interface MigrationSet {
   /**
@@ -20,19 +21,16 @@ export const migrationSetsOf = (
 ): MigrationSet[] =>
   modules.flatMap(({ name, migrations }) => (migrations ? [{ name, migrations }] : []))
 
-const migratorFor = (db: Database<never>, set: MigrationSet) =>
+const migratorFor = (db: AnyDatabase, set: MigrationSet) =>
   new Migrator({
-    db,
+    db: on<never>(db),
     provider: { getMigrations: () => Promise.resolve({ ...set.migrations }) },
     migrationTableName: `migration_${set.name}`,
     migrationLockTableName: `migration_${set.name}_lock`,
   })
 
 /** Runs the pending migrations of every set; returns their names. */
-export async function migrate(
-  db: Database<never>,
-  sets: readonly MigrationSet[],
-): Promise<string[]> {
+export async function migrate(db: AnyDatabase, sets: readonly MigrationSet[]): Promise<string[]> {
   const ran: string[] = []
   for (const set of sets) {
     // The check needs no lock: a start next to a busy server must not wait for the write lock.
@@ -46,7 +44,7 @@ export async function migrate(
 
 /** Returns the names of pending migrations, for `/ready`. */
 export async function pendingMigrations(
-  db: Database<never>,
+  db: AnyDatabase,
   sets: readonly MigrationSet[],
 ): Promise<string[]> {
   const pending: string[] = []

@@ -87,7 +87,7 @@ export async function openLedger({
 }: OpenLedgerOptions): Promise<OpenLedger> {
   const signer = createLedgerSigner(loadLedgerKey(keyFile, true))
   const db = openDatabase<CoreTables>(database)
-  await migrate(db as never, [{ name: 'core', migrations: coreMigrations }])
+  await migrate(db, [{ name: 'core', migrations: coreMigrations }])
   const creation = { db, clock: systemClock, ids: randomIds, signer, host, version: 'library' }
   const { id: orgId } =
     (await findOrganization(db, name)) ??

@@ -67,7 +67,7 @@ async function checkReady({
 }: StatusDeps): Promise<{ database: string; migrations: string }> {
   try {
     await sql`select 1`.execute(db)
-    const pending = await pendingMigrations(db as never, migrationSets)
+    const pending = await pendingMigrations(db, migrationSets)
     return {
       database: 'ok',
       migrations: pending.length === 0 ? 'ok' : `${pending.length} pending`,

@@ -14,7 +14,7 @@ import type { Rule } from '../rules/rule.ts'
 /** The stage of live decisions, and the approval rules that follow it. */
 export const openTrial: OpenTrial = async (db, orgId, overlay) => {
   const stage = policyStage()
-  const own = await stage.load(orgId, db as never)
+  const own = await stage.load(orgId, db)
   const policies = overlay && stage.overlay ? stage.overlay(own, overlay) : own
   const approvals = await listRules(db, orgId)
   const digest = digestOf({

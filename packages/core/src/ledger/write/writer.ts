@@ -65,18 +65,13 @@ export class Writer {
     job: Job,
     requester: Requester,
   ): Promise<Answer> {
-    return this.#enqueue(orgId, {
-      lane,
-      job,
-      alone: null,
-      requester,
-    }) as Promise<Answer>
+    return this.#enqueue(orgId, { lane, job, alone: null, requester })
   }
 
   /** Runs a configuration change alone in its transaction; it must append an entry. */
   change<Answer>(orgId: string, requester: Requester, change: Change<Answer>): Promise<Answer> {
     const work = { run: change, moves: true, evenIfForged: false }
-    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
+    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester })
   }
 
   /**
@@ -90,7 +85,7 @@ export class Writer {
     { evenIfForged = false } = {},
   ): Promise<Answer> {
     const work = { run, moves: false, evenIfForged }
-    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester }) as never
+    return this.#enqueue(orgId, { lane: null, job: null, alone: work, requester })
   }
 
   /** Sets the observers of entries. Called once, at boot. */
@@ -104,7 +99,7 @@ export class Writer {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  #enqueue(orgId: string, pending: Pending): Promise<unknown> {
+  #enqueue<Answer>(orgId: string, pending: Pending): Promise<Answer> {
     const queue = this.#queues.get(orgId) ?? new Queue(this.#options.maxBatch ?? 512)
     if (this.#closed || queue.length >= (this.#options.maxWaiting ?? 4096))
       return Promise.reject(unavailable('overloaded'))
@@ -112,7 +107,9 @@ export class Writer {
     const since = performance.now()
     this.#shares.seen(orgId, since)
     return new Promise((resolve, reject) => {
-      queue.push({ ...pending, since, resolve, reject })
+      // The writer settles a piece with the answer of its own lane or change.
+      const settle = resolve as (answer: unknown) => void
+      queue.push({ ...pending, since, resolve: settle, reject })
       if (!this.#running.has(orgId)) this.#running.set(orgId, this.#work(orgId, queue))
     })
   }
