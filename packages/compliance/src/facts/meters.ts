@@ -11,6 +11,7 @@ import { approverLoadMeter } from './approvals/approver-load.ts'
 import { timingMeter } from './approvals/timing.ts'
 import { changesMeter } from './changes/changes.ts'
 import { callersMeter } from './decisions/callers.ts'
+import { gapsMeter } from './decisions/gaps.ts'
 import { governedMeter } from './decisions/governed.ts'
 import { outcomesMeter } from './decisions/outcomes.ts'
 import { guardMeter } from './guard/checks.ts'
@@ -70,4 +71,5 @@ export const METERS: readonly CreateMeter[] = [
   runsMeter,
   failShareMeter,
   reportsMeter,
+  gapsMeter,
 ]

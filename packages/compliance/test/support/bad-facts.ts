@@ -97,6 +97,7 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
     ),
   ),
   'DEC-5': plus(decision(day(11), { data: { spend: null, hold: null } })),
+  'DEC-6': plus(change(day(11), 'enforcement.gap', { decision_id: null })),
 
   'APR-1': plus(decision(day(11), { action: 'data.export' })),
   'APR-2': plus(
