@@ -70,7 +70,7 @@ class Check {
 
   kindOf(expr: Expr, place: Place): ValueType {
     if (++this.#nodes > MAX_NODES)
-      throw this.#error(expr, `has more than ${MAX_NODES} parts; split it into several rules`)
+      throw this.#error(expr, `has more than ${MAX_NODES} parts; split the rule`)
     if (place.depth > MAX_DEPTH)
       throw this.#error(expr, `is nested more than ${MAX_DEPTH} levels deep`)
     this.reading.see(expr, (name) => place.bound.has(name))
@@ -293,10 +293,6 @@ function wholeNumber(operator: string, arg: Expr | undefined): string {
 }
 
 const named = (kind: ValueType): string =>
-  kind === 'record'
-    ? 'a map'
-    : kind === 'json'
-      ? 'a value of the request'
-      : /^[aeiou]/.test(kind)
-        ? `an ${kind}`
-        : `a ${kind}`
+  kind === 'record' || kind === 'json'
+    ? { record: 'a map', json: 'a value of the request' }[kind]
+    : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`

@@ -1,12 +1,11 @@
 import { Unscorable } from '@remit/core'
 import type { ScoreOutcome } from '@remit/core'
-import type { JudgeFailure } from './failure.ts'
-
-import type { AnswerOrder } from './prompt.ts'
+import { JudgeFailure } from './failure.ts'
 import type { JudgeTask } from './params.ts'
-import type { Pick, JudgeVerdict } from './verdict.ts'
+import type { AnswerOrder } from './prompt.ts'
+import type { JudgeVerdict } from './verdict.ts'
 import { bothOrders, combine, isQuorum, standing, weightedMean } from './vote.ts'
-import type { VoteResult, SampleVote } from './vote.ts'
+import type { SampleVote, VoteResult } from './vote.ts'
 
 /** The result of one call of a sample. */
 export type CallOutcome =
@@ -20,82 +19,72 @@ export type CallOutcome =
     }
   | { readonly order: AnswerOrder; readonly failure: JudgeFailure }
 
-type Success = Extract<CallOutcome, { verdict: JudgeVerdict }>
+/** The votes of one sample, one per question; null unless both orders were compared. */
+interface Sample {
+  readonly votes: readonly SampleVote[]
+  readonly isConsistent: boolean | null
+}
 
-/** The votes of one sample, one per question, or its failure. */
-type Sample =
-  | { readonly votes: readonly SampleVote[]; readonly isConsistent: boolean | null }
-  | { readonly failure: JudgeFailure }
+type Metadata = Readonly<Record<string, unknown>>
 
 /** Combines all samples of a result. Pure; `facts` are added to the metadata. */
 export function assess(
   task: JudgeTask,
   samples: readonly (readonly CallOutcome[])[],
-  facts: Readonly<Record<string, unknown>>,
+  facts: Metadata,
 ): ScoreOutcome | Unscorable {
   const results = samples.map((calls) => sampleOf(task, calls))
-  const valid = results.flatMap((sample) => ('votes' in sample ? [sample] : []))
-  const metadata = {
-    ...facts,
-    samples: samples.flatMap((calls) => calls.map((call) => shown(task, call))),
-  }
+  const valid = results.flatMap((sample) => (sample instanceof JudgeFailure ? [] : [sample]))
+  const metadata = { ...facts, samples: samples.flat().map((call) => shown(task, call)) }
   if (!isQuorum(valid.length, samples.length)) return noQuorum(results, metadata)
   const questions = task.questions.map(({ name, weight }, i) => {
     const votes = valid.flatMap(({ votes: all }) => all[i] ?? [])
-    return { name, weight, result: combine(votes, task.aggregation) }
+    const result = combine(votes, task.aggregation)
+    return { name, weight, score: result.score, result }
   })
   const consistent = valid.flatMap(({ isConsistent }) => isConsistent ?? [])
   const [only] = questions
   const single = questions.length === 1 && only?.name === null ? only.result : null
+  const votes = single
+    ? votesOf(single)
+    : { criteria: byName(questions, ({ score, result }) => ({ score, ...votesOf(result) })) }
   return {
-    score: weightedMean(questions.map(({ weight, result }) => ({ weight, score: result.score }))),
+    score: weightedMean(questions),
     reason: single
       ? reasonOf(task, single, valid.length)
       : `the weighted mean of ${questions.length} criteria`,
     metadata: {
-      ...(single
-        ? votesOf(single)
-        : {
-            criteria: Object.fromEntries(
-              questions.map(({ name, result }) => [
-                name,
-                { score: result.score, ...votesOf(result) },
-              ]),
-            ),
-          }),
+      ...votes,
       ...(consistent.length > 0 && { position_consistent: consistent.every(Boolean) }),
       ...metadata,
     },
   }
 }
 
-function sampleOf(task: JudgeTask, calls: readonly CallOutcome[]): Sample {
-  const failed = calls.find((call) => 'failure' in call)
-  if (failed) return { failure: failed.failure }
-  const [first, second] = calls as readonly Success[]
-  const [choice = ''] = first?.verdict.map((pick) => pick.choice) ?? []
-  if (task.mode !== 'pairwise') {
-    const votes = (first?.verdict ?? []).map((pick) => ({
-      label: pick.choice,
-      score: task.choices.get(pick.choice) ?? 0,
-    }))
-    return { votes, isConsistent: null }
+function sampleOf(task: JudgeTask, calls: readonly CallOutcome[]): Sample | JudgeFailure {
+  const answers: { readonly order: AnswerOrder; readonly verdict: JudgeVerdict }[] = []
+  for (const call of calls) {
+    if ('failure' in call) return call.failure
+    answers.push(call)
   }
-  const one = standing(choice, first?.order ?? null)
-  if (!second) return { votes: [one], isConsistent: null }
-  const { vote, isConsistent } = bothOrders(
-    one,
-    standing(second.verdict[0]?.choice ?? '', second.order),
+  if (task.mode !== 'pairwise') {
+    const votes = answers[0]?.verdict.map(({ choice: label }) => ({
+      label,
+      score: task.choices.get(label) ?? 0,
+    }))
+    return { votes: votes ?? [], isConsistent: null }
+  }
+  const [first, second] = answers.map(({ verdict, order }) =>
+    standing(verdict[0]?.choice ?? '', order),
   )
+  if (!first || !second) return { votes: first ? [first] : [], isConsistent: null }
+  const { vote, isConsistent } = bothOrders(first, second)
   return { votes: [vote], isConsistent }
 }
 
 /** Reports the most frequent failure. */
-function noQuorum(
-  results: readonly Sample[],
-  metadata: Readonly<Record<string, unknown>>,
-): Unscorable {
-  const failures = results.flatMap((sample) => ('failure' in sample ? [sample.failure] : []))
+function noQuorum(results: readonly (Sample | JudgeFailure)[], metadata: Metadata): Unscorable {
+  const failures = results.flatMap((sample) => (sample instanceof JudgeFailure ? [sample] : []))
   const byCode = [...Map.groupBy(failures, ({ code }) => code).values()]
   const [failure] = byCode.toSorted((a, b) => b.length - a.length)[0] ?? []
   const answered = results.length - failures.length
@@ -130,22 +119,18 @@ function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: num
 }
 
 /** A call in the metadata. */
-function shown({ questions }: JudgeTask, call: CallOutcome): Readonly<Record<string, unknown>> {
+function shown({ questions }: JudgeTask, call: CallOutcome): Metadata {
   const order = call.order === null ? {} : { order: call.order }
   if ('failure' in call) return { ...order, error: call.failure.code }
   const { verdict, attempt, latencyMs, isCached } = call
-  const [first] = verdict
-  const picks = questions[0]?.name === null ? first : { criteria: namedPicks(questions, verdict) }
+  const picks =
+    questions[0]?.name === null ? verdict[0] : { criteria: byName(questions, (_, i) => verdict[i]) }
   return { ...order, ...picks, latency_ms: latencyMs, attempt, cached: isCached }
 }
 
-const namedPicks = (
-  questions: JudgeTask['questions'],
-  verdict: JudgeVerdict,
-): Record<string, Pick> =>
-  Object.fromEntries(
-    questions.flatMap(({ name }, i) => {
-      const pick = verdict[i]
-      return name === null || !pick ? [] : [[name, pick]]
-    }),
-  )
+/** Values of the named questions, by name. */
+const byName = <Q extends { readonly name: string | null }>(
+  questions: readonly Q[],
+  valueOf: (question: Q, i: number) => unknown,
+): Metadata =>
+  Object.fromEntries(questions.map((question, i) => [question.name ?? '', valueOf(question, i)]))
