@@ -55,7 +55,7 @@ export class FilledSlots {
     const snapshot = memory.snapshot ?? this.#snapshots.peek(orgId)
     if (!snapshot || memory.version === snapshot.version) return
     memory.version = snapshot.version
-    const asking = [...this.#stages].filter(([, stage]) => stage.gather)
+    const asking = [...this.#stages].filter(([, stage]) => stage.gather !== undefined)
     if (asking.length === 0) return
     const all = asks()
     for (const [slot, stage] of asking) {
@@ -88,7 +88,7 @@ export class FilledSlots {
     const live = new Map([...this.#stages].filter(([slot]) => !memory.unavailable.has(slot)))
     const snapshot = await this.#snapshot(view, live, giveUp)
     memory.snapshot = snapshot
-    const gathers = [...live.values()].some((stage) => stage.gather)
+    const gathers = [...live.values()].some((stage) => stage.gather !== undefined)
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
     const stages = new Map<Slot, Ruled>()
     for (const [slot, stage] of this.#stages) {

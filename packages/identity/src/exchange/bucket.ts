@@ -1,7 +1,11 @@
 import { LRUCache } from 'lru-cache'
+
 const MAX_NAMES = 10_000
 
-/** Token buckets by name: a burst of `perSecond`, refilled every second. */
+/**
+ * Token buckets by name: a burst of `perSecond`, refilled continuously. ADR 25 compares them with the
+ * fixed windows of the HTTP rate limit.
+ */
 export class Buckets {
   readonly #perSecond: number
   readonly #byName = new LRUCache<string, { left: number; at: number }>({ max: MAX_NAMES })
