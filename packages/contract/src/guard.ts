@@ -67,6 +67,7 @@ export const GuardFinding = z
     view: z.string().describe('The form of the text that the detector read'),
     decoded: z.string().optional(),
     message: z.int().optional().describe('Index into `messages`, in that form'),
+    part: z.int().optional().describe('Index into `parts` of the part that it begins in'),
   })
   .meta({ id: 'GuardFinding' })
 export type GuardFinding = z.infer<typeof GuardFinding>
@@ -95,6 +96,17 @@ export const GuardAnswer = z
     findings: z.array(GuardFinding),
     ...Repaired,
     normalizations: z.array(z.object({ kind: z.string(), count: z.int() })),
+    parts: z
+      .array(
+        z.object({
+          start: z.int().describe('UTF-16 index into the original text'),
+          end: z.int(),
+          score: Share,
+          message: z.int().optional().describe('Index into `messages`, in that form'),
+        }),
+      )
+      .optional()
+      .describe('With `explain`: each part of the text with its own score'),
     top_terms: z.array(z.object({ feature: z.string(), contribution: z.number() })).optional(),
     threshold: z.number(),
     model: z.object({ id: z.string(), version: z.string(), corpus_digest: z.string() }),

@@ -11,13 +11,19 @@ import { train } from './train.ts'
 export interface Ingredients {
   readonly grammars: { readonly rows: readonly Row[]; readonly digest: string }
   readonly corpora: readonly Corpus[]
-  /** Decides the cuts, and nothing else. */
-  readonly dev: Corpus | null
+  /**
+   * Decide the cuts, and nothing else: all of them those for documents, the first alone those for users,
+   * because the requests of the others are easier.
+   */
+  readonly dev: readonly Corpus[]
   readonly concepts: string
   readonly seed: number
 }
 
-const VERSION = '1'
+const VERSION = '2'
+const NOTICES = [
+  'Classes of words: WordNet 3.1, Copyright 2011 by Princeton University. All rights reserved. The licence is in NOTICE.md beside this file.',
+]
 /** Without a development corpus nobody knows where to cut; these are as good as any. */
 const NO_CUTS: AllCuts = {
   user: { flag: 0, block: 1 },
@@ -32,7 +38,7 @@ export function build(ingredients: Ingredients): Omit<Weights, 'digest'> {
   const rows = [...grammars.rows, ...corpora.flatMap((corpus) => corpus.rows)].filter(
     (row) => licenceOf(row) !== null,
   )
-  const { direct, embedded, vocabulary } = train(rows, concepts, seed)
+  const { direct, embedded, vocabulary, classes } = train(rows, concepts, seed)
   const header = (cuts: AllCuts, calibration: WeightsHeader['calibration']): WeightsHeader => ({
     version: VERSION,
     seed,
@@ -50,15 +56,22 @@ export function build(ingredients: Ingredients): Omit<Weights, 'digest'> {
       corpora: corpora.map(({ name, sha256 }) => ({ name, sha256 })),
     },
     sources: sourcesOf(rows),
+    notices: NOTICES,
   })
-  const body = { direct: direct.bytes, embedded: embedded.bytes, concepts, vocabulary }
+  const body = { direct: direct.bytes, embedded: embedded.bytes, concepts, vocabulary, classes }
   const uncut = { header: header(NO_CUTS, []), ...body }
-  if (!dev) return uncut
+  const [first] = dev
+  if (!first) return uncut
   const judge = new Model({ ...uncut, digest: '' }, -1)
-  const scored = dev.rows.map((row) => scoreRow(row, judge))
+  const decisive = dev.flatMap(({ rows: all }) =>
+    all === first.rows ? all : all.filter(isOfDocument),
+  )
+  const scored = decisive.map((row) => scoreRow(row, judge))
   const cuts = cutsFrom(scored)
   return { header: header(cuts, calibrationOf(scored, cuts)), ...body }
 }
+
+const isOfDocument = ({ ctx }: Row): boolean => isDocument(ctx)
 
 function sourcesOf(rows: readonly Row[]): WeightsHeader['sources'] {
   // Repositories whose documentation is read are many and alike.

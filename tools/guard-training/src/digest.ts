@@ -18,8 +18,8 @@ const SEED = 1
 export function trainOnGrammars(): Omit<Weights, 'digest' | 'header'> {
   const concepts = readConcepts()
   const { rows } = expandAll(GRAMMARS, SEED)
-  const { direct, embedded, vocabulary } = train(rows, concepts, SEED)
-  return { direct: direct.bytes, embedded: embedded.bytes, concepts, vocabulary }
+  const { direct, embedded, vocabulary, classes } = train(rows, concepts, SEED)
+  return { direct: direct.bytes, embedded: embedded.bytes, concepts, vocabulary, classes }
 }
 
 /** The recorded digest of that; first records the given one, if told to. */

@@ -1,9 +1,9 @@
 /**
- * `pnpm --filter @remit/guard-training evaluate`: what the shipped guard finds on the development corpus
+ * `pnpm --filter @remit/guard-training evaluate`: what the shipped model finds on the development corpora
  * and on attacks of sources that it never learned from. `--corpora <folder>` (../shared/data/guard
  * beside the repository), `--prototype <folder>` to measure the research prototype in the same run,
- * `--adaptive` for what is left after changes that an attacker would make, and
- * `--without <source>` to leave sources that begin so out of training, and see how they fare then.
+ * `--adaptive` for what is left after changes that an attacker would make, `--seed <n>` to train with
+ * another seed as well, and `--without <source>` to leave sources that begin so out of training; both can be repeated.
  */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ import { licenceOf } from './licences.ts'
 import { scorePrototype } from './prototype.ts'
 import { compare } from './report.ts'
 import type { Contestant } from './report.ts'
-import { readCorpus } from './rows.ts'
+import { isDocument, readCorpus } from './rows.ts'
 import type { Row } from './rows.ts'
 import { scoreRow } from './scores.ts'
 
@@ -29,44 +29,56 @@ const { values } = parseArgs({
     prototype: { type: 'string' },
     adaptive: { type: 'boolean', default: false },
     without: { type: 'string', multiple: true, default: [] },
+    seed: { type: 'string', multiple: true, default: [] },
   },
 })
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 const folder = resolve(values.corpora)
-const [trainPath, devPath] = ['train', 'dev'].map((name) => join(folder, `${name}.jsonl.gz`))
+const [trainPath, devPath, ...further] = ['train', 'dev', 'v2/train', 'v2/dev'].map((name) =>
+  join(folder, `${name}.jsonl.gz`),
+)
 
 if (!trainPath || !devPath || !existsSync(trainPath) || !existsSync(devPath)) {
   say(`skipped: ${folder} has no train.jsonl.gz and dev.jsonl.gz; give the folder with --corpora`)
 } else {
   const corpus = readCorpus(trainPath)
   const dev = readCorpus(devPath)
+  const [longTrain, longDev] = further.filter((path) => existsSync(path)).map(readCorpus)
+  const corpora = longTrain ? [corpus, longTrain] : [corpus]
+  // Long documents decide the cuts as well; requests of the second corpus are easier and do not.
+  const longDocuments = (longDev?.rows ?? []).filter(({ ctx }) => isDocument(ctx))
+  const deciding = [...dev.rows, ...longDocuments].filter(({ ctx }) => ctx !== 'system')
   const isLeftOut = (source: string) => values.without.some((begin) => source.startsWith(begin))
   const unseen = corpus.rows.filter(
     (row) => row.ctx !== 'system' && (licenceOf(row) === null || isLeftOut(row.source)),
   )
-  const judged = [...dev.rows.filter(({ ctx }) => ctx !== 'system'), ...unseen]
+  const judged = [...deciding, ...unseen]
   const contestants: Contestant[] = []
   const enter = (name: string, weights: Parameters<typeof modelOf>[0]) => {
     const model = modelOf(weights)
     contestants.push({ name, scored: judged.map((row) => scoreRow(row, model)) })
   }
   enter('shipped', readWeights(WEIGHTS))
-  if (values.without.length > 0) {
-    const concepts = readConcepts()
-    const grammars = expandAll(GRAMMARS, 1)
-    const kept = <T extends { readonly source: string }>(rows: readonly T[]) =>
-      rows.filter(({ source }) => !isLeftOut(source))
-    enter(`without ${values.without.join(', ')}`, {
-      ...build({
-        grammars: { ...grammars, rows: kept(grammars.rows) },
-        corpora: [{ ...corpus, rows: kept(corpus.rows) }],
-        dev: null,
-        concepts,
-        seed: 1,
-      }),
-      digest: '',
+  const concepts = readConcepts()
+  const trained = (seed: number, isKept: (row: Row) => boolean) => {
+    const grammars = expandAll(GRAMMARS, seed)
+    const kept = <T extends { readonly rows: readonly Row[] }>(some: T): T => ({
+      ...some,
+      rows: some.rows.filter(isKept),
     })
+    const made = { grammars: kept(grammars), corpora: corpora.map(kept), dev: [], concepts, seed }
+    return { ...build(made), digest: '' }
   }
+  for (const seed of values.seed.map(Number))
+    enter(
+      `seed ${seed}`,
+      trained(seed, () => true),
+    )
+  if (values.without.length > 0)
+    enter(
+      `without ${values.without.join(', ')}`,
+      trained(1, ({ source }) => !isLeftOut(source)),
+    )
   if (values.prototype !== undefined) {
     const prototype = resolve(values.prototype)
     const enterPrototype = async (name: string, rows: readonly Row[]) =>
@@ -75,7 +87,7 @@ if (!trainPath || !devPath || !existsSync(trainPath) || !existsSync(devPath)) {
     const allowed = corpus.rows.filter((row) => licenceOf(row) !== null)
     await enterPrototype('prototype, on our sources', allowed)
   }
-  say(compare(contestants, new Set(dev.rows)))
+  say(compare(contestants, new Set(deciding)))
   if (values.adaptive) say(`\n${adaptiveReport(dev.rows)}`)
 }
 

@@ -1,5 +1,5 @@
 import { Features, findHits, normalize, signatureIndex, Tokens } from '@remit/core/guard/internals'
-import type { Lexicon } from '@remit/core/guard/internals'
+import type { Lexicon, View, WordClasses } from '@remit/core/guard/internals'
 import type { Example } from './head.ts'
 import { isDocument } from './rows.ts'
 import type { Row } from './rows.ts'
@@ -8,11 +8,11 @@ const MAX_TEXT = 6_000
 const MAX_TOKENS = 600
 
 /** Makes examples of rows; rows without a token are none. */
-export function exampler(lexicon: Lexicon, repair: (text: string) => string) {
+export function exampler(lexicon: Lexicon, classes: WordClasses, repair: (view: View) => View) {
   const tokens = new Tokens(MAX_TOKENS)
-  const features = new Features(lexicon, MAX_TOKENS)
+  const features = new Features(lexicon, classes, MAX_TOKENS)
   return (row: Row, asDocument = isDocument(row.ctx)): Example | null => {
-    const text = repair(normalize(row.text.slice(0, MAX_TEXT)).view.text)
+    const text = repair(normalize(row.text.slice(0, MAX_TEXT)).view).text
     tokens.read(text, 0)
     if (tokens.count === 0) return null
     const hits = findHits(text, signatureIndex, asDocument ? 'document' : 'user')

@@ -20,10 +20,13 @@ const LICENCES: readonly (readonly [source: RegExp, licence: string])[] = [
   [/^PIArena-gov_report_long$/, 'MIT; works of the US government'],
   [/^docs:(?!stdlib-js)/, 'Apache-2.0, MIT or CC0-1.0'],
 ]
+/** Licences that a corpus may state for a row. */
+const OPEN = /^(?:Apache-2\.0|MIT|BSD-[23]-Clause|CC0-1\.0|CC-BY-[34]\.0|public domain)\b/
 const OUR_ATTACKS = /^(?:ours|grammar)-/
 
 /** The licence under which a row may be learned from; null where it may not. */
-export function licenceOf({ source, label }: Row): string | null {
+export function licenceOf({ source, label, licence }: Row): string | null {
   if (label === 1 && !OUR_ATTACKS.test(source)) return null
+  if (licence !== undefined) return OPEN.test(licence) ? licence : null
   return LICENCES.find(([pattern]) => pattern.test(source))?.[1] ?? null
 }

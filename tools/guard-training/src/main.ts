@@ -1,5 +1,5 @@
 /**
- * `pnpm --filter @remit/guard-training train [corpus …] [--dev corpus] [--out file] [--seed n]`: trains
+ * `pnpm --filter @remit/guard-training train [corpus …] [--dev corpus …] [--out file] [--seed n]`: trains
  * the guard on the grammars and on corpora, chooses the cuts on a development corpus that is never
  * trained on, and writes the weights. `--check` trains on the grammars alone and compares the digest
  * with the recorded one; `--record` records it.
@@ -16,7 +16,7 @@ import { build } from './build.ts'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    dev: { type: 'string' },
+    dev: { type: 'string', multiple: true, default: [] },
     out: { type: 'string' },
     seed: { type: 'string', default: '1' },
     check: { type: 'boolean', default: false },
@@ -36,7 +36,7 @@ if (values.check || values.record) {
   const concepts = readConcepts()
   const grammars = expandAll(GRAMMARS, seed)
   const corpora = positionals.map(readCorpus)
-  const dev = values.dev === undefined ? null : readCorpus(values.dev)
+  const dev = values.dev.map(readCorpus)
   const weights = build({ grammars, corpora, dev, concepts, seed })
   const file = writeWeights(weights)
   const out = values.out ?? WEIGHTS

@@ -1,3 +1,4 @@
+import { isDocument } from './rows.ts'
 import type { Row } from './rows.ts'
 import { cutsFrom, exceeds } from './scores.ts'
 import type { Scored } from './scores.ts'
@@ -38,6 +39,14 @@ export function compare(contestants: readonly Contestant[], dev: ReadonlySet<Row
       `| --- | --- | ${contestants.map(() => '---').join(' | ')} |`,
     )
     row('dev, all attacks', (text) => dev.has(text) && text.label === 1)
+    for (const [kind, inDocument] of [
+      ['of users', false],
+      ['in documents', true],
+    ] as const) {
+      const isOfKind = (text: Row) => text.label === 1 && isDocument(text.ctx) === inDocument
+      row(`dev, attacks ${kind}`, (text) => dev.has(text) && isOfKind(text))
+      row(`unseen, attacks ${kind}`, (text) => !dev.has(text) && isOfKind(text))
+    }
     for (const { label, title, isDev } of SECTIONS) {
       for (const name of sourcesOf(contestants, dev, label, isDev)) {
         row(`${title} ${name}`, (text) => {

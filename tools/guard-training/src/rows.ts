@@ -13,6 +13,8 @@ export interface Row {
   readonly category: string
   readonly ctx: GuardSource
   readonly lang?: string
+  /** Under which the text may be used, where the corpus says so row by row. */
+  readonly licence?: string
 }
 
 /** A corpus on disk: JSON lines, gzipped or plain. */

@@ -1,4 +1,12 @@
-import { FEATURE_BITS, Lexicon, readLeet, Vocabulary } from '@remit/core/guard/internals'
+import {
+  FEATURE_BITS,
+  Lexicon,
+  partsOf,
+  readLeet,
+  Typos,
+  Vocabulary,
+  WordClasses,
+} from '@remit/core/guard/internals'
 import type { View } from '@remit/core/guard/internals'
 import { exampler } from './examples.ts'
 import { randomOf, roundHead, trainHead } from './head.ts'
@@ -7,11 +15,13 @@ import { plant } from './plant.ts'
 import { isDocument, isEmbedded } from './rows.ts'
 import type { Row } from './rows.ts'
 import { vocabularyOf } from './vocabulary.ts'
+import { wordClassesOf } from './wordnet.ts'
 
 export interface Trained {
   readonly direct: RoundedHead
   readonly embedded: RoundedHead
   readonly vocabulary: string
+  readonly classes: string
 }
 
 const EPOCHS = 5
@@ -25,15 +35,20 @@ const DIRECT_IN_DOCUMENTS = 0.35
  */
 const PLANTED = 9_000
 
-/** Both heads and the vocabulary, from nothing but the rows, the concepts and the seed. */
+/** Everything that is learned, from nothing but the rows, the concepts, WordNet and the seed. */
 export function train(rows: readonly Row[], concepts: string, seed: number): Trained {
   const words = vocabularyOf(rows)
   const vocabulary = new Vocabulary(words)
-  const repair = (text: string) => readLeet({ text } as View, vocabulary).view.text
-  const make = exampler(new Lexicon(concepts), repair)
+  const lexicon = new Lexicon(concepts)
+  const classes = wordClassesOf(words)
+  const classOf = new WordClasses(classes)
+  const typos = new Typos(words, vocabulary, lexicon, classOf)
+  const repair = (view: View) => typos.read(readLeet(view, vocabulary).view)
+  const make = exampler(lexicon, classOf, repair)
   const random = randomOf(seed)
   const settings = { bits: FEATURE_BITS, seed, epochs: EPOCHS, rate: RATE }
-  const learned = [...rows, ...plant(rows, Math.min(PLANTED, rows.length), seed)].filter(
+  const parted = rows.flatMap(inParts)
+  const learned = [...parted, ...plant(parted, Math.min(PLANTED, rows.length), seed)].filter(
     ({ ctx }) => ctx !== 'system',
   )
   const direct = learned.filter((row) => !isEmbedded(row)).map((row) => make(row))
@@ -44,7 +59,14 @@ export function train(rows: readonly Row[], concepts: string, seed: number): Tra
     direct: roundHead(trainHead(present(direct), settings)),
     embedded: roundHead(trainHead(present(embedded), settings)),
     vocabulary: words,
+    classes,
   }
 }
+
+/** Of a text only the worst stretch is learned from: a long harmless document is a text for each part. */
+export const inParts = (row: Row): Row[] =>
+  row.label === 1
+    ? [row]
+    : partsOf(row.text).map(({ start, end }) => ({ ...row, text: row.text.slice(start, end) }))
 
 const present = <T>(values: readonly (T | null)[]): T[] => values.filter((value) => value !== null)

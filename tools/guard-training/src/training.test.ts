@@ -5,10 +5,12 @@ import { GRAMMARS, readConcepts } from './digest.ts'
 import { expandAll } from './grammar.ts'
 import { licenceOf } from './licences.ts'
 import { plant } from './plant.ts'
-import { train } from './train.ts'
+import { inParts, train } from './train.ts'
+import { wordClassesOf } from './wordnet.ts'
 
 // What the corpus's README calls its clean part: our own, and under one of these.
-const CLEAN = /^(?:own work, Apache-2.0|Apache-2.0|MIT|CC0-1.0|CC-BY-4.0)\b/
+const CLEAN =
+  /^(?:own work, Apache-2.0|Apache-2.0|MIT|BSD-3-Clause|CC0-1.0|CC-BY-4.0|public domain)\b/
 
 const { rows, digest } = expandAll(GRAMMARS, 1)
 
@@ -24,10 +26,11 @@ describe('the grammars', () => {
   })
 
   it('have harmless texts beside the attacks of every language', () => {
-    const languages = new Map(Array.from(Map.groupBy(rows, ({ lang }) => lang)))
+    const languages = (label: 0 | 1) =>
+      new Set(rows.filter((row) => row.label === label).map(({ lang }) => lang))
 
-    for (const [lang, those] of languages)
-      expect([lang, new Set(those.map(({ label }) => label)).size]).toEqual([lang, 2])
+    const harmless = languages(0)
+    expect([...languages(1)].filter((lang) => !harmless.has(lang))).toEqual([])
   })
 
   it('make the same texts from the same seed, and others from another', () => {
@@ -45,6 +48,36 @@ describe('training', () => {
     expect(train(some, readConcepts(), 2)).not.toEqual(once)
   })
 
+  it('learns a long harmless document part by part, and an attack as one text', () => {
+    const long = {
+      ...rows[0]!,
+      label: 0,
+      ctx: 'document',
+      text: 'A line of ten words.\n'.repeat(400),
+    } as const
+
+    expect(
+      inParts(long)
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe(long.text)
+    expect(inParts(long).length).toBeGreaterThan(2)
+    expect(inParts({ ...long, label: 1 })).toEqual([{ ...long, label: 1 }])
+  })
+
+  it('knows synonyms by their sense, and relatives by their kind', () => {
+    const lines = wordClassesOf('ignore\ndisregard\ntable\nchair\nkrmplx').trim().split('\n')
+    const of = (word: string) =>
+      lines
+        .find((line) => line.startsWith(`${word} `))
+        ?.split(' ')
+        .slice(1)
+
+    expect(of('ignore')).toEqual(of('disregard'))
+    expect(of('krmplx')).toBeUndefined()
+    expect(lines.every((line) => /^[a-z]{3,18} \d+ \d+$/.test(line))).toBe(true)
+  })
+
   it('shows harmless requests as attacks only inside documents', () => {
     const planted = plant(rows, 200, 1)
 
@@ -59,6 +92,10 @@ describe('training', () => {
     expect(licenceOf({ ...row, label: 0, source: 'neuralchemy' })).toBe('Apache-2.0')
     expect(licenceOf({ ...row, label: 0, source: 'somewhere else' })).toBeNull()
     expect(licenceOf({ ...row, label: 0, source: 'SpamAssassin-easy-ham-1' })).toBeNull()
+    const stated = { ...row, source: 'somewhere else', licence: 'CC-BY-4.0' } as const
+    expect(licenceOf({ ...stated, label: 0 })).toBe('CC-BY-4.0')
+    expect(licenceOf({ ...stated, label: 0, licence: 'CC-BY-NC-4.0' })).toBeNull()
+    expect(licenceOf({ ...stated, label: 1 })).toBeNull()
   })
 })
 
@@ -74,14 +111,16 @@ describe('the shipped weights', () => {
   it('name the licence of every source, and nothing of the development corpus', () => {
     expect(weights.header.sources.length).toBeGreaterThan(20)
     expect(weights.header.sources.filter(({ licence }) => !CLEAN.test(licence))).toEqual([])
-    expect(weights.header.digests.corpora.map(({ name }) => name)).toEqual(['train.jsonl.gz'])
+    const names = weights.header.digests.corpora.map(({ name }) => name)
+    expect(names).toEqual(['train.jsonl.gz', 'train.jsonl.gz'])
+    expect(weights.header.notices.join()).toContain('Princeton University')
   })
 
-  it('fit in 1.5 MB with concepts and vocabulary, and survive being written', () => {
+  it('fit in 1 MB with concepts, vocabulary and classes of words, and survive being written', () => {
     const file = readFileSync(WEIGHTS)
     const { digest: _, ...rest } = weights
 
-    expect(file.length).toBeLessThan(1_500_000)
+    expect(file.length).toBeLessThanOrEqual(1_000_000)
     expect(writeWeights(rest).equals(file)).toBe(true)
   })
 })

@@ -14,6 +14,8 @@ import { findPersonalData } from './pii.ts'
 import type { Reading, Thresholds } from './reading.ts'
 import { viewsOf } from './views/views.ts'
 import { cutOut } from './redact.ts'
+import { scoredParts } from './scored-parts.ts'
+import type { ScoredPart } from './scored-parts.ts'
 import { findSecrets } from './secrets.ts'
 
 /** Inputs of a request other than the texts. */
@@ -34,6 +36,8 @@ export interface TextVerdict {
   readonly counts: ReadonlyMap<CharacterKind, number>
   readonly redacted?: string
   readonly sanitized?: string
+  /** With `explain`. */
+  readonly parts?: readonly ScoredPart[]
 }
 
 /** Checks one text. Pure; linear in the text. */
@@ -82,5 +86,6 @@ export function checkText(
     counts,
     ...(cuts.length > 0 && { redacted: cutOut(text, [...cuts, ...invisibleCuts]) }),
     ...(removals.length > 0 && { sanitized: cutOut(text, invisibleCuts) }),
+    ...(explain && { parts: scoredParts(text, normalized, detections) }),
   }
 }

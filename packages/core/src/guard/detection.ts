@@ -1,6 +1,7 @@
 import type { GuardFinding } from '@remit/contract'
 import type { CategoryId } from './categories.ts'
 import type { Term } from './model/model.ts'
+import { roundShare } from './share.ts'
 import type { ViewName } from './view.ts'
 
 /** A match of a detector. Positions are UTF-16 indices into the original text. */
@@ -24,8 +25,6 @@ export interface Detection {
 }
 
 const WINDOW = 2_000
-// Certainty has no logarithm; rounding restores it.
-const ALMOST_SURE = 1 - 1e-9
 
 /**
  * Returns the risk of a text: that of its signatures together, or that of the model if it is
@@ -44,6 +43,8 @@ export function riskOf(detections: readonly Detection[]): number {
  * it, each counted once. Over a whole book, harmless coincidences would add up.
  */
 export function pooledRisk(detections: readonly Detection[]): number {
+  // A planted canary is certain, and certainty has no logarithm.
+  if (detections.some(({ risk }) => risk === 1)) return 1
   const risky = detections.filter(({ risk = 0 }) => risk > 0).toSorted((a, b) => a.start - b.start)
   const window = new Window()
   let least = 0
@@ -57,7 +58,7 @@ export function pooledRisk(detections: readonly Detection[]): number {
     window.enter(detection)
     least = Math.min(least, window.log)
   }
-  return round(1 - Math.exp(least))
+  return roundShare(1 - Math.exp(least))
 }
 
 /**
@@ -68,7 +69,7 @@ class Window {
   readonly #inside = new Map<string, { count: number; log: number }>()
 
   enter({ detector, risk = 0 }: Detection): void {
-    const log = Math.log1p(-Math.min(risk, ALMOST_SURE))
+    const log = Math.log1p(-risk)
     const known = this.#inside.get(detector) ?? { count: 0, log: 0 }
     this.log += Math.min(log, known.log) - known.log
     this.#inside.set(detector, { count: known.count + 1, log: Math.min(log, known.log) })
@@ -84,6 +85,3 @@ class Window {
     }
   }
 }
-
-/** To four decimals; the weights are not more precise. */
-const round = (risk: number): number => Math.round(risk * 1e4) / 1e4

@@ -4,8 +4,9 @@ import { GuardRequest } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { checkContent } from './guard.ts'
 
-// The development half of the project's corpus, read beside the repository and never copied into it.
-const corpus = new URL('../../../../../shared/data/guard/dev.jsonl.gz', import.meta.url)
+// The development halves of the project's corpora, read beside the repository and never copied into it.
+const folder = new URL('../../../../../shared/data/guard/', import.meta.url)
+const [corpus, second] = ['dev.jsonl.gz', 'v2/dev.jsonl.gz'].map((name) => new URL(name, folder))
 
 interface Row {
   readonly text: string
@@ -14,32 +15,37 @@ interface Row {
   readonly ctx: 'user' | 'document' | 'tool' | 'system'
 }
 
-const rows = (): Row[] =>
-  gunzipSync(readFileSync(corpus))
+const rows = (file: URL): Row[] =>
+  gunzipSync(readFileSync(file))
     .toString('utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Row)
 
-describe.skipIf(!existsSync(corpus))('on the development corpus (shared/data/guard)', () => {
-  it('flags at most 3.5 % of harmless texts and at least 72 % of attacks', () => {
-    const share = { harmless: [0, 0], attack: [0, 0] }
-    for (const { text, label, ctx } of rows()) {
-      // Real system prompts say "never reveal"; they are read by other rules.
-      if (ctx === 'system') continue
-      const counts = label === 1 ? share.attack : share.harmless
-      const request = { content: text, source: ctx, checks: ['injection', 'invisible'] }
-      if (checkContent(GuardRequest.parse(request)).flagged) counts[0]!++
-      counts[1]!++
-    }
+const scoresOf = (texts: readonly Row[]): number[] =>
+  texts.map(({ text, ctx }) => {
+    const request = { content: text, source: ctx, checks: ['injection', 'invisible'] }
+    return checkContent(GuardRequest.parse(request)).score
+  })
+const share = (scores: readonly number[], from: number): number =>
+  scores.filter((score) => score >= from).length / scores.length
 
-    expect(share.harmless[1]).toBeGreaterThan(1_900)
-    expect(share.harmless[0]! / share.harmless[1]!).toBeLessThan(0.035)
-    expect(share.attack[0]! / share.attack[1]!).toBeGreaterThan(0.72)
+describe.skipIf(!existsSync(corpus!))('on the development corpus (shared/data/guard)', () => {
+  // Real system prompts say "never reveal"; they are read by other rules.
+  const read = (label: 0 | 1) =>
+    scoresOf(rows(corpus!).filter((row) => row.label === label && row.ctx !== 'system'))
+
+  it('flags at most 3.5 % of harmless texts and at least 81 % of attacks, and blocks 74 %', () => {
+    const [harmless, attacks] = [read(0), read(1)]
+
+    expect(harmless.length).toBeGreaterThan(1_900)
+    expect(share(harmless, 0.5)).toBeLessThan(0.035)
+    expect(share(attacks, 0.5)).toBeGreaterThan(0.81)
+    expect(share(attacks, 0.8)).toBeGreaterThan(0.74)
   })
 
   it('never blocks a real system prompt', () => {
-    const prompts = rows().filter(({ ctx }) => ctx === 'system')
+    const prompts = rows(corpus!).filter(({ ctx }) => ctx === 'system')
     const blocked = prompts.filter(({ text }) => {
       const request = GuardRequest.parse({ content: text, source: 'system' })
       return checkContent(request).action === 'block'
@@ -47,5 +53,17 @@ describe.skipIf(!existsSync(corpus))('on the development corpus (shared/data/gua
 
     expect(prompts.length).toBeGreaterThan(100)
     expect(blocked).toEqual([])
+  })
+})
+
+describe.skipIf(!existsSync(second!))('on long documents (shared/data/guard/v2)', () => {
+  it('flags at most 8 % of harmless ones of 6,000 characters and more, and blocks 4 %', () => {
+    const documents = rows(second!).filter(({ ctx }) => ctx === 'document' || ctx === 'tool')
+    const long = scoresOf(documents.filter(({ text }) => text.length >= 6_000))
+
+    expect(long.length).toBeGreaterThan(250)
+    expect(share(long, 0.5)).toBeLessThanOrEqual(0.08)
+    expect(share(long, 0.8)).toBeLessThanOrEqual(0.04)
+    expect(share(scoresOf(documents), 0.5)).toBeLessThanOrEqual(0.04)
   })
 })

@@ -6,6 +6,7 @@ import type { TextVerdict } from './check-text.ts'
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
 import { readingOfContent, readingOfMessage, thresholdsOf } from './reading.ts'
+import { partAt } from './scored-parts.ts'
 import type { ExternalDetections } from './external-model.ts'
 import { shippedModel } from './shipped-model.ts'
 
@@ -67,7 +68,7 @@ export function checkContent(
     findings: findingsOf(checked),
     ...(content !== undefined && repairedBy(verdicts[0])),
     normalizations: countsOf(verdicts),
-    ...(request.explain && { top_terms: topTerms(detections) }),
+    ...(explain && { top_terms: topTerms(detections), parts: partsOfAll(checked) }),
     threshold: thresholds.flag,
     model: identity,
     ...(content === undefined && { messages: checked.map(toMessage) }),
@@ -104,9 +105,29 @@ function categoriesOf(verdicts: readonly TextVerdict[]): GuardAnswer['categories
     })
 }
 
-/** In text order; at most the 1,000 most severe findings. */
+/** For each text the number of parts before it. */
+function firstPartOf(checked: readonly Checked[]): number[] {
+  let before = 0
+  return checked.map(({ verdict }) => {
+    const first = before
+    before += verdict.parts?.length ?? 0
+    return first
+  })
+}
+
+function partsOfAll(checked: readonly Checked[]): NonNullable<GuardAnswer['parts']> {
+  return checked.flatMap(({ verdict, index }) =>
+    (verdict.parts ?? []).map((part) => ({
+      ...part,
+      ...(index !== undefined && { message: index }),
+    })),
+  )
+}
+
+/** In order of the text; of a flood of findings the severest 1,000. */
 function findingsOf(checked: readonly Checked[]): GuardFinding[] {
-  const findings = checked.flatMap(({ text, verdict, index }) =>
+  const firstParts = firstPartOf(checked)
+  const findings = checked.flatMap(({ text, verdict, index }, i) =>
     verdict.detections.map((detection): GuardFinding => ({
       detector: detection.detector,
       category: detection.category,
@@ -117,6 +138,9 @@ function findingsOf(checked: readonly Checked[]): GuardFinding[] {
       view: detection.view,
       ...(detection.decoded !== undefined && { decoded: detection.decoded }),
       ...(index !== undefined && { message: index }),
+      ...(verdict.parts && {
+        part: (firstParts[i] ?? 0) + partAt(verdict.parts, detection.start),
+      }),
     })),
   )
   const rank = ({ severity }: GuardFinding) => SEVERITIES.indexOf(severity)

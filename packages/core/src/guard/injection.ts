@@ -1,7 +1,9 @@
 import type { GuardSource } from '@remit/contract'
+import { withAgreement } from './agreement.ts'
 import type { Detection } from './detection.ts'
 import { categoryOfJudgement } from './model/category.ts'
-import type { Judgement, Model } from './model/model.ts'
+import type { Judged, Judgement, Model } from './model/model.ts'
+import type { Standing } from './model/standing-out.ts'
 import { normalize } from './normalize.ts'
 import { blanked } from './opaque.ts'
 import type { Span } from './opaque.ts'
@@ -50,39 +52,44 @@ export interface ReadView {
 
 /** Returns the detections of signatures and model in a text and in its decoded views. */
 export function findInjections(forms: Forms, how: HowToRead, model: Model): Detection[] {
+  const read = readViews(forms, how, model)
+  const judged = read.flatMap(({ view, hits, judgements }) =>
+    judgements.map((judgement) => ofJudgement(judgement, view, hits, how.source)),
+  )
   const seen = new Set<string>()
-  return readViews(forms, how, model).flatMap(({ view, hits, judgements }) => [
-    ...hits
-      .map((hit) => ofHit(hit, view))
-      .filter(({ detector, start }) => {
-        // Several views often contain the same words.
-        const key = `${detector} ${start}`
-        return !seen.has(key) && seen.add(key)
-      }),
-    ...judgements.map((judgement) => ofJudgement(judgement, view, hits, how.source)),
-  ])
+  const signed = read
+    .flatMap(({ view, hits }) => hits.map((hit) => ofHit(hit, view)))
+    .filter(({ detector, start }) => {
+      // The same words are often read in several forms.
+      const key = `${detector} ${start}`
+      return !seen.has(key) && seen.add(key)
+    })
+  const isDocument = how.source === 'document' || how.source === 'tool'
+  return [...withAgreement(signed, judged, isDocument ? forms.text.length : 0), ...judged]
 }
 
 /** Returns every view of the text with its detections. */
 export function readViews(forms: Forms, how: HowToRead, model: Model): ReadView[] {
   const { text, normalized, hidden, opaque = [] } = forms
-  const read = (view: View, index = signatureIndex, source = how.source): ReadView => {
-    const hits = findHits(view.text, index, source)
+  const read = (form: View, source = how.source, standing?: Standing): ReadView & Judged => {
+    const view = model.typos.read(form)
+    const hits = findHits(view.text, signatureIndex, source)
     const judged = IN_ORDER.has(view.name) ? blanked(view, opaque) : view
-    return { view, hits, judgements: model.judge(judged, source, hits, how.explain) }
+    return { view, hits, ...model.judge(judged, source, hits, how.explain, standing) }
   }
   if (how.direction === 'output') {
     const hits = findHits(normalized.text, onOutput, how.source)
     return [{ view: normalized, hits, judgements: [] }]
   }
-  const plain = readLeet(normalized, model.vocabulary).view
+  const letters = readLeet(normalized, model.vocabulary).view
+  const plain = read(letters)
   return [
-    read(plain),
-    ...viewsOf(text, plain, model.vocabulary).map((view) => read(view)),
-    // Hidden text is not meant for the user: it is judged as strictly as a document.
-    ...(hidden
-      ? hiddenViews(hidden, model).map((view) => read(view, signatureIndex, 'document'))
-      : []),
+    plain,
+    ...viewsOf(text, letters, model.vocabulary).map((view) =>
+      read(view, how.source, plain.standing),
+    ),
+    // Nobody hides a text for the user to read: it is read as strictly as a document.
+    ...(hidden ? hiddenViews(hidden, model).map((view) => read(view, 'document')) : []),
   ]
 }
 

@@ -72,6 +72,27 @@ describe('the set of signatures', () => {
     ])
   })
 
+  it.each([
+    '/* The model is loaded lazily. */',
+    '<!-- system fonts only, the agent sets the rest -->',
+    '/* Ignores padding of the last row. */',
+    '{# agents may override this block #}',
+    '/** Returns the model of the agent. */',
+  ])('takes an ordinary comment in code for one: %s', (comment) => {
+    expect(firing(comment, 'document')).not.toContain('hidden.comment')
+  })
+
+  it.each([
+    'The template overwrites any existing content of the element.',
+    'It will overwrite any existing settings.',
+    'Keywords: reveal, progressive disclosure, hidden text, show.',
+    'This is the name that is shown to the end user.',
+    "const page = await import('./page.js')",
+    'Then, install the package. Then, create a folder and run the tests.',
+  ])('finds nothing in what manuals say: %s', (sentence) => {
+    expect(firing(sentence, 'document')).toEqual([])
+  })
+
   it('has a digest that names it', () => {
     expect(signatureDigest).toMatch(/^[0-9a-f]{64}$/)
   })

@@ -82,7 +82,7 @@ export const evaluationFields = {
   normalizations: 'Normalizations of the text before the check.',
   'normalizations.kind': 'Kind of change.',
   count: 'Number of occurrences.',
-  top_terms: 'Features with the largest weights, with `explain`.',
+  top_terms: 'Features that weighed most, with `explain`.',
   feature: 'The feature.',
   contribution: 'Its weight in the score.',
   'GuardAnswer.threshold': 'Score from which the text is flagged.',

@@ -3,6 +3,7 @@ import { BASIS, combine, finish, hashOf } from './hashing.ts'
 import type { Concepts, Lexicon } from './lexicon.ts'
 import { Kind } from './tokens.ts'
 import type { Tokens } from './tokens.ts'
+import type { WordClasses } from './word-classes.ts'
 
 /** The kind of a feature; each kind has its own part of the hash space. */
 const Salt = {
@@ -17,6 +18,12 @@ const Salt = {
   mixed: 0x243185be,
   signature: 0x550c7dc3,
   category: 0x72be5d74,
+  sense: 0x80deb1fe,
+  sensePair: 0x9bdc06a7,
+  senseSkipped: 0xc19bf174,
+  kind: 0xe49b69c1,
+  kindPair: 0xefbe4786,
+  kindSkipped: 0x0fc19dc6,
 } as const
 
 // A single sign between two words does not separate them: "i-g.n,o-r-e", "all: the rules".
@@ -32,9 +39,9 @@ export const FEATURE_BITS = 19
 const MASK = (1 << FEATURE_BITS) - 1
 
 /**
- * Extracts the features of a stretch of text: words, pairs of words with and without a gap of one,
- * concepts alone and near each other, and signatures. Each belongs to the token at which it ends.
- * The instance is reused; its content is valid until the next `extract`.
+ * The features of a stretch of text: words, pairs of words with and without one left out, concepts
+ * alone and near each other, signatures, and in texts of users the classes of words. Each belongs to the token at which it ends. One
+ * instance is used again and again; what it holds is valid until the next `extract`.
  */
 export class Features {
   /** All features, token by token. */
@@ -46,10 +53,12 @@ export class Features {
   readonly ends: Uint32Array
   #size = 0
   readonly #lexicon: Lexicon
+  readonly #classes: WordClasses
   readonly #near: { at: number; concept: number }[] = []
 
-  constructor(lexicon: Lexicon, capacity: number) {
+  constructor(lexicon: Lexicon, classes: WordClasses, capacity: number) {
     this.#lexicon = lexicon
+    this.#classes = classes
     this.ends = new Uint32Array(capacity + 1)
   }
 
@@ -62,7 +71,9 @@ export class Features {
     let twoBefore = BASIS
     let threeBefore = BASIS
     let conceptBefore = 0
-    let nextHit = hits.findIndex(({ end }) => end > (tokens.starts[0] ?? 0))
+    let placeBefore = -1
+    let placeTwoBefore = -1
+    let nextHit = firstEndingAfter(hits, tokens.starts[0] ?? 0)
     for (let i = 0; i < tokens.count; i++) {
       if (this.#size + 512 > this.ids.length) this.#grow()
       const start = tokens.starts[i] ?? 0
@@ -83,6 +94,13 @@ export class Features {
             : kind === Kind.ideograph
               ? this.#lexicon.ofPart(text, start)
               : null
+        // In documents they cost more recall than they bring.
+        if (!isDocument && kind === Kind.word) {
+          const place = this.#classes.find(hash)
+          if (place >= 0) this.#addClasses(place, placeBefore, placeTwoBefore)
+          placeTwoBefore = placeBefore
+          placeBefore = place
+        }
         if (conceptBefore > 0) this.#add(Salt.mixed, combine(conceptBefore, hash))
         conceptBefore = 0
         if (concepts && concepts.length > 0) {
@@ -95,6 +113,24 @@ export class Features {
         before = hash
       }
       this.ends[i + 1] = this.#size
+    }
+  }
+
+  #addClasses(place: number, before: number, twoBefore: number): void {
+    const classes = this.#classes
+    const sense = classes.sense(place)
+    const kind = classes.kind(place)
+    if (sense > 0) {
+      const [first, second] = [classes.sense(before), classes.sense(twoBefore)]
+      this.#add(Salt.sense, sense)
+      if (first > 0) this.#add(Salt.sensePair, combine(first, sense))
+      if (second > 0) this.#add(Salt.senseSkipped, combine(second, sense))
+    }
+    if (kind > 0) {
+      const [first, second] = [classes.kind(before), classes.kind(twoBefore)]
+      this.#add(Salt.kind, kind)
+      if (first > 0) this.#add(Salt.kindPair, combine(first, kind))
+      if (second > 0) this.#add(Salt.kindSkipped, combine(second, kind))
     }
   }
 
@@ -141,6 +177,19 @@ export class Features {
     larger.set(this.ids)
     this.ids = larger
   }
+}
+
+/** The first hit that reaches beyond a place of the text; hits are in its order. */
+function firstEndingAfter(hits: readonly Hit[], place: number): number {
+  let low = 0
+  let high = hits.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((hits[middle]?.start ?? 0) < place) low = middle + 1
+    else high = middle
+  }
+  while (low > 0 && (hits[low - 1]?.end ?? 0) > place) low--
+  return low
 }
 
 const isLight = (unit: number): boolean => LIGHT.has(combine(BASIS, unit) | 0)

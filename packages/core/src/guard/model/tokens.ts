@@ -9,6 +9,8 @@ const MARK_OF_WORD = 6
 const APOSTROPHE = 0x27
 const MAX_HASHED = 24
 const MAX_RUN = 3
+/** UTF-16 units for each token behind a part. */
+const MAX_BEHIND = 12
 
 const LETTERS = [
   [0x61, 0x7a],
@@ -54,6 +56,9 @@ export const isUnspaced = (unit: number): boolean => CLASS[unit] === Kind.ideogr
 /** The tokens of a stretch of text; elements from `count` on are scratch space. */
 export class Tokens {
   count = 0
+  /** So many of them begin in the part that was read; the others follow it. */
+  own = 0
+  #last = 0
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly kinds: Uint8Array
@@ -68,13 +73,18 @@ export class Tokens {
   }
 
   /**
-   * Tokenizes normalized text from `from` until the capacity is used up; returns the end position.
+   * Reads the part [from, to) of a normalized text and up to `further` tokens behind it, as far as the
+   * capacity goes.
    */
-  read(text: string, from: number): number {
+  read(text: string, from: number, to = text.length, further = 0): void {
     const capacity = this.starts.length
+    this.#last = Math.min(text.length, to + further * MAX_BEHIND)
     this.count = 0
+    this.own = 0
     let at = from
-    while (at < text.length && this.count < capacity) {
+    while (at < this.#last && this.count < capacity) {
+      if (at < to) this.own = this.count + 1
+      else if (this.count >= this.own + further) break
       const unit = text.charCodeAt(at)
       const start = at++
       const kind = CLASS[unit] ?? SPACE
@@ -84,13 +94,13 @@ export class Tokens {
       else if (kind === Kind.number) at = this.#number(text, start)
       else at = this.#run(text, start, unit, kind === Kind.line ? Kind.line : Kind.sign)
     }
-    return at
+    this.own = Math.min(this.own, this.count)
   }
 
   #word(text: string, start: number, first: number): number {
     let hash = step(BASIS, first)
     let at = start + 1
-    for (; at < text.length; at++) {
+    for (; at < this.#last; at++) {
       const unit = text.charCodeAt(at)
       const kind = CLASS[unit]
       if (kind !== Kind.word) {
@@ -105,15 +115,15 @@ export class Tokens {
 
   #number(text: string, start: number): number {
     let at = start + 1
-    while (CLASS[text.charCodeAt(at)] === Kind.number && at < text.length) at++
+    while (CLASS[text.charCodeAt(at)] === Kind.number && at < this.#last) at++
     this.#add(start, at, Kind.number, step(step(BASIS, 0x23), Math.min(6, at - start)))
     return at
   }
 
   #run(text: string, start: number, unit: number, kind: number): number {
     let at = start + 1
-    while (at < text.length && text.charCodeAt(at) === unit) at++
-    // All emoji are the same sign.
+    while (at < this.#last && text.charCodeAt(at) === unit) at++
+    // Every emoji is one and the same sign.
     const sign = unit >= 0x2000 ? 0x2605 : unit
     this.#add(start, at, kind, step(step(BASIS, sign), Math.min(MAX_RUN, at - start)))
     return at

@@ -52,7 +52,7 @@ export const jailbreak: readonly Signature[] = [
   {
     id: 'jailbreak.pretend_no_rules',
     category: 'jailbreak',
-    weight: 0.94,
+    weight: 0.93,
     opening:
       'pretend|imagine|act|roleplay|role-play|behave|suppose|assume|simulate|hypothetically|play|be',
     rest: String.raw`\b[^?]{0,70}?\b(?:${WITHOUT}|not (?:bound|restricted|limited|constrained|aligned|been aligned)|can do anything|answers? (?:anything|everything)|no laws|exempt from)\b`,
@@ -90,7 +90,7 @@ export const jailbreak: readonly Signature[] = [
   {
     id: 'jailbreak.two_answers',
     category: 'jailbreak',
-    weight: 0.9,
+    weight: 0.91,
     opening:
       'respond twice|answer twice|reply twice|two responses|two answers|two ways|two different|both as|two ais',
     rest: String.raw`\b[^?]{0,120}?\b(?:without|unfiltered|jailbr\w{0,6}|dan|answers anything|no (?:limits|limitations|restrictions|filters)|evil\w{0,6}|uncensored|any limitations)\b`,
@@ -148,7 +148,7 @@ export const jailbreak: readonly Signature[] = [
   {
     id: 'social.password_accepted',
     category: 'social_engineering',
-    weight: 0.81,
+    weight: 0.82,
     opening:
       'the password|the access code|the correct password|the passphrase|the secret|correct password',
     rest: String.raw`\s(?:was|has been|is|have been)\s(?:\w{1,12}\s)?(?:entered|accepted|correct|verified|confirmed)\b`,

@@ -11,8 +11,8 @@ const COMMON = new Set(
 )
 const COMMON_COST = 0.9
 const MAX_LENGTH = 200
-/** Two joined words are a compound, not a disguise. */
-const MIN_WORDS = 3
+/** Two or three words in one are a compound or the name of a function, not a disguise. */
+const MIN_WORDS = 4
 
 /**
  * Returns joined words with spaces, by the segmentation with the lowest cost; null for too few

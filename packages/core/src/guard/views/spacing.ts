@@ -7,12 +7,18 @@ import type { Words } from './word-scan.ts'
 import { replaced, ViewWriter } from './writer.ts'
 
 const SPACED = /(?<![a-z0-9])(?:[a-z0-9@$!][ .\-*~|/,+\n]{1,2}){4,}[a-z0-9@$!](?![a-z0-9])/g
-const DASHED = /(?<![a-z])[a-z]{1,4}(?:[-.*·][a-z]{1,4}){1,8}(?![a-z])/g
-const CHAIN = /(?<![a-z])[a-z]{1,20}(?:[-.+/|*~=:][a-z]{1,20}){3,60}(?![a-z])/g
-/** Paths and addresses have a smaller share of known words than sentences. */
-const ORDINARY = 0.85
-const SHORTEST_JOINED = 12
-const JOINED = /[a-z]{12,200}/g
+// One sign makes a compound of two words, like `on-line`.
+const DASHED = /(?<![a-z])[a-z]{1,4}(?:[-.*·][a-z]{1,4}){2,8}(?![a-z])/g
+/**
+ * At least four words with the same sign between them, or the same two or three: `ignore-_-all`, in
+ * which normalization made a space of the underscore. Emoji count as the same.
+ */
+const CHAIN =
+  /(?<![a-z])[a-z]{1,20}(?:([-.+/|*~=:^<>#]{1,3}|[-^~*=+.] [-^~*=+.])[a-z]{1,20}(?:\1[a-z]{1,20}){2,60}|(?:(?:\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}]?){1,3}[a-z]{1,20}){3,60})(?![a-z])/gu
+/** Paths and addresses hold fewer letters in known words than sentences do. */
+const ORDINARY = 0.9
+const SHORTEST_JOINED = 14
+const JOINED = /[a-z]{14,200}/g
 
 /** Joins words with separated letters or syllables: `i g n o r e`, `ig-no-re`. */
 export function spacedLetters(text: string, seen: Words, vocabulary: Vocabulary): View | null {
@@ -41,7 +47,7 @@ export function spacedLetters(text: string, seen: Words, vocabulary: Vocabulary)
 export function separators(text: string, seen: Words, vocabulary: Vocabulary): View | null {
   if (seen.junctions < 3) return null
   return replaced('separators', text, CHAIN, ([chain]) => {
-    const words = chain.split(/[^a-z]/)
+    const words = chain.split(/[^a-z]+/)
     return vocabulary.share(words) < ORDINARY ? null : words.join(' ')
   })
 }

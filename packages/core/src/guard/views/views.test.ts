@@ -51,6 +51,10 @@ const DISGUISES: readonly (readonly [name: string, disguised: string])[] = [
   ['spaced_letters', Array.from(SAID).join(' ')],
   ['spaced_letters', word((w) => Array.from(w).join('.'))],
   ['separators', SAID.replaceAll(' ', '-')],
+  ['separators', SAID.replaceAll(' ', '-_-')],
+  ['separators', SAID.replaceAll(' ', '😀')],
+  ['separators', word((w) => `${w}🔥👍`).replaceAll(' ', '')],
+  ['separators', SAID.replaceAll(' ', '...')],
   ['joined_words', SAID.replaceAll(' ', '')],
   ['lines', SAID.replaceAll(' ', '\n')],
   ['doubled_letters', SAID.replace(/[a-z]/g, '$&$&')],
@@ -88,6 +92,18 @@ describe('what a text says besides', () => {
           .slice(1)
           .map(({ name }) => name),
       ).toEqual([])
+  })
+
+  it.each([
+    ['names of files and parts', 'see src/pages/the-first-page.tsx, not get-user-names or on-line'],
+    ['a name of three words', 'the value of getnextpage and of showallitems'],
+    ['a table', 'name | age | town\nanna | seven | ghent\nthe | rest | is left'],
+    ['a path', 'open docs/how/to.begin-here and read it'],
+  ])('is nothing for %s', (_, text) => {
+    const names = read(text).map(({ name }) => name)
+
+    for (const name of ['separators', 'joined_words', 'spaced_letters'])
+      expect(names).not.toContain(name)
   })
 
   it('is read however long it is', () => {

@@ -24,15 +24,15 @@ export interface Words {
   readonly inAy: number
   /** Largest number of consecutive single letters and digits: `i g n o r e`. */
   readonly singles: number
-  /**
-   * Largest number of signs between two letters without a space: `ig-no-re`, `ignore.all.rules`.
-   */
+  /** Signs between two words, up to three, the most of them in a row: `ig-no-re`, `ignore.all.rules`. */
   readonly junctions: number
   readonly newlines: number
 }
 
 const SPACE = 0x20
 const NEWLINE = 0x0a
+/** UTF-16 units between two words. */
+const MAX_JUNCTION = 6
 
 /** Scans a normalized text once. */
 export function wordsOf(text: string, vocabulary: Vocabulary): Words {
@@ -45,7 +45,8 @@ export function wordsOf(text: string, vocabulary: Vocabulary): Words {
   for (let at = 0; at < text.length; at++) {
     let unit = text.charCodeAt(at)
     if (unit === SPACE) {
-      junctions = 0
+      // One between signs may be an underscore: `ignore-_-all`.
+      if (wordEnd === at || isLetter(text.charCodeAt(at + 1))) junctions = 0
       continue
     }
     if (!isLetter(unit)) {
@@ -69,7 +70,8 @@ export function wordsOf(text: string, vocabulary: Vocabulary): Words {
     }
     const length = at - start
     letters += length
-    if (wordEnd === start - 1 && runEnd < start && text.charCodeAt(wordEnd) > SPACE) {
+    const gap = start - wordEnd
+    if (gap > 0 && gap <= MAX_JUNCTION && runEnd < start && isSign(text, wordEnd, start)) {
       if (++junctions > mostJunctions) mostJunctions = junctions
     }
     singles = runEnd === start ? 0 : singles + 1
@@ -99,7 +101,11 @@ export function wordsOf(text: string, vocabulary: Vocabulary): Words {
   }
 }
 
-/** a to z; NaN at the end of the text is not a letter. */
+/** Checks that signs, not spaces, are at both ends of the gap. */
+const isSign = (text: string, start: number, end: number): boolean =>
+  text.charCodeAt(start) > SPACE && text.charCodeAt(end - 1) > SPACE
+
+/** a to z; NaN at the end of the text is none. */
 const isLetter = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
 
 const isFigure = (unit: number): boolean => unit >= 0x30 && unit <= 0x39
