@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"d23c5ce873afe02e82eb4eb31f77dbed31008bb7622f6dfe306e1c588266d673"`,
+      `"ef076947ec06e5d014dce81d138744c4827de75cb49a0b551896846d2d7704d5"`,
     )
   })
 })
