@@ -53,6 +53,9 @@ describe('hasVisibleCharacter', () => {
     '\u2003\u2060\uFEFF',
     '\u3164',
     '\u2800',
+    '\ufffc',
+    '\u{13441}',
+    '\u{1d159}',
     '\u0301',
     '',
   ])('is false of %j, which shows nothing', (text) => {
@@ -110,6 +113,14 @@ describe('isName', () => {
     ['U+2003', 'em space', '\u2003'],
     ['U+3000', 'ideographic space', '\u3000'],
     ['U+200B', 'zero width space', '\u200b'],
+    ['U+FFFE', 'noncharacter', '\ufffe'],
+    ['U+FDD0', 'noncharacter in the Arabic block', '\ufdd0'],
+    ['U+E000', 'private use', '\ue000'],
+    ['U+FFFC', 'object replacement character', '\ufffc'],
+    ['U+13441', 'full blank of Egyptian hieroglyphs', '\u{13441}'],
+    ['U+13442', 'half blank of Egyptian hieroglyphs', '\u{13442}'],
+    ['U+16FE4', 'Khitan small script filler', '\u{16fe4}'],
+    ['U+1D159', 'musical symbol null notehead', '\u{1d159}'],
   ])('refuses %s, %s, wherever it is', (_, __, character) => {
     for (const name of [`pay${character}ments`, `${character}pay`, `pay${character}`, character])
       expect(isName(name)).toBe(false)

@@ -1,9 +1,12 @@
 const ASCII_NAME = /^[!-)+-~](?:[ -)+-~]{0,254}[!-)+-~])?$/
 /**
  * No invisible characters: names that look the same must be the same. `DI` is Unicode's
- * `Default_Ignorable_Code_Point` (UAX #44); U+2800 is the blank Braille pattern.
+ * `Default_Ignorable_Code_Point` (UAX #44), `NChar` are noncharacters. The others have no glyph or a
+ * blank one: private use, the object replacement character, the blank Braille pattern, blank
+ * Egyptian hieroglyphs, the Khitan filler and the null notehead.
  */
-const UNICODE_NAME = /^[^\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800*]{1,256}$/v
+const UNICODE_NAME =
+  /^[^\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{NChar}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}*]{1,256}$/v
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cf}\p{Cs}]+$/u
 const OUTER_BLANK = /^\s|\s$/u
 
@@ -18,7 +21,8 @@ const isTidy = (text: string): boolean => !OUTER_BLANK.test(text) && text.normal
 
 // Hangul fillers and similar characters are invisible letters; the blank Braille pattern is a
 // symbol.
-const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+const VISIBLE =
+  /(?![\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{1D159}])[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
  * Returns true if a text has a visible character: a letter, digit, punctuation mark or symbol.
