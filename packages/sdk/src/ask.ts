@@ -1,6 +1,6 @@
 import { canRetry, delayAfter, pause, RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
-import { randomId } from './digest.ts'
+import { nextId } from './digest.ts'
 import type { AuthorizeRequest } from './mapping.ts'
 
 /** One question to Remit; the same key is the same question. */
@@ -45,7 +45,7 @@ interface Approval {
  * money once. Rejects only with the reason of the signal.
  */
 export async function ask(client: Client, question: Question, limits: Limits): Promise<Answer> {
-  const requestId = randomId()
+  const requestId = nextId()
   const deadline = Date.now() + limits.timeoutMs
   let isLost = false
   for (let attempt = 0; ; attempt++) {

@@ -12,19 +12,43 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes)
 }
 
+interface NodeCrypto {
+  createHash(name: 'sha256'): { update(data: Uint8Array): { digest(): Uint8Array } }
+}
+interface Runtime {
+  readonly process?: { getBuiltinModule?(name: 'node:crypto'): NodeCrypto | undefined }
+}
+
+/** Of Node, Deno and Bun: at once, where Web Crypto takes a turn in another thread. */
+const nodeCrypto = (globalThis as Runtime).process?.getBuiltinModule?.('node:crypto')
+
 export async function sha256(content: Uint8Array<ArrayBuffer> | string): Promise<Uint8Array> {
   const bytes = typeof content === 'string' ? bytesOf(content) : content
+  if (nodeCrypto) return nodeCrypto.createHash('sha256').update(bytes).digest()
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 
 export const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-export const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Base64url without padding (RFC 4648, section 5). */
+export function base64url(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 3) {
+    const [one = 0, two = 0, three = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]]
+    const bits = (one << 16) | (two << 8) | three
+    for (let shift = 18; shift >= 0; shift -= 6) text += ALPHABET[(bits >> shift) & 63]
+  }
+  return text.slice(0, Math.ceil((bytes.length * 4) / 3))
+}
 
 /** 128 random bits; unlike `crypto.randomUUID`, also outside secure contexts. */
 export const randomId = (): string => base64url(crypto.getRandomValues(new Uint8Array(16)))
+
+let prefix: string | undefined
+let made = 0
+
+/** An id that no other process has; cheaper than a random one. */
+export const nextId = (): string => `${(prefix ??= randomId())}.${made++}`
