@@ -1,10 +1,9 @@
 import { keepSending, send } from '../attack.ts'
 import type { Attack } from '../attack.ts'
-import { decisionId, searches } from './searches.ts'
+import { decisionId } from './searches.ts'
 
 /** Outcomes of decisions that the server has to look for and does not find. */
 export const outcomeLinks: Attack = {
-  ...(searches.prepare && { prepare: searches.prepare }),
   run(target, signal, count) {
     const { admin: key } = target
     return keepSending(

@@ -1,7 +1,7 @@
 import { keepSending, send, sendOk } from '../attack.ts'
 import type { Attack } from '../attack.ts'
 
-const ENTRIES = 2_000
+const ENTRIES = 1_000
 
 /** Searches of a ledger for trace and decision ids that it does not have, with a key that only reads. */
 export const searches: Attack = {
