@@ -20,15 +20,24 @@ export class Typos {
   readonly #shorter = new Map<number, string>()
   /** By the word without its doubled letters. */
   readonly #single = new Map<string, string>()
+  readonly #source: string
+  readonly #lexicon: Lexicon
   readonly #isKnown: (hash: number, length: number) => boolean
 
   /** Of the vocabulary, one word a line, those with a concept. */
   constructor(source: string, vocabulary: Vocabulary, lexicon: Lexicon, classes: WordClasses) {
+    this.#source = source
+    this.#lexicon = lexicon
     this.#isKnown = (hash, length) => vocabulary.hasHash(hash, length) || classes.find(hash) >= 0
-    for (const word of source.split('\n')) {
+  }
+
+  /** Reads the vocabulary when the first unknown word appears: it takes some 50 ms. */
+  #prepare(): void {
+    if (this.#words.size > 0) return
+    for (const word of this.#source.split('\n')) {
       if (word.length < SHORTEST || word.length > LONGEST) continue
       const hash = hashOf(word)
-      if (lexicon.ofWord(word, 0, word.length, hash).length > 0) this.#put(word, hash)
+      if (this.#lexicon.ofWord(word, 0, word.length, hash).length > 0) this.#put(word, hash)
     }
   }
 
@@ -54,6 +63,7 @@ export class Typos {
   }
 
   #meant(written: string): string | null {
+    this.#prepare()
     const meant = this.#oneLetterAway(written) ?? this.#single.get(written.replace(DOUBLED, '$1'))
     return meant === undefined || hasOtherEnding(written, meant) ? null : meant
   }
