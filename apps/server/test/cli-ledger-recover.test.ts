@@ -127,7 +127,7 @@ describe('ledger recover, after a backup was restored', () => {
     expect(await recover('newest.note')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('recorded already, as entry 3'),
+      stderr: expect.stringContaining('already recorded as entry 3'),
     })
   })
 

@@ -147,7 +147,9 @@ describe('a start with another ledger key', () => {
       ...env,
       REMIT_LEDGER_KEY_FILE: `${installation.folder}/other-key.pem`,
     })
-    await server.logs(/"organizations":\["org_\w+"\],"msg":"ledgers are signed with another key/)
+    await server.logs(
+      /"organizations":\["org_\w+"\],"msg":"ledgers are signed with a different key/,
+    )
     const authorized = await request(`${url}/v1/authorize`, key, 'POST', {
       agent_id: 'payer',
       action: 'pay',

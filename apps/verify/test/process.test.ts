@@ -136,7 +136,9 @@ describe('remit-verify', () => {
     const foreign = await run(['sound.ndjson', '--checkpoint', 'foreign.note'])
 
     expect(words.stderr).toMatch(/words\.note/)
-    expect(foreign.stderr).toMatch(/foreign\.note.* of \S+org_other\S+, .* of \S+org_acme/)
+    expect(foreign.stderr).toMatch(
+      /foreign\.note has the origin \S+org_other\S+, .* has \S+org_acme/,
+    )
   })
 
   test('says of a file of checkpoints that a part of it is none', async () => {

@@ -180,7 +180,7 @@ describe.each(DIALECTS)('erasure of decisions, on %s', (dialect) => {
       const [asked] = await entries(my, 'approval.requested')
 
       await expect(erase(my, asked!.seq)).rejects.toThrow(
-        new RegExp(`${id} is rejected and counts`),
+        new RegExp(`${id} is rejected and takes effect`),
       )
       expect(await approved(my, { ...request, agent_id: 'other' })).toBeDefined()
     })

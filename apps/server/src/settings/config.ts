@@ -83,7 +83,9 @@ export const ENVIRONMENT = z.object({
     .describe('Requests per second per key; 0 for no limit'),
   REMIT_FAILED_KEY_LIMIT: whole(0, 1_000_000)
     .default(60)
-    .describe('Invalid keys per minute from one address before responses are 429; 0 for no limit'),
+    .describe(
+      'Invalid keys per minute from one address before responses are 429; 0 for no limit; see [Reverse proxies](#reverse-proxies)',
+    ),
   REMIT_CORS_ORIGINS: z
     .string()
     .transform((text) => text.split(',').map((origin) => origin.trim()))

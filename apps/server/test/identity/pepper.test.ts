@@ -28,7 +28,7 @@ describe('REMIT_CREDENTIAL_PEPPER_FILE', () => {
 
   test.each([
     ['no file', null, 'ENOENT'],
-    ['an empty file', '\n', 'there is no pepper in it'],
+    ['an empty file', '\n', 'it contains no pepper'],
     ['text', 'correct horse battery staple!!!!', 'line 1 is not base64'],
     ['a short one', randomBytes(31).toString('base64'), 'line 1 has fewer than 32 bytes'],
     ['a second line that is cut', `${pepper()}\n${pepper().slice(0, -3)}`, 'line 2 is not base64'],

@@ -18,10 +18,10 @@ const quiet = {
   load: () => Promise.resolve(null),
 } as const
 
-/** Computes for longer than a transaction has. */
+/** Computes for longer than a transaction has, by both clocks: the kernel counts CPU time in ticks. */
 function computeLong(): void {
-  const end = computedMs() + BATCH_MS + 1
-  while (computedMs() < end);
+  const ends = [computedMs() + BATCH_MS + 1, performance.now() + BATCH_MS + 1] as const
+  while (computedMs() < ends[0] || performance.now() < ends[1]);
 }
 
 const isHeavy = ({ request }: Ask): boolean => request.agent_id === 'heavy'

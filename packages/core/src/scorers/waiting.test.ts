@@ -106,7 +106,9 @@ describe('a scorer that has to wait', () => {
     const { status, body } = await run({ results: Array.from({ length: 6 }, () => ({})) })
 
     expect([status, body['code']]).toEqual([400, 'invalid_request'])
-    expect(body['errors']).toEqual([{ path: 'results', message: 'oracle takes at most 5 results' }])
+    expect(body['errors']).toEqual([
+      { path: 'results', message: 'oracle accepts at most 5 results' },
+    ])
   })
 
   it('never has one result stand for another', async () => {

@@ -69,7 +69,7 @@ describe('a carried entry', () => {
     const largest = link(Math.floor(room / 2))
 
     expect(Buffer.byteLength(largest.payload!)).toBeGreaterThan(255 * 1024 - 2)
-    expect(() => link(Math.floor(room / 2) + 1)).toThrow(/larger than 261120 bytes/)
+    expect(() => link(Math.floor(room / 2) + 1)).toThrow(/exceeds 261120 bytes/)
     expect(parseCarried(carrying(largest))?.hash).toBe(largest.hash)
   })
 })
