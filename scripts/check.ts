@@ -53,9 +53,9 @@ const steps: readonly Step[] = [
 const failures: string[] = []
 const started = performance.now()
 // Tests that start servers and browsers run alone.
-if (!values['no-tests']) await runQueue([tests])
+if (!values['no-tests']) await runAll([tests])
 const queue = [...steps]
-await Promise.all(Array.from({ length: LANES }, () => runQueue(queue)))
+await Promise.all(Array.from({ length: LANES }, () => runAll(queue)))
 console.log(
   failures.length === 0
     ? `${seconds(started)}: all checks passed.`
@@ -63,8 +63,8 @@ console.log(
 )
 process.exitCode = failures.length === 0 ? 0 : 1
 
-async function runQueue(queue: Step[]): Promise<void> {
-  for (let step = queue.shift(); step; step = queue.shift()) {
+async function runAll(left: Step[]): Promise<void> {
+  for (let step = left.shift(); step; step = left.shift()) {
     const begun = performance.now()
     const { code, output } = await runStep(step)
     console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds(begun)}  ${step.name}`)

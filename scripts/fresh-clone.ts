@@ -51,7 +51,7 @@ async function firstKey(output: AsyncIterable<Buffer>): Promise<{ url: string; k
   let said = ''
   for await (const chunk of output) {
     said += chunk.toString()
-    const url = /Remit is on (\S+)/.exec(said)?.[1]
+    const url = /Remit listens on (\S+)/.exec(said)?.[1]
     const key = /\b(rmk_[0-9A-Za-z]{65})\b/.exec(said)?.[1]
     if (url !== undefined && key !== undefined) return { url, key }
   }

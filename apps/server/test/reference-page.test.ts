@@ -11,7 +11,7 @@ import type { Installation } from './support/installation.ts'
 if (CHROMIUM === null) process.stderr.write('skipped: the API reference needs a Chromium\n')
 
 interface Document {
-  readonly paths: { readonly '/v1/authorize': { readonly post: { readonly summary: string } } }
+  readonly paths: { readonly '/v1/scorers': { readonly post: { readonly summary: string } } }
 }
 
 const PATHS = ['/docs', '/docs/reference.css', '/docs/openapi-explorer.js']
@@ -64,7 +64,7 @@ describe('the API reference', () => {
       })
       try {
         const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document
-        const { summary } = document.paths['/v1/authorize'].post
+        const { summary } = document.paths['/v1/scorers'].post
         const page = await browser.newPage()
         const requested: string[] = []
         const complaints: string[] = []
@@ -72,9 +72,9 @@ describe('the API reference', () => {
         page.on('console', (message) => complaints.push(message.text()))
         page.on('pageerror', (error) => complaints.push(error.message))
         await page.goto(`${server.url}/docs`)
-        await page.getByText('authorize', { exact: true }).first().click()
+        await page.getByText('scorers', { exact: true }).first().click()
         await page.getByText(summary).first().click()
-        await page.getByText('/v1/authorize').first().waitFor()
+        await page.getByText('/v1/scorers').first().waitFor()
 
         expect(requested.filter((url) => url.startsWith('http')).toSorted()).toEqual(
           [...PATHS, '/openapi.json'].map((path) => server.url + path).toSorted(),

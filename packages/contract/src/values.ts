@@ -6,7 +6,7 @@ const ASCII_NAME = /^[!-)+-~](?:[ -)+-~]{0,254}[!-)+-~])?$/
  * Egyptian hieroglyphs, the Khitan filler and the null notehead.
  */
 const UNICODE_NAME =
-  /^[^\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{NChar}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}*]{1,256}$/v
+  /^[^\u{16FE4}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{NChar}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800\uFFFC\u{13441}\u{13442}\u{1D159}*]{1,256}$/v
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cf}\p{Cs}]+$/u
 const OUTER_BLANK = /^\s|\s$/u
 

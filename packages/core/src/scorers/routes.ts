@@ -45,7 +45,7 @@ export function scorerRoutes(
         pageOf(limit, {
           read: () => catalogue.filter(({ name }) => cursor === undefined || name > cursor),
           cursor: ({ name }) => name,
-          items: (scorers) => [...scorers],
+          items: (listed) => [...listed],
         }),
     },
   )
