@@ -66,7 +66,7 @@ async function deployedWithoutOptional(stage: string, image: string): Promise<vo
 /**
  * The only files that may name a commercial package: the server's list of modules, built and not.
  */
-const MODULE_LIST = /^(src\/modules\.ts|dist\/modules\.(js|js\.map|d\.ts))$/
+const MODULE_LIST = /^(src\/boot\/modules\.ts|dist\/boot\/modules\.(js|js\.map|d\.ts|d\.ts\.map))$/
 
 /** Returns the files of the image that are part of a commercial package, or name one. */
 async function commercialBytes(stage: string, image: string): Promise<string[]> {
