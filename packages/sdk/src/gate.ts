@@ -55,7 +55,7 @@ export interface Ran<T> {
 export interface RunOptions<Input, Result> {
   /** The actual cost in USD; without it, the amount held is settled. */
   readonly costOf?: (result: Result, input: Input) => number
-  /** Returns whether a result tells of an error: then the hold stays, as after a throw. */
+  /** Returns true for a result that reports an error: its hold stays, as after a throw. */
   readonly isFailure?: (result: Result) => boolean
 }
 

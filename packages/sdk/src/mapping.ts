@@ -37,7 +37,22 @@ export interface AuthorizeRequest extends JsonObject {
   readonly context: JsonObject
 }
 
-/** The request for a call. Throws `Unmappable`, or what the mapping throws. */
+/** Actions that the server answers before all rules. */
+export const SELF_TEST_ACTIONS = 'remit.selftest.'
+
+const selfTests = new WeakSet<ToolMap>()
+
+/** Maps the calls of a self-test to its reserved action, which no other mapping may use. */
+export function selfTestMap(answer: string): ToolMap {
+  const map: ToolMap = () => ({ action: SELF_TEST_ACTIONS + answer })
+  selfTests.add(map)
+  return map
+}
+
+/**
+ * The request for a call. Throws `Unmappable`, or what the mapping throws. A tool cannot get past the
+ * rules by the name of a reserved action.
+ */
 export async function requestFor(
   agentId: string | undefined,
   map: ToolMap | undefined,
@@ -46,10 +61,13 @@ export async function requestFor(
 ): Promise<AuthorizeRequest> {
   const mapped =
     typeof map === 'function' ? await map(tool, input) : await byTable(map ?? {}, tool, input)
+  const action = await toName(mapped.action)
+  if (action.startsWith(SELF_TEST_ACTIONS) && !(map && selfTests.has(map)))
+    throw new Unmappable('action', 'is reserved for self-tests')
   const context = await toPlain(mapped.context ?? {})
   if (!isObject(context)) throw new Unmappable('context', 'is not an object')
   return {
-    action: await toName(mapped.action),
+    action,
     ...(agentId !== undefined && { agent_id: agentId }),
     context: await fitted(context),
     ...(mapped.resource !== undefined && { resource: await resourceOf(mapped.resource) }),

@@ -2,8 +2,9 @@ import { hex, sha256 } from './digest.ts'
 
 const MAX_LENGTH = 256
 const HASH_LENGTH = 9
-/** No `*`, and nothing that a reader cannot see; as the names of Remit are defined. */
-const UNUSABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800*]/gv
+/** No `*` and no invisible character: the characters that names of Remit must not contain. */
+const UNUSABLE =
+  /[\u{16FE4}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{NChar}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800\uFFFC\u{13441}\u{13442}\u{1D159}*]/gv
 
 /**
  * A text as Remit takes names: at most 256 characters, NFC, without invisible characters, outer blanks

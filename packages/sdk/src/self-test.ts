@@ -1,6 +1,7 @@
 import { fetchOf, withOptions } from '@remit/contract/client'
 import { randomId } from './digest.ts'
 import type { Gate } from './gate.ts'
+import { SELF_TEST_ACTIONS, selfTestMap } from './mapping.ts'
 import { toolMessage } from './verdict.ts'
 
 /** The cases of a self-test, each in the host's own loop. */
@@ -60,7 +61,7 @@ type Fetch = (request: Request) => Promise<Response>
 const testGate = (gate: Gate, action: string, fetch?: Fetch): Gate =>
   gate.with({
     approval: { mode: 'return' },
-    map: () => ({ action: `remit.selftest.${action}` }),
+    map: selfTestMap(action),
     onWarning: () => undefined,
     ...(fetch && { client: withOptions(gate.options.client, { fetch }), timeoutMs: SHORT_MS }),
   })
@@ -95,8 +96,8 @@ async function approvedOnce(gate: Gate, drive: Drive): Promise<SelfTestResult> {
   return { case: 'approval', passed, detail: `ran ${canary.ran} times; told: ${told.join(' | ')}` }
 }
 
-const HELD = 'remit.selftest.needs_approval'
-const ALLOWED = 'remit.selftest.allow'
+const HELD = `${SELF_TEST_ACTIONS}needs_approval`
+const ALLOWED = `${SELF_TEST_ACTIONS}allow`
 
 /**
  * The client, as if a person approved, since nobody can vote on the reserved request: the question after

@@ -2,6 +2,7 @@ import { RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { settlementKey } from './key.ts'
 import type { Json } from './json.ts'
+import { SELF_TEST_ACTIONS } from './mapping.ts'
 import type { Allow } from './verdict.ts'
 
 /** The outcome of an allowed call. */
@@ -39,7 +40,7 @@ export async function settle(
   outcome: Outcome,
 ): Promise<Settlement> {
   // Self-tests hold nothing.
-  if (action.startsWith('remit.selftest.')) return { settled: true, error: null }
+  if (action.startsWith(SELF_TEST_ACTIONS)) return { settled: true, error: null }
   const ending = endingOf(outcome)
   if (ending === null)
     warn(`${String(outcome.costUsd)} is no amount in USD; the amount held was settled`)
@@ -57,7 +58,9 @@ export async function settle(
     if (error.code === 'decision_settled') return { settled: true, error: null }
     if (error.code === 'scope_required') {
       warn('The hold stays: to settle below it, the credential needs the scope ledger:settle')
-      await append(client, entry).catch(() => undefined)
+      await append(client, entry).catch((failure: unknown) =>
+        warn(`The outcome of ${decisionId} could not be reported: ${String(failure)}`),
+      )
     } else warn(`The outcome of ${decisionId} could not be reported: ${error.message}`)
     return { settled: false, error }
   }

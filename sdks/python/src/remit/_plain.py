@@ -130,10 +130,11 @@ def _hashed(member: Any) -> Any:
     return {"length": len(text), "sha256": sha256_hex(text)}
 
 
-# Default_Ignorable_Code_Point (UAX #44) that is not in Cc, Cf or Cs.
+# Default_Ignorable_Code_Point (UAX #44) that is not in Cc, Cf or Cs; noncharacters of the first plane;
+# symbols with a blank glyph.
 _IGNORABLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\U000e0000-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufdd0-\ufdef\ufff0-\ufff8\ufffc"
+    "\U00013441\U00013442\U00016fe4\U0001d159\U000e0000-\U000e0fff]"
 )
 _MAX_LENGTH = 256
 
@@ -150,7 +151,8 @@ def to_name(text: str) -> str:
 def _visible(char: str) -> str:
     is_unusable = (
         char == "*"
-        or (char != " " and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"))
+        or (char != " " and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"))
         or _IGNORABLE.match(char) is not None
+        or ord(char) & 0xFFFE == 0xFFFE
     )
     return "_" if is_unusable else char

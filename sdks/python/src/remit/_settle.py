@@ -65,8 +65,8 @@ async def settle(
             warn("The hold stays: to settle below it, the credential needs the scope ledger:settle")
             try:
                 await append(io, client, entry)
-            except RemitError:
-                pass
+            except RemitError as failure:
+                warn(f"The outcome of {verdict.decision_id} could not be reported: {failure}")
         else:
             warn(f"The outcome of {verdict.decision_id} could not be reported: {error}")
         return Settlement(False, error)
