@@ -15,7 +15,7 @@ const gate = createGate({ client, agentId: 'payer', map: { transfer: { amount: '
 
 const transfer = ({ amount_usd }: { amount_usd: number }) => `Paid ${amount_usd} USD`
 
-// What `openai.chat.completions.create(…)` answers.
+// The response of `openai.chat.completions.create(…)`.
 const message: ChatCompletionMessage = {
   role: 'assistant',
   content: null,

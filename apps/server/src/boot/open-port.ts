@@ -32,7 +32,7 @@ export async function openPort(server: HttpServer, host: string, port: number): 
   return { address, others }
 }
 
-/** The port, or a free one for 0. A port that another process shares is as taken as any other. */
+/** Returns the port, or a free one for 0. Throws if another process uses it, also with `reusePort`. */
 async function findFree(host: string, port: number): Promise<number> {
   const probe = createServer()
   const address = await listening(probe, { host, port })

@@ -19,7 +19,7 @@ export function scoredParts(
   detections: readonly Detection[],
 ): ScoredPart[] {
   const starts = partsOf(normalized.text).map(({ start }) => normalized.starts[start] ?? 0)
-  // What is invisible before the first unit belongs to the first part.
+  // Invisible characters before the first unit belong to the first part.
   starts[0] = 0
   const parts = starts.map((start, i) => ({
     start,
