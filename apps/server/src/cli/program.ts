@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { VERSION } from '../settings/version.ts'
 import { agentCommands } from './agent.ts'
 import { complianceCommands } from './compliance.ts'
+import { doctorCommand } from './doctor.ts'
 import { judge } from './errors.ts'
 import { guardCommand } from './guard.ts'
 import type { Io } from './io.ts'
@@ -40,6 +41,7 @@ export function createProgram(session: Session): Command {
   complianceCommands(program, session)
   guardCommand(program, session)
   scoreCommand(program, session)
+  doctorCommand(program, session)
   return program
 }
 

@@ -1,0 +1,2 @@
+/** The examination cannot run; the message is for the terminal. */
+export class CannotRun extends Error {}

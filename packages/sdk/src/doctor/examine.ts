@@ -1,0 +1,107 @@
+import { withTimeLimit } from '@remit/contract/client'
+import type { Gate } from '../gate.ts'
+import type { SelfTestReport } from '../self-test.ts'
+import type { Finding } from './finding.ts'
+import { FRAMEWORKS, isAtLeast } from './frameworks.ts'
+import type { Framework } from './frameworks.ts'
+import type { Project } from './project.ts'
+
+const SDK = '@remit/sdk'
+const MAX_MS = 120_000
+
+/** The examined project, and the packages as this program loads them. */
+export interface Subject {
+  readonly project: Project
+  /** The version of a package that the adapters load. */
+  readonly loaded: (name: string) => string | null
+  readonly frameworks?: readonly Framework[]
+}
+
+/** Runs the self-test for every framework of a project, and for wrapped tools. */
+export async function examine(
+  gate: Gate,
+  { project, loaded, frameworks = FRAMEWORKS }: Subject,
+): Promise<{ findings: Finding[]; unused: string[] }> {
+  const hasAdapter = ({ adapter }: Framework) => project.importsModule(`${SDK}/${adapter}`)
+  const isDeclared = ({ package: name }: Framework) => project.declares(name)
+  const used = frameworks.filter(
+    (framework) =>
+      hasAdapter(framework) || (isDeclared(framework) && project.imports(framework.package)),
+  )
+  const unused = frameworks.filter((one) => isDeclared(one) && !used.includes(one))
+  const findings: Finding[] = []
+  if (project.importsModule(SDK))
+    findings.push({
+      ...(await tested(() => gate.selfTest(), false)),
+      framework: 'Wrapped tools',
+      language: 'javascript',
+      package: SDK,
+      version: project.installed(SDK),
+      adapter: `${SDK} (gate.wrap)`,
+    })
+  for (const framework of used)
+    findings.push({
+      ...(await examined(gate, framework, project, loaded)),
+      framework: framework.name,
+      language: 'javascript',
+      package: framework.package,
+      version: project.installed(framework.package),
+      adapter: `${SDK}/${framework.adapter}`,
+    })
+  return { findings, unused: unused.map((framework) => framework.package) }
+}
+
+type Judgment = Pick<Finding, 'enforcement' | 'detail' | 'cases'>
+
+const untested = (enforcement: 'not_enforced' | 'not_tested', detail: string): Judgment => ({
+  enforcement,
+  detail,
+  cases: [],
+})
+
+async function examined(
+  gate: Gate,
+  framework: Framework,
+  project: Project,
+  loaded: Subject['loaded'],
+): Promise<Judgment> {
+  const { package: name, adapter, since, load, isHooked = false, isOptional = false } = framework
+  const version = project.installed(name)
+  if (version === null && !isOptional) return untested('not_tested', `${name} is not installed`)
+  if (!project.importsModule(`${SDK}/${adapter}`)) {
+    const missing = `no file imports ${SDK}/${adapter}`
+    if (isHooked || !project.importsModule(SDK)) return untested('not_enforced', missing)
+    const wrapped = await tested(() => gate.selfTest(), false)
+    return { ...wrapped, detail: `${missing}; tested through gate.wrap${after(wrapped.detail)}` }
+  }
+  if (version !== null && !isAtLeast(version, since))
+    return untested('not_enforced', `the adapter needs ${name} ${since} or newer`)
+  const other = loaded(name)
+  // Else the test would tell nothing about the version that the project runs.
+  if (!isOptional && other !== version)
+    return untested('not_tested', `${SDK} finds ${other === null ? 'no' : other} ${name}`)
+  return tested(async () => (await load()).selfTest(gate), isHooked)
+}
+
+const after = (detail: string): string => (detail === '' ? '' : `: ${detail}`)
+
+/** A framework that throws, or never ends, proves nothing. */
+async function tested(
+  selfTest: () => Promise<SelfTestReport>,
+  isHooked: boolean,
+): Promise<Judgment> {
+  try {
+    const { enforced, results } = await withTimeLimit(MAX_MS, undefined, selfTest)
+    const failed = results.filter(({ passed }) => !passed)
+    if (enforced)
+      return {
+        enforcement: isHooked ? 'enforced_while_the_hook_runs' : 'enforced',
+        detail: '',
+        cases: results,
+      }
+    const detail = failed.map((result) => `${result.case}: ${result.detail}`).join('; ')
+    return { enforcement: 'not_enforced', detail, cases: results }
+  } catch (error) {
+    return untested('not_tested', error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,32 @@
+import type { Enforcement, Examination, Finding } from './finding.ts'
+
+const WORDS: Readonly<Record<Enforcement, string>> = {
+  enforced: 'enforced',
+  enforced_while_the_hook_runs: 'enforced while the hook runs',
+  not_enforced: 'not enforced',
+  not_tested: 'not tested',
+}
+
+/** The examination for a terminal. */
+export function describe({ server, folder, findings, unused }: Examination): string {
+  const titles = findings.map(titleOf)
+  const width = Math.max(0, ...titles.map((title) => title.length))
+  const lines = findings.flatMap(({ enforcement, detail }, index) => [
+    `${(titles[index] ?? '').padEnd(width)}  ${WORDS[enforcement]}`,
+    ...(detail === '' ? [] : [`  ${detail}`]),
+  ])
+  const rest = unused.length === 0 ? [] : ['', `imported by no file: ${unused.join(', ')}`]
+  return [`${folder}, with the server at ${server}`, '', ...lines, ...rest, '']
+    .map(printable)
+    .join('\n')
+}
+
+const titleOf = ({ framework, package: name, version }: Finding): string =>
+  `${framework} (${name}${version === null ? '' : ` ${version}`})`
+
+/** Texts of frameworks must not steer the terminal. */
+const printable = (text: string): string =>
+  text.replace(
+    /[^\P{C}\n]|\p{Bidi_Control}/gu,
+    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  )
