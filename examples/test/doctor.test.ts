@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -11,6 +11,8 @@ import type { RemitServer } from './support/server.ts'
 const root = resolve(import.meta.dirname, '../..')
 const SDK = ['--conditions=@remit/source', join(root, 'packages/sdk/src/doctor/main.ts')]
 const SERVER = ['--conditions=@remit/source', join(root, 'apps/server/src/cli.ts')]
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
 
 interface Finding {
   readonly package: string
@@ -216,6 +218,27 @@ import { governed as mastra } from '@remit/sdk/mastra'`
     })
     await listener.stop()
     await remit.close()
+  })
+
+  it.skipIf(!hasPython)('tests the Python frameworks of a project with its own remit', async () => {
+    const folder = join(temp, 'python')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'requirements.txt'), 'langchain>=1.0\n# openai-agents\n')
+    writeFileSync(join(folder, 'agent.py'), 'import remit\n')
+    const path = join(root, 'sdks/python/src')
+
+    const without = await doctor([folder])
+    expect(without.code).toBe(1)
+    expect(without.stdout).toMatch(/LangChain \(langchain\) +not enforced\n.*has no package remit/)
+    const wrapped = await doctor([folder, '--json'], { PYTHONPATH: path })
+    expect(wrapped.code).toBe(0)
+    expect(JSON.parse(wrapped.stdout)).toMatchObject({
+      findings: [{ language: 'python', package: 'remit', enforcement: 'enforced' }],
+    })
+    writeFileSync(join(folder, 'agent.py'), 'print()\n')
+    const idle = await doctor([folder], { PYTHONPATH: path })
+    expect(idle.code).toBe(2)
+    expect(idle.stdout).toMatch(/not tested\n.*no file in .* imports remit/)
   })
 
   it('refuses a folder without anything to test', async () => {

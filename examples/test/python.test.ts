@@ -37,8 +37,9 @@ describe.skipIf(!hasPython)('the gate in Python', () => {
       const env = { REMIT_URL: server.url, REMIT_KEY: server.org.key }
       const { stderr } = await python(['tests/live.py'], env)
 
-      expect(stderr).toMatch(/^OK$/m)
-      expect(stderr).toMatch(/Ran 9 tests/)
+      // Those of a framework are skipped where it is not installed.
+      expect(stderr).toMatch(/^OK(?: \(skipped=[12]\))?$/m)
+      expect(stderr).toMatch(/Ran 15 tests/)
     })
   })
 })

@@ -1,13 +1,18 @@
 """Checks of the gate against a running server: REMIT_URL, REMIT_KEY. Run by the repository's tests."""
 
 import asyncio
+import importlib.util
+import io
+import json
 import multiprocessing
 import os
+import tempfile
 import threading
 import unittest
 import uuid
 
 from remit import AsyncGate, Client, Gate, NotExecuted, RemitDenied
+from remit._doctor import main
 
 CLIENT = Client(os.environ["REMIT_URL"], os.environ["REMIT_KEY"])
 PAY = {"pay": {"amount": "/usd"}, "held.pay": {"amount": "/usd"}}
@@ -137,6 +142,72 @@ class Live(unittest.TestCase):
     def test_reports_a_gap(self):
         self.gate.report_gap("pay", "c", "success")
         self.assertEqual(len(entries(self.agent, "enforcement.gap")), 1)
+
+    def test_proves_that_it_is_obeyed(self):
+        reports = [
+            self.gate.self_test(),
+            asyncio.run(AsyncGate(CLIENT, agent_id=self.agent, map=PAY).self_test()),
+        ]
+        for report in reports:
+            self.assertEqual([result for result in report.results if not result.passed], [])
+            self.assertTrue(report.enforced)
+            self.assertEqual(len(report.results), 5)
+        self.assertEqual(entries(self.agent, "authorization.decided"), [])
+
+    def test_sees_a_host_that_does_not_obey(self):
+        def careless(gate, canary):
+            gate.check(canary.name, {}, call_id=canary.call_id)
+            return canary.run()
+
+        report = self.gate.self_test(careless)
+        self.assertFalse(report.enforced)
+        self.assertEqual([result for result in report.results if result.passed], [])
+
+    def test_a_changed_argument_needs_a_new_approval(self):
+        gate = Gate(CLIENT, agent_id=self.agent, map=PAY, approval={"mode": "return"})
+
+        def ask(usd):
+            return gate.check("held.pay", {"usd": usd}, call_id="c")
+
+        first = ask(3)
+        approve(first.approval_id)
+        changed = ask(4)
+        self.assertEqual(changed.kind, "pending")
+        self.assertNotEqual(changed.approval_id, first.approval_id)
+        self.assertEqual(ask(3).kind, "allow")
+
+    @unittest.skipUnless(importlib.util.find_spec("langchain"), "langchain is not installed")
+    def test_a_deny_blocks_in_langchain(self):
+        from remit.langchain import self_test
+
+        report = self_test(self.gate)
+        self.assertEqual([result for result in report.results if not result.passed], [])
+
+    @unittest.skipUnless(importlib.util.find_spec("agents"), "openai-agents is not installed")
+    def test_a_deny_blocks_in_openai_agents(self):
+        from remit.openai_agents import self_test
+
+        report = asyncio.run(self_test(AsyncGate(CLIENT, agent_id=self.agent)))
+        self.assertEqual([result for result in report.results if not result.passed], [])
+
+    def test_the_doctor_tests_wrapped_tools_and_refuses_to_vouch_for_what_is_not_installed(self):
+        def doctor(source):
+            with tempfile.TemporaryDirectory() as folder:
+                with open(os.path.join(folder, "agent.py"), "w") as file:
+                    file.write(source)
+                out, err = io.StringIO(), io.StringIO()
+                return main(["doctor", folder, "--json"], os.environ, out, err), out.getvalue(), err.getvalue()
+
+        code, out, _ = doctor("from remit import Gate")
+        (finding,) = json.loads(out)["findings"]
+        self.assertEqual((code, finding["enforcement"], len(finding["cases"])), (0, "enforced", 5))
+        code, out, _ = doctor("from langchain.agents import create_agent")
+        (finding,) = json.loads(out)["findings"]
+        self.assertEqual(code, 1 if finding["version"] else 2)
+        self.assertNotEqual(finding["enforcement"], "enforced")
+        code, _, err = doctor("print()")
+        self.assertEqual(code, 2)
+        self.assertIn("imports remit", json.loads(err)["error"]["message"])
 
 
 if __name__ == "__main__":

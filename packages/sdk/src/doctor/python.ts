@@ -32,9 +32,9 @@ export async function examinePython(
   const { stdout, stderr } = await output(python, command, folder, env)
   const examination = read(stdout)
   if (examination) return examination
-  const [last = ''] = stderr.trim().split('\n').slice(-1)
-  const isMissing = /No module named '?remit\b/.test(last)
-  const detail = isMissing ? `${python} has no package remit` : `${python}: ${last}`
+  const reason = reasonIn(stderr)
+  const isMissing = /No module named '?remit\b/.test(reason)
+  const detail = isMissing ? `${python} has no package remit` : `${python}: ${reason}`
   const findings = names.map((name): Finding => ({
     framework: FRAMEWORKS[name],
     language: 'python',
@@ -58,6 +58,16 @@ function interpreterOf(folder: string, { VIRTUAL_ENV: active }: Env): string {
     environments.map((path) => join(path, 'bin/python')).find((path) => existsSync(path)) ??
     'python3'
   )
+}
+
+/** The message of the Python package, else the last line of the interpreter. */
+function reasonIn(stderr: string): string {
+  const [last = ''] = stderr.trim().split('\n').slice(-1)
+  try {
+    return (JSON.parse(last) as { error: { message: string } }).error.message
+  } catch {
+    return last
+  }
 }
 
 function read(text: string): Examination | null {

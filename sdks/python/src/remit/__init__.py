@@ -3,12 +3,14 @@
 from ._client import Client
 from ._errors import NotExecuted, RemitDenied, RemitError, RemitPending, Unmappable
 from ._gate import AsyncGate, Gate, Ran
+from ._self_test import Canary, SelfTestReport, SelfTestResult
 from ._settle import Settlement
 from ._verdict import Allow, Deny, Pending, Verdict, tool_message
 
 __all__ = [
     "Allow",
     "AsyncGate",
+    "Canary",
     "Client",
     "Deny",
     "Gate",
@@ -18,6 +20,8 @@ __all__ = [
     "RemitDenied",
     "RemitError",
     "RemitPending",
+    "SelfTestReport",
+    "SelfTestResult",
     "Settlement",
     "Unmappable",
     "Verdict",

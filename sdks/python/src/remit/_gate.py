@@ -13,8 +13,9 @@ from ._core import Core, Options, Ran
 from ._errors import RemitDenied, RemitPending
 from ._io import Asyncio, Blocking, run_blocking
 from ._mapping import ToolMap
+from ._self_test import Canary, SelfTest, SelfTestReport
 from ._settle import Outcome, Settlement
-from ._verdict import Allow, Deny, Pending, Verdict
+from ._verdict import Allow, Deny, Pending, Verdict, tool_message
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -116,6 +117,20 @@ class Gate:
 
         return asking
 
+    def self_test(self, drive: Callable[[Gate, Canary], str] | None = None) -> SelfTestReport:
+        """Proves that a deny blocks: lets a host's loop call a canary tool through the gate.
+
+        `drive` calls the canary once behind the gate that it is given, and returns the text that the model
+        received. The loop is that of `run` unless an adapter gives another.
+        """
+        loop = drive or _drive
+
+        async def driven(gate: Gate, canary: Canary) -> str:
+            return loop(gate, canary)
+
+        client = self._core.options.client
+        return run_blocking(SelfTest(client, self.restarted, driven).run())
+
     def restarted(self, **options: Any) -> Gate:
         """The same run with other options and none of this gate's memory, as after a restart."""
         gate = Gate.__new__(Gate)
@@ -190,6 +205,33 @@ class AsyncGate:
             return _result_of(done)
 
         return asking
+
+    async def self_test(
+        self, drive: Callable[[AsyncGate, Canary], Awaitable[str]] | None = None
+    ) -> SelfTestReport:
+        """Proves that a deny blocks, as `Gate.self_test` does."""
+        client = self._core.options.client
+        return await SelfTest(client, self.restarted, drive or _drive_async).run()
+
+    def restarted(self, **options: Any) -> AsyncGate:
+        """The same run with other options and none of this gate's memory, as after a restart."""
+        gate = AsyncGate.__new__(AsyncGate)
+        gate._core = Core(Asyncio(), self._core.changed(**options))
+        return gate
+
+
+def _drive(gate: Gate, canary: Canary) -> str:
+    """The loop of a program that runs its tools itself."""
+    done = gate.run(canary.name, {}, canary.run, call_id=canary.call_id)
+    return done.result if isinstance(done, Ran) else tool_message(done)
+
+
+async def _drive_async(gate: AsyncGate, canary: Canary) -> str:
+    async def run() -> str:
+        return canary.run()
+
+    done = await gate.run(canary.name, {}, run, call_id=canary.call_id)
+    return done.result if isinstance(done, Ran) else tool_message(done)
 
 
 def _input_of(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ._client import Client
 from ._errors import RemitError
 from ._io import IO
 from ._json import digest
+from ._mapping import SELF_TEST_ACTIONS
 from ._verdict import Allow
 
 Outcome = Literal["success", "failure", "unknown"]
@@ -37,7 +38,7 @@ async def settle(
 ) -> Settlement:
     """Reports an outcome and ends the hold. Never raises `RemitError`: what was done stays done."""
     # Self-tests hold nothing.
-    if verdict.action.startswith("remit.selftest."):
+    if verdict.action.startswith(SELF_TEST_ACTIONS):
         return Settlement(True, None)
     entry: dict[str, Any] = {
         "action": verdict.action,
