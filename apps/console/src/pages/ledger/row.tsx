@@ -1,0 +1,60 @@
+import type { Entry } from '@remit/contract'
+import { Link } from '@tanstack/react-router'
+import { memo } from 'react'
+import { spellOut } from '../../format/literal.ts'
+import { Decision, Id, Literal, Time } from '../../ui/values.tsx'
+import styles from './explorer.module.css'
+
+interface RowProps {
+  readonly index: number
+  readonly start: number
+  readonly entry: Entry | undefined
+  readonly isOpen: boolean
+}
+
+export const LedgerRow = memo(function LedgerRow({ index, start, entry, isOpen }: RowProps) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className={styles['row']}
+      data-open={isOpen ? '' : undefined}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      {entry ? <Cells entry={entry} /> : <span role="cell" className={styles['wait']} />}
+    </div>
+  )
+})
+
+function Cells({ entry }: { entry: Entry }) {
+  const { seq, recorded_at, kind, agent_id, actor, action, resource, decision, reason } = entry
+  return (
+    <>
+      <span role="cell">
+        <Link to="/ledger/$seq" params={{ seq: String(seq) }} search={true} preload={false}>
+          {seq}
+        </Link>
+      </span>
+      <span role="cell">
+        <Time at={recorded_at} />
+      </span>
+      <span role="cell">
+        <Literal>{kind}</Literal>
+      </span>
+      <span role="cell" title={reason === null ? undefined : spellOut(reason)}>
+        {decision !== null && <Decision decision={decision} />}
+      </span>
+      <span role="cell">
+        <Optional text={agent_id ?? actor?.id} />
+      </span>
+      <span role="cell">
+        <Optional text={action} />
+      </span>
+      <span role="cell">
+        <Optional text={resource} />
+      </span>
+    </>
+  )
+}
+
+const Optional = ({ text }: { text: string | null | undefined }) => (text ? <Id>{text}</Id> : '–')

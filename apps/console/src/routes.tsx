@@ -1,0 +1,42 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
+import { readFilters } from './pages/ledger/filters.ts'
+import { Broken, NotFound, Root } from './shell/root.tsx'
+import { Skeleton } from './ui/states.tsx'
+
+const root = createRootRoute({
+  component: Root,
+  notFoundComponent: NotFound,
+  errorComponent: Broken,
+})
+
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: '/ledger',
+  validateSearch: readFilters,
+  component: lazyRouteComponent(() => import('./pages/ledger/explorer.tsx'), 'Explorer'),
+})
+const entry = createRoute({
+  getParentRoute: () => ledger,
+  path: '$seq',
+  component: lazyRouteComponent(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([ledger.addChildren([entry])]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPendingComponent: Skeleton,
+  defaultErrorComponent: Broken,
+  defaultStructuralSharing: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,41 @@
+import {
+  Activity,
+  Bot,
+  CircleCheckBig,
+  FileText,
+  FlaskConical,
+  ScrollText,
+  Settings,
+  ShieldCheck,
+  Wallet,
+} from 'lucide-react'
+import type { LucideIcon } from 'lucide-react'
+import { t } from '../texts.ts'
+
+export interface PageLink {
+  readonly to: string
+  readonly label: string
+  readonly icon: LucideIcon
+  /** One of these endpoints makes the page useful; null: always. */
+  readonly needs: readonly string[] | null
+}
+
+export const PAGES: readonly PageLink[] = [
+  { to: '/', label: t.nav.live, icon: Activity, needs: ['GET /v1/ledger'] },
+  { to: '/approvals', label: t.nav.approvals, icon: CircleCheckBig, needs: ['GET /v1/approvals'] },
+  { to: '/policies', label: t.nav.policies, icon: ShieldCheck, needs: ['GET /v1/policies'] },
+  { to: '/ledger', label: t.nav.ledger, icon: ScrollText, needs: ['GET /v1/ledger'] },
+  { to: '/agents', label: t.nav.agents, icon: Bot, needs: ['GET /v1/identity/agents'] },
+  { to: '/spend', label: t.nav.spend, icon: Wallet, needs: ['GET /v1/spend-limits'] },
+  { to: '/reports', label: t.nav.reports, icon: FileText, needs: ['GET /v1/compliance/reports'] },
+  {
+    to: '/playground',
+    label: t.nav.playground,
+    icon: FlaskConical,
+    needs: ['POST /v1/guard', 'POST /v1/scorers'],
+  },
+  { to: '/settings', label: t.nav.settings, icon: Settings, needs: null },
+]
+
+export const isShown = ({ needs }: PageLink, can: (endpoint: string) => boolean): boolean =>
+  needs === null || needs.some(can)

@@ -1,0 +1,144 @@
+import { useId } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
+import { classes } from './button.tsx'
+import styles from './ui.module.css'
+import { Literal } from './values.tsx'
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly fault?: string | undefined
+  readonly children: (props: {
+    id: string
+    className: string
+    'aria-invalid'?: true
+    'aria-describedby'?: string
+  }) => ReactNode
+}
+
+function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId()
+  const noteId = `${id}-note`
+  const isNoted = Boolean(hint ?? fault)
+  return (
+    <div className={styles['field']}>
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        className: styles['input'] ?? '',
+        ...(fault && { 'aria-invalid': true }),
+        ...(isNoted && { 'aria-describedby': noteId }),
+      })}
+      {isNoted && (
+        <div id={noteId}>
+          {fault && (
+            <div className={styles['fault']}>
+              <Literal>{fault}</Literal>
+            </div>
+          )}
+          {hint && <div className={styles['hint']}>{hint}</div>}
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface Shared {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly fault?: string | undefined
+}
+
+type InputProps = Shared &
+  Omit<ComponentProps<'input'>, 'onChange' | 'value'> & {
+    readonly value: string
+    readonly onValue: (value: string) => void
+    readonly mono?: boolean
+  }
+
+export function Input({ label, hint, fault, onValue, mono, ...rest }: InputProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {({ className, ...props }) => (
+        <input
+          autoComplete="off"
+          spellCheck={false}
+          {...rest}
+          {...props}
+          className={classes(className, mono && styles['mono'])}
+          onChange={(event) => onValue(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type AreaProps = Shared &
+  Omit<ComponentProps<'textarea'>, 'onChange' | 'value'> & {
+    readonly value: string
+    readonly onValue: (value: string) => void
+    readonly mono?: boolean
+  }
+
+export function TextArea({ label, hint, fault, onValue, mono, ...rest }: AreaProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {({ className, ...props }) => (
+        <textarea
+          spellCheck={false}
+          {...rest}
+          {...props}
+          className={classes(className, mono && styles['mono'])}
+          onChange={(event) => onValue(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type SelectProps = Shared & {
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly options: readonly (readonly [value: string, label: string])[]
+}
+
+export function Select({ label, hint, fault, value, onValue, options }: SelectProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(props) => (
+        <select {...props} value={value} onChange={(event) => onValue(event.target.value)}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+interface CheckProps {
+  readonly label: ReactNode
+  readonly hint?: ReactNode
+  readonly isOn: boolean
+  readonly onToggle: (isOn: boolean) => void
+  readonly disabled?: boolean
+}
+
+export function Checkbox({ label, hint, isOn, onToggle, disabled }: CheckProps) {
+  return (
+    <label className={styles['check']}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={disabled}
+        onChange={(event) => onToggle(event.target.checked)}
+      />
+      <span>
+        {label}
+        {hint && <div className={styles['hint']}>{hint}</div>}
+      </span>
+    </label>
+  )
+}

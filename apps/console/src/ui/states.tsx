@@ -1,0 +1,131 @@
+import { Check, Copy, Terminal } from 'lucide-react'
+import { useState } from 'react'
+import type { ReactNode } from 'react'
+import { messageOf } from '../api/client.ts'
+import { curlOf } from '../format/curl.ts'
+import type { Request } from '../format/curl.ts'
+import { t } from '../texts.ts'
+import { Button, classes } from './button.tsx'
+import { Modal } from './modal.tsx'
+import styles from './ui.module.css'
+import { Literal } from './values.tsx'
+
+export function CopyButton({ text, label = t.common.copy }: { text: string; label?: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1_500)
+  }
+  return (
+    <Button tone="quiet" onClick={() => void copy()}>
+      {isCopied ? <Check aria-hidden /> : <Copy aria-hidden />}
+      {isCopied ? t.common.copied : label}
+    </Button>
+  )
+}
+
+/** Text to read and copy, such as a command. */
+export function Code({ children, label }: { children: string; label: string }) {
+  return (
+    <div className={styles['code']}>
+      <pre tabIndex={0} role="region" aria-label={label}>
+        <Literal lines>{children}</Literal>
+      </pre>
+      <CopyButton text={children} />
+    </div>
+  )
+}
+
+/** Shows the request of a form as a command. */
+export function CurlButton({ request }: { request: () => Request }) {
+  const [shown, setShown] = useState<string | null>(null)
+  return (
+    <>
+      <Button tone="quiet" onClick={() => setShown(curlOf(request(), location.origin))}>
+        <Terminal aria-hidden />
+        {t.common.showAsCurl}
+      </Button>
+      <Modal
+        title={t.common.showAsCurl}
+        isOpen={shown !== null}
+        onClose={() => setShown(null)}
+        wide
+      >
+        <p className={styles['muted']}>{t.common.curlHint}</p>
+        <Code label={t.common.command}>{shown ?? ''}</Code>
+      </Modal>
+    </>
+  )
+}
+
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ReactNode
+  /** The request that makes it not empty. */
+  readonly request?: Request
+}
+
+/** Nothing to show, and the next step. */
+export function Empty({ title, children, request }: EmptyProps) {
+  return (
+    <div className={styles['empty']}>
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {request && <Code label={t.common.command}>{curlOf(request, location.origin)}</Code>}
+    </div>
+  )
+}
+
+export function Note({
+  tone,
+  children,
+}: {
+  tone: 'deny' | 'wait' | 'info' | 'allow'
+  children: ReactNode
+}) {
+  return <div className={classes(styles['note'], styles[tone])}>{children}</div>
+}
+
+/** A failed request, in the words of the server. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <div role="alert" className={classes(styles['note'], styles['deny'])}>
+      <span>
+        <Literal>{messageOf(error)}</Literal>
+      </span>
+      {onRetry && <Button onClick={onRetry}>{t.common.retry}</Button>}
+    </div>
+  )
+}
+
+const LINES = [1, 2, 3, 4, 5, 6]
+
+export function Skeleton() {
+  return (
+    <div className={styles['skeleton']} role="status" aria-label={t.common.loading}>
+      {LINES.map((line) => (
+        <span key={line} />
+      ))}
+    </div>
+  )
+}
+
+interface LoadedProps<T> {
+  readonly query: { data: T | undefined; error: unknown; refetch: () => unknown }
+  readonly children: (data: T) => ReactNode
+}
+
+/** The three states of a query. Data stays visible while a later attempt fails. */
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
+  const failure = query.error ? (
+    <Failure error={query.error} onRetry={() => void query.refetch()} />
+  ) : null
+  if (query.data === undefined) return failure ?? <Skeleton />
+  return (
+    <>
+      {failure}
+      {children(query.data)}
+    </>
+  )
+}

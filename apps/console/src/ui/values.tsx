@@ -1,0 +1,77 @@
+import { useEffect, useState } from 'react'
+import type { ReactNode } from 'react'
+import { partsOf, spellOut } from '../format/literal.ts'
+import { usd } from '../format/money.ts'
+import { bothTimes, relative, shortUtc } from '../format/time.ts'
+import { classes } from './button.tsx'
+import styles from './ui.module.css'
+
+/** Text from outside: invisible characters are spelled out. */
+export function Literal({ children, lines = false }: { children: string; lines?: boolean }) {
+  return partsOf(children, lines).map((part, i) =>
+    part.isSpelled ? (
+      <span key={i} className={styles['spelled']}>
+        {part.text}
+      </span>
+    ) : (
+      part.text
+    ),
+  )
+}
+
+/** An identifier in one line; the whole of it in the tooltip. */
+export function Id({ children, className }: { children: string; className?: string }) {
+  return (
+    <span className={classes(styles['mono'], styles['clip'], className)} title={spellOut(children)}>
+      <Literal>{children}</Literal>
+    </span>
+  )
+}
+
+/** The clock of a page, in steps. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+/** A time in UTC; both UTC and local in the tooltip. */
+export function Time({ at, as = 'short' }: { at: string; as?: 'short' | 'full' }) {
+  return (
+    <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
+      {as === 'short' ? shortUtc(at) : `${at.slice(0, 23).replace('T', ' ')} UTC`}
+    </time>
+  )
+}
+
+/** A time as a distance from now. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow(10_000)
+  return (
+    <time dateTime={at} title={bothTimes(at)} className={styles['nowrap']}>
+      {relative(at, now)}
+    </time>
+  )
+}
+
+export const Money = ({ amount }: { amount: number | null }): ReactNode =>
+  amount === null ? '–' : <span className={styles['nowrap']}>{usd(amount)}</span>
+
+export type Tone = 'allow' | 'deny' | 'wait' | 'info'
+
+export function Badge({ tone, children }: { tone?: Tone | undefined; children: ReactNode }) {
+  return <span className={classes(styles['badge'], tone && styles[tone])}>{children}</span>
+}
+
+const DECISION_TONES: Readonly<Record<string, Tone>> = {
+  allow: 'allow',
+  deny: 'deny',
+  needs_approval: 'wait',
+}
+
+export const Decision = ({ decision }: { decision: string }): ReactNode => (
+  <Badge tone={DECISION_TONES[decision]}>{decision.replace('_', ' ')}</Badge>
+)
