@@ -24,7 +24,9 @@ describe('docs/configuration.md', () => {
     >
     const rows = itemsOf(text).filter(({ term }) => term.startsWith('`REMIT_'))
     const shown = (value: string | number | boolean | undefined) =>
-      value === undefined ? 'none' : `\`${value === false ? 0 : String(value)}\``
+      value === undefined
+        ? 'none'
+        : `\`${typeof value === 'boolean' ? Number(value) : String(value)}\``
 
     expect(rows).toEqual(
       Object.entries(ENVIRONMENT.shape).map(([name, { description }]) => ({

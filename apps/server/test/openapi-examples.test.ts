@@ -31,6 +31,7 @@ interface Sent {
   /** Members of the example that only this server can know. */
   readonly body?: Readonly<Record<string, unknown>>
   readonly query?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const JSON_TYPE = 'application/json'
@@ -51,7 +52,7 @@ class DocumentReader {
   }
 
   /** Sends the example of an operation; resolves to the body of its success. */
-  async send(name: string, { params = {}, body, query = '' }: Sent = {}) {
+  async send(name: string, { params = {}, body, query = '', headers }: Sent = {}) {
     const { path, method, operation } = this.#find(name)
     const example = operation.requestBody?.content[JSON_TYPE]?.example
     const value = (field: string) =>
@@ -63,6 +64,7 @@ class DocumentReader {
       headers: {
         authorization: `Bearer ${this.#key}`,
         ...(example && { 'content-type': JSON_TYPE }),
+        ...headers,
       },
       ...(example && { body: JSON.stringify({ ...example, ...body }) }),
     })
@@ -194,6 +196,14 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     for (const name of ['getPermission', 'getDelegation']) await reader.send(name)
     await reader.send('getEffectivePermissions', { query: '?agent_id=reader' })
     await reader.send('revokePermission', { params: { id: 'reader-reads-invoices' } })
+  })
+
+  it('sign in to the console', async () => {
+    const { secret: key } = await reader.send('createKey')
+    const headers = { 'sec-fetch-site': 'same-origin' }
+    await reader.send('startSession', { body: { key }, headers })
+    expect(await reader.send('getSession')).toMatchObject({ principal: { type: 'key' } })
+    await reader.send('endSession')
   })
 
   it('administer the organization', async () => {

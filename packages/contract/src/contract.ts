@@ -14,6 +14,7 @@ import { ledger } from './ledger.ts'
 import { organization } from './organization.ts'
 import { policies } from './policies.ts'
 import { scorers } from './scorers.ts'
+import { session } from './session.ts'
 import { spendLimits } from './spend-limits.ts'
 import { token } from './token.ts'
 import { trust } from './trust.ts'
@@ -37,6 +38,7 @@ export const contract = {
   ...token,
   ...webhooks,
   ...authzen,
+  ...session,
   ...scorers,
   ...guard,
   ...compliance,

@@ -12,7 +12,7 @@ export interface Endpoint<
   Body extends z.ZodType = z.ZodType,
   Ok extends z.ZodType = z.ZodType,
 > {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `{name}` for parameters, as in OpenAPI. */
   readonly path: `/${string}`
   readonly plan: Tier
@@ -59,8 +59,15 @@ export interface Endpoint<
    * a string.
    */
   readonly form?: true
-  /** A request without a key is accepted without a caller; an invalid key is still rejected. */
-  readonly keyless?: true
+  /**
+   * A request without a key is accepted without a caller, always or if an organization has
+   * `keyless_exchange`; an invalid key is still rejected.
+   */
+  readonly keyless?: 'always' | 'by_setting'
+  /** Credentials need no scope: the response contains nothing but the caller itself. */
+  readonly anyPrincipal?: true
+  /** Refuses requests that a page of another origin sent, also where no cookie is sent. */
+  readonly sameOrigin?: true
   /**
    * Errors are `application/json` with the members of RFC 6749 §5.2 in addition to those of a
    * problem.

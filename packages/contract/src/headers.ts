@@ -62,6 +62,10 @@ export const ANSWER_HEADERS = {
     description: 'Seconds to wait before a retry, with 202, 429 and 503',
     schema: SECONDS,
   },
+  'Set-Cookie': {
+    description: 'The session cookie, or its removal',
+    schema: TEXT,
+  },
   'WWW-Authenticate': {
     description: 'Authentication challenge, with 401 and with missing scopes',
     schema: TEXT,

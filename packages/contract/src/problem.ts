@@ -19,6 +19,8 @@ export const PROBLEMS = {
   insufficient_scope: [403, 'The credential lacks the required scope'],
   scope_required: [403, 'The request requires an additional scope'],
   principal_not_allowed: [403, 'Agent credentials cannot call this endpoint'],
+  csrf_refused: [403, 'The request did not come from a page of this server'],
+  key_login_off: [403, 'Signing in with a key is switched off'],
   not_found: [404, 'The path does not exist'],
   scorer_not_found: [404, 'The scorer does not exist'],
   ledger_entry_not_found: [404, 'The ledger entry does not exist'],

@@ -98,7 +98,7 @@ export const token = {
     plan: 'enterprise',
     roles: ['ingest'],
     scope: null,
-    keyless: true,
+    keyless: 'by_setting',
     form: true,
     lenient: true,
     oauth: true,

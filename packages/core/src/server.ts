@@ -24,6 +24,15 @@ import { metricsApp } from './http/status.ts'
 import { forgetAnswers } from './idempotency/store.ts'
 import type { Ids } from './base/ids.ts'
 import { Authenticator } from './keys/authenticator.ts'
+import { LoginLinks } from './sessions/login-links.ts'
+import type { LinkedKey } from './sessions/login-links.ts'
+import { Sessions } from './sessions/sessions.ts'
+import type { SessionSettings } from './sessions/sessions.ts'
+import { forgetSessions } from './sessions/store.ts'
+import { recheckAll } from './sessions/recheck.ts'
+import { sessionRoutes } from './http/session-routes.ts'
+import type { Route } from './http/implement.ts'
+import type { ConsoleFiles } from './http/console.ts'
 import type { Eraser } from './ledger/write/eraser.ts'
 import { Ledger } from './ledger/read/ledger.ts'
 import type { LedgerSigner } from './ledger/format/signing-key.ts'
@@ -69,6 +78,10 @@ export interface RemitOptions {
   readonly corsOrigins?: readonly string[]
   /** Pages outside of `/v1`, served without a key. */
   readonly pages?: readonly Page[]
+  /** Sign-in to the console; nobody can unless given. */
+  readonly sessions?: SessionSettings
+  /** The web application at `/console`; none unless given. */
+  readonly console?: ConsoleFiles
   /** Pieces of work in one transaction at most. */
   readonly maxBatch?: number
   /** `/metrics` goes to an app of its own, for another port. */
@@ -92,6 +105,8 @@ export interface Remit {
   readonly erasers: readonly Eraser[]
   /** Migrations that ran at this start, as `module/name`. */
   readonly migrated: readonly string[]
+  /** Returns the path of a page that signs in with this key: once, for ten minutes. */
+  loginPath(key: LinkedKey): string
   /** Encrypts stored secrets that are in plain text or under an older key. */
   reseal(): Promise<Resealed>
   /** Ends what waits for something to happen, so that a server that stops need not wait for it. */
@@ -99,6 +114,8 @@ export interface Remit {
   /** Refuses new work, finishes what is queued, closes modules and database. */
   close(): Promise<void>
 }
+
+const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -111,6 +128,8 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const migrated = await (options.migrate?.(migrationSets) ?? migrate(db, migrationSets))
 
   const authenticator = new Authenticator(db, options.planCeiling, clock)
+  const sessions = new Sessions(db, options.planCeiling, clock, options.sessions ?? NO_SIGN_IN)
+  const links = new LoginLinks(clock)
   const share = new Share()
   const writer = new Writer({
     db,
@@ -119,7 +138,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     log,
     signals,
     share,
-    recheck: authenticator.recheck.bind(authenticator),
+    recheck: recheckAll(authenticator, sessions),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
   const ledger = new Ledger(db, share)
@@ -155,8 +174,33 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const deadlines = new Deadlines()
   const closing = new AbortController()
   const metrics = createMetrics(() => deadlines.size)
+  const failedKeys = failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null
+  const routes: readonly Route[] = [
+    ...assembled.routes,
+    // Modules add scorers and observers, so these endpoints come when all are known.
+    ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
+    ...guardRoutes({
+      observers: assembled.guardChecks,
+      second: secondModelOf(settings, log),
+      computer,
+    }),
+    ...sessionRoutes({
+      db,
+      authenticator,
+      sessions,
+      people: ports.people ?? null,
+      failedKeys,
+      writer,
+      edition: settings.edition,
+      evaluation: options.evaluation,
+      routes: () => routes,
+    }),
+  ]
   const app = createApp({
     ...options,
+    sessions,
+    links,
+    consolePages: assembled.consolePages,
     edition: settings.edition,
     modules: modules.map(({ name }) => name),
     warnings: options.warnings ?? [],
@@ -164,7 +208,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     metrics,
     authenticator,
     rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null,
-    failedKeys: failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null,
+    failedKeys,
     deadlines,
     computer,
     claims: new RunningClaims(),
@@ -172,20 +216,14 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     requests,
     closing: closing.signal,
     impersonations: ports.impersonations ?? null,
-    // Modules add scorers and observers, so these endpoints come when all are known.
-    routes: [
-      ...assembled.routes,
-      ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
-      ...guardRoutes({
-        observers: assembled.guardChecks,
-        second: secondModelOf(settings, log),
-        computer,
-      }),
-    ],
+    routes,
   })
   const cleaning = setInterval(() => {
     forgetAnswers(db, clock.now()).catch((error: unknown) =>
       log.warn({ err: error }, 'deleting expired idempotency keys failed'),
+    )
+    forgetSessions(db, clock.now()).catch((error: unknown) =>
+      log.warn({ err: error }, 'deleting ended sessions failed'),
     )
   }, HOUR_MS).unref()
   const reseal = async () => {
@@ -209,6 +247,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ports,
     erasers: assembled.erasers,
     migrated,
+    loginPath: (key) => `/console/start?token=${links.create(key)}`,
     reseal,
     release: () => closing.abort(),
     async close() {

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Plan } from '@remit/contract'
 import {
+  consolePlace,
   createLedgerSigner,
   createOrganization,
   createOutbound,
@@ -20,6 +21,7 @@ import type {
 } from '@remit/core'
 import type { Logger } from 'pino'
 import type { Config } from '../settings/config.ts'
+import { consoleFiles } from './console-files.ts'
 import { openStorage } from './database.ts'
 import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
@@ -54,6 +56,8 @@ export interface Booted {
   readonly ledgerKey: KeyObject
   readonly clock: Clock
   readonly log: Logger
+  /** Set when the server listens: without a base URL, the port is part of the console's address. */
+  readonly listening: { port: number }
   /** Active development settings, for `/ready` and the log. */
   readonly warnings: readonly string[]
   /** Creates an organization. Default plan: that of the license for new organizations. */
@@ -71,6 +75,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   // Without modules there are no secrets to encrypt.
   const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
   const credentialPeppers = readPepperFile(config)
+  const listening = { port: config.REMIT_PORT }
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
     : []
@@ -91,6 +96,11 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       rateLimit: config.REMIT_RATE_LIMIT,
       failedKeyLimit: config.REMIT_FAILED_KEY_LIMIT,
       pages: referencePages(),
+      console: consoleFiles(),
+      sessions: {
+        keyLogin: config.REMIT_CONSOLE_KEY_LOGIN,
+        place: () => consolePlace(config.REMIT_BASE_URL, config.REMIT_HOST, listening.port),
+      },
       ...(config.REMIT_CORS_ORIGINS && { corsOrigins: config.REMIT_CORS_ORIGINS }),
       metricsApart: config.REMIT_METRICS_PORT !== undefined,
       settings: {
@@ -122,6 +132,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       ledgerKey,
       clock,
       log,
+      listening,
       warnings,
       newOrganization: (name, plan = entitlement.newPlan, key) =>
         createOrganization({ ...base, host: originHost(config) }, name, plan, key),

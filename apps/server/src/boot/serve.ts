@@ -51,6 +51,7 @@ export async function createServer(
     const on = { ...options, host: config.REMIT_HOST }
     const main = await listen(remit.app, { ...on, port: config.REMIT_PORT })
     listeners.push(main)
+    booted.listening.port = Number(new URL(main.url).port || 80)
     const metrics =
       config.REMIT_METRICS_PORT === undefined
         ? null

@@ -72,6 +72,11 @@ export const ENVIRONMENT = z.object({
   REMIT_BASE_URL: HTTP_URL.optional().describe(
     'Public base URL of the server; part of the ledger’s origin and of the AuthZEN metadata',
   ),
+  REMIT_CONSOLE_KEY_LOGIN: z
+    .enum(['0', '1'], { error: 'must be 0 or 1' })
+    .default('1')
+    .transform((value) => value === '1')
+    .describe('`0` refuses sign-in to the console with a key; see [console.md](console.md#login)'),
   REMIT_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',

@@ -134,6 +134,7 @@ const ALL = {
       evaluations: [{ resource: { type: 'doc', id: '7' } }, { resource: { type: 'doc', id: '8' } }],
     },
   },
+  startSession: { body: { key: 'rmk_…' } },
   runScorer: {
     body: { scorer: 'exact_match', results: [{ id: 'q1', output: '4', expected: '4' }] },
   },

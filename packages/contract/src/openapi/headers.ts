@@ -7,6 +7,7 @@ import type { Json } from './schema.ts'
 /** The statuses with a certain success header; the other headers come with 200 and 201. */
 const ONLY_WITH: Partial<Record<AnswerHeader, readonly number[]>> = {
   Location: [201, 202],
+  'Set-Cookie': [204],
   'Retry-After': [202],
 }
 

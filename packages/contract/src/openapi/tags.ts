@@ -9,6 +9,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   approvals: 'Requests for a human decision.',
   ledger: 'The tamper-evident record and its proofs.',
   identity: 'Agents, their credentials, trust between them, and token exchange.',
+  session: 'Sessions of the console.',
   organization: 'Settings of the organization.',
   keys: 'Ingest keys.',
   webhooks: 'Events sent to URLs of yours.',

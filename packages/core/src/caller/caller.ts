@@ -10,8 +10,8 @@ export interface Caller {
   readonly configVersion: number
 }
 
-/** The authenticated identity: the organization itself, or one of its agents. */
-export type Principal = KeyPrincipal | CredentialPrincipal
+/** The authenticated identity: the organization itself, one of its agents, or a person. */
+export type Principal = KeyPrincipal | CredentialPrincipal | PersonPrincipal
 
 /** An ingest key. */
 export interface KeyPrincipal {
@@ -20,6 +20,20 @@ export interface KeyPrincipal {
   readonly role: Role
   /** E-mail of the person the key names. */
   readonly person: string | null
+  /** The session that acts with the key; see `PersonPrincipal`. */
+  readonly session?: string
+}
+
+/** A person who has signed in. */
+export interface PersonPrincipal {
+  readonly type: 'person'
+  readonly id: string
+  readonly role: Exclude<Role, 'ingest'>
+  /** Verified e-mail address. */
+  readonly person: string
+  readonly name: string | null
+  /** Hash of the session's cookie; it identifies the session. */
+  readonly session: string
 }
 
 /** A credential of an agent: it acts only as that agent and within its scopes. */
@@ -33,3 +47,10 @@ export interface CredentialPrincipal {
   readonly expiresAt: number
   readonly person: null
 }
+
+/** Returns the session of a principal; undefined for a key or credential in a header. */
+export const sessionOf = (principal: Principal): string | undefined =>
+  principal.type === 'credential' ? undefined : principal.session
+
+/** Identifies a caller for a second look at its rights: several sessions can have one principal. */
+export const callerId = (principal: Principal): string => sessionOf(principal) ?? principal.id

@@ -94,8 +94,23 @@ const appendedActors: Migration = {
   },
 }
 
+const sessions: Migration = {
+  async up(db: Kysely<never>) {
+    const { text } = column(db)
+    await sql`create table console_session (
+      hash ${text} primary key, org_id ${text} not null references organization (id), key_id ${text},
+      person_id ${text}, role ${text}, email ${text}, name ${text}, created_at ${text} not null,
+      seen_at ${text} not null)`.execute(db)
+    await sql`create index console_session_of_person on console_session (org_id, person_id)`.execute(
+      db,
+    )
+    await sql`create index console_session_by_age on console_session (created_at)`.execute(db)
+  },
+}
+
 export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_pruning': pruning,
   '0003_appended_actors': appendedActors,
+  '0004_sessions': sessions,
 }

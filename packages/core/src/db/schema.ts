@@ -2,6 +2,7 @@
 export type CoreTables = {
   organization: OrganizationRow
   ingest_key: IngestKeyRow
+  console_session: SessionRow
   idempotency_key: IdempotencyRow
   ledger_head: LedgerHeadRow
   ledger_entry: LedgerEntryRow
@@ -28,6 +29,23 @@ export type IngestKeyRow = {
   name: string | null
   created_at: string
   revoked_at: string | null
+}
+
+/** A person, or a key, that has signed in to the console. Deleting the row ends the session. */
+export type SessionRow = {
+  /** Hex SHA-256 of the cookie. */
+  hash: string
+  org_id: string
+  /** The session acts with this key and ends with it; null for a person. */
+  key_id: string | null
+  /** The person with the role, address and name of the sign-in; null for a key. */
+  person_id: string | null
+  role: string | null
+  email: string | null
+  name: string | null
+  created_at: string
+  /** The last request, to the minute. */
+  seen_at: string
 }
 
 export type IdempotencyRow = {

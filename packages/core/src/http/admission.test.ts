@@ -2,6 +2,7 @@ import { contract } from '@remit/contract'
 import { describe, expect, it } from 'vitest'
 import { fail } from '../base/errors.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
+import { Sessions } from '../sessions/sessions.ts'
 import { Admission } from './admission.ts'
 
 /** The addresses that count as having sent a wrong key after one refusal of the authenticator. */
@@ -16,6 +17,12 @@ async function countedAfter(refusal: Error): Promise<string[]> {
         recall: () => null,
         authenticate: () => Promise.reject(refusal),
       } as unknown as Authenticator,
+      sessions: new Sessions(
+        null as never,
+        'enterprise',
+        { now: () => 0 },
+        { keyLogin: false, place: () => null },
+      ),
       rateLimit: null,
       failedKeys: {
         take: (address) => {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@remit/contract'
-import { Failure } from '../base/errors.ts'
+import { Failure, fail } from '../base/errors.ts'
 import type { Authenticator } from '../keys/authenticator.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { FailedKeys } from './failed-keys.ts'
@@ -7,9 +7,11 @@ import { admit } from './gates.ts'
 import { basicRefusal } from './presented.ts'
 import type { Presented } from './presented.ts'
 import type { RateLimit } from './rate-limit.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 
 export interface AdmissionDeps {
   readonly authenticator: Authenticator
+  readonly sessions: Sessions
   /** Null where requests are not limited. */
   readonly rateLimit: RateLimit | null
   /** Null if invalid keys are not limited. */
@@ -55,7 +57,9 @@ export class Admission {
   /** Finds the caller, in memory where the writer checks it again; throws `unauthorized`. */
   async authenticate(): Promise<void> {
     const { authenticator } = this.#deps
-    const recalled = this.#endpoint.viaWriter ? authenticator.recall(this.#presented.header) : null
+    const { header } = this.#presented
+    const mayRecall = this.#endpoint.viaWriter && header !== undefined
+    const recalled = mayRecall ? authenticator.recall(header) : null
     this.#isRecalled = recalled !== null
     this.#caller = recalled ?? (await this.#lookUp())
   }
@@ -122,11 +126,24 @@ export class Admission {
   }
 
   async #fromDatabase(): Promise<Caller> {
-    const { header, isBasic } = this.#presented
+    const { header, session, isBasic } = this.#presented
+    if (session !== undefined) return this.#fromSession(session)
     try {
       return await this.#deps.authenticator.authenticate(header)
     } catch (error) {
       throw isBasic ? basicRefusal(error) : error
     }
+  }
+
+  /** A second look is no request of the person, so that it does not prolong the session. */
+  async #fromSession(cookie: string): Promise<Caller> {
+    const { sessions } = this.#deps
+    const caller = this.#caller
+      ? await sessions.find(this.#caller)
+      : await sessions.authenticate(cookie)
+    if (caller) return caller
+    throw fail('unauthorized', 'The session has ended; sign in again', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="remit"' },
+    })
   }
 }

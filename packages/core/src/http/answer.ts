@@ -10,7 +10,7 @@ import { AlreadyAnswered } from '../idempotency/claim.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { headerOf } from './header.ts'
+import { addressOf, headerOf } from './header.ts'
 import type { RequestInfo, Route } from './implement.ts'
 import { fromKept, placeOf } from './kept-answer.ts'
 import { render } from './render.ts'
@@ -75,6 +75,7 @@ const requestOf = (c: RequestContext, { closing }: AnswerDeps): RequestInfo => {
     accept: headerOf(c, 'accept') ?? '',
     url: () => c.req.url,
     header: (name) => headerOf(c, name),
+    address: () => addressOf(c),
     // On demand: few requests wait, and a signal costs more than most of them take.
     signal: () => AbortSignal.any([c.req.raw.signal, closing]),
     charge: (more) => admission?.charge(more) ?? nothing(),

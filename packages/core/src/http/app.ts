@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import { endpoints as wholeContract } from '@remit/contract'
 import type { Endpoint } from '@remit/contract'
 import type { Route } from './implement.ts'
+import { mountConsole } from './console.ts'
+import type { ConsoleDeps } from './console.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { makeDocument } from './document-job.ts'
 import type { Computer } from '../threads/pool.ts'
@@ -21,7 +23,7 @@ import type { StatusDeps } from './status.ts'
 import { refuseUnrouted } from './unrouted.ts'
 import type { Served } from './unrouted.ts'
 
-export interface AppOptions extends PipelineDeps, StatusDeps {
+export interface AppOptions extends PipelineDeps, StatusDeps, ConsoleDeps {
   readonly routes: readonly Route[]
   readonly computer: Computer
   /** Origins whose pages may call the API. Default: none. */
@@ -58,6 +60,7 @@ export function createApp(options: AppOptions): Hono {
   const { computer, version } = options
   mountOpenApi(app, () => makeDocument(computer, NOBODY, { names, version }))
   mountPages(app, pages)
+  mountConsole(withParameters, options)
   const refuse = refuseUnrouted([
     ...options.routes.map(({ endpoint }) => endpoint),
     ...openPages(options),
@@ -82,13 +85,21 @@ const onError =
     return (route?.endpoint.oauth ? oauthResponse : problemResponse)(failure, requestId)
   }
 
-const openPages = ({ metricsApart = false, pages = [] }: AppOptions): Served[] =>
+const openPages = ({
+  metricsApart = false,
+  pages = [],
+  console: files,
+  ...more
+}: AppOptions): Served[] =>
   [
     '/health',
     '/ready',
     '/openapi.json',
     ...(metricsApart ? [] : ['/metrics']),
     ...pages.map(({ path }) => path),
+    ...(files ? ['/console'] : []),
+    '/console/start',
+    ...(more.consolePages ?? []).map(({ path }) => path),
   ].map((path) => ({ method: 'GET', path }))
 
 const honoPath = ({ path }: Endpoint): string => path.replace(/\{(\w+)\}/g, ':$1')

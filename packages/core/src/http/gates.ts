@@ -1,7 +1,13 @@
 import type { Endpoint } from '@remit/contract'
 import { fail } from '../base/errors.ts'
+import { sessionOf } from '../caller/caller.ts'
 import { reaches } from '../keys/authenticator.ts'
-import type { Caller, CredentialPrincipal, KeyPrincipal } from '../caller/caller.ts'
+import type {
+  Caller,
+  CredentialPrincipal,
+  KeyPrincipal,
+  PersonPrincipal,
+} from '../caller/caller.ts'
 
 /**
  * Rejects a caller whose plan is below the tier of the endpoint, or whose role or scopes are not
@@ -17,16 +23,30 @@ export function admit(endpoint: Endpoint, { plan, principal }: Caller): void {
       },
     )
   }
-  if (principal.type === 'key') admitRole(endpoint, principal)
-  else admitScope(endpoint, principal)
+  if (endpoint.anyPrincipal) return
+  if (principal.type === 'credential') admitScope(endpoint, principal)
+  else admitRole(endpoint, principal)
 }
 
-function admitRole({ roles }: Endpoint, { role }: KeyPrincipal): void {
+function admitRole({ roles }: Endpoint, { type, role }: KeyPrincipal | PersonPrincipal): void {
   if (role === 'admin' || roles.includes(role)) return
   throw fail(
     'role_required',
-    `This endpoint requires a key with one of the roles ${['admin', ...roles].join(', ')}; this key has ${role}`,
+    `This endpoint requires a ${type} with one of the roles ${['admin', ...roles].join(', ')}; this ${type} has ${role}`,
   )
+}
+
+/**
+ * Returns true if a caller would be admitted. OAuth endpoints, which take forms, accept no session.
+ */
+export function mayCall(endpoint: Endpoint, caller: Caller): boolean {
+  if (endpoint.form && sessionOf(caller.principal) !== undefined) return false
+  try {
+    admit(endpoint, caller)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** An endpoint without a scope accepts only keys, regardless of the scopes of a credential. */

@@ -15,3 +15,6 @@ export function headerOf(c: Context, name: string): string | undefined {
   const value = incoming.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
 }
+
+/** Returns the address of the client's connection if the server runs on a socket. */
+export const addressOf = (c: Context): string | undefined => incomingOf(c)?.socket.remoteAddress

@@ -52,7 +52,9 @@ export function claimOf(
 
 /** Credentials are rotated, so a repeat may use another credential of the same agent. */
 const nameOf = (principal: Principal): string =>
-  principal.type === 'credential' ? `agent:${principal.agentId}` : `key:${principal.id}`
+  principal.type === 'credential'
+    ? `agent:${principal.agentId}`
+    : `${principal.type}:${principal.id}`
 
 /** The claims whose first request is still running in this process. */
 export class RunningClaims {

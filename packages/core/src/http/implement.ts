@@ -15,6 +15,8 @@ export interface RequestInfo {
   url(): string
   /** Returns a further request header by its lower-case name. */
   header(name: string): string | undefined
+  /** Returns the address of the client's connection, where it is known. */
+  address(): string | undefined
   /** Returns a signal that aborts when the client disconnects or the server closes. */
   signal(): AbortSignal
   /**
@@ -31,7 +33,7 @@ export interface RequestInfo {
 /** Null for an endpoint without keys; possibly null if the key is optional. */
 type CallerOf<E extends Endpoint> = E extends { readonly public: true }
   ? null
-  : E extends { readonly keyless: true }
+  : E extends { readonly keyless: string }
     ? Caller | null
     : Caller
 

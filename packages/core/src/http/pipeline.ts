@@ -1,21 +1,25 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Endpoint } from '@remit/contract'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
+import { Failure } from '../base/errors.ts'
 import { allowsKeylessExchange } from '../orgs/keyless.ts'
+import { requireSameOrigin } from '../sessions/same-origin.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import { Admission } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { answer, NOBODY } from './answer.ts'
 import type { AnswerDeps } from './answer.ts'
 import type { Bodies } from './bodies.ts'
 import type { Deadlines } from './deadlines.ts'
-import { headerOf, incomingOf } from './header.ts'
+import { addressOf, headerOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import type { Route } from './implement.ts'
 import type { HttpMetrics } from './metrics.ts'
-import { presentedByClient, presentedKey } from './presented.ts'
-import { readBody } from './read-body.ts'
+import { presentedBy, presentedByClient } from './presented.ts'
+import type { Presented } from './presented.ts'
+import { readBody, requireType } from './read-body.ts'
 import type { RequestEnv } from './request-env.ts'
 import { requestIdOf } from './request-id.ts'
 import type { RequestTurns } from './request-turns.ts'
@@ -41,6 +45,7 @@ export function pipeline(route: Route, deps: PipelineDeps): Step[] {
   const keyed = [authenticate(endpoint, deps), ...(deps.rateLimit ? [rate] : []), planAndRole]
   return [
     observe(route, deps),
+    ...(endpoint.sameOrigin ? [ownPage(deps)] : []),
     ...(endpoint.public ? [] : keyed),
     endpoint.body ? body(route, deps) : turn(deps),
     ...validateParams(endpoint),
@@ -73,16 +78,53 @@ const authenticate =
   async (c, next) => {
     const presented = endpoint.form
       ? await presentedByClient(c, endpoint, () => readBody(c, endpoint))
-      : { header: presentedKey(c) }
+      : presentedBy(c, deps.sessions)
     if (presented.body) c.set('earlyBody', presented.body)
-    const isKeyless =
-      endpoint.keyless && presented.header === undefined && (await allowsKeylessExchange(deps.db))
-    if (!isKeyless) {
-      const address = () => incomingOf(c)?.socket.remoteAddress
-      const admission = new Admission(endpoint, presented, address, deps)
-      await admission.authenticate()
-      c.set('admission', admission)
+    if (!(await isKeyless(endpoint, presented, deps))) {
+      const admission = new Admission(endpoint, presented, () => addressOf(c), deps)
+      const isIn = await admission.authenticate().then(
+        () => true,
+        (error: unknown) => {
+          if (!mayIgnore(endpoint, presented, error)) throw error
+          return false
+        },
+      )
+      if (isIn) {
+        if (presented.session !== undefined) checkPage(c, endpoint, deps.sessions)
+        c.set('admission', admission)
+      }
     }
+    await next()
+  }
+
+async function isKeyless(
+  { keyless }: Endpoint,
+  { header, session }: Presented,
+  { db }: PipelineDeps,
+): Promise<boolean> {
+  if (!keyless || header !== undefined || session !== undefined) return false
+  return keyless === 'always' || allowsKeylessExchange(db)
+}
+
+/** A browser sends the cookie of a session that has ended: that is the same as none. */
+const mayIgnore = ({ keyless }: Endpoint, { session }: Presented, error: unknown): boolean =>
+  keyless === 'always' &&
+  session !== undefined &&
+  error instanceof Failure &&
+  error.code === 'unauthorized'
+
+/** Refuses what a page of another origin could make a browser send with the cookie. */
+function checkPage(c: Context<RequestEnv>, endpoint: Endpoint, sessions: Sessions): void {
+  if (endpoint.method === 'GET') return
+  requireSameOrigin((name) => headerOf(c, name), sessions.place)
+  // Other endpoints require this themselves.
+  if (endpoint.body && endpoint.lenient) requireType(c, { ...endpoint, lenient: undefined })
+}
+
+const ownPage =
+  ({ sessions }: PipelineDeps): Step =>
+  async (c, next) => {
+    requireSameOrigin((name) => headerOf(c, name), sessions.place)
     await next()
   }
 

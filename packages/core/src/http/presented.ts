@@ -2,6 +2,8 @@ import type { Endpoint } from '@remit/contract'
 import type { Context } from 'hono'
 import { Failure, fail } from '../base/errors.ts'
 import { parseKey } from '../keys/key-text.ts'
+import { readCookie } from '../sessions/cookie.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import { readFields } from './bodies.ts'
 import { headerOf } from './header.ts'
 
@@ -9,6 +11,8 @@ import { headerOf } from './header.ts'
 export interface Presented {
   /** As an `Authorization: Bearer` header; undefined if nothing was sent. */
   readonly header: string | undefined
+  /** The session's cookie; only without a key, and never at an OAuth endpoint. */
+  readonly session?: string
   /** The body, if it had to be read for the authentication; its error is not reported yet. */
   readonly body?: Promise<Uint8Array>
   /** The request used HTTP Basic, so a refusal must name that scheme (RFC 6749 §5.2). */
@@ -24,6 +28,16 @@ export function presentedKey(c: Context): string | undefined {
   if (header !== undefined) return header
   const key = headerOf(c, 'x-api-key')
   return key === undefined ? undefined : `Bearer ${key}`
+}
+
+/** Returns the key of a request, or else the cookie of its session. */
+export function presentedBy(c: Context, { settings }: Sessions): Presented {
+  const header = presentedKey(c)
+  if (header !== undefined) return { header }
+  const cookies = headerOf(c, 'cookie')
+  const place = cookies === undefined ? null : settings.place()
+  const session = place && readCookie(cookies ?? '', place)
+  return { header, ...(session && { session }) }
 }
 
 /**

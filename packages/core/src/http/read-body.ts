@@ -18,7 +18,10 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
  * Rejects an unsupported media type (415, or 400 if the endpoint is lenient) and a content coding
  * (415).
  */
-export function requireType(c: Context, { lenient, form }: Endpoint): void {
+export function requireType(
+  c: Context,
+  { lenient, form }: Pick<Endpoint, 'form'> & { readonly lenient?: true | undefined },
+): void {
   const type = headerOf(c, 'content-type')
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '') && !(form && isForm(c))) {
     const code = lenient ? 'invalid_request' : 'unsupported_media_type'

@@ -77,7 +77,7 @@ export class Authenticator {
 
   /** Checks the expiry of a cached credential and records its use. */
   #isGood(principal: Principal): boolean {
-    if (principal.type === 'key') return true
+    if (principal.type !== 'credential') return true
     if (this.#clock.now() >= principal.expiresAt) return false
     this.#credentials?.used(principal.id)
     return true
@@ -98,7 +98,7 @@ export class Authenticator {
     for (const caller of callers) {
       const { principal } = caller
       if (caller.configVersion !== configVersion) stale.set(principal.id, caller)
-      else if (principal.type === 'key' || now < principal.expiresAt)
+      else if (principal.type !== 'credential' || now < principal.expiresAt)
         checked.set(principal.id, caller)
       else checked.set(principal.id, null)
     }
@@ -107,8 +107,8 @@ export class Authenticator {
     const credentials: string[] = []
     for (const [id, { principal }] of stale) {
       checked.set(id, null)
-      if (principal.type === 'key') keys.push(id)
-      else credentials.push(id)
+      if (principal.type === 'credential') credentials.push(id)
+      else keys.push(id)
     }
     if (keys.length > 0) {
       for (const holder of await findHolders(tx, keys))
@@ -164,7 +164,7 @@ const refusal = (text: string) =>
 
 const RANK: Readonly<Record<Plan, number>> = { free: 0, team: 1, enterprise: 2 }
 
-const lowerPlan = (a: Plan, b: Plan): Plan => (RANK[a] <= RANK[b] ? a : b)
+export const lowerPlan = (a: Plan, b: Plan): Plan => (RANK[a] <= RANK[b] ? a : b)
 
 /** Returns true if a plan includes the tier of an endpoint. */
 export const reaches = (plan: Plan, tier: 'open' | 'team' | 'enterprise'): boolean =>

@@ -19,6 +19,7 @@ import type { SecretBox } from '../secrets/secret-box.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import type { Decider } from '../authorize/decider.ts'
+import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/implement.ts'
 import type { Ports } from './ports.ts'
 
@@ -47,6 +48,8 @@ export interface Contribution {
   /** Erase the module's copies of payloads that are erased from entries. */
   readonly erasers?: readonly Eraser[]
   readonly provides?: Partial<Ports>
+  /** Computed pages of the console. */
+  readonly consolePages?: readonly ConsolePage[]
   /**
    * Encrypts secrets that are stored in plain text or under an older key; resolves to their number.
    */

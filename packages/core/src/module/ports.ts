@@ -11,6 +11,7 @@ import type {
 import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/impersonations.ts'
+import type { PeopleSessions } from '../sessions/people.ts'
 import type { Credentials } from '../keys/credentials.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import type { WriteContext } from '../ledger/write/work.ts'
@@ -30,6 +31,8 @@ export interface Ports {
   readonly impersonations: Impersonations
   /** The credentials of agents. */
   readonly credentials: Credentials
+  /** Sign-in of people. */
+  readonly people: PeopleSessions
   /** The language of conditions. */
   readonly conditions: Conditions
   /** Checks policy rules before they are in force. */

@@ -7,6 +7,7 @@ import type { Eraser } from '../ledger/write/eraser.ts'
 import type { EntryObserver } from '../ledger/write/work.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
+import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/implement.ts'
 import type { Contribution, Module, Resealed } from './module.ts'
 import type { Ports } from './ports.ts'
@@ -29,6 +30,7 @@ export interface Assembled {
   readonly observers: readonly EntryObserver[]
   readonly erasers: readonly Eraser[]
   readonly ports: Partial<Ports>
+  readonly consolePages: readonly ConsolePage[]
   reseal(): Promise<Resealed>
   start(): void
   settle(): Promise<void>
@@ -76,6 +78,7 @@ export function assemble(
     observers: parts.flatMap(({ contribution }) => contribution.observers ?? []),
     erasers: parts.flatMap(({ contribution }) => contribution.erasers ?? []),
     ports,
+    consolePages: parts.flatMap(({ contribution }) => contribution.consolePages ?? []),
     stages: fill(parts),
     reseal: () => resealAll(parts),
     start: () => parts.forEach(({ contribution }) => contribution.start?.()),

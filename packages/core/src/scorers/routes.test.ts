@@ -24,6 +24,7 @@ const request: RequestInfo = {
   accept: '*/*',
   url: () => 'http://localhost/v1/scorers',
   header: () => undefined,
+  address: () => undefined,
   signal: () => new AbortController().signal,
   charge: () => Promise.resolve(),
   recheck: () => Promise.resolve(),

@@ -17,6 +17,8 @@ import { createLedgerSigner } from '../ledger/format/signing-key.ts'
 import type { Module, Settings } from '../module/module.ts'
 import type { Outbound } from '../net/outbound.ts'
 import { createKey } from '../orgs/administration.ts'
+import type { ConsoleFiles } from '../http/console.ts'
+import { consolePlace } from '../sessions/place.ts'
 import { createOrganization } from '../orgs/organizations.ts'
 import { createSecretBox, SECRETS_KEY_BYTES } from '../secrets/secret-box.ts'
 import { createRemit } from '../server.ts'
@@ -53,6 +55,9 @@ export interface TestRemitOptions {
   readonly rateLimit?: number
   readonly maxBatch?: number
   readonly corsOrigins?: readonly string[]
+  /** False: no sign-in with a key. Sessions have the origin `https://remit.test`. */
+  readonly keyLogin?: boolean
+  readonly console?: ConsoleFiles
   readonly settings?: Partial<Settings>
   readonly signingKey?: KeyObject
   /** Keys that encrypt stored secrets. Default: the same for all tests of a file. */
@@ -120,6 +125,11 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     planCeiling: options.planCeiling ?? 'enterprise',
     evaluation: options.evaluation ?? false,
     rateLimit: options.rateLimit ?? 0,
+    sessions: {
+      keyLogin: options.keyLogin ?? true,
+      place: () => consolePlace('https://remit.test', 'localhost', 0),
+    },
+    ...(options.console && { console: options.console }),
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })

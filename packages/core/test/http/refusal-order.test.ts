@@ -31,8 +31,8 @@ function possible(endpoint: Endpoint): Fault[] {
   })
 }
 
-const roleWithout = ({ roles }: Endpoint) =>
-  (['read', 'ingest', 'approver'] as const).find((role) => !roles.includes(role))
+const roleWithout = ({ roles, anyPrincipal }: Endpoint) =>
+  (['read', 'ingest', 'approver'] as const).find((role) => !anyPrincipal && !roles.includes(role))
 
 const cases = ALL.flatMap(([name, endpoint]) => {
   const faults = possible(endpoint)

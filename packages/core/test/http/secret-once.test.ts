@@ -12,6 +12,8 @@ import { RunningClaims } from '../../src/http/idempotency.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { Reply } from '../../src/http/reply.ts'
 import { Authenticator } from '../../src/keys/authenticator.ts'
+import { LoginLinks } from '../../src/sessions/login-links.ts'
+import { Sessions } from '../../src/sessions/sessions.ts'
 import type { Writer } from '../../src/ledger/write/writer.ts'
 import { implement } from '../../src/http/implement.ts'
 import { createSecretBox } from '../../src/secrets/secret-box.ts'
@@ -70,6 +72,11 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       db,
       clock: createClock(),
       authenticator: new Authenticator(db, 'enterprise'),
+      sessions: new Sessions(db, 'enterprise', createClock(), {
+        keyLogin: false,
+        place: () => null,
+      }),
+      links: new LoginLinks(createClock()),
       rateLimit: null,
       failedKeys: null,
       impersonations: null,

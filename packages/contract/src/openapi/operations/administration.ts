@@ -8,6 +8,17 @@ export const administrationOperations = {
   changeOrganization: {
     text: 'Changes settings. Omitted settings do not change, and `null` restores a default. The change applies to every decision after the response.',
   },
+  getSession: {
+    text: 'Returns the caller of the session cookie or key, its organization, and the endpoints of this server that it may call. Without a valid session, `principal` is null. The console shows what this lists.',
+  },
+  startSession: {
+    text: 'Exchanges an ingest key for a session cookie. The session has the rights of the key and ends with it, after an hour without a request, and after twelve hours. Only pages of this server can sign in.',
+    problems: ['unauthorized', 'csrf_refused', 'key_login_off', 'rate_limited'],
+  },
+  endSession: {
+    text: 'Ends the session on every process of the installation and removes the cookie. For a person whose identity provider has its own sign-out, `Location` is its URL.',
+    problems: ['csrf_refused'],
+  },
   listKeys: {
     text: 'Lists the ingest keys of the organization, including revoked ones. Secrets and their hashes are never shown.',
   },

@@ -7,6 +7,7 @@ import { writeRows } from '../../db/portable.ts'
 import { notifyOthers } from '../../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { Failure, fail } from '../../base/errors.ts'
+import { callerId } from '../../caller/caller.ts'
 import type { Caller, Principal } from '../../caller/caller.ts'
 import { findAnswer, keepAnswer } from '../../idempotency/store.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
@@ -49,7 +50,10 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
-  /** Returns the callers at this version and time; null for a key that is no longer valid. */
+  /**
+   * Returns the callers at this version and time by `callerId`; null for a key or session that is no
+   * longer valid.
+   */
   recheck(
     tx: Database<CoreTables>,
     callers: readonly Caller[],
@@ -138,7 +142,7 @@ class Run {
     const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
     const live = await this.#deps.recheck(tx, callers, configVersion, now)
     for (const [i, { requester }] of this.batch.entries()) {
-      const caller = requester.caller && live.get(requester.caller.principal.id)
+      const caller = requester.caller && live.get(callerId(requester.caller.principal))
       this.#callers[i] = caller ?? null
       if (requester.caller && !isSameRight(requester.caller, caller)) {
         this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
@@ -212,9 +216,9 @@ const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
   (now === before || (now.plan === before.plan && isSameReach(before.principal, now.principal)))
 
 const isSameReach = (before: Principal, now: Principal): boolean =>
-  before.type === 'key'
-    ? now.type === 'key' && now.role === before.role
-    : now.type === 'credential' && now.scopes.join() === before.scopes.join()
+  before.type === 'credential'
+    ? now.type === 'credential' && now.scopes.join() === before.scopes.join()
+    : now.type === before.type && now.role === before.role
 
 async function record(
   run: Run,

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Plan, Role } from './primitives.ts'
+
+const SessionPrincipal = z.object({
+  type: z.enum(['person', 'key', 'agent']).describe('Kind of the principal'),
+  id: z.string(),
+  name: z.string().nullable(),
+  email: z.string().nullable().describe('The verified address, or the person that the key names'),
+  role: Role.nullable().describe('null for an agent, whose credential has scopes'),
+})
+
+export const Session = z
+  .object({
+    principal: SessionPrincipal.nullable().describe('null where nobody is signed in'),
+    organization: z.object({ id: z.string(), name: z.string(), plan: Plan }).nullable(),
+    edition: z.enum(['community', 'enterprise']),
+    evaluation: z.boolean().describe('True if the modules run without a license'),
+    endpoints: z
+      .array(z.string())
+      .describe('The endpoints that the principal may call, such as `POST /v1/policies`'),
+    login: z
+      .object({
+        key: z.boolean().describe('True if a key can be exchanged for a session'),
+        oidc: z
+          .object({ label: z.string().describe('Its name') })
+          .nullable()
+          .describe('The identity provider; null without one'),
+      })
+      .describe('The ways to sign in'),
+  })
+  .meta({ id: 'Session' })
+export type Session = z.infer<typeof Session>
+
+export const SessionInput = z
+  .strictObject({ key: z.string().min(1).max(256).describe('An ingest key') })
+  .meta({ id: 'SessionInput' })
+
+const open = { plan: 'open', roles: [], scope: null } as const
+
+export const session = {
+  getSession: endpoint({
+    method: 'GET',
+    path: '/v1/session',
+    ...open,
+    keyless: 'always',
+    anyPrincipal: true,
+    summary: 'Get the caller, its organization and the endpoints that it may call',
+    ok: Session,
+    status: 200,
+  }),
+  startSession: endpoint({
+    method: 'POST',
+    path: '/v1/session',
+    ...open,
+    public: true,
+    sameOrigin: true,
+    summary: 'Exchange an ingest key for a session cookie',
+    body: SessionInput,
+    ok: z.void(),
+    status: 204,
+    sends: ['Set-Cookie'],
+  }),
+  endSession: endpoint({
+    method: 'DELETE',
+    path: '/v1/session',
+    ...open,
+    keyless: 'always',
+    anyPrincipal: true,
+    summary: 'End the session of the cookie',
+    ok: z.void(),
+    status: 204,
+    sends: ['Set-Cookie'],
+  }),
+}
