@@ -6,6 +6,7 @@ import { listen, ListenError } from '../src/boot/listen.ts'
 import type { Listener } from '../src/boot/listen.ts'
 import { openPort } from '../src/boot/open-port.ts'
 import { gracefulStop } from '../src/boot/graceful-stop.ts'
+import { OpenResponses } from '../src/boot/open-responses.ts'
 
 const sockets: Socket[] = []
 const listeners: Pick<Listener, 'stop'>[] = []
@@ -27,7 +28,7 @@ describe.runIf(process.platform === 'linux')('many connections that arrive toget
   it('are accepted in a fraction of as many turns of the event loop', async () => {
     const server = createServer()
     const { address, others } = await openPort(server, '127.0.0.1', 0)
-    listeners.push({ stop: gracefulStop(server, others) })
+    listeners.push({ stop: gracefulStop(server, new OpenResponses(server), others) })
     let turn = 0
     let ended = false
     const count = () => {

@@ -4,12 +4,13 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { gracefulStop } from '../src/boot/graceful-stop.ts'
+import { OpenResponses } from '../src/boot/open-responses.ts'
 import { RawConnection } from './support/raw-http.ts'
 
 test('an answer that had begun is finished, and its connection does not hold up the end', async () => {
   const server = createServer()
   const asked = once(server, 'request') as Promise<[unknown, ServerResponse]>
-  const stop = gracefulStop(server)
+  const stop = gracefulStop(server, new OpenResponses(server))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,29 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { STATUS_CODES } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fail, problemBody } from '@remit/core'
 import type { Failure } from '@remit/core'
+import type { OpenResponses } from './open-responses.ts'
 
 /** Milliseconds for a client to read its error and disconnect. */
 const LINGER_MS = 2_000
 
 /** Responds with a problem document to requests that the HTTP parser rejects. */
-export function answerBrokenRequests(server: Server): void {
-  const open = new WeakMap<Duplex, Set<ServerResponse>>()
+export function answerBrokenRequests(server: Server, open: OpenResponses): void {
   const refused = new WeakSet<Duplex>()
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const responses = open.get(socket) ?? new Set()
-    open.set(socket, responses.add(response))
-    response.once('close', () => responses.delete(response))
-  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // Further data is rejected by the parser again, and discarded.
     if (refused.has(socket)) return
     refused.add(socket)
     if (error.code === 'ECONNRESET') socket.destroy()
-    else void refuse(socket, failureOf(error.code), [...(open.get(socket) ?? [])])
+    else void refuse(socket, failureOf(error.code), open.of(socket))
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Server as Socket } from 'node:net'
+import type { OpenResponses } from './open-responses.ts'
 
 /** Milliseconds after which open connections are closed; below the usual grace period of 30 s. */
 const CUT_MS = 25_000
@@ -11,17 +12,16 @@ const SWEEP_MS = 50
  * connection) and resolves when the last connection is gone. `others` are further listening sockets
  * whose connections the server answers.
  */
-export function gracefulStop(server: Server, others: readonly Socket[] = []): () => Promise<void> {
-  const open = new Set<ServerResponse>()
-  let stopping = false
-  server.prependListener('request', (_request, response: ServerResponse) => {
-    open.add(response)
-    response.once('close', () => open.delete(response))
-    if (stopping) response.setHeader('Connection', 'close')
-  })
+export function gracefulStop(
+  server: Server,
+  open: OpenResponses,
+  others: readonly Socket[] = [],
+): () => Promise<void> {
   return () => {
-    stopping = true
-    for (const response of open) {
+    server.prependListener('request', (_request, response: ServerResponse) => {
+      response.setHeader('Connection', 'close')
+    })
+    for (const response of open.all()) {
       if (!response.headersSent) response.setHeader('Connection', 'close')
     }
     return closed(server, others)

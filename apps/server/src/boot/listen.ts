@@ -8,6 +8,7 @@ import type { Remit } from '@remit/core'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { gracefulStop } from './graceful-stop.ts'
 import { openPort } from './open-port.ts'
+import { OpenResponses } from './open-responses.ts'
 
 /** A listening server. */
 export interface Listener {
@@ -57,11 +58,12 @@ export async function listen(
       countHosts(request) > 1 ? refuseHosts(request, response) : void answer(request, response),
   )
   server.on('checkExpectation', refuseExpectation)
-  answerBrokenRequests(server)
+  const open = new OpenResponses(server)
+  answerBrokenRequests(server, open)
   const { address, others } = await openPort(server, host, port).catch((error: unknown) => {
     throw new ListenError(reason(error as NodeJS.ErrnoException, options))
   })
-  return { url: urlOf(host, address), stop: gracefulStop(server, others) }
+  return { url: urlOf(host, address), stop: gracefulStop(server, open, others) }
 }
 
 /** Rejects a request without a valid Host. */
