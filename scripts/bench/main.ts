@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import type { Dialect } from '@remit/core'
 import { appendSuite } from './append.ts'
 import { isolationSuite } from './isolation/suite.ts'
+import { gateSuite } from './gate.ts'
 import { groupSuite } from './group.ts'
 import { guardSuite } from './guard.ts'
 import { httpSuite } from './http.ts'
@@ -43,6 +44,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Re
   million: () => millionSuite(Number(values.entries), Math.min(rounds, 5)),
   'isolation-sqlite': () => isolation('sqlite'),
   'isolation-postgres': () => isolation('postgres'),
+  gate: () => gateSuite(rounds),
   guard: () => guardSuite(rounds),
   scorers: () => scorersSuite(rounds, seconds),
   ...(await packageSuites({ rounds, seconds, entries: Number(values.entries) })),

@@ -19,6 +19,8 @@ export type ApprovalMode =
   | { readonly mode: 'refuse' }
 
 export interface DecideOptions extends Limits {
+  /** The idempotency key of the first question. */
+  readonly key: string
   readonly approval: ApprovalMode
   readonly traceparent?: string
 }
@@ -36,7 +38,7 @@ export async function decide(
   const deadline = Date.now() + (approval.mode === 'wait' ? approval.maxMs : 0)
   const followed = new Set<string>()
   for (let approvalId: string | null = null; ;) {
-    const key = await decisionKey(step, approvalId)
+    const key = approvalId === null ? options.key : await decisionKey(step, approvalId)
     const question = { request, key, ...(traceparent !== undefined && { traceparent }) }
     const answer = await ask(client, question, options)
     if (answer.kind !== 'pending') return verdictOf(answer, step.call, request.action, approvalId)

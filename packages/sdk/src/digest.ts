@@ -14,6 +14,8 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 
 interface NodeCrypto {
   createHash(name: 'sha256'): { update(data: Uint8Array): { digest(): Uint8Array } }
+  /** Since Node 20.12; a fifth of the time for a short text. */
+  hash?(name: 'sha256', text: string, encoding: 'base64url'): string
 }
 interface Runtime {
   readonly process?: { getBuiltinModule?(name: 'node:crypto'): NodeCrypto | undefined }
@@ -34,7 +36,7 @@ export const hex = (bytes: Uint8Array): string =>
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /** Base64url without padding (RFC 4648, section 5). */
-export function base64url(bytes: Uint8Array): string {
+function base64url(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {
     const [one = 0, two = 0, three = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]]
@@ -42,6 +44,12 @@ export function base64url(bytes: Uint8Array): string {
     for (let shift = 18; shift >= 0; shift -= 6) text += ALPHABET[(bits >> shift) & 63]
   }
   return text.slice(0, Math.ceil((bytes.length * 4) / 3))
+}
+
+/** The SHA-256 of a text as base64url. */
+export async function digestOf(text: string): Promise<string> {
+  if (nodeCrypto?.hash && text.isWellFormed()) return nodeCrypto.hash('sha256', text, 'base64url')
+  return base64url(await sha256(text))
 }
 
 /** 128 random bits; unlike `crypto.randomUUID`, also outside secure contexts. */

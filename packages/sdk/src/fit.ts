@@ -26,16 +26,34 @@ export async function fitted(context: JsonObject): Promise<JsonObject> {
 
 const sizeOf = (value: Json): number => bytesOf(canonical(value)).length
 
-function fits(context: JsonObject): boolean {
-  const seen = { names: 0 }
-  return measure(context, 1, seen) && seen.names <= MAX_NAMES && sizeOf(context) <= MAX_BYTES
+interface Measure {
+  names: number
+  /** An upper bound of the size in bytes. */
+  bytes: number
 }
 
-function measure(value: Json, depth: number, seen: { names: number }): boolean {
+function fits(context: JsonObject): boolean {
+  const seen: Measure = { names: 0, bytes: 0 }
+  if (!measure(context, 1, seen) || seen.names > MAX_NAMES) return false
+  return seen.bytes <= MAX_BYTES || sizeOf(context) <= MAX_BYTES
+}
+
+/** A UTF-16 unit becomes at most six bytes: `\u001f`. */
+const textBytes = (text: string): number => 6 * text.length + 3
+const NUMBER_BYTES = 26
+
+function measure(value: Json, depth: number, seen: Measure): boolean {
+  if (typeof value === 'string') seen.bytes += textBytes(value)
+  else seen.bytes += NUMBER_BYTES
   if (typeof value !== 'object' || value === null) return true
   if (depth > MAX_DEPTH) return false
-  if (!Array.isArray(value)) seen.names += Object.keys(value).length
-  return Object.values(value).every((member: Json) => measure(member, depth + 1, seen))
+  if (Array.isArray(value)) return (value as Json[]).every((item) => measure(item, depth + 1, seen))
+  for (const name of Object.keys(value)) {
+    seen.names++
+    seen.bytes += textBytes(name)
+    if (!measure((value as JsonObject)[name] ?? null, depth + 1, seen)) return false
+  }
+  return true
 }
 
 async function shortTexts(value: Json): Promise<Json> {

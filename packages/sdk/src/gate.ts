@@ -198,13 +198,15 @@ export class Gate {
     if (prepared instanceof Error)
       return { verdict: deny(callId, 'unmappable', prepared.message), prepared: null }
     const { step, request } = prepared
+    const key = await decisionKey(step, null)
     const limits = {
+      key,
       approval,
       timeoutMs,
       retries,
       ...(traceparent !== undefined && { traceparent }),
     }
-    const verdict = await this.#calls.verdict(await decisionKey(step, null), signal, (ended) =>
+    const verdict = await this.#calls.verdict(key, signal, (ended) =>
       decide(client, step, request, { ...limits, signal: ended }),
     )
     return { verdict: verdict ?? alreadyDecided(callId, null), prepared }

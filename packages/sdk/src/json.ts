@@ -13,12 +13,15 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 /** The one text of a JSON value by RFC 8785 (JCS). */
 export function canonical(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(',')}]`
-  if (!isObject(value)) return JSON.stringify(value)
-  const members = Object.keys(value)
-    .toSorted()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`)
-  return `{${members.join(',')}}`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value as Json[]) text += `${text === '' ? '' : ','}${canonical(item)}`
+    return `[${text}]`
+  }
+  for (const name of Object.keys(value).toSorted())
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonical((value as JsonObject)[name] ?? null)}`
+  return `{${text}}`
 }
 
 /** The value at a JSON Pointer (RFC 6901); undefined where there is none. */

@@ -1,8 +1,8 @@
-import { base64url, sha256 } from './digest.ts'
+import { digestOf } from './digest.ts'
 import { canonical } from './json.ts'
 import type { Json } from './json.ts'
 
-const hashOf = async (value: Json): Promise<string> => base64url(await sha256(canonical(value)))
+const hashOf = (value: Json): Promise<string> => digestOf(canonical(value))
 
 /** One step of a run: the call, and what Remit is asked about it. */
 export interface Step {

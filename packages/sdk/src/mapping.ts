@@ -60,12 +60,13 @@ export async function requestFor(
   input: unknown,
 ): Promise<AuthorizeRequest> {
   const mapped =
-    typeof map === 'function' ? await map(tool, input) : await byTable(map ?? {}, tool, input)
+    typeof map === 'function'
+      ? await byFunction(map, tool, input)
+      : await byTable(map ?? {}, tool, input)
   const action = await toName(mapped.action)
   if (action.startsWith(SELF_TEST_ACTIONS) && !(map && selfTests.has(map)))
     throw new Unmappable('action', 'is reserved for self-tests')
-  const context = await toPlain(mapped.context ?? {})
-  if (!isObject(context)) throw new Unmappable('context', 'is not an object')
+  const { context } = mapped
   return {
     action,
     ...(agentId !== undefined && { agent_id: agentId }),
@@ -80,11 +81,26 @@ async function resourceOf(resource: NonNullable<Mapped['resource']>): Promise<Js
   return { id: await toName(resource.id), type: await toName(resource.type) }
 }
 
+interface PlainMapped extends Mapped {
+  readonly context: JsonObject
+}
+
+async function byFunction(
+  map: Extract<ToolMap, (...args: never) => unknown>,
+  tool: string,
+  input: unknown,
+): Promise<PlainMapped> {
+  const mapped = await map(tool, input)
+  const context = await toPlain(mapped.context ?? {})
+  if (!isObject(context)) throw new Unmappable('context', 'is not an object')
+  return { ...mapped, context }
+}
+
 async function byTable(
   table: Readonly<Record<string, ToolMapping>>,
   tool: string,
   input: unknown,
-): Promise<Mapped> {
+): Promise<PlainMapped> {
   const {
     action,
     amount,

@@ -8,15 +8,26 @@ export const KEPT_BYTES = 2048
 const UNSENDABLE = /[\0\p{Cs}]/u
 const EACH_UNSENDABLE = /[\0\p{Cs}]/gu
 
+/** Parts of a value that are written when their digests are known. */
+type Jobs = (() => Promise<void>)[]
+
 /**
  * A value as plain JSON, names in order. As `JSON.stringify`, but nothing is lost in silence: BigInt
  * becomes text, bytes become `{ sha256, length }`, a text with U+0000 or half a surrogate pair becomes
  * `{ sha256, length, start }`. Throws `Unmappable` for cycles, functions, maps and the like.
  */
-export async function toPlain(value: unknown, path = '', outer: unknown[] = []): Promise<Json> {
+export async function toPlain(value: unknown): Promise<Json> {
+  // One pass without pauses: what a caller changes meanwhile is not read in halves.
+  const jobs: Jobs = []
+  const plain = plainValue(value, '', [], jobs)
+  for (const job of jobs) await job()
+  return plain
+}
+
+function plainValue(value: unknown, path: string, outer: unknown[], jobs: Jobs): Json {
   switch (typeof value) {
     case 'string':
-      return UNSENDABLE.test(value) ? await shortened(value) : value
+      return UNSENDABLE.test(value) ? shortenedLater(value, jobs) : value
     case 'boolean':
       return value
     case 'number':
@@ -25,56 +36,79 @@ export async function toPlain(value: unknown, path = '', outer: unknown[] = []):
     case 'bigint':
       return value.toString()
     case 'object':
-      return value === null ? null : plainObject(value, path, outer)
+      return value === null ? null : plainObject(value, path, outer, jobs)
     default:
       throw new Unmappable(path, `is of type ${typeof value}`)
   }
 }
 
-async function plainObject(value: object, path: string, outer: unknown[]): Promise<Json> {
+function plainObject(value: object, path: string, outer: unknown[], jobs: Jobs): Json {
   if (outer.length === MAX_DEPTH || outer.includes(value))
     throw new Unmappable(path, 'is nested too deeply or contains a cycle')
   const inner = [...outer, value]
-  if (value instanceof ArrayBuffer) return digestOf(new Uint8Array(value))
-  if (ArrayBuffer.isView(value))
-    return digestOf(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
-  if ('toJSON' in value && typeof value.toJSON === 'function')
-    return toPlain((value as { toJSON(): unknown }).toJSON(), path, inner)
-  if (Array.isArray(value)) {
-    const items: Json[] = []
-    for (const [index, item] of (value as unknown[]).entries())
-      items.push(item === undefined ? null : await toPlain(item, `${path}/${index}`, inner))
-    return items
+  if (value instanceof ArrayBuffer) return digestLater(new Uint8Array(value), jobs)
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value
+    return digestLater(new Uint8Array(buffer, byteOffset, byteLength), jobs)
   }
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return plainValue((value as { toJSON(): unknown }).toJSON(), path, inner, jobs)
+  if (Array.isArray(value))
+    // Unlike `map`, it does not skip holes.
+    return Array.from(value as unknown[], (item, index) =>
+      item === undefined ? null : plainValue(item, `${path}/${index}`, inner, jobs),
+    )
   const tag = Object.prototype.toString.call(value).slice(8, -1)
   if (tag !== 'Object') throw new Unmappable(path, `is a ${tag}`)
-  const members: [string, Json][] = []
+  const plain: Record<string, Json> = {}
   for (const name of Object.keys(value).toSorted()) {
-    const member = (value as Record<string, unknown>)[name]
-    if (member === undefined) continue
-    members.push([await nameOf(name), await toPlain(member, `${path}/${name}`, inner)])
+    const found = (value as Record<string, unknown>)[name]
+    if (found === undefined) continue
+    const member = plainValue(found, `${path}/${name}`, inner, jobs)
+    if (UNSENDABLE.test(name)) jobs.push(async () => setOwn(plain, await cleanName(name), member))
+    else setOwn(plain, name, member)
   }
-  return Object.fromEntries(members)
+  return plain
 }
 
-const digestOf = async (bytes: Uint8Array): Promise<Json> => ({
-  length: bytes.byteLength,
-  sha256: hex(await sha256(Uint8Array.from(bytes))),
-})
+/** An assignment to `__proto__` would be lost. */
+function setOwn(target: Record<string, Json>, name: string, value: Json): void {
+  if (name === '__proto__')
+    Object.defineProperty(target, name, { value, enumerable: true, configurable: true })
+  else target[name] = value
+}
 
-/** A text by its SHA-256, its length in bytes of UTF-8 and its first 2 KiB. */
-export async function shortened(text: string): Promise<Json> {
+function digestLater(view: Uint8Array, jobs: Jobs): Json {
+  const bytes = Uint8Array.from(view)
+  const made = { length: bytes.length, sha256: '' }
+  jobs.push(async () => {
+    made.sha256 = hex(await sha256(bytes))
+  })
+  return made
+}
+
+function shortenedLater(text: string, jobs: Jobs): Json {
   const bytes = bytesOf(text)
   const start = bytesOf(text.replace(EACH_UNSENDABLE, '\ufffd')).subarray(0, KEPT_BYTES)
-  return {
+  const made = {
     length: bytes.length,
-    sha256: hex(await sha256(bytes)),
+    sha256: '',
     // As a stream, so that a character that is cut in two is left out.
     start: new TextDecoder('utf-8', { ignoreBOM: true }).decode(start, { stream: true }),
   }
+  jobs.push(async () => {
+    made.sha256 = hex(await sha256(bytes))
+  })
+  return made
 }
 
-async function nameOf(name: string): Promise<string> {
-  if (!UNSENDABLE.test(name)) return name
-  return `${name.replace(EACH_UNSENDABLE, '\ufffd')}~${hex(await sha256(name)).slice(0, 8)}`
+/** A text by its SHA-256, its length in bytes of UTF-8 and its first 2 KiB. */
+export async function shortened(text: string): Promise<Json> {
+  const jobs: Jobs = []
+  const plain = shortenedLater(text, jobs)
+  for (const job of jobs) await job()
+  return plain
 }
+
+const cleanName = async (name: string): Promise<string> =>
+  `${name.replace(EACH_UNSENDABLE, '\ufffd')}~${hex(await sha256(name)).slice(0, 8)}`

@@ -2,7 +2,7 @@ import type { EndpointName } from '../contract.ts'
 import { RemitError } from './error.ts'
 import { readEvents } from './events.ts'
 import type { ServerEvent } from './events.ts'
-import { isRepeatable, readBase, requestOf, urlOf } from './request.ts'
+import { initOf, isRepeatable, readBase, urlOf } from './request.ts'
 import type { LooseCall } from './request.ts'
 import { dataOf, refusalOf, streamOf } from './response.ts'
 import { withRetries } from './retry.ts'
@@ -59,16 +59,17 @@ function operationOf(name: EndpointName, route: string, base: string, options: C
     read: (response: Response) => Promise<T> | T,
   ): Promise<T> => {
     const url = urlOf(base, name, path, call)
-    const { fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS, key } = options
+    const { fetch: send, timeoutMs = TIMEOUT_MS, key } = options
     const ms = call.timeoutMs ?? timeoutMs + waitMs(call)
     return withTimeLimit(ms, call.signal, async (signal) => {
       try {
-        const response = await fetch(requestOf(url, method, key, call, signal))
+        const init = initOf(method, key, call, signal)
+        const response = await (send ? send(new Request(url, init)) : fetch(url, init))
         if (!response.ok) throw await refusalOf(response)
         return await read(response)
       } catch (error) {
         if (error instanceof RemitError) throw error
-        const message = `${method} ${url.origin}${url.pathname} failed`
+        const message = `${method} ${url.split('?', 1)[0]} failed`
         throw new RemitError({ code: 'unreachable', message, cause: error })
       }
     })

@@ -26,7 +26,7 @@ export function readBase(baseUrl: string): string {
 }
 
 /** The URL of a call. Throws a `TypeError` that names a path parameter which is missing or unusable. */
-export function urlOf(base: string, name: string, path: string, call: LooseCall): URL {
+export function urlOf(base: string, name: string, path: string, call: LooseCall): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
     const value = call.params?.[parameter]
     const text = value === undefined ? '' : String(value)
@@ -35,31 +35,33 @@ export function urlOf(base: string, name: string, path: string, call: LooseCall)
       throw new TypeError(`${name} needs params.${parameter}: a text other than "", "." and ".."`)
     return encodeURIComponent(text)
   })
-  const url = new URL(base + filled)
-  for (const [member, value] of Object.entries(call.query ?? {}))
-    if (value !== undefined) url.searchParams.set(member, String(value))
-  return url
+  if (call.query === undefined) return base + filled
+  const query = new URLSearchParams()
+  for (const [member, value] of Object.entries(call.query))
+    if (value !== undefined) query.set(member, String(value))
+  return query.size > 0 ? `${base}${filled}?${query.toString()}` : base + filled
 }
 
-export function requestOf(
-  url: URL,
+/** The parts of a request. A `Request` would be copied by `fetch`, at a third of the cost of a call. */
+export function initOf(
   method: string,
   key: string,
   call: LooseCall,
   signal: AbortSignal,
-): Request {
-  const headers = new Headers({ authorization: `Bearer ${key}` })
-  if (call.body !== undefined) headers.set('content-type', 'application/json')
-  if (call.idempotencyKey !== undefined) headers.set('idempotency-key', call.idempotencyKey)
-  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
-  return new Request(url, {
+): RequestInit {
+  const headers: Record<string, string> = { authorization: `Bearer ${key}` }
+  if (call.body !== undefined) headers['content-type'] = 'application/json'
+  if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey
+  for (const name of Object.keys(call.headers ?? {}))
+    headers[name.toLowerCase()] = call.headers?.[name] ?? ''
+  return {
     method,
     headers,
     signal,
     // A redirect is nobody's answer. `error` is unknown to some edge runtimes.
     redirect: 'manual',
     ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-  })
+  }
 }
 
 /** Returns whether a call can be carried out twice without harm. */
