@@ -119,6 +119,42 @@ test('of many bootstraps at once one makes the organization, and none fails', as
   expect(organizations).toHaveLength(1)
 })
 
+describe('the login link of an evaluation', () => {
+  const LINK = /http:\S+(\/console\/start\?token=[\w-]{43})\n/
+
+  test('signs in once with the admin key, also at a later start', async () => {
+    const { REMIT_BASE_URL: _, ...local } = env
+    for (let round = 0; round < 2; round++) {
+      const { url, server } = await start(local)
+      const [, path = ''] = LINK.exec(server.stdout) ?? []
+      const open = () => fetch(url + path, { redirect: 'manual' })
+      const response = await open()
+      const [cookie = ''] = response.headers.getSetCookie()
+      expect([response.status, response.headers.get('location')]).toEqual([303, '/console'])
+      expect(cookie).toMatch(
+        new RegExp(`^remit_session_${new URL(url).port}=\\S+; Path=/; HttpOnly; SameSite=Lax$`),
+      )
+      const session = await fetch(`${url}/v1/session`, { headers: { cookie } })
+      expect(await session.json()).toMatchObject({
+        principal: { type: 'key', role: 'admin' },
+        organization: { name: 'demo' },
+      })
+      expect((await open()).status).toBe(410)
+      await server.stop()
+    }
+  })
+
+  test.each([
+    ['with a public address', {}],
+    ['outside of an evaluation', { REMIT_EVALUATION: '0' }],
+    ['on an address that other machines reach', { REMIT_BASE_URL: '', REMIT_HOST: '0.0.0.0' }],
+  ])('is not printed %s', async (_, settings) => {
+    const { server } = await start({ ...env, ...settings })
+    const { stdout } = await server.stop()
+    expect(stdout).not.toMatch(LINK)
+  })
+})
+
 describe('output', () => {
   test('is the banner on standard output and the log, a JSON object a line, on standard error', async () => {
     const { server } = await start({ ...env, REMIT_LOG_LEVEL: 'debug' })

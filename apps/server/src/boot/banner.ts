@@ -2,6 +2,8 @@ import type { FirstKey } from './bootstrap.ts'
 
 export interface BannerFacts {
   readonly url: string
+  readonly consoleUrl: string
+  readonly loginUrl: string | null
   readonly notice: string
   readonly edition: 'community' | 'enterprise'
   readonly first: FirstKey | null
@@ -10,8 +12,17 @@ export interface BannerFacts {
 /**
  * Returns the start message for a person: URL, edition, and the first key with example requests.
  */
-export function banner({ url, notice, edition, first }: BannerFacts): string {
-  const lines = ['', `Remit listens on ${url}`, notice, `API: ${url}/docs`]
+export function banner({ url, consoleUrl, loginUrl, ...facts }: BannerFacts): string {
+  const { notice, edition, first } = facts
+  const lines = [
+    '',
+    `Remit listens on ${url}`,
+    notice,
+    `API: ${url}/docs`,
+    `Console: ${consoleUrl}`,
+  ]
+  if (loginUrl !== null)
+    lines.push('', 'Sign in to the console, once and within ten minutes:', '', `  ${loginUrl}`)
   if (first && !first.given) {
     lines.push(
       '',

@@ -5,6 +5,7 @@ import { bootstrap } from './bootstrap.ts'
 import type { FirstKey } from './bootstrap.ts'
 import { ignoredNames } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
+import { loginLink } from './login-link.ts'
 import { foreignLedgers } from '../settings/ledger-key.ts'
 import { readJudgesFile } from '../settings/judges-file.ts'
 import { listen } from './listen.ts'
@@ -19,6 +20,9 @@ export interface RunningServer {
   readonly notice: string
   /** The key of the organization that this start created. */
   readonly first: FirstKey | null
+  /** The address of the console; a link that signs in once where the server is for evaluation. */
+  readonly consoleUrl: string
+  readonly loginUrl: string | null
   readonly remit: Remit
   /** Stops accepting connections, finishes running requests, closes. */
   stop(): Promise<void>
@@ -58,6 +62,8 @@ export async function createServer(
         : await listen(remit.metricsApp, { ...on, port: config.REMIT_METRICS_PORT })
     if (metrics) listeners.push(metrics)
     const { url } = main
+    const consoleUrl = `${config.REMIT_BASE_URL?.replace(/\/$/, '') ?? url}/console`
+    const loginUrl = await loginLink(booted, url)
     const metricsUrl = metrics && `${metrics.url}/metrics`
     const [database] = config.REMIT_DATABASE_URL.split(':')
     log.info(
@@ -74,7 +80,7 @@ export async function createServer(
     }
     let stopping: Promise<void> | null = null
     const stop = () => (stopping ??= close())
-    return { url, metricsUrl, edition, notice, first, remit, stop }
+    return { url, consoleUrl, loginUrl, metricsUrl, edition, notice, first, remit, stop }
   } catch (error) {
     await close()
     throw error

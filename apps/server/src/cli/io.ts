@@ -10,6 +10,8 @@ export interface Io {
   readonly stderr: Writable & { readonly isTTY?: boolean }
   /** Returns a signal that aborts when the process is asked to exit; a second request kills it. */
   endSignal(): AbortSignal
+  /** Called when the server accepts requests. */
+  serving?: () => void
 }
 
 /** Returns the streams of the process. */

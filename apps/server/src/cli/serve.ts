@@ -10,10 +10,13 @@ export function serveCommand(program: Command, session: Session): void {
   subcommand(program, 'serve', 'Run the server until SIGTERM or SIGINT').action(async () => {
     const ended = session.io.endSignal()
     const server = await createServer(readConfig(session.io.env), { env: session.io.env })
-    const { url, metricsUrl: metrics_url, edition, notice, first } = server
+    const { url, consoleUrl: console_url, loginUrl: login_url } = server
+    const { metricsUrl: metrics_url, edition, notice, first } = server
     session.print(
       {
         url,
+        console_url,
+        login_url,
         metrics_url,
         edition,
         notice,
@@ -21,6 +24,7 @@ export function serveCommand(program: Command, session: Session): void {
       },
       banner(server),
     )
+    session.io.serving?.()
     if (!ended.aborted) await once(ended, 'abort')
     await server.stop()
   })

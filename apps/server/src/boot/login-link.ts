@@ -1,0 +1,21 @@
+import { findOrganization, isLoopback, listKeys, listOrganizations } from '@remit/core'
+import type { Booted } from './boot.ts'
+
+/**
+ * Returns a link that signs in to the console once, with the oldest admin key of the first
+ * organization. Null except in evaluation on this machine alone, without a public address.
+ */
+export async function loginLink(
+  { config, db, remit }: Booted,
+  url: string,
+): Promise<string | null> {
+  const isLocal = config.REMIT_BASE_URL === undefined && isLoopback(config.REMIT_HOST)
+  if (!config.REMIT_EVALUATION || !isLocal) return null
+  const { REMIT_BOOTSTRAP_ORG: name } = config
+  const named = name === undefined ? undefined : await findOrganization(db, name)
+  const organization = named ?? (await listOrganizations(db))[0]
+  if (!organization) return null
+  const keys = await listKeys(db, organization.id)
+  const key = keys.find(({ role, revoked_at }) => role === 'admin' && revoked_at === null)
+  return key ? url + remit.loginPath({ orgId: organization.id, keyId: key.id }) : null
+}
