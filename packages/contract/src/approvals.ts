@@ -103,12 +103,15 @@ const ApprovalVote = z.object({
   approver: z.object({
     type: z.enum(['person', 'key']),
     id: z.string(),
+    email: z.string().optional().describe('Verified address of the person'),
     named: z
       .boolean()
-      .describe('True: the key names the person. False: the request named the person'),
+      .describe(
+        'True: the session or the key names the person. False: the request named the person',
+      ),
   }),
-  role: z.string().describe('Role of the key'),
-  key_id: z.string(),
+  role: z.string().describe('Role of the person or key'),
+  key_id: z.string().describe('The key, or the person of a session'),
   decision: z.enum(['approve', 'reject']),
   comment: z.string().nullable(),
   at: Timestamp,
@@ -139,6 +142,8 @@ export const Approval = z
     closed_at: Timestamp.nullable().describe('Consumed, cancelled, revoked or expired'),
     decision_id: z.string().describe('The decision that opened the request'),
     consumed_by: z.string().nullable().describe('The allow that used the approval'),
+    can_vote: z.boolean().optional().describe('True if the caller can decide the request now'),
+    why_not: z.string().nullable().optional().describe('The reason where the caller cannot'),
     ledger: Receipt.optional(),
   })
   .meta({ id: 'Approval' })

@@ -1,10 +1,16 @@
 import type { Caller } from '../caller/caller.ts'
+import type { AnyDatabase } from '../db/portable.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 
 /** Sign-in of people, provided by the module that knows them. */
 export interface PeopleSessions {
   /** The configured identity provider; null without one. */
   readonly login: { readonly label: string } | null
+  /**
+   * Returns the names of one person by any of them: the id first, then every verified address, the
+   * current one first. Null for an unknown name.
+   */
+  namesOf(db: AnyDatabase, orgId: string, name: string): Promise<readonly string[] | null>
   /** Returns the entry that records a sign-out. */
   signedOut(caller: Caller): EntryDraft
   /** Returns the URL that ends the session at the identity provider; null where it has none. */

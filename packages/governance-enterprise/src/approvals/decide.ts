@@ -1,7 +1,7 @@
 import type { Approval, ApprovalDecision } from '@remit/contract'
 import { actorOf, fail, isOwn, personOf, settingsOf } from '@remit/core'
 import type { Caller, Change, EntryDraft, Outcome, WriteContext } from '@remit/core'
-import type { ReadOwners } from '../agents/owners.ts'
+import type { People } from './people.ts'
 import { endOf, statusAt } from './lifecycle.ts'
 import { approvalEntry, partiesOf, wireApproval } from './request.ts'
 import type { ApprovalKind } from './request.ts'
@@ -13,7 +13,7 @@ type Outcomes = Outcome<Approval>
 
 /** A vote on a request, as work of the organization's writer. */
 export const decideApproval =
-  (readOwners: ReadOwners, id: string, decision: ApprovalDecision): Change<Approval> =>
+  (people: People, id: string, decision: ApprovalDecision): Change<Approval> =>
   async (scope, caller) => {
     const admitted = keyOf(caller)
     const settings = await settingsIn(scope)
@@ -21,10 +21,11 @@ export const decideApproval =
     const row = await requestIn(scope, id)
     const key = admitKey(admitted, row, settings)
     const { now, recordedAt, tx } = scope
-    const owners = await readOwners(tx, row.org_id, row.agent_id)
+    const owners = await people.owners(tx, row.org_id, row.agent_id)
     const by = { keyId: key.id, now, at: recordedAt }
     const parties = partiesOf(row, owners, settings.four_eyes)
-    const counted = castVote(row, parties, voterOf(key, decision.approver), decision, by)
+    const voter = await voterOf(key, decision.approver, people.finder(tx, row.org_id))
+    const counted = castVote(row, parties, voter, decision, by)
     if (counted === null) return unchanged(row, scope)
     const { vote, votes, outcome } = counted
     const text = JSON.stringify(votes)
@@ -67,7 +68,7 @@ const usableUntil = (end: string | null) => ({ usable_until: end, counts_until: 
 const closedAt = ({ recordedAt }: WriteContext) => ({ closed_at: recordedAt, counts_until: null })
 
 function keyOf(caller: Caller | null): Caller {
-  if (!caller) throw fail('role_required', 'Only a key can decide an approval request')
+  if (!caller) throw fail('role_required', 'Only a key or a person can decide an approval request')
   return caller
 }
 

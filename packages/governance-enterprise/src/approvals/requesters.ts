@@ -1,8 +1,9 @@
 import type { Ask } from '@remit/core'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
-/** A key that requested an approval, and its person. */
+/** A key or person that requested an approval, and the address. */
 export interface ApprovalRequester {
+  /** Of the key, or of the person. */
   readonly key_id: string
   readonly person: string | null
 }
@@ -12,7 +13,7 @@ export interface ApprovalRequester {
  * pending.
  */
 export const requestersOf = (row: ApprovalRequestRow): ApprovalRequester[] => [
-  ...(row.requester_type === 'key'
+  ...(row.requester_type === 'key' || row.requester_type === 'person'
     ? [{ key_id: row.requester_id, person: row.requester_person }]
     : []),
   ...(JSON.parse(row.further_askers) as ApprovalRequester[]),
@@ -20,7 +21,7 @@ export const requestersOf = (row: ApprovalRequestRow): ApprovalRequester[] => [
 
 /** The requesting key; null for an agent's own credential, which cannot decide. */
 export const requesterOf = ({ caller }: Pick<Ask, 'caller'>): ApprovalRequester | null =>
-  caller?.principal.type === 'key'
+  caller && caller.principal.type !== 'credential'
     ? { key_id: caller.principal.id, person: caller.principal.person }
     : null
 

@@ -16,22 +16,29 @@ export interface Requirement {
 
 export interface Approvers {
   readonly users: string[]
-  /** Roles of keys. */
+  /** Roles of keys and people. */
   readonly roles: string[]
 }
 
-/** The voter: the person of the key, a person whom the request names without proof, or the key. */
+/**
+ * The voter: a person who has signed in, the person of the key, a person whom the request names
+ * without proof, or the key.
+ */
 export interface Voter {
   readonly type: 'person' | 'key'
   readonly id: string
-  /** The key itself names the person. */
+  /** Verified address of a known person. */
+  readonly email?: string
+  /** The session or the key itself names the person. */
   readonly named: boolean
-  /** Role of the key. */
+  /** Role of the person or key. */
   readonly role: string
+  /** Further names of the person, such as earlier addresses. */
+  readonly names?: readonly string[]
 }
 
 export interface ApprovalVote {
-  readonly approver: Pick<Voter, 'type' | 'id' | 'named'>
+  readonly approver: Pick<Voter, 'type' | 'id' | 'email' | 'named'>
   readonly role: string
   readonly key_id: string
   readonly decision: 'approve' | 'reject'
@@ -54,10 +61,16 @@ export interface Parties {
 export const isReason = (comment: string | null): boolean =>
   comment !== null && hasVisibleCharacter(comment)
 
-export const isSameVoter = (
-  a: Pick<Voter, 'type' | 'id'>,
-  b: Pick<Voter, 'type' | 'id'>,
-): boolean => a.type === b.type && foldName(a.id) === foldName(b.id)
+type Named = Pick<Voter, 'type' | 'id' | 'email' | 'names'>
+
+const namesOf = ({ id, email, names = [] }: Named): Set<string> =>
+  new Set([id, ...(email === undefined ? [] : [email]), ...names].map(foldName))
+
+/** Returns true if two voters are one key, or one person under any of their names. */
+export function isSameVoter(a: Named, b: Named): boolean {
+  const names = namesOf(b)
+  return a.type === b.type && [...namesOf(a)].some((name) => names.has(name))
+}
 
 /** The reason why a vote does not count for a requirement; null if it does. */
 export function objection(
@@ -65,10 +78,12 @@ export function objection(
   voter: Voter,
   { agentId, askers, actingFor, owners }: Parties,
 ): string | null {
+  const names = namesOf(voter)
   const is = (name: string | null) =>
-    name !== null && voter.type === 'person' && foldName(voter.id) === foldName(name)
+    name !== null && voter.type === 'person' && names.has(foldName(name))
   if (is(agentId)) return 'An agent cannot decide its own request'
-  if (apart && askers.some(({ person }) => is(person))) return 'The requester cannot decide'
+  if (apart && askers.some(({ person, key_id: id }) => is(person) || is(id)))
+    return 'The requester cannot decide'
   if (apart && is(actingFor)) return 'The person the agent acts for cannot decide'
   if (apart && owners.some(is)) return 'An owner of the agent cannot decide'
   return approvers === null || isListed(approvers, voter)
@@ -80,8 +95,10 @@ export function objection(
 export const isKeyOf = (askers: readonly ApprovalRequester[], keyId: string): boolean =>
   askers.some(({ key_id: id }) => id === keyId)
 
-const isListed = ({ users, roles }: Approvers, { id, role }: Voter): boolean =>
-  roles.includes(role) || users.some((user) => foldName(user) === foldName(id))
+const isListed = ({ users, roles }: Approvers, voter: Voter): boolean => {
+  const names = namesOf(voter)
+  return roles.includes(voter.role) || users.some((user) => names.has(foldName(user)))
+}
 
 /** The votes that count for a requirement; each voter has one vote. */
 function count(

@@ -1,14 +1,16 @@
 import { approvals } from '@remit/contract'
 import { actAs, fail, implement, invalid, isOwn, ownAgent, pageOf, Reply } from '@remit/core'
 import type { Caller, Deps, RequestInfo, Route } from '@remit/core'
-import { ownersReader } from '../agents/owners.ts'
 import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
+import { eligibilityOf } from './eligibility.ts'
 import { eventStream } from './events.ts'
 import { statusAt } from './lifecycle.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
+import { peopleOf } from './people.ts'
 import { wireApproval } from './request.ts'
 import { ruleHandlers } from './rules-routes.ts'
 import { findRequest, listRequests } from './store.ts'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
 import type { DecisionWaiters } from './decision-waiters.ts'
 
 /** `places` limits waits and streams; `waits` signals decisions. */
@@ -18,7 +20,16 @@ export const approvalRoutes = (
   places: ConnectionLimits,
 ): Route[] => {
   const { db, clock, ledger, writer } = deps
-  const readOwners = ownersReader(deps)
+  const people = peopleOf(deps)
+  const shown = async (caller: Caller, rows: readonly ApprovalRequestRow[]) => {
+    const now = clock.now()
+    const eligible = await eligibilityOf({ db, people, now }, caller, rows)
+    return rows.map((row, i) => ({ ...wireApproval(row, now), ...eligible[i] }))
+  }
+  const one = async (caller: Caller, row: ApprovalRequestRow) => {
+    const [approval] = await shown(caller, [row])
+    return approval ?? wireApproval(row, clock.now())
+  }
   const requestOf = async (caller: Caller, id: string) => {
     const row = await findRequest(db, caller.orgId, id)
     if (!row || !isOwn(caller, row.agent_id)) throw fail('approval_not_found')
@@ -35,14 +46,13 @@ export const approvalRoutes = (
         read: (limit) =>
           listRequests(db, caller.orgId, now, { limit, before: cursor, status, agentId }),
         cursor: ({ id }) => id,
-        items: (rows) => rows.map((row) => wireApproval(row, now)),
+        items: (rows) => shown(caller, rows),
       })
     },
 
     getApproval: async ({ params: { id }, query: { wait } }, caller, request) => {
       const row = await requestOf(caller, id)
-      if (wait === 0 || statusAt(row, clock.now()) !== 'pending')
-        return wireApproval(row, clock.now())
+      if (wait === 0 || statusAt(row, clock.now()) !== 'pending') return one(caller, row)
       const leave = places.take(caller.principal.id)
       try {
         await waits.until(caller.orgId, id, wait * 1000, request.signal())
@@ -50,7 +60,7 @@ export const approvalRoutes = (
         leave()
       }
       await request.recheck()
-      return wireApproval(await requestOf(caller, id), clock.now())
+      return one(caller, await requestOf(caller, id))
     },
 
     streamApprovals: async ({ query }, caller, request) => {
@@ -71,7 +81,7 @@ export const approvalRoutes = (
       writer.work(
         caller.orgId,
         { ...request, caller },
-        decideApproval(readOwners, params.requestID, body),
+        decideApproval(people, params.requestID, body),
       ),
 
     cancelApproval: ({ params }, caller, request) =>

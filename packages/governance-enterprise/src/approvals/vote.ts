@@ -1,7 +1,7 @@
 import { foldName } from '@remit/contract'
 import type { ApprovalDecision, OrganizationSettings } from '@remit/contract'
 import { fail, invalid } from '@remit/core'
-import type { Caller, KeyPrincipal } from '@remit/core'
+import type { Caller, KeyPrincipal, PersonPrincipal } from '@remit/core'
 import { requestersOf } from './requesters.ts'
 import { statusAt } from './lifecycle.ts'
 import { requirementsOf, votesOf } from './request.ts'
@@ -11,28 +11,50 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 export type VoteSettings = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
 
-/** The voter of a key. Throws if the given approver contradicts the key. */
-export function voterOf({ id, person, role }: KeyPrincipal, approver: string | undefined): Voter {
+/** A principal that can decide: an agent's credential never can. */
+export type Decider = KeyPrincipal | PersonPrincipal
+
+/** Finds all names of a person by one of them; null for an unknown person. */
+export type FindNames = (name: string) => Promise<readonly string[] | null>
+
+/** The voter of a key or session. Throws if the given approver contradicts it. */
+export async function voterOf(
+  principal: Decider,
+  approver: string | undefined,
+  find: FindNames,
+): Promise<Voter> {
+  const { id, person, role, type } = principal
   if (person !== null) {
-    if (approver !== undefined && foldName(approver) !== foldName(person))
-      throw invalid('approver', `must be ${person}, the person of the key, or omitted`)
-    return { type: 'person', id: person, named: true, role }
+    const known = await find(type === 'person' ? id : person)
+    const names = [...(known ?? []), person]
+    if (approver !== undefined && !names.some((name) => foldName(name) === foldName(approver)))
+      throw invalid('approver', `must be ${person}, the person of the ${type}, or omitted`)
+    const identity = type === 'person' ? id : known?.[0]
+    return identity === undefined
+      ? { type: 'person', id: person, named: true, role }
+      : { type: 'person', id: identity, email: person, named: true, role, names }
   }
   if (approver === undefined) return { type: 'key', id, named: false, role }
   if (approver.startsWith('key_')) throw invalid('approver', 'must name a person, not a key')
-  return { type: 'person', id: approver, named: false, role }
+  return {
+    type: 'person',
+    id: approver,
+    named: false,
+    role,
+    names: (await find(approver)) ?? [],
+  }
 }
 
-/** The deciding key; refuses keys that the agent could control. */
+/** The deciding key or person; refuses those that the agent could control. */
 export function admitKey(
   { principal }: Caller,
   row: ApprovalRequestRow | null,
   { four_eyes: fourEyes, require_separate_keys: apart }: VoteSettings,
-): KeyPrincipal {
-  // A rule of the API, before roles and scopes: a principal other than a key acts for an agent.
-  if (principal.type !== 'key') throw fail('principal_not_allowed')
+): Decider {
+  // A rule of the API, before roles and scopes: a credential acts for an agent.
+  if (principal.type === 'credential') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')
-    throw fail('role_required', 'The organization requires a key with the role approver')
+    throw fail('role_required', 'The organization requires the role approver')
   if (fourEyes && row && isKeyOf(requestersOf(row), principal.id))
     throw fail('approver_not_eligible', 'The key that made the request cannot decide it')
   return principal
@@ -66,8 +88,24 @@ export function castVote(
       'comment',
       `is required by the rule ${wants.rule_id} and must contain a visible character`,
     )
-  const { type, id, named, role } = voter
-  const vote = { approver: { type, id, named }, role, key_id: keyId, decision, comment, at }
+  const { type, id, email, named, role } = voter
+  const approver = { type, id, ...(email !== undefined && { email }), named }
+  const vote = { approver, role, key_id: keyId, decision, comment, at }
   const votes = [...before, vote]
   return { vote, votes, outcome: outcomeOf(requirements, votes, parties) }
+}
+
+/** Returns the reason why a voter cannot decide a request now; null if they can. */
+export function whyNot(
+  row: ApprovalRequestRow,
+  parties: Parties,
+  voter: Voter,
+  now: number,
+): string | null {
+  const status = statusAt(row, now)
+  if (status !== 'pending') return `The request is ${status}`
+  const own = votesOf(row).find((one) => isSameVoter(one.approver, voter))
+  if (own) return `You have voted to ${own.decision} the request`
+  const objections = requirementsOf(row).map((one) => objection(one, voter, parties))
+  return objections.every((one) => one !== null) ? (objections[0] ?? null) : null
 }

@@ -82,7 +82,7 @@ async function revocable(
   { orgId, principal }: Caller,
   text: string,
 ): Promise<string | null> {
-  if (principal.type === 'key' && principal.role === 'admin') {
+  if (principal.type !== 'credential' && principal.role === 'admin') {
     const isOurs = /^rm[cf]_[0-9A-Za-z]{16}/.test(text)
     return isOurs ? `cred_${publicPart(text)}` : null
   }

@@ -1,0 +1,58 @@
+import type { Approval } from '@remit/contract'
+import { Failure, settingsOf } from '@remit/core'
+import type { Caller, Deps } from '@remit/core'
+import type { ApprovalRequestRow } from '../tables/approvals.ts'
+import type { People } from './people.ts'
+import { partiesOf } from './request.ts'
+import { admitKey, voterOf, whyNot } from './vote.ts'
+import type { VoteSettings } from './vote.ts'
+
+/** Whether the caller could vote on a request, as the endpoint that decides would judge now. */
+export type Eligibility = Required<Pick<Approval, 'can_vote' | 'why_not'>>
+
+const DECIDING: readonly string[] = ['admin', 'approver']
+
+/** Returns the eligibility of a caller for each of some requests, in order. */
+export async function eligibilityOf(
+  { db, people, now }: Pick<Deps, 'db'> & { readonly people: People; readonly now: number },
+  caller: Caller,
+  rows: readonly ApprovalRequestRow[],
+): Promise<Eligibility[]> {
+  const { principal, orgId } = caller
+  if (principal.type === 'credential')
+    return rows.map(() => no('The credential of an agent cannot decide'))
+  if (!DECIDING.includes(principal.role))
+    return rows.map(() => no(`The role ${principal.role} cannot decide`))
+  const voter = await voterOf(principal, undefined, people.finder(db, orgId))
+  const settings = await readSettings(db, orgId)
+  const owners = new Map<string, readonly string[]>()
+  for (const agentId of new Set(rows.map((row) => row.agent_id)))
+    owners.set(agentId, await people.owners(db, orgId, agentId))
+  return rows.map((row) => {
+    const refused = refusalOf(caller, row, settings)
+    const parties = partiesOf(row, owners.get(row.agent_id) ?? [], settings.four_eyes)
+    const reason = refused ?? whyNot(row, parties, voter, now)
+    return reason === null ? { can_vote: true, why_not: null } : no(reason)
+  })
+}
+
+const no = (reason: string): Eligibility => ({ can_vote: false, why_not: reason })
+
+function refusalOf(caller: Caller, row: ApprovalRequestRow, settings: VoteSettings): string | null {
+  try {
+    admitKey(caller, row, settings)
+    return null
+  } catch (error) {
+    if (error instanceof Failure) return error.message
+    throw error
+  }
+}
+
+async function readSettings(db: Deps['db'], orgId: string): Promise<VoteSettings> {
+  const organization = await db
+    .selectFrom('organization')
+    .select('settings')
+    .where('id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return settingsOf(organization)
+}
