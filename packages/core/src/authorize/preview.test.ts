@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { AuthorizeRequest } from '@remit/contract'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -47,6 +48,26 @@ describe.each(DIALECTS)('a preview on %s', (dialect) => {
       },
     }
   }
+
+  it('prepares one transaction at a time, so that decisions do not wait for several', async () => {
+    let running = 0
+    let most = 0
+    const { preview } = await start({
+      policy: {
+        ...passing,
+        prepare: async () => {
+          most = Math.max(most, ++running)
+          await setTimeout(10)
+          running--
+          return null
+        },
+      },
+    })
+
+    await Promise.all(Array.from({ length: 8 }, () => preview()))
+
+    expect(most).toBe(1)
+  })
 
   it('is the decision with what each stage said, up to the one that answered', async () => {
     const { preview } = await start({
