@@ -168,6 +168,8 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     await reader.send('listPolicies')
     await reader.send('dryRunPolicies')
     await reader.send('replayPolicies')
+    await reader.send('getPolicy', { params: { policyID } })
+    await reader.send('replacePolicy', { params: { policyID }, headers: { 'if-match': '"1"' } })
     await reader.send('deletePolicy', { params: { policyID } })
 
     await reader.send('setApprovalRule')

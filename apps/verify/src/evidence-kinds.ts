@@ -1,6 +1,7 @@
 const DECIDED = 'authorization.decided'
 const RULES = [
   'policy.created',
+  'policy.updated',
   'policy.deleted',
   'approval_rule.',
   'spend_limit.',
@@ -20,7 +21,7 @@ const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?:
   authorization_decisions: { kinds: [DECIDED] },
   approval_rules: { kinds: ['approval_rule.'], alsoBefore: true },
   approval_decisions: { kinds: ['approval.'] },
-  policy_rules: { kinds: ['policy.created', 'policy.deleted'], alsoBefore: true },
+  policy_rules: { kinds: ['policy.created', 'policy.updated', 'policy.deleted'], alsoBefore: true },
   policy_changes: { kinds: RULES },
   policy_dry_runs: { kinds: ['policy.dry_run'] },
   agent_permissions: { kinds: ['permission.'], alsoBefore: true },

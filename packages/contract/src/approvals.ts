@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalDecision } from './approval-decision.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import {
@@ -16,6 +17,7 @@ import {
 } from './primitives.ts'
 import { ConditionText, Description, Patterns } from './rules.ts'
 import { foldName } from './values.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 /** Eligible approvers: people by name, and every key with one of the roles. */
 const Approvers = z
@@ -149,26 +151,6 @@ export const Approval = z
   .meta({ id: 'Approval' })
 export type Approval = z.infer<typeof Approval>
 
-const SPELLINGS = {
-  approve: 'approve',
-  approved: 'approve',
-  reject: 'reject',
-  rejected: 'reject',
-  deny: 'reject',
-  denied: 'reject',
-} as const
-
-export const ApprovalDecision = z
-  .strictObject({
-    decision: z
-      .enum(['approve', 'reject', 'approved', 'rejected', 'deny', 'denied'])
-      .transform((word) => SPELLINGS[word]),
-    comment: z.string().min(1).max(2000).optional(),
-    approver: AgentId.optional().describe('Person who decides, if the key names no person'),
-  })
-  .meta({ id: 'ApprovalDecision' })
-export type ApprovalDecision = z.infer<typeof ApprovalDecision>
-
 const Id = z.strictObject({ id: PathId })
 const rules = { plan: 'enterprise', scope: null } as const
 const reading = {
@@ -206,8 +188,10 @@ export const approvals = {
     viaWriter: true,
     summary: 'Create or replace an approval rule',
     params: Id,
+    query: Validating,
     body: ApprovalRuleInput,
     ok: ApprovalRule,
+    alsoJson: VALIDATION_TEXT,
     status: 201,
     alsoStatus: 200,
     sends: ['Location'],

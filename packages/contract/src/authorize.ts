@@ -51,7 +51,11 @@ export const AuthorizeBody = AuthorizeRequest.extend({
 export type AuthorizeBody = z.infer<typeof AuthorizeBody>
 
 /** A rule, permission or limit that took part in the decision. */
-export const Match = z.object({ kind: z.string(), id: z.string() })
+export const Match = z.object({
+  kind: z.string(),
+  id: z.string(),
+  revision: z.int().optional().describe('Of a policy, as it was evaluated'),
+})
 export type Match = z.infer<typeof Match>
 
 const SpendWindow = z.object({

@@ -38,9 +38,9 @@ describe('the contract', () => {
   )
 
   it.each(all)(
-    '%s has a body only where it is a POST or PATCH, and is under /v1',
+    '%s has a body only where it is a POST, PUT or PATCH, and is under /v1',
     (_, { method, body, path }) => {
-      expect(body === undefined || method === 'POST' || method === 'PATCH').toBe(true)
+      expect(body === undefined || ['POST', 'PUT', 'PATCH'].includes(method)).toBe(true)
       // AuthZEN says where its endpoints are.
       expect(path).toMatch(/^\/v1\/|^\/access\/v1\/|^\/\.well-known\//)
     },

@@ -34,7 +34,7 @@ export interface Endpoint<
   readonly produces?: 'text/plain' | 'application/x-ndjson' | 'text/event-stream'
   /** Further media types of a JSON response; the reply names its own. */
   readonly alsoProduces?: readonly string[]
-  /** Further shapes of a JSON response that an external standard defines. */
+  /** Further shapes of a JSON response, such as that of a validation. */
   readonly alsoJson?: string
   /** Request headers that it reads, in addition to those that its method and response imply. */
   readonly takes?: readonly RequestHeader[]

@@ -14,7 +14,7 @@ export const REQUEST_HEADERS = {
     schema: { ...TEXT, minLength: 1, maxLength: 255 },
   },
   'If-Match': {
-    description: 'The `ETag` of the object to change; `*` or no header: any version',
+    description: 'The `ETag` of the object to change',
     schema: TEXT,
   },
   'Last-Event-ID': {

@@ -10,6 +10,8 @@ import {
   windowFields,
   windowIsOpen,
 } from './rules.ts'
+import { hasVisibleCharacter } from './values.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 const rule = {
   description: Description,
@@ -28,6 +30,19 @@ export const PolicyInput = z
   .meta({ id: 'PolicyInput' })
 export type PolicyInput = z.infer<typeof PolicyInput>
 
+/** The reason of a change, recorded in its entry. */
+export const ChangeReason = z
+  .string()
+  .max(500)
+  .refine(hasVisibleCharacter, 'must contain a visible character')
+  .describe('The reason of the change, for the ledger')
+
+export const PolicyChange = z
+  .strictObject({ ...rule, change_reason: ChangeReason.optional() })
+  .refine(windowIsOpen, WINDOW_FAULT)
+  .meta({ id: 'PolicyChange' })
+export type PolicyChange = z.infer<typeof PolicyChange>
+
 export const Policy = z
   .object({
     id: z.string(),
@@ -35,6 +50,7 @@ export const Policy = z
     created_at: Timestamp,
     created_by: z.string(),
     updated_at: Timestamp,
+    revision: z.int().describe('Number of changes; the same as the ETag'),
   })
   .meta({ id: 'Policy' })
 export type Policy = z.infer<typeof Policy>
@@ -43,6 +59,8 @@ const CreatedPolicy = Policy.extend({
   warnings: z.array(z.string()).describe('probable mistakes; the rule is in force'),
   ledger: Receipt.optional(),
 }).meta({ id: 'CreatedPolicy' })
+
+const Id = z.strictObject({ policyID: PathId })
 
 export const policies = {
   listPolicies: endpoint({
@@ -64,10 +82,40 @@ export const policies = {
     scope: null,
     viaWriter: true,
     summary: 'Create a policy rule',
-    body: PolicyInput,
+    query: Validating,
+    body: PolicyChange,
     ok: CreatedPolicy,
+    alsoJson: VALIDATION_TEXT,
     status: 201,
-    sends: ['Location'],
+    alsoStatus: 200,
+    sends: ['Location', 'ETag'],
+  }),
+  getPolicy: endpoint({
+    method: 'GET',
+    path: '/v1/policies/{policyID}',
+    plan: 'enterprise',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'Get a policy rule',
+    params: Id,
+    ok: Policy,
+    status: 200,
+    sends: ['ETag'],
+  }),
+  replacePolicy: endpoint({
+    method: 'PUT',
+    path: '/v1/policies/{policyID}',
+    plan: 'enterprise',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Replace a policy rule in one change, if it is the version that was read',
+    params: Id,
+    body: PolicyChange,
+    ok: CreatedPolicy,
+    status: 200,
+    takes: ['If-Match'],
+    sends: ['ETag'],
   }),
   deletePolicy: endpoint({
     method: 'DELETE',
@@ -77,7 +125,8 @@ export const policies = {
     scope: null,
     viaWriter: true,
     summary: 'Delete a policy rule',
-    params: z.strictObject({ policyID: PathId }),
+    params: Id,
+    query: z.strictObject({ change_reason: ChangeReason.optional() }),
     ok: z.void(),
     status: 204,
   }),

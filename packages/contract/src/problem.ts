@@ -73,6 +73,7 @@ export const PROBLEMS = {
   answer_erased: [410, 'The stored response was erased, and the request is not repeated'],
   ledger_pruned: [410, 'The requested part of the ledger was pruned'],
   version_mismatch: [412, 'The object has changed since it was read'],
+  precondition_required: [428, 'The request requires If-Match'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be application/json'],
   size_not_signed: [422, 'The ledger has no tree of this size'],

@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { Action, AgentId, FreeForm, page, Paging, PathId, Timestamp } from './primitives.ts'
 import { ConditionText, Description, Pattern, Patterns } from './rules.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 /** Labels that an agent must have, each with this value. */
 const LabelSelector = z.strictObject({
@@ -97,12 +98,15 @@ export const trust = {
     path: '/v1/identity/trust',
     ...changing,
     summary: 'Create a trust policy',
+    query: Validating,
     body: TrustPolicyInput,
     ok: TrustPolicy.extend({
       warnings: z.array(z.string()).describe('Probable mistakes'),
       ledger: Receipt.optional(),
     }).meta({ id: 'CreatedTrustPolicy' }),
+    alsoJson: VALIDATION_TEXT,
     status: 201,
+    alsoStatus: 200,
   }),
   deleteTrustPolicy: endpoint({
     method: 'DELETE',

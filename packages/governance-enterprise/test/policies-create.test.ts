@@ -46,6 +46,7 @@ describe.each(DIALECTS)('POST /v1/policies on %s', (dialect) => {
       created_at: NOW,
       created_by: `key_${api.org.key.slice(4, 20)}`,
       updated_at: NOW,
+      revision: 1,
     })
     expect(warnings).toEqual([])
     const entry = await api.ok('getEntry', { params: { seq: ledger?.seq ?? -1 } })

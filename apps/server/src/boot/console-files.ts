@@ -63,10 +63,14 @@ async function readFiles(folder: string): Promise<Files> {
   const names = found
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-  const contents = await Promise.all(
-    names.map(async (name) => new Uint8Array(await readFile(join(folder, name)))),
+  return new Map(
+    await Promise.all(
+      names.map(
+        async (name) =>
+          [name.replaceAll('\\', '/'), new Uint8Array(await readFile(join(folder, name)))] as const,
+      ),
+    ),
   )
-  return new Map(names.map((name, i) => [name.replaceAll('\\', '/'), contents[i]!]))
 }
 
 function respond(files: Files, name: string, accepted: string): Response {

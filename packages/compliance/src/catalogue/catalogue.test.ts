@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"ef076947ec06e5d014dce81d138744c4827de75cb49a0b551896846d2d7704d5"`,
+      `"ddfc0bf0490cadd9079e29de6248430de26ad5e4bc5e56701520ebe87617efcb"`,
     )
   })
 })

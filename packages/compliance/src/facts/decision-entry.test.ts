@@ -88,10 +88,14 @@ const data = fc
     hold: maybe(fc.record({ usd, expires_at: orNull(text) })),
     matched: maybe(
       fc.array(
-        fc.record({
-          kind: fc.oneof(text, fc.constantFrom('policy', 'permission', 'spend_limit')),
-          id: text,
-        }),
+        fc.record(
+          {
+            kind: fc.oneof(text, fc.constantFrom('policy', 'permission', 'spend_limit')),
+            id: text,
+            revision: fc.nat(),
+          },
+          { requiredKeys: ['kind', 'id'] },
+        ),
         { maxLength: 3 },
       ),
     ),

@@ -108,7 +108,7 @@ export class DecisionEntry implements FactEntry, DecisionFacts {
       scan.expect(',"kind":')
       if (scan.takes('"policy"')) this.isGoverned = true
       else this.isGoverned = GOVERNING.has(scan.string()) || this.isGoverned
-      scan.expect('}')
+      endMatch(scan)
       this.matches += 1
     } while (!scan.failed && scan.takes(','))
     scan.expect(']')
@@ -183,8 +183,16 @@ function scanMatch(scan: JsonScanner): Matched {
   const id = scan.string()
   scan.expect(',"kind":')
   const kind = scan.string()
-  scan.expect('}')
+  endMatch(scan)
   return { kind, id }
+}
+
+/** Skips the revision of a policy, which other matches do not have. */
+function endMatch(scan: JsonScanner): void {
+  if (scan.takes('}')) return
+  scan.expect(',"revision":')
+  scan.skip()
+  scan.expect('}')
 }
 
 const versionOf = (version: number): number | null =>

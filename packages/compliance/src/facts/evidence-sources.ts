@@ -86,13 +86,14 @@ export const EVIDENCE_SOURCES: Readonly<Record<EvidenceKind, EvidenceSource>> = 
       (entry.kind === 'approval.expired' && approvalOf(entry)?.decidedAt === null),
   },
   policy_rules: {
-    reads: ['policy.created', 'policy.deleted'],
+    reads: ['policy.created', 'policy.updated', 'policy.deleted'],
     standing: ({ policies }) => policies.values(),
     ...inForce('policies'),
   },
   policy_changes: {
     reads: [
       'policy.created',
+      'policy.updated',
       'policy.deleted',
       'approval_rule.set',
       'approval_rule.removed',

@@ -17,6 +17,8 @@ export const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${strin
   getProof: 'GET /v1/ledger/{seq}/proof text/plain',
   listPolicies: 'GET /v1/policies',
   createPolicy: 'POST /v1/policies',
+  getPolicy: 'GET /v1/policies/{policyID}',
+  replacePolicy: 'PUT /v1/policies/{policyID}',
   deletePolicy: 'DELETE /v1/policies/{policyID}',
   listSpendLimits: 'GET /v1/spend-limits',
   getSpendLimit: 'GET /v1/spend-limits/{id}',

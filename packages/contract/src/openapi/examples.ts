@@ -42,6 +42,15 @@ const ALL = {
       condition: 'has(context.amount_usd) && context.amount_usd > 10000',
     },
   },
+  replacePolicy: {
+    body: {
+      description: 'No transfer above 5,000 USD',
+      effect: 'deny',
+      actions: ['payments.*'],
+      condition: 'has(context.amount_usd) && context.amount_usd > 5000',
+      change_reason: 'The limit of the bank has changed',
+    },
+  },
   setApprovalRule: {
     params: { id: 'large-refunds' },
     body: {

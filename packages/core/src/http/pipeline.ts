@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Endpoint } from '@remit/contract'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 import { Failure } from '../base/errors.ts'
 import { allowsKeylessExchange } from '../orgs/keyless.ts'
 import { requireSameOrigin } from '../sessions/same-origin.ts'
@@ -23,6 +24,7 @@ import { readBody, requireType } from './read-body.ts'
 import type { RequestEnv } from './request-env.ts'
 import { requestIdOf } from './request-id.ts'
 import type { RequestTurns } from './request-turns.ts'
+import { answerErrors } from './validation.ts'
 import { validateParams, validateQuery } from './validators.ts'
 
 export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
@@ -47,6 +49,7 @@ export function pipeline(route: Route, deps: PipelineDeps): Step[] {
     observe(route, deps),
     ...(endpoint.sameOrigin ? [ownPage(deps)] : []),
     ...(endpoint.public ? [] : keyed),
+    ...(validates(endpoint) ? [answerErrors(endpoint)] : []),
     endpoint.body ? body(route, deps) : turn(deps),
     ...validateParams(endpoint),
     ...validateQuery(endpoint),
@@ -55,6 +58,9 @@ export function pipeline(route: Route, deps: PipelineDeps): Step[] {
     answer(route, deps),
   ]
 }
+
+const validates = ({ query }: Endpoint): boolean =>
+  query instanceof z.ZodObject && 'validate' in query.shape
 
 const observe =
   (route: Route, { log, metrics }: PipelineDeps): Step =>

@@ -80,9 +80,9 @@ export class Sessions {
     callers: readonly Caller[],
     now: number,
   ): Promise<Map<string, Caller | null>> {
-    const hashes = callers.flatMap(({ principal }) => sessionOf(principal) ?? [])
-    const checked = new Map<string, Caller | null>(hashes.map((hash) => [hash, null]))
-    if (hashes.length === 0) return checked
+    const ids = callers.flatMap(({ principal }) => sessionOf(principal) ?? [])
+    const checked = new Map<string, Caller | null>(ids.map((id) => [id, null]))
+    if (ids.length === 0) return checked
     for (const holder of await findSessions(db, [...checked.keys()], now))
       checked.set(holder.hash, this.#callerOf(holder))
     return checked

@@ -199,7 +199,7 @@ describe.each(DIALECTS)('sessions on %s', (dialect) => {
       const send = (method: string, path: string, body?: unknown) =>
         remit.call(method, path, {
           body,
-          headers: { cookie, ...headers } as Record<string, string>,
+          headers: { cookie, ...headers },
         })
       for (const response of [
         await send('POST', '/v1/guard', { content: 'x' }),

@@ -10,7 +10,7 @@ import type { VoteSettings } from './vote.ts'
 /** Whether the caller could vote on a request, as the endpoint that decides would judge now. */
 export type Eligibility = Required<Pick<Approval, 'can_vote' | 'why_not'>>
 
-const DECIDING: readonly string[] = ['admin', 'approver']
+const DECIDING: ReadonlySet<string> = new Set(['admin', 'approver'])
 
 /** Returns the eligibility of a caller for each of some requests, in order. */
 export async function eligibilityOf(
@@ -21,7 +21,7 @@ export async function eligibilityOf(
   const { principal, orgId } = caller
   if (principal.type === 'credential')
     return rows.map(() => no('The credential of an agent cannot decide'))
-  if (!DECIDING.includes(principal.role))
+  if (!DECIDING.has(principal.role))
     return rows.map(() => no(`The role ${principal.role} cannot decide`))
   const voter = await voterOf(principal, undefined, people.finder(db, orgId))
   const settings = await readSettings(db, orgId)

@@ -25,8 +25,10 @@ export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleH
     return wireRule(row)
   },
 
-  setApprovalRule: async ({ params: { id }, body }, caller, request) => {
+  setApprovalRule: async ({ params: { id }, body, query }, caller, request) => {
     const warnings = checkRule(body)
+    if (query.validate === 'true')
+      return new Reply({ valid: true, errors: [], warnings } as never, { status: 200 })
     return writer.change(
       caller.orgId,
       { ...request, caller },

@@ -14,13 +14,15 @@ export const MAX_BROAD_RULES = 1_000
 export interface PolicyRule extends Rule {
   readonly effect: 'allow' | 'deny'
   readonly description: string | null
+  /** Null for a rule that is not stored. */
+  readonly revision: number | null
 }
 
-/** The row of a new rule; times have milliseconds. */
-export function toRow(
-  input: PolicyInput,
-  made: Pick<PolicyRuleRow, 'org_id' | 'id' | 'created_at' | 'created_by'>,
-): PolicyRuleRow {
+type Version = Pick<PolicyRuleRow, 'org_id' | 'id' | 'created_at' | 'created_by'> &
+  Pick<PolicyRuleRow, 'updated_at' | 'revision'>
+
+/** The row of a version of a rule; times have milliseconds. */
+export function toRow(input: PolicyInput, made: Version): PolicyRuleRow {
   return {
     ...made,
     effect: input.effect,
@@ -51,7 +53,8 @@ export function toPolicy(row: PolicyRuleRow): Policy {
     expires_at: row.expires_at,
     created_at: row.created_at,
     created_by: row.created_by,
-    updated_at: row.created_at,
+    updated_at: row.updated_at ?? row.created_at,
+    revision: row.revision,
   }
 }
 
@@ -60,7 +63,7 @@ const time = (text: string | null): number | null => (text === null ? null : Dat
 /** A stored rule whose condition is compiled on first use. */
 export const toRule = (row: PolicyRuleRow): PolicyRule => {
   const condition = row.condition === null ? null : conditionOf(row.condition)
-  return ruleOf(toPolicy(row), row.id, condition)
+  return ruleOf(toPolicy(row), row.id, condition, row.revision)
 }
 
 /** The rule of a validated input. */
@@ -68,12 +71,14 @@ export const ruleOf = (
   input: Omit<PolicyInput, 'enabled' | 'condition'>,
   id: string,
   condition: Condition | null,
+  revision: number | null = null,
 ): PolicyRule => ({
   // Fields that decisions read come first, adjacent in memory.
   effect: input.effect,
   condition,
   id,
   description: input.description,
+  revision,
   agents: sharedList(input.agents),
   actions: sharedList(input.actions),
   resources: sharedList(input.resources),

@@ -1,12 +1,15 @@
 import { policies } from '@remit/contract'
-import { actorOf, fail, implement, pageOf, personOf, Reply } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import type { PolicyChange } from '@remit/contract'
+import { fail, implement, invalid, pageOf, Reply } from '@remit/core'
+import type { Deps, RequestInfo, Route } from '@remit/core'
 import { admitCondition } from '../rules/admit-condition.ts'
 import { ruleWarnings } from '../rules/lint.ts'
-import { MAX_BROAD_RULES, ruleOf, toPolicy, toRow } from './policy.ts'
-import { countBroadRules, deleteRule, insertRule, listRules } from './store.ts'
+import { createPolicy, deletePolicy, replacePolicy } from './changes.ts'
+import type { AdmittedPolicy } from './changes.ts'
+import { ruleOf, toPolicy } from './policy.ts'
+import { findRule, listRules } from './store.ts'
 
-export const policyRoutes = ({ db, ids, writer }: Deps): Route[] =>
+export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
   implement(policies, {
     listPolicies: ({ query }, { orgId }) =>
       pageOf(query.limit, {
@@ -15,51 +18,58 @@ export const policyRoutes = ({ db, ids, writer }: Deps): Route[] =>
         items: (rows) => rows.map(toPolicy),
       }),
 
-    createPolicy: ({ body }, caller, request) => {
-      const condition = admitCondition(body.condition)
+    getPolicy: async ({ params }, { orgId }) => {
+      const row = await findRule(db, orgId, params.policyID)
+      if (!row) throw fail('policy_not_found')
+      return new Reply(toPolicy(row), { headers: tagOf(row.revision) })
+    },
+
+    createPolicy: async ({ body, query }, caller, request) => {
+      const admitted = admit(body)
+      if (query.validate === 'true')
+        return new Reply(
+          { valid: true, errors: [], warnings: admitted.warnings(clock.now()) } as never,
+          { status: 200 },
+        )
+      const created = await writer.change(
+        caller.orgId,
+        { ...request, caller },
+        createPolicy(ids, admitted),
+      )
+      return created
+    },
+
+    replacePolicy: ({ params, body }, caller, request) => {
+      const revision = versionOf(request)
       return writer.change(
         caller.orgId,
         { ...request, caller },
-        async ({ tx, now, recordedAt }, admitted) => {
-          const id = ids.next('pol_', now)
-          const made = { org_id: caller.orgId, id, created_at: recordedAt }
-          const row = toRow(body, { ...made, created_by: actorOf(admitted).id })
-          if (row.broad === 1 && (await countBroadRules(tx, caller.orgId)) >= MAX_BROAD_RULES)
-            throw fail('too_many_broad_rules')
-          await insertRule(tx, row)
-          const policy = toPolicy(row)
-          const warnings = ruleWarnings(ruleOf(body, id, condition), now)
-          return {
-            entries: [
-              {
-                kind: 'policy.created',
-                actor: actorOf(admitted),
-                data: { policy, ...personOf(admitted) },
-              },
-            ],
-            reply: ([recorded]) =>
-              new Reply(
-                { ...policy, warnings, ...(recorded && { ledger: recorded.receipt }) },
-                { status: 201, headers: { Location: `/v1/policies/${id}` } },
-              ),
-          }
-        },
+        replacePolicy(params.policyID, revision, admit(body)),
       )
     },
 
-    deletePolicy: ({ params }, caller, request) =>
-      writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
-        const row = await deleteRule(tx, caller.orgId, params.policyID)
-        if (!row) throw fail('policy_not_found')
-        return {
-          entries: [
-            {
-              kind: 'policy.deleted',
-              actor: actorOf(admitted),
-              data: { policy: toPolicy(row), ...personOf(admitted) },
-            },
-          ],
-          reply: () => undefined,
-        }
-      }),
+    deletePolicy: ({ params, query }, caller, request) =>
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        deletePolicy(params.policyID, query.change_reason),
+      ),
   })
+
+function admit({ change_reason: reason, ...input }: PolicyChange): AdmittedPolicy {
+  const condition = admitCondition(input.condition)
+  const warnings = (now: number) => ruleWarnings(ruleOf(input, '', condition), now)
+  return { input, reason, warnings }
+}
+
+export const tagOf = (revision: number) => ({ ETag: `"${revision}"` })
+
+/** The revision in `If-Match`. Throws `precondition_required` without one. */
+function versionOf(request: RequestInfo): number {
+  const text = request.header('if-match')
+  if (text === undefined)
+    throw fail('precondition_required', 'Send If-Match with the ETag of the policy')
+  const [, revision] = /^"(\d{1,15})"$/.exec(text) ?? []
+  if (revision === undefined) throw invalid('If-Match', 'must be the ETag of the policy')
+  return Number(revision)
+}

@@ -81,4 +81,6 @@ function decidePolicies(ask: Ask, snapshot: PolicySnapshot): StageVerdict {
   }
 }
 
-const matched = ({ id }: PolicyRule) => ({ matched: [{ kind: 'policy', id }] })
+const matched = ({ id, revision }: PolicyRule) => ({
+  matched: [{ kind: 'policy', id, ...(revision !== null && { revision }) }],
+})

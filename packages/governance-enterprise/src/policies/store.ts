@@ -58,6 +58,30 @@ export async function insertRule(db: AnyDatabase, row: PolicyRuleRow): Promise<v
   await moveRevision(db, row.org_id, row.id)
 }
 
+export const findRule = (
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<PolicyRuleRow | undefined> =>
+  on<Tables>(db)
+    .selectFrom('policy_rule')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+/** Stores the next version of a rule. */
+export async function updateRule(db: AnyDatabase, row: PolicyRuleRow): Promise<void> {
+  const { org_id, id, ...version } = row
+  await on<Tables>(db)
+    .updateTable('policy_rule')
+    .set(version)
+    .where('org_id', '=', org_id)
+    .where('id', '=', id)
+    .execute()
+  await moveRevision(db, org_id, `${id} ${row.revision}`)
+}
+
 /** The deleted rule, or undefined. */
 export async function deleteRule(
   db: AnyDatabase,
@@ -84,7 +108,7 @@ export async function findRevision(db: AnyDatabase, orgId: string): Promise<stri
   return row?.revision ?? null
 }
 
-/** Rules are only created and deleted, so the last change identifies the state. */
+/** Each change has another name, so the last one identifies the state. */
 async function moveRevision(db: AnyDatabase, orgId: string, revision: string): Promise<void> {
   await on<Tables>(db)
     .insertInto('policy_revision')

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { column } from '@remit/core'
 
-/** Lists are JSON text, times RFC 3339, flags 0 and 1. A rule is immutable. */
+/** Lists are JSON text, times RFC 3339, flags 0 and 1. The id never changes. */
 export type PolicyRuleRow = {
   org_id: string
   id: string
@@ -19,6 +19,10 @@ export type PolicyRuleRow = {
   expires_at: string | null
   created_at: string
   created_by: string
+  /** Null for a rule that never changed. */
+  updated_at: string | null
+  /** The number of versions, from 1. */
+  revision: number
 }
 
 /** Tables of policies. */
@@ -43,5 +47,14 @@ export const policyMigration: Migration = {
     await sql`create index policy_rule_broad on policy_rule (org_id) where broad = 1`.execute(db)
     await sql`create table policy_revision (
       org_id ${text} not null primary key, revision ${text} not null)`.execute(db)
+  },
+}
+
+/** Rules can be replaced, and each version has a number. */
+export const policyVersionMigration: Migration = {
+  async up(db) {
+    const { text, integer } = column(db)
+    await sql`alter table policy_rule add column updated_at ${text}`.execute(db)
+    await sql`alter table policy_rule add column revision ${integer} not null default 1`.execute(db)
   },
 }

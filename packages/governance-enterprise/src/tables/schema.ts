@@ -6,7 +6,7 @@ import { approvalMigration, askersMigration } from './approvals.ts'
 import type { ApprovalTables } from './approvals.ts'
 import { delegationMigration } from './delegation.ts'
 import type { DelegationTables } from './delegation.ts'
-import { policyMigration } from './policies.ts'
+import { policyMigration, policyVersionMigration } from './policies.ts'
 import type { PolicyTables } from './policies.ts'
 import { judgeDayMigration, judgeMigration } from './judges.ts'
 import type { JudgeTables } from './judges.ts'
@@ -107,4 +107,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007_approval_askers': askersMigration,
   '0008_settlement_by_agent': settlementMigration,
   '0009_judge_days': judgeDayMigration,
+  '0010_policy_versions': policyVersionMigration,
 }

@@ -12,6 +12,7 @@ export const aPolicy = ({
   ...aRule(given),
   effect,
   description: null,
+  revision: null,
 })
 
 const patient: Meter = { isOver: () => false }

@@ -20,7 +20,7 @@ import { countTrust, deleteTrust, insertTrust, listTrust } from './store.ts'
 const MAX_POLICIES = 1_000
 
 export function trustRoutes(deps: Deps): Route[] {
-  const { db, ids, writer } = deps
+  const { db, clock, ids, writer } = deps
   const lane = new TrustLane(deps)
   return implement(trust, {
     listTrustPolicies: ({ query }, { orgId }) =>
@@ -30,8 +30,18 @@ export function trustRoutes(deps: Deps): Route[] {
         items: (rows) => rows.map(toPolicy),
       }),
 
-    createTrustPolicy: ({ body }, caller, request) => {
+    createTrustPolicy: async ({ body, query }, caller, request) => {
       const condition = admit(body.condition, deps)
+      const warningsAt = (now: number) => [
+        ...(body.expires_at !== null && Date.parse(body.expires_at) <= now
+          ? ['the policy has already expired']
+          : []),
+        ...(condition?.warnings ?? []),
+      ]
+      if (query.validate === 'true')
+        return new Reply({ valid: true, errors: [], warnings: warningsAt(clock.now()) } as never, {
+          status: 200,
+        })
       const requester = { ...request, caller }
       return writer.change(caller.orgId, requester, async (scope, admitted) => {
         const { tx, orgId, now, recordedAt } = scope
@@ -41,12 +51,7 @@ export function trustRoutes(deps: Deps): Route[] {
         const row = toRow(body, { ...made, created_by: actorOf(admitted).id })
         await insertTrust(tx, row)
         const policy = toPolicy(row)
-        const warnings = [
-          ...(row.expires_at !== null && row.expires_at <= recordedAt
-            ? ['the policy has already expired']
-            : []),
-          ...(condition?.warnings ?? []),
-        ]
+        const warnings = warningsAt(now)
         return {
           entries: [
             {

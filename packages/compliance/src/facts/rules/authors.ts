@@ -14,6 +14,8 @@ import { isRelaxed } from '../thresholds.ts'
 // For requests pending longer before the period, only the approval rules are known.
 const LOOK_BACK = 31 * DAY
 
+const POLICY_CHANGES = ['policy.created', 'policy.updated', 'policy.deleted']
+
 /** The rule that an entry changes; null if none. */
 function ruleOf({ kind, data }: FactEntry): string | null {
   const member = kind.startsWith('approval_rule.') ? 'approval_rule' : 'policy'
@@ -76,7 +78,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
   }
 
   return {
-    reads: [DECIDED, 'policy.created', 'policy.deleted', 'approval_rule.*', 'approval.*'],
+    reads: [DECIDED, ...POLICY_CHANGES, 'approval_rule.*', 'approval.*'],
     since: (kind) => (kind === DECIDED ? from - LOOK_BACK : -Infinity),
     entry(entry, state, inPeriod) {
       const { kind, time } = entry

@@ -113,4 +113,4 @@ const deniesOf = ({ policies }: State, time: number): RuleState[] =>
 
 /** An erased entry may have been a deny rule. */
 const isDenying = (state: State): boolean =>
-  deniesByDefault(state.organization) || state.lost('policy.created') > 0
+  deniesByDefault(state.organization) || state.lost('policy.created', 'policy.updated') > 0

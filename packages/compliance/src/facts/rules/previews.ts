@@ -4,7 +4,7 @@ import { HOUR } from '../report-query.ts'
 import { isAtMostPercent, ratioOf } from '../ratio.ts'
 import { isRelaxed } from '../thresholds.ts'
 
-/** M37: policies created without a preview of a rule shortly before. */
+/** M37: policies created or replaced without a preview of a rule shortly before. */
 export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seqsOf }) => {
   const within = thresholds.preview_hours * HOUR
   const percent = thresholds.unpreviewed_percent
@@ -12,7 +12,7 @@ export const previewsMeter: CreateMeter = ({ question: { from, thresholds }, seq
   let previewedAt = Number.NEGATIVE_INFINITY
   let created = 0
   return {
-    reads: ['policy.dry_run', 'policy.created'],
+    reads: ['policy.dry_run', 'policy.created', 'policy.updated'],
     since: from - within,
     entry({ kind, seq, time, erased }, _state, inPeriod) {
       if (kind === 'policy.dry_run') {

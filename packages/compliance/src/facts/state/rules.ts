@@ -54,6 +54,7 @@ const drop =
 
 export const ruleReducers: Reducers = {
   'policy.created': keep((state) => state.policies, 'policy'),
+  'policy.updated': keep((state) => state.policies, 'policy'),
   'policy.deleted': drop((state) => state.policies, 'policy'),
   'approval_rule.set': keep((state) => state.approvalRules, 'approval_rule'),
   'approval_rule.removed': drop((state) => state.approvalRules, 'approval_rule'),

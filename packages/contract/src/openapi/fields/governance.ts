@@ -72,7 +72,6 @@ export const governanceFields = {
   'votes.approver': 'The voter.',
   'approver.type': '`person` if a person is named, else `key`.',
   'approver.id': 'E-mail address of the person, or identifier of the key.',
-  key_id: 'Identifier of the key that voted.',
   comment: 'Comment of the voter; null where there is none.',
   'votes.at': 'Time of the vote.',
   'votes.decision': 'The vote.',

@@ -25,6 +25,19 @@ export const governanceOperations = {
     text: 'Creates a policy rule. It counts for every decision after the answer. The condition is compiled first; one that does not compile is 400 with its position. `warnings` names what the author may not have meant.',
     problems: ['too_many_broad_rules'],
   },
+  getPolicy: {
+    text: 'Returns one policy rule. `ETag` is its revision, for `PUT`.',
+    problems: ['policy_not_found'],
+  },
+  replacePolicy: {
+    text: 'Replaces a policy rule in one change: no decision is taken without either version. `If-Match` must have the `ETag` of the version that was read, so that two editors do not overwrite each other. The entry `policy.updated` holds the whole new version.',
+    problems: [
+      'policy_not_found',
+      'version_mismatch',
+      'precondition_required',
+      'too_many_broad_rules',
+    ],
+  },
   deletePolicy: {
     text: 'Deletes a policy rule. No decision after the answer follows it.',
     problems: ['policy_not_found'],

@@ -1,0 +1,103 @@
+import type { Policy, PolicyInput } from '@remit/contract'
+import { actorOf, fail, personOf, Reply } from '@remit/core'
+import type { AnyDatabase, Caller, Change, EntryDraft, Ids, Outcome } from '@remit/core'
+import type { PolicyRuleRow } from '../tables/policies.ts'
+import { MAX_BROAD_RULES, toPolicy, toRow } from './policy.ts'
+import { countBroadRules, deleteRule, findRule, insertRule, updateRule } from './store.ts'
+
+/** A rule whose condition compiles. */
+export interface AdmittedPolicy {
+  readonly input: PolicyInput
+  readonly reason: string | undefined
+  /** Probable mistakes, as of a time. */
+  readonly warnings: (now: number) => string[]
+}
+
+type Answer = Policy & { warnings: string[] }
+
+/** Creates a rule. */
+export const createPolicy =
+  (ids: Ids, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
+  async ({ tx, orgId, now, recordedAt }, caller) => {
+    const id = ids.next('pol_', now)
+    const made = { org_id: orgId, id, created_at: recordedAt, created_by: actorOf(caller).id }
+    const row = toRow(admitted.input, { ...made, updated_at: null, revision: 1 })
+    await admitBroad(tx, row, false)
+    await insertRule(tx, row)
+    const headers = { Location: `/v1/policies/${id}`, ETag: '"1"' }
+    const more = { warnings: admitted.warnings(now), status: 201, headers }
+    return changed('created', row, admitted.reason, caller, more)
+  }
+
+/** Replaces a rule whose revision the caller has read, in one change. */
+export const replacePolicy =
+  (id: string, revision: number, admitted: AdmittedPolicy): Change<Reply<Answer>> =>
+  async ({ tx, orgId, now, recordedAt }, caller) => {
+    const before = await findRule(tx, orgId, id)
+    if (!before) throw fail('policy_not_found')
+    if (before.revision !== revision)
+      throw fail(
+        'version_mismatch',
+        `The policy has the revision ${before.revision}; read it again before changing it`,
+      )
+    const next = { ...before, updated_at: recordedAt, revision: revision + 1 }
+    const row = toRow(admitted.input, next)
+    await admitBroad(tx, row, before.broad === 1)
+    await updateRule(tx, row)
+    const headers = { ETag: `"${row.revision}"` }
+    const more = { warnings: admitted.warnings(now), status: 200, headers }
+    return changed('updated', row, admitted.reason, caller, more)
+  }
+
+/** Deletes a rule. */
+export const deletePolicy =
+  (id: string, reason: string | undefined): Change<undefined> =>
+  async ({ tx, orgId }, caller) => {
+    const row = await deleteRule(tx, orgId, id)
+    if (!row) throw fail('policy_not_found')
+    return { entries: [entryOf('deleted', row, reason, caller)], reply: () => undefined }
+  }
+
+/** Broad rules are evaluated for every request. */
+async function admitBroad(db: AnyDatabase, row: PolicyRuleRow, wasBroad: boolean): Promise<void> {
+  if (row.broad === 0 || wasBroad) return
+  if ((await countBroadRules(db, row.org_id)) >= MAX_BROAD_RULES) throw fail('too_many_broad_rules')
+}
+
+function changed(
+  kind: 'created' | 'updated',
+  row: PolicyRuleRow,
+  reason: string | undefined,
+  caller: Caller | null,
+  { warnings, status, headers }: ChangedOptions,
+): Outcome<Reply<Answer>> {
+  return {
+    entries: [entryOf(kind, row, reason, caller)],
+    reply: ([recorded]) =>
+      new Reply(
+        { ...toPolicy(row), warnings, ...(recorded && { ledger: recorded.receipt }) },
+        { status, headers },
+      ),
+  }
+}
+
+interface ChangedOptions {
+  readonly warnings: string[]
+  readonly status: number
+  readonly headers: Record<string, string>
+}
+
+const entryOf = (
+  kind: 'created' | 'updated' | 'deleted',
+  row: PolicyRuleRow,
+  reason: string | undefined,
+  caller: Caller | null,
+): EntryDraft => ({
+  kind: `policy.${kind}`,
+  actor: actorOf(caller),
+  data: {
+    policy: toPolicy(row),
+    ...(reason !== undefined && { change_reason: reason }),
+    ...personOf(caller),
+  },
+})
