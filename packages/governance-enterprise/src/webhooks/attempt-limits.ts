@@ -1,4 +1,8 @@
-/** Limits the running attempts of this process, in total and per organization. */
+/**
+ * Limits the running attempts of this process. An organization can run `each` at a time, or an eighth
+ * of the free ones if that is less, but always one: a few organizations with slow receivers cannot
+ * take all attempts, however many messages they have.
+ */
 export class AttemptLimits {
   readonly #total: number
   readonly #each: number
@@ -16,7 +20,8 @@ export class AttemptLimits {
 
   /** Organizations at their limit. */
   full(): string[] {
-    return [...this.#byOrg].flatMap(([orgId, count]) => (count >= this.#each ? [orgId] : []))
+    const limit = this.#limitAt(this.#running)
+    return [...this.#byOrg].flatMap(([orgId, count]) => (count >= limit ? [orgId] : []))
   }
 
   /** Selects from `waiting`, in order, those that can start within the limits. */
@@ -24,9 +29,10 @@ export class AttemptLimits {
     const counts = new Map(this.#byOrg)
     const chosen: T[] = []
     for (const one of waiting) {
+      const running = this.#running + chosen.length
+      if (running >= this.#total) break
       const count = counts.get(one.org_id) ?? 0
-      if (count >= this.#each) continue
-      if (this.#running + chosen.length >= this.#total) break
+      if (count >= this.#limitAt(running)) continue
       counts.set(one.org_id, count + 1)
       chosen.push(one)
     }
@@ -43,5 +49,9 @@ export class AttemptLimits {
     const left = (this.#byOrg.get(orgId) ?? 1) - 1
     if (left > 0) this.#byOrg.set(orgId, left)
     else this.#byOrg.delete(orgId)
+  }
+
+  #limitAt(running: number): number {
+    return Math.max(1, Math.min(this.#each, Math.floor((this.#total - running) / 8)))
   }
 }

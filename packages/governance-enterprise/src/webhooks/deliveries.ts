@@ -17,7 +17,7 @@ const CANDIDATES = 200
 /** Sends the messages of the outbox at least once each, in the background. */
 export class Deliveries {
   readonly #deps: Deps
-  readonly #turns = new AttemptLimits({ total: 32, each: 8 })
+  readonly #turns = new AttemptLimits({ total: 64, each: 8 })
   readonly #running = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
   #unsubscribe = (): void => undefined
