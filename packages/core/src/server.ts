@@ -174,6 +174,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const deadlines = new Deadlines()
   const closing = new AbortController()
   const metrics = createMetrics(() => deadlines.size)
+  const rateLimit = options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null
   const failedKeys = failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null
   const routes: readonly Route[] = [
     ...assembled.routes,
@@ -190,6 +191,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       sessions,
       people: ports.people ?? null,
       failedKeys,
+      rateLimit,
       writer,
       edition: settings.edition,
       evaluation: options.evaluation,
@@ -207,7 +209,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     migrationSets,
     metrics,
     authenticator,
-    rateLimit: options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null,
+    rateLimit,
     failedKeys,
     deadlines,
     computer,

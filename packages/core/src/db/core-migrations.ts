@@ -104,6 +104,7 @@ const sessions: Migration = {
     await sql`create index console_session_of_person on console_session (org_id, person_id)`.execute(
       db,
     )
+    await sql`create index console_session_of_key on console_session (key_id)`.execute(db)
     await sql`create index console_session_by_age on console_session (created_at)`.execute(db)
   },
 }

@@ -17,6 +17,7 @@ import type { FailedKeys } from './failed-keys.ts'
 import { mayCall } from './gates.ts'
 import { implement } from './implement.ts'
 import type { Route } from './implement.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { Reply } from './reply.ts'
 
 export interface SessionRouteDeps {
@@ -26,6 +27,7 @@ export interface SessionRouteDeps {
   /** Null without a module that knows people. */
   readonly people: PeopleSessions | null
   readonly failedKeys: FailedKeys | null
+  readonly rateLimit: RateLimit | null
   readonly writer: Writer
   readonly edition: Session['edition']
   readonly evaluation: boolean
@@ -54,6 +56,7 @@ export const sessionRoutes = (deps: SessionRouteDeps): Route[] => {
       if (!settings.keyLogin)
         throw fail('key_login_off', 'This server accepts no keys for sign-in: use single sign-on')
       const { orgId, principal } = await keyOf(body.key, request.address(), deps)
+      await deps.rateLimit?.take(principal.id)
       const cookie = await sessions.begin(orgId, { keyId: principal.id })
       return new Reply(undefined, { headers: { 'Set-Cookie': writeCookie(place, cookie) } })
     },

@@ -49,8 +49,25 @@ export async function findSessions(
   return rows as SessionHolder[]
 }
 
+/** Sessions that one key or person can have; a further one ends the oldest. */
+const MAX_SESSIONS = 20
+
+/** Stores a session, and ends the oldest ones of its holder beyond the limit. */
 export async function insertSession(db: Db, row: SessionRow): Promise<void> {
   await db.insertInto('console_session').values(row).execute()
+  const { org_id, key_id, person_id } = row
+  const oldest = db
+    .selectFrom('console_session')
+    .select('hash')
+    .where('org_id', '=', org_id)
+    .where('key_id', key_id === null ? 'is' : '=', key_id)
+    .where('person_id', person_id === null ? 'is' : '=', person_id)
+    .orderBy('created_at', 'desc')
+    .orderBy('hash')
+    // SQLite has no offset without a limit.
+    .limit(1_000)
+    .offset(MAX_SESSIONS)
+  await db.deleteFrom('console_session').where('hash', 'in', oldest).execute()
 }
 
 /** Stores the time of a request, unless the last one was less than a minute ago. */

@@ -70,6 +70,40 @@ describe.each(DIALECTS)('sessions on %s', (dialect) => {
     expect((await guard({ cookie: cookieOf(response) })).status).toBe(200)
   })
 
+  it('a key has at most 20 sessions: a further sign-in ends the oldest', async () => {
+    const { key } = await remit.organization('free')
+    const { key: another } = await remit.organization('free')
+    const others = await signIn(another)
+    const cookies: string[] = []
+    for (let i = 0; i < 22; i++) {
+      clock.advance(1)
+      cookies.push(await signIn(key))
+    }
+    const principals = await Promise.all(
+      cookies.map(async (cookie) => (await get(cookie)).principal),
+    )
+
+    expect(principals.map((principal) => principal !== null)).toEqual([
+      false,
+      false,
+      ...Array.from({ length: 20 }, () => true),
+    ])
+    expect((await get(others)).principal).not.toBeNull()
+  })
+
+  it('a key that signs in too often waits', async () => {
+    const limited = await createTestRemit({ dialect, clock, rateLimit: 3 })
+    const { key } = await limited.organization('free')
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++)
+      statuses.push(
+        (await limited.call('POST', '/v1/session', { body: { key }, headers: OWN })).status,
+      )
+    await limited.close()
+
+    expect(statuses).toEqual([204, 204, 204, 429])
+  })
+
   it('the database has no cookie', async () => {
     const { id, key } = await remit.organization('free')
     const cookie = await signIn(key)
