@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { Failure, isUnavailable } from '@remit/core'
+import { Failure, isUnavailable, Periodic } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Jobs } from '../jobs/jobs.ts'
 import { generate } from './generate.ts'
@@ -23,12 +23,16 @@ export class Generator {
   readonly #jobs: Jobs
   readonly #running = new Map<string, Promise<void>>()
   readonly #closing = new AbortController()
-  #timer: NodeJS.Timeout | undefined
-  #sweeping: Promise<void> | null = null
+  readonly #sweeps: Periodic
 
   constructor(deps: GeneratorDeps, jobs: Jobs) {
     this.#deps = deps
     this.#jobs = jobs
+    this.#sweeps = new Periodic(
+      SWEEP_MS,
+      () => this.#takeOver(),
+      (error) => deps.log.warn({ err: error }, 'reading unfinished reports failed'),
+    )
   }
 
   /** The running generation of a report in this process. */
@@ -48,23 +52,17 @@ export class Generator {
 
   /** Resumes abandoned reports; for tests and the timer. */
   sweep(): Promise<void> {
-    this.#sweeping ??= this.#takeOver()
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'reading unfinished reports failed'),
-      )
-      .finally(() => (this.#sweeping = null))
-    return this.#sweeping
+    return this.#sweeps.run()
   }
 
   start(): void {
+    this.#sweeps.start()
     void this.sweep()
-    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref()
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
     this.#closing.abort(new Error('the server is shutting down'))
-    await this.#sweeping
+    await this.#sweeps.close()
     await Promise.allSettled(this.#running.values())
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Periodic } from '@remit/core'
 import type { Contribution, Deps } from '@remit/core'
 import { CheckpointKeeper } from './checkpoint-keeper.ts'
 import { recordHeartbeat, findDueHeartbeats } from './heartbeat.ts'
@@ -23,8 +24,7 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   readonly #everyMs: number
   readonly #lease: Lease
   readonly #checkpoints: CheckpointKeeper | null
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | null = null
+  readonly #runs: Periodic
   #heldUntil = -Infinity
   #closed = false
 
@@ -32,6 +32,11 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     this.#deps = deps
     const { watchEveryMs = EVERY_MS, checkpointDir } = deps.settings
     this.#everyMs = watchEveryMs
+    this.#runs = new Periodic(
+      watchEveryMs,
+      () => this.#look(),
+      (error) => deps.log.warn({ err: error }, 'watching the ledgers failed'),
+    )
     this.#lease = new Lease(deps.db as never, 'ledger-watch', randomUUID(), MISSED * watchEveryMs)
     this.#checkpoints =
       checkpointDir === undefined ? null : new CheckpointKeeper(deps, checkpointDir)
@@ -39,21 +44,17 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
 
   start(): void {
     // Not immediately: a server that stops soon after its start leaves no trace.
-    this.#timer = setInterval(() => void this.look(), this.#everyMs).unref()
+    this.#runs.start()
   }
 
   /** One run, if this process holds the lease; for the timer and tests. */
   look(): Promise<void> {
-    this.#running ??= this.#look()
-      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'watching the ledgers failed'))
-      .finally(() => (this.#running = null))
-    return this.#running
+    return this.#runs.run()
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    clearInterval(this.#timer)
-    await this.#running
+    await this.#runs.close()
     if (this.#heldUntil === -Infinity) return
     await this.#lease
       .release()

@@ -1,4 +1,4 @@
-import { actorOf, isoTime, on, OPERATOR } from '@remit/core'
+import { actorOf, isoTime, on, OPERATOR, Periodic } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { approvalEntry } from './request.ts'
@@ -44,22 +44,10 @@ const expireSome = (writer: Deps['writer'], orgId: string): Promise<number> =>
     return { entries, reply: () => due.length }
   })
 
-/** Sweeps periodically until closed. */
-export function createSweeper(deps: SweepDeps): { start(): void; close(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | null = null
-  const sweep = () => {
-    running ??= recordExpired(deps)
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'reading expired approvals failed'))
-      .finally(() => (running = null))
-  }
-  return {
-    start() {
-      timer = setInterval(sweep, EVERY_MS).unref()
-    },
-    async close() {
-      clearInterval(timer)
-      await running
-    },
-  }
-}
+/** Records expired requests periodically. */
+export const createSweeper = (deps: SweepDeps): Periodic =>
+  new Periodic(
+    EVERY_MS,
+    () => recordExpired(deps),
+    (error) => deps.log.warn({ err: error }, 'reading expired approvals failed'),
+  )

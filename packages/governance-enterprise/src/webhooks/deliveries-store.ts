@@ -1,4 +1,4 @@
-import { dialectOf, on } from '@remit/core'
+import { deleteInBatches, dialectOf, on } from '@remit/core'
 import type { AnyDatabase, BulkInsert, CoreTables, Database } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
@@ -138,14 +138,14 @@ export const findLastAttempted = (
     .limit(1)
     .executeTakeFirst()
 
-/** Deletes up to `limit` deliveries that finished before a time; returns how many. */
-export async function forgetFinished(
+/** Deletes the deliveries that finished before a time, until `signal` aborts. */
+export const forgetFinished = (
   db: AnyDatabase,
   before: string,
-  limit: number,
-): Promise<number> {
-  const { numAffectedRows } = await sql`delete from webhook_delivery
-    where (org_id, webhook_id, seq) in (select org_id, webhook_id, seq from webhook_delivery
-      where finished_at is not null and finished_at < ${before} limit ${limit})`.execute(db)
-  return Number(numAffectedRows ?? 0n)
-}
+  signal: AbortSignal,
+): Promise<void> =>
+  deleteInBatches(db, signal, {
+    table: 'webhook_delivery',
+    key: ['org_id', 'webhook_id', 'seq'],
+    where: sql`finished_at is not null and finished_at < ${before}`,
+  })

@@ -1,4 +1,4 @@
-import { isoTime } from '@remit/core'
+import { isoTime, Periodic } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { deliver } from './deliver.ts'
 import { claimDue, forgetFinished } from './deliveries-store.ts'
@@ -11,7 +11,6 @@ const POLL_MS = 2_000
 const LEASE_MS = 60_000
 const PRUNE_MS = 60 * 60 * 1000
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
-const PRUNED_AT_ONCE = 500
 const CANDIDATES = 200
 
 /** Sends the messages of the outbox at least once each, in the background. */
@@ -19,22 +18,28 @@ export class Deliveries {
   readonly #deps: Deps
   readonly #turns = new AttemptLimits({ total: 64, each: 8 })
   readonly #running = new Set<Promise<void>>()
-  readonly #timers: NodeJS.Timeout[] = []
+  readonly #closing = new AbortController()
+  readonly #pruning: Periodic
+  #timer: NodeJS.Timeout | undefined
   #unsubscribe = (): void => undefined
   #looking: Promise<void> | null = null
   #isWoken = false
-  #isClosed = false
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#pruning = new Periodic(
+      PRUNE_MS,
+      () => this.#prune(),
+      (error) => deps.log.error({ err: error }, 'deleting old webhook deliveries failed'),
+    )
   }
 
   start(): void {
     this.#unsubscribe = this.#deps.signals.subscribe(TOPIC, () => this.#wake())
     // Retries become due, and other processes abandon messages.
-    this.#timers.push(setInterval(() => this.#wake(), POLL_MS).unref())
-    this.#timers.push(setInterval(() => this.#track(this.#prune()), PRUNE_MS).unref())
-    this.#track(this.#prune())
+    this.#timer = setInterval(() => this.#wake(), POLL_MS).unref()
+    this.#pruning.start()
+    void this.#pruning.run()
   }
 
   /**
@@ -42,9 +47,10 @@ export class Deliveries {
    * repeated.
    */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     this.#unsubscribe()
-    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#timer)
+    await this.#pruning.close()
     await this.#looking
     await Promise.all(this.#running)
   }
@@ -61,7 +67,7 @@ export class Deliveries {
   }
 
   async #look(): Promise<void> {
-    while (this.#isWoken && !this.#isClosed && !this.#turns.isFull) {
+    while (this.#isWoken && !this.#closing.signal.aborted && !this.#turns.isFull) {
       this.#isWoken = false
       const now = this.#deps.clock.now()
       const claimed = await claimDue(this.#deps.db, {
@@ -87,10 +93,9 @@ export class Deliveries {
     )
   }
 
-  async #prune(): Promise<void> {
-    const { db, clock } = this.#deps
-    const before = isoTime(clock.now() - KEPT_MS)
-    while (!this.#isClosed && (await forgetFinished(db, before, PRUNED_AT_ONCE)) > 0);
+  #prune(): Promise<void> {
+    const before = isoTime(this.#deps.clock.now() - KEPT_MS)
+    return forgetFinished(this.#deps.db, before, this.#closing.signal)
   }
 
   /** Runs work in the background; failures are logged and retried after the lease. */

@@ -3,21 +3,22 @@ import type { ScoreOutcome } from '@remit/core'
 import { JudgeFailure } from './failure.ts'
 import type { JudgeTask } from './params.ts'
 import type { AnswerOrder } from './prompt.ts'
+import type { UsageMeter } from './usage.ts'
 import type { JudgeVerdict } from './verdict.ts'
 import { bothOrders, combine, isQuorum, standing, weightedMean } from './vote.ts'
 import type { SampleVote, VoteResult } from './vote.ts'
 
 /** The result of one call of a sample. */
-export type CallOutcome =
-  | {
-      readonly order: AnswerOrder
-      readonly verdict: JudgeVerdict
-      /** Zero for a cached verdict. */
-      readonly attempt: number
-      readonly latencyMs: number
-      readonly isCached: boolean
-    }
-  | { readonly order: AnswerOrder; readonly failure: JudgeFailure }
+export type CallOutcome = {
+  readonly order: AnswerOrder
+  readonly meter: UsageMeter
+} & (
+  | { readonly verdict: JudgeVerdict; readonly latencyMs: number }
+  | { readonly failure: JudgeFailure }
+)
+
+/** A stored verdict needs no call. */
+export const isCached = (call: CallOutcome): boolean => 'verdict' in call && call.meter.calls === 0
 
 /** The votes of one sample, one per question; null unless both orders were compared. */
 interface Sample {
@@ -122,10 +123,10 @@ function reasonOf({ mode }: JudgeTask, { choice, votes }: VoteResult, count: num
 function shown({ questions }: JudgeTask, call: CallOutcome): Metadata {
   const order = call.order === null ? {} : { order: call.order }
   if ('failure' in call) return { ...order, error: call.failure.code }
-  const { verdict, attempt, latencyMs, isCached } = call
+  const { verdict, latencyMs, meter } = call
   const picks =
     questions[0]?.name === null ? verdict[0] : { criteria: byName(questions, (_, i) => verdict[i]) }
-  return { ...order, ...picks, latency_ms: latencyMs, attempt, cached: isCached }
+  return { ...order, ...picks, latency_ms: latencyMs, attempt: meter.calls, cached: isCached(call) }
 }
 
 /** Values of the named questions, by name. */

@@ -1,4 +1,4 @@
-import { bulkInsert, isoTime, on } from '@remit/core'
+import { bulkInsert, deleteInBatches, isoTime, on, Periodic } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../../tables/schema.ts'
@@ -13,23 +13,26 @@ const COLUMNS = { org_id: 'text', cache_key: 'text', verdict: 'text', created_at
 /** Verdicts of the last seven days, separate per organization. Failures are never stored. */
 export class VerdictCache {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
-  #timer: NodeJS.Timeout | undefined
-  #pruning: Promise<void> | null = null
-  #isClosed = false
+  readonly #pruning: Periodic
+  readonly #closing = new AbortController()
 
   constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>) {
     this.#deps = deps
+    this.#pruning = new Periodic(
+      PRUNE_MS,
+      () => this.prune(),
+      (error) => deps.log.error({ err: error }, 'deleting old judge verdicts failed'),
+    )
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#beginPruning(), PRUNE_MS).unref()
-    this.#beginPruning()
+    this.#pruning.start()
+    void this.#pruning.run()
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
-    clearInterval(this.#timer)
-    await this.#pruning
+    this.#closing.abort()
+    await this.#pruning.close()
   }
 
   /** Stored verdicts by key, as JSON text. */
@@ -68,26 +71,14 @@ export class VerdictCache {
   async prune(): Promise<void> {
     const { db, clock } = this.#deps
     await forgetDays(db, clock.now())
-    const before = this.#oldest()
-    for (let deleted = 1n; deleted > 0n && !this.#isClosed;) {
-      const { numAffectedRows = 0n } = await sql`delete from judge_verdict
-        where (org_id, cache_key) in (select org_id, cache_key from judge_verdict
-          where created_at <= ${before} limit ${ROWS_AT_ONCE})`.execute(db)
-      deleted = numAffectedRows
-    }
+    await deleteInBatches(db, this.#closing.signal, {
+      table: 'judge_verdict',
+      key: ['org_id', 'cache_key'],
+      where: sql`created_at <= ${this.#oldest()}`,
+    })
   }
 
   #oldest(): string {
     return isoTime(this.#deps.clock.now() - KEPT_MS)
-  }
-
-  #beginPruning(): void {
-    this.#pruning ??= this.prune()
-      .catch((error: unknown) =>
-        this.#deps.log.error({ err: error }, 'deleting old judge verdicts failed'),
-      )
-      .finally(() => {
-        this.#pruning = null
-      })
   }
 }

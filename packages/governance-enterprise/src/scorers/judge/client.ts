@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Deps } from '@remit/core'
 import type { CostBudget } from './budget.ts'
-import type { DayLimit } from './day-limit.ts'
+import type { CountedCall, DayLimit } from './day-limit.ts'
 import { JudgeFailure, pauseBefore } from './failure.ts'
 import { Gate } from './gate.ts'
 import type { JsonForm, Judge } from './judges.ts'
@@ -17,10 +17,7 @@ import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 
 /** The shared state of the calls of one request. */
 export interface JudgeRun {
-  /**
-   * Aborts at the deadline, when the client disconnects, or when further calls are pointless; its
-   * reason is a `JudgeFailure`.
-   */
+  /** Aborts at the deadline, when the client disconnects, or when further calls are pointless. */
   readonly signal: AbortSignal
   /** Milliseconds until the deadline. */
   left(): number
@@ -31,85 +28,65 @@ export interface JudgeRun {
   readonly day: DayLimit | null
 }
 
+/** A question to a judge. */
 export interface JudgeQuery {
   readonly task: JudgeTask
   readonly prompt: Prompt
   readonly shape: VerdictShape
 }
 
-export interface JudgeCall extends JudgeQuery {
-  readonly run: JudgeRun
-  readonly meter: UsageMeter
-}
-
-/** A running question with its number of calls. */
-interface RunningCall extends JudgeCall {
-  prompt: Prompt
-  attempts: number
-}
-
-export interface JudgeAnswer {
-  readonly verdict: JudgeVerdict
-  /** The number of calls. */
-  readonly attempt: number
-  readonly latencyMs: number
-}
-
 const requestOf = ({ task, prompt, shape }: JudgeQuery, form: JsonForm): ProviderRequest =>
-  providerOf(task.judge).request({ task, prompt, schema: shape.schema, form })
+  providerOf(task.judge).request(task, prompt, shape.schema, form)
 
 const mostOf = ({ body }: ProviderRequest, { max_output_tokens: most }: JudgeTask): TokenUsage =>
   mostUsage(Buffer.byteLength(JSON.stringify(body)), most)
 
 /** The maximum usage of one call, without retries. */
 export const estimate = (query: JudgeQuery): TokenUsage =>
-  mostOf(requestOf(query, query.task.judge.forms[0] ?? 'json_schema'), query.task)
+  mostOf(requestOf(query, query.task.judge.structured_output[0] ?? 'json_schema'), query.task)
 
 /** Calls judges within their concurrency, with retries, until the run ends. */
 export class JudgeClient {
   readonly #log: Deps['log']
-  readonly #random: () => number
   readonly #gates = new Map<string, Gate>()
   /** The accepted JSON form of each judge. */
   readonly #forms = new Map<string, JsonForm>()
 
-  constructor(log: Deps['log'], random: () => number = Math.random) {
+  constructor(log: Deps['log']) {
     this.#log = log
-    this.#random = random
   }
 
-  /** Returns one verdict. Throws `JudgeFailure`. An unusable answer is requested once more. */
-  async ask(call: JudgeCall): Promise<JudgeAnswer> {
-    const started = performance.now()
-    const running: RunningCall = { ...call, attempts: 0 }
+  /**
+   * Returns one verdict and adds its usage to `meter`. Throws `JudgeFailure`, or the reason of the
+   * run's signal. An unusable answer is requested once more.
+   */
+  async ask(query: JudgeQuery, run: JudgeRun, meter: UsageMeter): Promise<JudgeVerdict> {
+    let { prompt } = query
     for (let isLast = false; ; isLast = true) {
-      const reply = await this.#reply(running)
-      if (reply.ending === 'truncated')
+      const { ending, answer } = await this.#reply({ ...query, prompt }, run, meter)
+      if (ending === 'truncated')
         throw new JudgeFailure('judge_truncated', 'the judge ran out of output tokens')
-      if (reply.ending === 'refused')
+      if (ending === 'refused')
         throw new JudgeFailure('judge_refused', 'the judge refused to answer')
-      const verdict = reply.answer === null ? 'there was none' : call.shape.read(reply.answer)
-      if (typeof verdict !== 'string') {
-        const latencyMs = Math.round(performance.now() - started)
-        return { verdict, attempt: running.attempts, latencyMs }
-      }
+      const verdict = answer === null ? 'there was none' : query.shape.read(answer)
+      if (typeof verdict !== 'string') return verdict
       if (isLast)
         throw new JudgeFailure(
           'judge_invalid_output',
           'the judge returned no usable verdict in two attempts',
         )
-      running.prompt = repaired(call.prompt, verdict)
+      prompt = repaired(query.prompt, verdict)
     }
   }
 
   /** A response with status 200, with the retries that the task allows. */
-  async #reply(call: RunningCall): Promise<ProviderReply> {
-    const { task, run } = call
-    const { forms, alias } = task.judge
+  async #reply(query: JudgeQuery, run: JudgeRun, meter: UsageMeter): Promise<ProviderReply> {
+    const { max_retries: maxRetries, judge } = query.task
+    const { structured_output: forms, alias } = judge
     let form = this.#forms.get(alias) ?? forms[0] ?? 'json_schema'
     for (let retry = 0; ;) {
       try {
-        const reply = await this.#call(call, form)
+        const reply = await this.#call(query, form, run, meter)
         this.#forms.set(alias, form)
         return reply
       } catch (error) {
@@ -122,8 +99,8 @@ export class JudgeClient {
           continue
         }
         if (error.code === 'judge_unauthorized') run.stop(error)
-        const pause = pauseBefore(retry, retryAfterMs, run.left(), this.#random())
-        if (!isPassing || retry >= task.max_retries || pause === null) throw error
+        const pause = pauseBefore(retry, retryAfterMs, run.left(), Math.random())
+        if (!isPassing || retry >= maxRetries || pause === null) throw error
         retry++
         await setTimeout(pause, undefined, { signal: run.signal }).catch(() =>
           run.signal.throwIfAborted(),
@@ -132,42 +109,39 @@ export class JudgeClient {
     }
   }
 
-  /** One HTTP exchange, within the concurrency and the budget. */
-  async #call(call: RunningCall, form: JsonForm): Promise<ProviderReply> {
-    const { task, run, meter } = call
-    const { judge } = task
+  /** One HTTP exchange, within the concurrency and the limits. */
+  async #call(
+    query: JudgeQuery,
+    form: JsonForm,
+    run: JudgeRun,
+    meter: UsageMeter,
+  ): Promise<ProviderReply> {
+    const { task } = query
     run.signal.throwIfAborted()
-    const request = requestOf(call, form)
-    const reserved = judge.prices ? priceOf(mostOf(request, task), judge.prices) : 0
+    const request = requestOf(query, form)
+    const reserved = priceOf(mostOf(request, task), task.judge.prices)
     await run.budget?.reserve(reserved)
+    let counted: CountedCall | undefined
     let spent = 0
     let isSent = false
-    const gate = this.#gateOf(judge)
-    const counted = await run.day?.take(reserved).catch((error: unknown) => {
-      run.budget?.settle(reserved, 0)
-      throw error
-    })
     try {
+      counted = await run.day?.take(reserved)
+      const gate = this.#gateOf(task.judge)
       await gate.enter(run, run.signal)
       isSent = true
-      // Until known: a broken exchange may be charged.
-      spent = reserved
       try {
+        // Until known: a broken exchange may be charged.
+        spent = reserved
         meter.calls++
-        call.attempts++
-        const reply = providerOf(judge).read(await post(request, task.timeout_ms, run.signal))
+        const reply = providerOf(task.judge).read(await post(request, task.timeout_ms, run.signal))
         gate.grow()
         if (!reply.usage) meter.unmetered++
-        else {
-          meter.add(reply.usage, judge.prices)
-          spent = judge.prices ? priceOf(reply.usage, judge.prices) : 0
-        }
+        else spent = meter.add(reply.usage, task.judge.prices)
         return reply
       } catch (error) {
-        const { status = null, isUnsent = false } =
-          error instanceof JudgeFailure ? error.exchange : {}
+        const { status = null, isUnsent } = error instanceof JudgeFailure ? error.exchange : {}
         if (status === 429) gate.shrink()
-        if (status !== null) this.#report(judge, status)
+        if (status !== null) this.#report(task.judge, status)
         if (status !== null || isUnsent) spent = 0
         else meter.unmetered++
         throw error

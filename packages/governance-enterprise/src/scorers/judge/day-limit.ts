@@ -3,10 +3,9 @@ import type { AnyDatabase, Deps } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../../tables/schema.ts'
 import { JudgeFailure } from './failure.ts'
-import type { DailyLimit } from './judges.ts'
-import { PARTS_OF_USD } from './usage.ts'
+import type { Judges } from './judges.ts'
+import { PARTS_OF_MICRO } from './usage.ts'
 
-const PARTS_OF_MICRO = PARTS_OF_USD / 1e6
 const KEPT_DAYS = 35
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -24,14 +23,20 @@ export interface CountedCall {
 export class DayLimit {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   readonly #orgId: string
-  readonly #limit: DailyLimit
+  readonly #calls: number
+  readonly #maxMicro: number
   /** The day that this run found exhausted, which is not queried again. */
   #usedUp: string | null = null
 
-  constructor(deps: Pick<Deps, 'db' | 'clock' | 'log'>, orgId: string, limit: DailyLimit) {
+  constructor(
+    deps: Pick<Deps, 'db' | 'clock' | 'log'>,
+    orgId: string,
+    { calls, cost_usd: usd }: Judges['daily'],
+  ) {
     this.#deps = deps
     this.#orgId = orgId
-    this.#limit = limit
+    this.#calls = calls
+    this.#maxMicro = usd === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(usd * 1e6)
   }
 
   /**
@@ -43,20 +48,27 @@ export class DayLimit {
     const { db, clock } = this.#deps
     const day = isoTime(clock.now()).slice(0, 10)
     const micro = Math.ceil(price / PARTS_OF_MICRO)
-    const { calls, costMicro } = this.#limit
-    if (day === this.#usedUp) throw this.#tooManyCalls(day)
-    const most = costMicro ?? Number.MAX_SAFE_INTEGER
-    if (calls > 0 && micro <= most) {
-      const { rows } = await sql<{ calls: number }>`
+    if (day !== this.#usedUp && this.#calls > 0 && micro <= this.#maxMicro) {
+      const { rows } = await sql`
         insert into judge_day (org_id, day, calls, cost_micro)
         values (${this.#orgId}, ${day}, 1, ${micro})
         on conflict (org_id, day) do update
           set calls = judge_day.calls + 1, cost_micro = judge_day.cost_micro + excluded.cost_micro
-          where judge_day.calls < ${calls} and judge_day.cost_micro + excluded.cost_micro <= ${most}
+          where judge_day.calls < ${this.#calls}
+            and judge_day.cost_micro + excluded.cost_micro <= ${this.#maxMicro}
         returning calls`.execute(db)
       if (rows.length > 0) return { day, micro }
     }
-    throw await this.#refusal(day)
+    if (day !== this.#usedUp && (await this.#callsOf(day)) < this.#calls)
+      throw new JudgeFailure(
+        'judge_daily_cost_exceeded',
+        `the call would exceed the daily cost limit of the organization on ${day} (UTC)`,
+      )
+    this.#usedUp = day
+    throw new JudgeFailure(
+      'judge_daily_calls_exceeded',
+      `the organization has reached its limit of ${this.#calls} calls on ${day} (UTC)`,
+    )
   }
 
   /**
@@ -78,28 +90,14 @@ export class DayLimit {
       )
   }
 
-  async #refusal(day: string): Promise<JudgeFailure> {
+  async #callsOf(day: string): Promise<number> {
     const row = await on<Tables>(this.#deps.db)
       .selectFrom('judge_day')
       .select('calls')
       .where('org_id', '=', this.#orgId)
       .where('day', '=', day)
       .executeTakeFirst()
-    if ((row?.calls ?? 0) >= this.#limit.calls) {
-      this.#usedUp = day
-      return this.#tooManyCalls(day)
-    }
-    return new JudgeFailure(
-      'judge_daily_cost_exceeded',
-      `the call would exceed the daily cost limit of the organization on ${day} (UTC)`,
-    )
-  }
-
-  #tooManyCalls(day: string): JudgeFailure {
-    return new JudgeFailure(
-      'judge_daily_calls_exceeded',
-      `the organization has reached its limit of ${this.#limit.calls} calls on ${day} (UTC)`,
-    )
+    return row?.calls ?? 0
   }
 }
 

@@ -1,4 +1,5 @@
 interface Waiting {
+  readonly run: object
   readonly enter: () => void
 }
 
@@ -9,7 +10,7 @@ interface Waiting {
  */
 export class Gate {
   readonly #limit: number
-  readonly #queues = new Map<object, Waiting[]>()
+  #waiting: readonly Waiting[] = []
   #allowed: number
   #running = 0
 
@@ -23,28 +24,18 @@ export class Gate {
   }
 
   /** Resolves when a call of `run` may start; rejects with the signal's reason. */
-  enter(run: object, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason as Error)
-        return
-      }
-      const onAbort = () => {
-        this.#remove(run, waiting)
-        reject(signal.reason as Error)
-      }
-      const waiting: Waiting = {
-        enter: () => {
-          signal.removeEventListener('abort', onAbort)
-          resolve()
-        },
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      const queue = this.#queues.get(run)
-      if (queue) queue.push(waiting)
-      else this.#queues.set(run, [waiting])
-      this.#admit()
-    })
+  async enter(run: object, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting = { run, enter: resolve }
+    const onAbort = () => {
+      this.#waiting = this.#waiting.filter((one) => one !== waiting)
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#waiting = [...this.#waiting, waiting]
+    this.#admit()
+    await promise.finally(() => signal.removeEventListener('abort', onAbort))
   }
 
   leave(): void {
@@ -63,24 +54,13 @@ export class Gate {
 
   #admit(): void {
     while (this.#running < this.#allowed) {
-      const [turn] = this.#queues
-      if (!turn) return
-      const [run, queue] = turn
-      const next = queue.shift()
-      // Moves the run to the end of the round, or removes it.
-      this.#queues.delete(run)
-      if (queue.length > 0) this.#queues.set(run, queue)
-      if (!next) continue
+      const [next, ...others] = this.#waiting
+      if (!next) return
+      // The run of an admitted call goes to the end of the round.
+      const isNext = ({ run }: Waiting) => run === next.run
+      this.#waiting = [...others.filter((one) => !isNext(one)), ...others.filter(isNext)]
       this.#running++
       next.enter()
     }
-  }
-
-  #remove(run: object, waiting: Waiting): void {
-    const queue = this.#queues.get(run)
-    const at = queue?.indexOf(waiting) ?? -1
-    if (!queue || at < 0) return
-    queue.splice(at, 1)
-    if (queue.length === 0) this.#queues.delete(run)
   }
 }

@@ -28,14 +28,14 @@ function faults(file: unknown): string[] {
 
 describe('the daily limit', () => {
   it('is 10,000 calls for each organization unless the file says otherwise', () => {
-    expect(read({ judges: { main: judge } }).daily).toEqual({ calls: 10_000, costMicro: null })
+    expect(read({ judges: { main: judge } }).daily).toEqual({ calls: 10_000 })
     const priced = { ...judge, prices: { input: 1, output: 2 } }
     expect(
       read({
         judges: { main: priced },
         daily_per_organization: { calls: 5, cost_usd: 0.25 },
       }).daily,
-    ).toEqual({ calls: 5, costMicro: 250_000 })
+    ).toEqual({ calls: 5, cost_usd: 0.25 })
   })
 
   it('of cost is refused where a judge has no prices', () => {
@@ -65,14 +65,11 @@ describe('the file of judges', () => {
     expect(byAlias.get('main')).toEqual({
       alias: 'main',
       provider: 'openai_compatible',
-      baseUrl: 'https://api.example/v1',
+      base_url: 'https://api.example/v1',
       key: null,
       model: 'm',
-      prices: null,
-      forms: ['json_schema', 'tool', 'json_object'],
-      maxTokensField: 'max_completion_tokens',
+      structured_output: ['json_schema', 'tool', 'json_object'],
       concurrency: 8,
-      maxCostUsd: null,
     })
     expect(byDefault).toBe(byAlias.get('main'))
   })
@@ -89,13 +86,13 @@ describe('the file of judges', () => {
     }
 
     expect(read({ judges: { main: more } }).byDefault).toMatchObject({
-      baseUrl: 'http://127.0.0.1:1234/v1',
+      base_url: 'http://127.0.0.1:1234/v1',
       key: 'sk-1',
-      prices: { input: 2, output: 8, cachedInput: 2 },
-      forms: ['tool'],
-      maxTokensField: 'max_tokens',
+      prices: { input: 2, output: 8 },
+      structured_output: ['tool'],
+      max_tokens_field: 'max_tokens',
       concurrency: 2,
-      maxCostUsd: 3,
+      max_cost_usd: 3,
     })
   })
 

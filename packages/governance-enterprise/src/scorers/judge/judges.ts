@@ -3,57 +3,8 @@ import type { JudgesSource } from '@remit/core'
 import { z } from 'zod'
 
 /** The methods to request an answer of a given shape. */
-export const FORMS = ['json_schema', 'tool', 'json_object'] as const
+const FORMS = ['json_schema', 'tool', 'json_object'] as const
 export type JsonForm = (typeof FORMS)[number]
-
-/** A configured model, ready to be called. */
-export interface Judge {
-  readonly alias: string
-  readonly provider: 'openai_compatible' | 'anthropic'
-  /** Without a trailing slash. */
-  readonly baseUrl: string
-  /** Null if the server requires none. Never in logs, responses or the ledger. */
-  readonly key: string | null
-  readonly model: string
-  readonly prices: Prices | null
-  /** The forms to try, in order; the first accepted one is cached. */
-  readonly forms: readonly JsonForm[]
-  readonly maxTokensField: 'max_completion_tokens' | 'max_tokens'
-  readonly concurrency: number
-  /** The maximum cost of one request; null for no limit. */
-  readonly maxCostUsd: number | null
-}
-
-/** USD per million tokens. */
-export interface Prices {
-  readonly input: number
-  readonly output: number
-  readonly cachedInput: number
-}
-
-/** The judges of an installation. */
-export interface Judges {
-  readonly byAlias: ReadonlyMap<string, Judge>
-  /** The judge of requests that name none. */
-  readonly byDefault: Judge | null
-  /** The daily (UTC) limit of each organization. */
-  readonly daily: DailyLimit
-}
-
-export interface DailyLimit {
-  readonly calls: number
-  /** Integer micro-USD; null for no limit. */
-  readonly costMicro: number | null
-}
-
-/** The default daily calls of each organization. */
-const DAILY_CALLS = 10_000
-
-export const NO_JUDGES: Judges = {
-  byAlias: new Map(),
-  byDefault: null,
-  daily: { calls: DAILY_CALLS, costMicro: null },
-}
 
 const Alias = z
   .string()
@@ -63,12 +14,21 @@ const Alias = z
   )
 const Price = z.number().min(0).max(10_000)
 
+/** USD per million tokens. */
+const PriceSettings = z.strictObject({
+  input: Price,
+  output: Price,
+  cached_input: Price.optional(),
+})
+export type Prices = Readonly<z.output<typeof PriceSettings>>
+
 /** The settings of one judge in the operator's file. */
 export const JudgeSettings = z.strictObject({
   provider: z.enum(['openai_compatible', 'anthropic']),
   base_url: z
     .string()
-    .refine(isBaseUrl, 'must be an http or https URL without user, password, query and fragment'),
+    .refine(isBaseUrl, 'must be an http or https URL without user, password, query and fragment')
+    .transform((url) => url.replace(/\/+$/, '')),
   key_env: z
     .string()
     .regex(/^(?!REMIT_)[A-Za-z_][A-Za-z0-9_]*$/, {
@@ -76,18 +36,19 @@ export const JudgeSettings = z.strictObject({
     })
     .optional(),
   model: z.string().min(1).max(256),
-  prices: z
-    .strictObject({ input: Price, output: Price, cached_input: Price.optional() })
-    .optional(),
-  structured_output: z.enum(['auto', ...FORMS]).default('auto'),
+  prices: PriceSettings.optional(),
+  structured_output: z
+    .enum(['auto', ...FORMS])
+    .default('auto')
+    .transform((form) => (form === 'auto' ? FORMS : [form])),
   max_tokens_field: z.enum(['max_completion_tokens', 'max_tokens']).optional(),
   concurrency: z.int().min(1).max(256).default(8),
   max_cost_usd: z.number().positive().max(1e6).optional(),
 })
 
-/** The settings of the limit of each organization. */
+/** The daily (UTC) limit of each organization. */
 export const DailySettings = z.strictObject({
-  calls: z.int().min(0).max(1e9).default(DAILY_CALLS),
+  calls: z.int().min(0).max(1e9).default(10_000),
   cost_usd: z.number().min(0).max(1e6).optional(),
 })
 
@@ -96,8 +57,30 @@ const JudgesFile = z.strictObject({
     .record(Alias, JudgeSettings)
     .refine((judges) => Object.keys(judges).length > 0, 'must name at least one judge'),
   default: z.string().optional(),
-  daily_per_organization: DailySettings.optional(),
+  daily_per_organization: DailySettings.prefault({}),
 })
+type JudgesFile = z.output<typeof JudgesFile>
+
+/** A configured model, ready to be called. */
+export interface Judge extends Readonly<z.output<typeof JudgeSettings>> {
+  readonly alias: string
+  /** Null if the server requires none. Never in logs, responses or the ledger. */
+  readonly key: string | null
+}
+
+/** The judges of an installation. */
+export interface Judges {
+  readonly byAlias: ReadonlyMap<string, Judge>
+  /** The judge of requests that name none. */
+  readonly byDefault: Judge | null
+  readonly daily: Readonly<z.output<typeof DailySettings>>
+}
+
+export const NO_JUDGES: Judges = {
+  byAlias: new Map(),
+  byDefault: null,
+  daily: DailySettings.parse({}),
+}
 
 function isBaseUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -111,42 +94,20 @@ function isBaseUrl(text: string): boolean {
 /** Reads the judges file. Throws `SettingError` with every invalid field; never shows a key. */
 export function readJudges(source: JudgesSource): Judges {
   const { data, error } = JudgesFile.safeParse(parse(source.text), FOR_FIELD_ERRORS)
-  if (error)
-    throw faulty(
-      fieldErrors(error.issues).map(({ path, message }) =>
-        path === '' ? message : `${path}: ${message}`,
-      ),
-    )
-  const faults: string[] = []
-  const judges = Object.entries(data.judges).map(([alias, settings]) => {
-    const key = settings.key_env === undefined ? null : (source.variable(settings.key_env) ?? '')
-    const at = `judges.${alias}`
-    if (key === '') faults.push(`${at}.key_env: the variable ${settings.key_env} is not set`)
-    else if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
-      faults.push(`${at}.key_env: ${settings.key_env} contains spaces or non-ASCII characters`)
-    }
-    if (settings.max_cost_usd !== undefined && !settings.prices)
-      faults.push(`${at}.max_cost_usd: requires prices`)
-    if (settings.max_tokens_field && settings.provider === 'anthropic')
-      faults.push(`${at}.max_tokens_field: is only allowed for openai_compatible`)
-    return toJudge(alias, settings, key)
+  const faults = error
+    ? fieldErrors(error.issues).map(({ path, message }) => `${path}: ${message}`.replace(/^: /, ''))
+    : [...faultsOf(data, source)]
+  if (!data || faults.length > 0) throw faulty(faults)
+  const judges = Object.entries(data.judges).map(([alias, settings]): Judge => {
+    const key = settings.key_env === undefined ? null : (source.variable(settings.key_env) ?? null)
+    return { ...settings, alias, key }
   })
-  const byAlias = new Map(judges.map((judge) => [judge.alias, judge]))
-  const only = judges.length === 1 ? judges[0] : undefined
-  const byDefault = data.default === undefined ? only : byAlias.get(data.default)
-  if (data.default !== undefined && !byDefault)
-    faults.push(`default: there is no judge ${JSON.stringify(data.default)}`)
-  const { calls = DAILY_CALLS, cost_usd: cost } = data.daily_per_organization ?? {}
-  const unpriced = judges.filter(({ prices }) => prices === null)
-  if (cost !== undefined)
-    faults.push(
-      ...unpriced.map(
-        ({ alias }) => `judges.${alias}.prices: are required for daily_per_organization.cost_usd`,
-      ),
-    )
-  if (faults.length > 0) throw faulty(faults)
-  const costMicro = cost === undefined ? null : Math.floor(cost * 1e6)
-  return { byAlias, byDefault: byDefault ?? null, daily: { calls, costMicro } }
+  const name = data.default ?? (judges.length === 1 ? judges[0]?.alias : undefined)
+  return {
+    byAlias: new Map(judges.map((judge) => [judge.alias, judge])),
+    byDefault: judges.find(({ alias }) => alias === name) ?? null,
+    daily: data.daily_per_organization,
+  }
 }
 
 function parse(text: string): unknown {
@@ -161,28 +122,24 @@ function parse(text: string): unknown {
 const faulty = (faults: readonly string[]): SettingError =>
   new SettingError(faults.map((fault) => `REMIT_JUDGES_FILE: ${fault}`).join('\n'))
 
-function toJudge(
-  alias: string,
-  settings: z.output<typeof JudgeSettings>,
-  key: string | null,
-): Judge {
-  const { prices, structured_output: form } = settings
-  return {
-    alias,
-    provider: settings.provider,
-    baseUrl: settings.base_url.replace(/\/+$/, ''),
-    key,
-    model: settings.model,
-    prices: prices
-      ? {
-          input: prices.input,
-          output: prices.output,
-          cachedInput: prices.cached_input ?? prices.input,
-        }
-      : null,
-    forms: form === 'auto' ? FORMS : [form],
-    maxTokensField: settings.max_tokens_field ?? 'max_completion_tokens',
-    concurrency: settings.concurrency,
-    maxCostUsd: settings.max_cost_usd ?? null,
+/** The faults of a file in which every field has the right shape. */
+function* faultsOf(
+  { judges, default: byDefault, daily_per_organization: daily }: JudgesFile,
+  source: JudgesSource,
+): Generator<string> {
+  for (const [alias, { key_env: name, ...judge }] of Object.entries(judges)) {
+    const at = `judges.${alias}`
+    const key = name === undefined ? 'none' : source.variable(name)
+    if (!key) yield `${at}.key_env: the variable ${name} is not set`
+    else if (!/^[\x21-\x7e]+$/.test(key))
+      yield `${at}.key_env: ${name} contains spaces or non-ASCII characters`
+    if (judge.max_cost_usd !== undefined && !judge.prices)
+      yield `${at}.max_cost_usd: requires prices`
+    if (judge.max_tokens_field && judge.provider === 'anthropic')
+      yield `${at}.max_tokens_field: is only allowed for openai_compatible`
+    if (daily.cost_usd !== undefined && !judge.prices)
+      yield `${at}.prices: are required for daily_per_organization.cost_usd`
   }
+  if (byDefault !== undefined && !Object.hasOwn(judges, byDefault))
+    yield `default: there is no judge ${JSON.stringify(byDefault)}`
 }

@@ -16,19 +16,12 @@ const Label = z
 const Text = z.string().min(1).max(10_000)
 const Milliseconds = z.int().min(100).max(120_000)
 
-const Criteria = z.union([
-  Text,
-  z
-    .array(
-      z.strictObject({
-        name: Name,
-        description: Text,
-        weight: z.number().positive().max(1000).default(1),
-      }),
-    )
-    .min(1)
-    .max(10),
-])
+const Weighted = z.strictObject({
+  name: Name,
+  description: Text,
+  weight: z.number().positive().max(1000).default(1),
+})
+const Criteria = z.union([Text, z.array(Weighted).min(1).max(10)])
 
 const shapeOf = (aliases: readonly string[]) => ({
   judge: (aliases.length > 0 ? z.enum(aliases) : z.string())
@@ -72,9 +65,8 @@ const shapeOf = (aliases: readonly string[]) => ({
 
 type Given = z.output<z.ZodObject<ReturnType<typeof shapeOf>>>
 
-/** One label to choose. */
+/** One label to choose. `name` is null for a single question. */
 export interface JudgeQuestion {
-  /** The name of the criterion, or null for a single question. */
   readonly name: string | null
   readonly weight: number
 }
@@ -83,7 +75,7 @@ export interface Criterion extends JudgeQuestion {
   readonly description: string
 }
 
-type Derived = 'judge' | 'criteria' | 'choices' | 'position_swap' | 'max_cost_usd'
+type Derived = 'judge' | 'criteria' | 'choices'
 
 /** The task of a judge: the validated parameters of a request. */
 export interface JudgeTask extends Readonly<Omit<Given, Derived>> {
@@ -93,64 +85,56 @@ export interface JudgeTask extends Readonly<Omit<Given, Derived>> {
   readonly questions: readonly JudgeQuestion[]
   /** Labels with their scores, from best to worst. */
   readonly choices: ReadonlyMap<string, number>
-  readonly position_swap: boolean
-  /** Null for no limit. */
-  readonly max_cost_usd: number | null
 }
 
 /** Validates the parameters of `llm_as_judge` into a `JudgeTask`. */
 export const judgeParams = ({ byAlias, byDefault }: Judges) =>
   z.strictObject(shapeOf([...byAlias.keys()])).transform((given, context): JudgeTask => {
     const judge = given.judge === undefined ? byDefault : byAlias.get(given.judge)
-    const faults = judge ? faultsOf(given, judge) : [noJudge(byAlias.size)]
-    if (judge && faults.length === 0) return toTask(given, judge)
-    for (const [path, message] of faults)
-      context.addIssue({ code: 'custom', path: [path], message })
-    return z.NEVER
+    const faults = judge ? [...faultsOf(given, judge)] : [noJudge(byAlias.size)]
+    for (const [name, message] of faults)
+      context.addIssue({ code: 'custom', path: [name], message })
+    return judge && faults.length === 0 ? toTask(given, judge) : z.NEVER
   })
 
-type Fault = readonly [path: string, message: string]
+type Fault = readonly [name: keyof Given, message: string]
 
 const noJudge = (count: number): Fault => [
   'judge',
   count === 0 ? 'this server has no judges; configure them in REMIT_JUDGES_FILE' : 'is needed',
 ]
 
-function faultsOf(given: Given, judge: Judge): Fault[] {
-  const faults: Fault[] = []
-  const { mode, choices, criteria } = given
-  if (mode === 'pairwise' && choices) faults.push(['choices', 'are not allowed in pairwise mode'])
-  if (mode === 'pairwise' && given.reference_free)
-    faults.push(['reference_free', 'is not allowed in pairwise mode: expected is the other answer'])
-  if (mode !== 'pairwise' && given.position_swap !== undefined)
-    faults.push(['position_swap', 'is only allowed in pairwise mode'])
-  if (choices) {
-    const count = Object.keys(choices).length
-    if (count < 2 || count > 20) faults.push(['choices', 'must be 2 to 20 labels'])
-  }
-  if (typeof criteria !== 'string') {
-    const names = criteria.map(({ name }) => name)
-    if (new Set(names).size < names.length) faults.push(['criteria', 'must have unique names'])
-  }
+function* faultsOf(
+  { mode, choices, criteria, effort, ...given }: Given,
+  judge: Judge,
+): Generator<Fault> {
+  const isPair = mode === 'pairwise'
+  if (isPair && choices) yield ['choices', 'are not allowed in pairwise mode']
+  if (isPair && given.reference_free)
+    yield ['reference_free', 'is not allowed in pairwise mode: expected is the other answer']
+  if (!isPair && given.position_swap !== undefined)
+    yield ['position_swap', 'is only allowed in pairwise mode']
+  const labels = choices ? Object.keys(choices).length : 2
+  if (labels < 2 || labels > 20) yield ['choices', 'must be 2 to 20 labels']
+  const names = typeof criteria === 'string' ? [] : criteria.map(({ name }) => name)
+  if (new Set(names).size < names.length) yield ['criteria', 'must have unique names']
   if (given.max_cost_usd !== undefined && !judge.prices)
-    faults.push(['max_cost_usd', `requires prices, and the judge ${judge.alias} has none`])
-  if (judge.provider === 'anthropic') {
-    if (given.temperature !== undefined)
-      faults.push(['temperature', 'is not supported for Anthropic judges'])
-    if (given.effort === 'none' || given.effort === 'minimal')
-      faults.push(['effort', 'must be low, medium, high, xhigh or max for Anthropic judges'])
-  }
-  return faults
+    yield ['max_cost_usd', `requires prices, and the judge ${judge.alias} has none`]
+  const isAnthropic = judge.provider === 'anthropic'
+  if (isAnthropic && given.temperature !== undefined)
+    yield ['temperature', 'is not supported for Anthropic judges']
+  if (isAnthropic && (effort === 'none' || effort === 'minimal'))
+    yield ['effort', 'must be low, medium, high, xhigh or max for Anthropic judges']
 }
 
 const PAIR: Readonly<Record<string, number>> = { A: 1, tie: 0.5, B: 0 }
 const PASS_OR_FAIL: Readonly<Record<string, number>> = { pass: 1, fail: 0 }
 
 function toTask(given: Given, judge: Judge): JudgeTask {
-  const { mode, criteria: text, choices, max_cost_usd: most } = given
+  const { mode, criteria: text } = given
   const criteria = typeof text === 'string' ? [{ name: null, description: text, weight: 1 }] : text
-  const scores = mode === 'pairwise' ? PAIR : (choices ?? PASS_OR_FAIL)
-  const limits = [most, judge.maxCostUsd].filter((usd) => usd !== undefined && usd !== null)
+  const scores = mode === 'pairwise' ? PAIR : (given.choices ?? PASS_OR_FAIL)
+  const most = Math.min(given.max_cost_usd ?? Infinity, judge.max_cost_usd ?? Infinity)
   return {
     ...given,
     judge,
@@ -158,6 +142,6 @@ function toTask(given: Given, judge: Judge): JudgeTask {
     questions: mode === 'rubric' ? criteria : [{ name: null, weight: 1 }],
     choices: new Map(Object.entries(scores).toSorted(([, a], [, b]) => b - a)),
     position_swap: mode === 'pairwise' && given.position_swap !== false,
-    max_cost_usd: limits.length === 0 ? null : Math.min(...limits),
+    max_cost_usd: most === Infinity ? undefined : most,
   }
 }

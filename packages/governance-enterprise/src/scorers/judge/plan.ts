@@ -90,7 +90,7 @@ const contentHash = (task: JudgeTask, fields: JudgedFields): string =>
       criteria: task.criteria.map(({ name, description }) => ({ name, description })),
       effort: task.effort ?? null,
       fields,
-      judge: [task.judge.alias, task.judge.provider, task.judge.baseUrl, task.judge.model],
+      judge: [task.judge.alias, task.judge.provider, task.judge.base_url, task.judge.model],
       mode: task.mode,
       prompt_version: PROMPT_VERSION,
       reasoning: task.reasoning,

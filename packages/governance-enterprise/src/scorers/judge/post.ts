@@ -14,15 +14,14 @@ export async function post(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<unknown> {
-  signal.throwIfAborted()
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify(body),
       redirect: 'manual',
-      signal: ending,
+      signal: AbortSignal.any([signal, timeout]),
     })
     const text = await boundedText(response, MAX_BYTES)
     if (response.status !== 200) throw failureOf(response.status, retryAfter(response.headers))
@@ -36,16 +35,16 @@ export async function post(
       )
     signal.throwIfAborted()
     // The rest of the error is dropped: its message may quote the request.
-    if (ending.aborted)
+    if (timeout.aborted)
       throw new JudgeFailure('judge_timeout', 'the judge timed out', { isPassing: true })
-    throw UNREACHABLE.has(causeOf(error))
-      ? unavailable('the judge cannot be reached', true)
-      : unavailable('the connection to the judge was lost', false)
+    const isUnsent = UNREACHABLE.has(causeOf(error))
+    throw new JudgeFailure(
+      'judge_unavailable',
+      isUnsent ? 'the judge cannot be reached' : 'the connection to the judge was lost',
+      { isPassing: true, isUnsent },
+    )
   }
 }
-
-const unavailable = (reason: string, isUnsent: boolean): JudgeFailure =>
-  new JudgeFailure('judge_unavailable', reason, { isPassing: true, isUnsent })
 
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -76,7 +75,7 @@ function retryAfter(headers: Headers): number | null {
   const text = headers.get('retry-after')
   const seconds = number(text)
   if (seconds !== null) return seconds * 1000
-  const until = text === null ? Number.NaN : Date.parse(text)
+  const until = Date.parse(text ?? '')
   return Number.isNaN(until) ? null : Math.max(0, until - Date.now())
 }
 

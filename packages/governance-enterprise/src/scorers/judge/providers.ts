@@ -5,14 +5,6 @@ import type { Prompt } from './prompt.ts'
 import { tokenCount } from './usage.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** One question to a judge. */
-export interface ProviderQuestion {
-  readonly task: JudgeTask
-  readonly prompt: Prompt
-  readonly schema: Json
-  readonly form: JsonForm
-}
-
 type Json = Readonly<Record<string, unknown>>
 
 export interface ProviderRequest {
@@ -32,7 +24,8 @@ export interface ProviderReply {
 
 /** The requests and responses of a provider. Pure. */
 interface Provider {
-  request(question: ProviderQuestion): ProviderRequest
+  /** Requests an answer in the shape of `schema` by the method `form`. */
+  request(task: JudgeTask, prompt: Prompt, schema: Json, form: JsonForm): ProviderRequest
   /** Never throws, whatever the body. */
   read(body: unknown): ProviderReply
 }
@@ -66,14 +59,14 @@ const ToolBlock = z.object({
 
 /** `POST /v1/messages` of Anthropic. */
 const anthropic: Provider = {
-  request: ({ task: { judge, effort, max_output_tokens }, prompt, schema, form }) => {
+  request({ judge, effort, max_output_tokens }, prompt, schema, form) {
     // Without a JSON mode, only the prompt asks for JSON.
     const config = {
       ...(form === 'json_schema' && { format: { type: 'json_schema', schema } }),
       ...(effort !== undefined && { effort }),
     }
     return {
-      url: `${judge.baseUrl}/v1/messages`,
+      url: `${judge.base_url}/v1/messages`,
       headers: {
         'anthropic-version': ANTHROPIC_VERSION,
         ...(judge.key !== null && { 'x-api-key': judge.key }),
@@ -138,17 +131,17 @@ const OPENAI_FORMS: Readonly<Record<JsonForm, (schema: Json) => Json>> = {
 
 /** `POST /chat/completions` of OpenAI and compatible servers. */
 const openaiCompatible: Provider = {
-  request: ({ task, prompt, schema, form }) => ({
-    url: `${task.judge.baseUrl}/chat/completions`,
-    headers: task.judge.key === null ? {} : { authorization: `Bearer ${task.judge.key}` },
+  request: ({ judge, ...task }, prompt, schema, form) => ({
+    url: `${judge.base_url}/chat/completions`,
+    headers: judge.key === null ? {} : { authorization: `Bearer ${judge.key}` },
     body: {
-      model: task.judge.model,
+      model: judge.model,
       messages: [
         { role: 'system', content: prompt.system },
         { role: 'user', content: prompt.user },
       ],
       ...OPENAI_FORMS[form](schema),
-      [task.judge.maxTokensField]: task.max_output_tokens,
+      [judge.max_tokens_field ?? 'max_completion_tokens']: task.max_output_tokens,
       ...(task.temperature !== undefined && { temperature: task.temperature }),
       ...(task.effort !== undefined && { reasoning_effort: task.effort }),
     },

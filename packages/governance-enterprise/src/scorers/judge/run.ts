@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ResultToScore } from '@remit/contract'
 import { Unscorable } from '@remit/core'
-import type { BatchOutcome, Deps, ScoreOutcome } from '@remit/core'
-import { assess } from './assess.ts'
+import type { BatchOutcome, Deps } from '@remit/core'
+import { assess, isCached } from './assess.ts'
 import type { CallOutcome } from './assess.ts'
 import { CostBudget } from './budget.ts'
 import type { VerdictCache } from './cache.ts'
@@ -34,7 +34,6 @@ interface Organization {
 }
 
 type Planned = JudgePlan | Unscorable
-type Outcome = ScoreOutcome | Unscorable
 
 /** Judges a batch. No failure of a judge fails the batch. */
 export async function judgeAll(
@@ -53,11 +52,10 @@ export async function judgeAll(
   const { cache, orgId = '' } = organization?.verdicts ?? {}
   const keys = plans.flatMap((plan) => callsOf(plan).map(({ key }) => key))
   const kept = task.cache === 'use' ? await cache?.read(orgId, keys) : undefined
-  const judging = new Judging(task, kept ?? new Map<string, string>(), deps)
-  if (task.dry_run) return judging.estimate(plans)
-  using run = startRun(task, client, organization?.day ?? null)
-  const outcome = await judging.judge(plans, run)
-  if (task.cache !== 'off') await cache?.keep(orgId, judging.found)
+  const batch = new Batch(task, kept ?? new Map<string, string>(), deps)
+  if (task.dry_run) return batch.estimate(plans)
+  const outcome = await batch.judge(plans, startRun(task, client, organization?.day ?? null))
+  if (task.cache !== 'off') await cache?.keep(orgId, batch.found)
   return outcome
 }
 
@@ -65,35 +63,27 @@ const callsOf = (plan: Planned): PlannedCall[] =>
   plan instanceof Unscorable ? [] : plan.samples.flat()
 
 /** Starts a run, which its deadline or a disconnected client ends before all verdicts. */
-function startRun(
-  { deadline_ms: deadlineMs, max_cost_usd: most }: JudgeTask,
-  client: AbortSignal,
-  day: DayLimit | null,
-): JudgeRun & Disposable {
-  const controller = new AbortController()
-  const stop = (failure: JudgeFailure) => controller.abort(failure)
-  const onGone = () => stop(new JudgeFailure('judge_unavailable', 'the request was cancelled'))
-  const onTimeout = () =>
-    stop(new JudgeFailure('judge_timeout', "the request's deadline has passed"))
+function startRun(task: JudgeTask, client: AbortSignal, day: DayLimit | null): JudgeRun {
+  const { deadline_ms: deadlineMs, max_cost_usd: most } = task
+  const pointless = new AbortController()
   const until = performance.now() + deadlineMs
-  const timer = setTimeout(onTimeout, deadlineMs)
-  if (client.aborted) onGone()
-  client.addEventListener('abort', onGone, { once: true })
   return {
-    signal: controller.signal,
-    stop,
+    signal: AbortSignal.any([client, pointless.signal, AbortSignal.timeout(deadlineMs)]),
+    stop: (failure) => pointless.abort(failure),
     day,
-    budget: most === null ? null : new CostBudget(most * PARTS_OF_USD),
+    budget: most === undefined ? null : new CostBudget(most * PARTS_OF_USD),
     left: () => until - performance.now(),
-    [Symbol.dispose]() {
-      clearTimeout(timer)
-      client.removeEventListener('abort', onGone)
-    },
   }
 }
 
+/** The failure of a call that `reason` of an aborted run has ended. */
+const abortedBy = (reason: unknown): JudgeFailure =>
+  reason instanceof DOMException && reason.name === 'TimeoutError'
+    ? new JudgeFailure('judge_timeout', "the request's deadline has passed")
+    : new JudgeFailure('judge_unavailable', 'the request was cancelled')
+
 /** One running batch. */
-class Judging {
+class Batch {
   readonly found = new Map<string, JudgeVerdict>()
   readonly #task: JudgeTask
   readonly #shape: VerdictShape
@@ -109,42 +99,38 @@ class Judging {
 
   async judge(plans: readonly Planned[], run: JudgeRun): Promise<BatchOutcome> {
     const called = new Map<PlannedCall, CallOutcome>()
-    const meters = new Map(plans.map((plan) => [plan, new UsageMeter()]))
-    const calls = [...meters].flatMap(([plan, meter]) =>
-      plan instanceof Unscorable ? [] : callsOf(plan).map((call) => ({ plan, call, meter })),
-    )
+    const calls = plans.flatMap((plan) => callsOf(plan).map((call) => ({ plan, call })))
     const queue = calls.values()
     const work = async () => {
-      for (const { plan, call, meter } of queue)
-        called.set(call, await this.#outcomeOf(plan, call, meter, run))
+      for (const { plan, call } of queue)
+        if (!(plan instanceof Unscorable)) called.set(call, await this.#outcomeOf(plan, call, run))
     }
     // Limited to the concurrency of the judge: the prompts of all calls would use too much memory.
-    const workers = Math.min(calls.length, this.#task.judge.concurrency)
-    await Promise.all(Array.from({ length: workers }, work))
-    const outcomes = [...meters].map(([plan, meter]): Outcome => {
+    await Promise.all(Array.from({ length: this.#task.judge.concurrency }, work))
+    const outcomes = plans.map((plan) => {
       if (plan instanceof Unscorable) return plan
       const samples = plan.samples.map((sample) => sample.flatMap((call) => called.get(call) ?? []))
-      return assess(this.#task, samples, this.#facts(plan, samples.flat(), meter))
+      return assess(this.#task, samples, this.#facts(plan, samples.flat()))
     })
-    return { outcomes, metadata: this.#summary(outcomes, [...called.values()], meters.values()) }
+    return { outcomes, metadata: this.#summary(outcomes, [...called.values()]) }
   }
 
   /** Estimates the maximum cost without a call. */
   async estimate(plans: readonly Planned[]): Promise<BatchOutcome> {
     const { alias: judge, model, prices } = this.#task.judge
-    const total = new UsageMeter()
+    const meters: UsageMeter[] = []
     const outcomes: Unscorable[] = []
     for (const plan of plans) {
       if (plan instanceof Unscorable) outcomes.push(plan)
       else {
         const meter = this.#estimateOf(plan)
-        total.join(meter)
+        meters.push(meter)
         const metadata = { estimate: meter.report(prices) }
         outcomes.push(new Unscorable('dry_run', 'the judge was not called', { metadata }))
       }
       await setImmediate()
     }
-    return { outcomes, metadata: { judge, model, estimate: total.report(prices) } }
+    return { outcomes, metadata: { judge, model, estimate: UsageMeter.sum(meters).report(prices) } }
   }
 
   #estimateOf(plan: JudgePlan): UsageMeter {
@@ -159,28 +145,28 @@ class Judging {
     return meter
   }
 
-  async #outcomeOf(
-    plan: JudgePlan,
-    { key, order }: PlannedCall,
-    meter: UsageMeter,
-    run: JudgeRun,
-  ): Promise<CallOutcome> {
-    const kept = this.#keptVerdict({ key })
-    if (kept) return { order, verdict: kept, attempt: 0, latencyMs: 0, isCached: true }
+  async #outcomeOf(plan: JudgePlan, call: PlannedCall, run: JudgeRun): Promise<CallOutcome> {
+    const { order } = call
+    const meter = new UsageMeter()
+    const kept = this.#keptVerdict(call)
+    if (kept) return { order, meter, verdict: kept, latencyMs: 0 }
+    const started = performance.now()
     try {
       run.signal.throwIfAborted()
-      const answer = await this.#deps.client.ask({ ...this.#queryOf(plan, order), run, meter })
-      this.found.set(key, answer.verdict)
-      return { order, ...answer, isCached: false }
+      const verdict = await this.#deps.client.ask(this.#queryOf(plan, order), run, meter)
+      this.found.set(call.key, verdict)
+      return { order, meter, verdict, latencyMs: Math.round(performance.now() - started) }
     } catch (error) {
-      if (error instanceof JudgeFailure) return { order, failure: error }
+      if (error instanceof JudgeFailure) return { order, meter, failure: error }
+      if (error === run.signal.reason) return { order, meter, failure: abortedBy(error) }
       // Usage must be recorded, so an internal error ends only one call.
       this.#deps.log.error({ err: error }, 'calling a judge failed')
-      return { order, failure: new JudgeFailure('judge_unavailable', 'the server failed') }
+      const failure = new JudgeFailure('judge_unavailable', 'the server failed')
+      return { order, meter, failure }
     }
   }
 
-  #keptVerdict({ key }: Pick<PlannedCall, 'key'>): JudgeVerdict | null {
+  #keptVerdict({ key }: PlannedCall): JudgeVerdict | null {
     const text = this.#kept.get(key)
     return text === undefined ? null : this.#shape.readKept(text)
   }
@@ -191,30 +177,20 @@ class Judging {
     return { task: this.#task, prompt, shape: this.#shape }
   }
 
-  #facts(
-    { isInjectionSuspected }: JudgePlan,
-    calls: readonly CallOutcome[],
-    meter: UsageMeter,
-  ): Record<string, unknown> {
+  #facts({ isInjectionSuspected }: JudgePlan, calls: readonly CallOutcome[]) {
     const { alias: judge, prices } = this.#task.judge
     return {
       judge,
       prompt_version: PROMPT_VERSION,
       injection_suspected: isInjectionSuspected,
       cached: calls.every(isCached),
-      ...meter.report(prices),
+      ...UsageMeter.sum(calls.map(({ meter }) => meter)).report(prices),
     }
   }
 
   /** The summary of a batch, including failed calls. It contains no judged text. */
-  #summary(
-    outcomes: readonly Outcome[],
-    calls: readonly CallOutcome[],
-    meters: Iterable<UsageMeter>,
-  ): Record<string, unknown> {
+  #summary(outcomes: BatchOutcome['outcomes'], calls: readonly CallOutcome[]) {
     const { judge, mode, position_swap } = this.#task
-    const total = new UsageMeter()
-    for (const meter of meters) total.join(meter)
     const count = (name: string, value: boolean) =>
       outcomes.filter(({ metadata }) => metadata?.[name] === value).length
     const inconsistent = count('position_consistent', false)
@@ -224,7 +200,7 @@ class Judging {
       model: judge.model,
       mode,
       prompt_version: PROMPT_VERSION,
-      ...total.report(judge.prices),
+      ...UsageMeter.sum(calls.map(({ meter }) => meter)).report(judge.prices),
       cached_calls: calls.filter(isCached).length,
       injection_suspected: count('injection_suspected', true),
       ...(position_swap && {
@@ -233,5 +209,3 @@ class Judging {
     }
   }
 }
-
-const isCached = (call: CallOutcome): boolean => 'verdict' in call && call.isCached

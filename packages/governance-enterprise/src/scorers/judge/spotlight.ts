@@ -16,15 +16,12 @@ const TELLING = /[<>\u2028\u2029]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}/
 /** A judged value as JSON in which nothing can end its block or is invisible. */
 export function inert(value: unknown): string {
   const json = typeof value === 'string' ? JSON.stringify(value) : canonicalJson(value)
-  return json.replace(TELLING, escaped)
-}
-
-function escaped(character: string): string {
-  let text = ''
-  for (let i = 0; i < character.length; i++) {
-    text += `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`
-  }
-  return text
+  return json.replace(TELLING, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
 }
 
 /** A block of judged data. */

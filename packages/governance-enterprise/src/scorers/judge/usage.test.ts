@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isPassing, pauseBefore } from './failure.ts'
 import { UsageMeter, mostUsage, priceOf, tokenCount, usdOf } from './usage.ts'
 
-const PRICES = { input: 1.1, output: 4.4, cachedInput: 0.275 }
+const PRICES = { input: 1.1, output: 4.4, cached_input: 0.275 }
 
 describe('what tokens cost', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('what tokens cost', () => {
   })
 
   it('is unknown without prices', () => {
-    expect(new UsageMeter().report(null).cost_usd).toBeNull()
+    expect(new UsageMeter().report(undefined).cost_usd).toBeNull()
   })
 
   it.each([-1, 0.5, Number.NaN, Infinity, 1e8, '5', null, undefined, {}])(

@@ -11,29 +11,30 @@ const MAX_TOKENS = 1e7
 
 /** A token count of a provider, or null if invalid. */
 export const tokenCount = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS
-    ? value
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS
+    ? Number(value)
     : null
 
-const PARTS = 1_000_000
-/** The unit of `priceOf` in one USD. */
-export const PARTS_OF_USD = PARTS * 1e6
+/** The unit of `priceOf` in one micro-USD, and in one USD. */
+export const PARTS_OF_MICRO = 1_000_000
+export const PARTS_OF_USD = PARTS_OF_MICRO * 1e6
 
 /**
  * The price of tokens in millionths of a micro-USD, an integer, so that sums are exact. Prices have
- * at most six decimals.
+ * at most six decimals; without prices, the price is 0.
  */
-export function priceOf({ input, output, cached }: TokenUsage, prices: Prices): number {
-  const parts = (usd: number) => Math.round(usd * PARTS)
+export function priceOf({ input, output, cached }: TokenUsage, prices: Prices | undefined): number {
+  if (!prices) return 0
+  const parts = (usd: number) => Math.round(usd * PARTS_OF_MICRO)
   return (
     (input - cached) * parts(prices.input) +
-    cached * parts(prices.cachedInput) +
+    cached * parts(prices.cached_input ?? prices.input) +
     output * parts(prices.output)
   )
 }
 
 /** USD with six decimals, rounded up, so that no cost becomes zero. */
-export const usdOf = (parts: number): number => Math.ceil(parts / PARTS) / 1e6
+export const usdOf = (parts: number): number => Math.ceil(parts / PARTS_OF_MICRO) / 1e6
 
 /** The maximum usage of a call: a token is rarely shorter than three bytes. */
 export const mostUsage = (promptBytes: number, maxOutputTokens: number): TokenUsage => ({
@@ -55,19 +56,24 @@ export class UsageMeter {
   /** See `priceOf`. */
   price = 0
 
-  add(usage: TokenUsage, prices: Prices | null): void {
+  /** Adds the usage of a call and returns its price. */
+  add(usage: TokenUsage, prices: Prices | undefined): number {
+    const price = priceOf(usage, prices)
     this.input += usage.input
     this.output += usage.output
     this.cached += usage.cached
-    if (prices) this.price += priceOf(usage, prices)
+    this.price += price
+    return price
   }
 
-  join(other: UsageMeter): void {
-    for (const count of COUNTS) this[count] += other[count]
+  static sum(meters: Iterable<UsageMeter>): UsageMeter {
+    const total = new UsageMeter()
+    for (const meter of meters) for (const count of COUNTS) total[count] += meter[count]
+    return total
   }
 
   /** `cost_usd` is null if the model has no price: unknown is not free. */
-  report(prices: Prices | null) {
+  report(prices: Prices | undefined) {
     return {
       usage: {
         input_tokens: this.input,

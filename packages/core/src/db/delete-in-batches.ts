@@ -1,0 +1,33 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import type { AnyDatabase } from './portable.ts'
+
+/** Maximum rows per statement: servers write in between. */
+const STEP = 500
+
+interface Rows {
+  readonly table: string
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
+  readonly where: RawBuilder<unknown>
+}
+
+/** Deletes the matching rows in small steps, until none is left or `signal` aborts. */
+export async function deleteInBatches(
+  db: AnyDatabase,
+  signal: AbortSignal,
+  { table, key, where }: Rows,
+): Promise<void> {
+  const columns = sql.join(key.map((name) => sql.ref(name)))
+  while (!signal.aborted) {
+    const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)}
+      where (${columns}) in (
+        select ${columns} from ${sql.table(table)} where ${where} limit ${sql.lit(STEP)})`.execute(
+      db,
+    )
+    if (numAffectedRows < STEP) return
+    // SQLite returns without yielding to the event loop.
+    await setImmediate()
+  }
+}
