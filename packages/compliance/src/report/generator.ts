@@ -88,7 +88,10 @@ export class Generator {
       isPassing && attempts < MAX_ATTEMPTS
         ? { held_until: 0, attempts }
         : { status: 'failed' as const, failure: reasonOf(error), held_until: null, ...UNCLAIMED }
-    log.error({ err: error, orgId: row.org_id, report: row.id }, 'generating a report failed')
+    const facts = { orgId: row.org_id, report: row.id }
+    // Any caller can cause it, so it must not fill the log.
+    if (isBusy(error)) log.debug(facts, 'a report waits for other expensive requests')
+    else log.error({ err: error, ...facts }, 'generating a report failed')
     await updateGenerating(db, row, change).catch((fault: unknown) =>
       log.warn({ err: fault }, 'releasing an unfinished report failed'),
     )
