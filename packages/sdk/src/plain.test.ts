@@ -3,8 +3,8 @@ import { toPlain } from './plain.ts'
 
 describe('a value as plain JSON', () => {
   it('loses no hole of an array, and no member by its name', async () => {
-    const holes = Array.from({ length: 2 })
-    delete holes[0]
+    const holes: unknown[] = []
+    holes[1] = null
     const value = { holes, nested: JSON.parse('{"__proto__":{"a":1},"b\\u0000":2}') as object }
 
     const plain = (await toPlain(value)) as { holes: unknown; nested: object }
