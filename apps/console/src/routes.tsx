@@ -4,6 +4,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router'
+import { readSearch as readApprovals } from './pages/approvals/statuses.ts'
 import { readFilters } from './pages/ledger/filters.ts'
 import { Broken, NotFound, Root } from './shell/root.tsx'
 import { Skeleton } from './ui/states.tsx'
@@ -26,8 +27,15 @@ const entry = createRoute({
   component: lazyRouteComponent(() => import('./pages/ledger/entry.tsx'), 'EntryPanel'),
 })
 
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  validateSearch: readApprovals,
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([ledger.addChildren([entry])]),
+  routeTree: root.addChildren([approvals, ledger.addChildren([entry])]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Skeleton,

@@ -1,9 +1,72 @@
-import { queryOptions } from '@tanstack/react-query'
+import type { Approval, ApprovalStatus } from '@remit/contract'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
+
+/** With the part about the caller, where the server gives it. */
+export type Request = Approval & {
+  readonly can_vote?: boolean | null
+  readonly why_not?: string | null
+}
+
+const byDeadline = (one: Request, other: Request): number =>
+  one.expires_at < other.expires_at ? -1 : Number(one.expires_at > other.expires_at)
 
 export const pendingQuery = queryOptions({
   queryKey: ['approvals', 'pending'],
-  queryFn: ({ signal }) =>
-    remit.listApprovals({ query: { status: 'pending', limit: 200 }, signal }),
+  queryFn: async ({ signal }) => {
+    const page = await remit.listApprovals({ query: { status: 'pending', limit: 200 }, signal })
+    const data: Request[] = page.data.toSorted(byDeadline)
+    return { ...page, data }
+  },
   refetchInterval: 30_000,
 })
+
+export const requestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'one', id],
+    queryFn: ({ signal }): Promise<Request> => remit.getApproval({ params: { id }, signal }),
+  })
+
+export const historyQuery = (filter: { status?: ApprovalStatus; agent_id?: string }) =>
+  infiniteQueryOptions({
+    queryKey: ['approvals', 'history', filter],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      remit.listApprovals({
+        query: { ...filter, limit: 50, cursor: pageParam || undefined },
+        signal,
+      }),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+
+/** The newest approved request of the same agent and action under one of the same rules. */
+export const lastApprovedQuery = (request: Request) =>
+  queryOptions({
+    queryKey: ['approvals', 'last-approved', request.id],
+    queryFn: async ({ signal }): Promise<Request | null> => {
+      const rules = new Set(request.requirements.map(({ rule_id }) => rule_id))
+      const { agent_id } = request
+      const pages = await Promise.all(
+        (['consumed', 'approved'] as const).map((status) =>
+          remit.listApprovals({ query: { status, agent_id, limit: 100 }, signal }),
+        ),
+      )
+      const alike = pages
+        .flatMap(({ data }) => data)
+        .filter(
+          (one) =>
+            one.id !== request.id &&
+            one.action === request.action &&
+            one.requirements.some(({ rule_id }) => rules.has(rule_id)),
+        )
+      return alike.toSorted((a, b) => (a.requested_at < b.requested_at ? 1 : -1))[0] ?? null
+    },
+    staleTime: 60_000,
+  })
+
+export const spendQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['spend', 'limit', agentId],
+    queryFn: ({ signal }) => remit.getSpendLimit({ params: { id: agentId }, signal }),
+    staleTime: 10_000,
+  })

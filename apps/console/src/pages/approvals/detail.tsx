@@ -1,0 +1,220 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { remit } from '../../api/client.ts'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
+import { Failure, Loaded, Note } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
+import { Ago, Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import type { Tone } from '../../ui/values.tsx'
+import styles from './approvals.module.css'
+import type { Vote } from './decide-dialog.tsx'
+import { EarlierRequest, SpendOfAgent } from './facts.tsx'
+import { requestQuery } from './queries.ts'
+import type { Request } from './queries.ts'
+import { useCanVote } from './votes.ts'
+
+const TONES: Readonly<Record<Request['status'], Tone | undefined>> = {
+  pending: 'wait',
+  approved: 'allow',
+  consumed: 'allow',
+  rejected: 'deny',
+  revoked: 'deny',
+  expired: undefined,
+  cancelled: undefined,
+}
+
+export const Status = ({ status }: { status: Request['status'] }) => (
+  <Badge tone={TONES[status]}>{t.approvals.statuses[status]}</Badge>
+)
+
+interface DetailProps {
+  readonly id: string
+  readonly onVote: (vote: Vote) => void
+}
+
+export function RequestDetail({ id, onVote }: DetailProps) {
+  const query = useQuery(requestQuery(id))
+  return (
+    <div>
+      <Loaded query={query}>{(request) => <Detail request={request} onVote={onVote} />}</Loaded>
+    </div>
+  )
+}
+
+function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) => void }) {
+  const { agent_id, action, status } = request
+  const can = useCan()
+  return (
+    <Card
+      title={
+        <span className={styles['title']}>
+          <Literal>{agent_id}</Literal> <span>{t.approvals.asks}</span> <Literal>{action}</Literal>
+        </span>
+      }
+      actions={<Status status={status} />}
+    >
+      <Stack>
+        <Decide request={request} onVote={onVote} />
+        <RequestFacts request={request} />
+        <div>
+          <h3>{t.approvals.request}</h3>
+          <pre
+            className={styles['shown']}
+            tabIndex={0}
+            role="region"
+            aria-label={t.approvals.request}
+          >
+            <Literal>{request.shown}</Literal>
+          </pre>
+          <p className={ui['hint']}>{t.approvals.requestHint}</p>
+        </div>
+        <Rules request={request} />
+        <EarlierRequest request={request} />
+        {can('GET /v1/spend-limits/{id}') && <SpendOfAgent request={request} />}
+        <Votes request={request} />
+        <Row>
+          <Link
+            to="/ledger"
+            search={{ decision_id: request.decision_id }}
+            className={buttonClass()}
+          >
+            {t.approvals.entry}
+          </Link>
+          {status === 'approved' && can('POST /v1/approvals/{id}/revoke') && (
+            <Revoke id={request.id} />
+          )}
+        </Row>
+      </Stack>
+    </Card>
+  )
+}
+
+function Decide({ request, onVote }: { request: Request; onVote: (vote: Vote) => void }) {
+  const canVote = useCanVote()
+  if (request.status !== 'pending') return null
+  if (!canVote(request)) {
+    const why = request.why_not ?? ''
+    return (
+      <Note tone="info">
+        <span>
+          <strong>{t.approvals.cannot}.</strong>{' '}
+          <Literal>{t.approvals.whyNot[why] ?? (why || t.approvals.roleText)}</Literal>
+        </span>
+      </Note>
+    )
+  }
+  return (
+    <div className={styles['decide']}>
+      <Button tone="primary" onClick={() => onVote({ decision: 'approve', requests: [request] })}>
+        {t.approvals.approve}
+      </Button>
+      <Button tone="danger" onClick={() => onVote({ decision: 'reject', requests: [request] })}>
+        {t.approvals.reject}
+      </Button>
+    </div>
+  )
+}
+
+function RequestFacts({ request }: { request: Request }) {
+  const { requested_by: by, resource, acting_for, expires_at, requested_at } = request
+  return (
+    <Facts
+      rows={[
+        [
+          t.approvals.resource,
+          resource && (
+            <Literal>
+              {typeof resource === 'string' ? resource : `${resource.type}:${resource.id}`}
+            </Literal>
+          ),
+        ],
+        [t.approvals.requestedBy, <Literal key="b">{by.person ?? `${by.type} ${by.id}`}</Literal>],
+        [t.approvals.actingFor, acting_for && <Literal>{acting_for}</Literal>],
+        [t.approvals.requestedAt, <Time key="r" at={requested_at} as="full" />],
+        [
+          t.approvals.expires,
+          <span key="e">
+            <Time at={expires_at} as="full" />
+            {request.status === 'pending' && (
+              <>
+                {' · '}
+                <Ago at={expires_at} />
+              </>
+            )}
+          </span>,
+        ],
+        [t.approvals.hash, <Id key="h">{request.binding_hash}</Id>],
+      ]}
+    />
+  )
+}
+
+function Rules({ request: { requirements, votes } }: { request: Request }) {
+  const have = votes.filter(({ decision }) => decision === 'approve').length
+  return (
+    <div>
+      <h3>{t.approvals.rules}</h3>
+      {requirements.map(({ rule_id, description, required }) => (
+        <div key={rule_id} className={styles['rule']}>
+          <div className={styles['ruleHead']}>
+            <Id>{rule_id}</Id>
+            <Badge tone={have >= required ? 'allow' : 'wait'}>
+              {t.approvals.progress(Math.min(have, required), required)}
+            </Badge>
+          </div>
+          {description && (
+            <span className={ui['muted']}>
+              <Literal>{description}</Literal>
+            </span>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function Votes({ request: { votes } }: { request: Request }) {
+  return (
+    <div>
+      <h3>{t.approvals.votes}</h3>
+      {votes.length === 0 && <p className={ui['muted']}>{t.approvals.noVotes}</p>}
+      {votes.map(({ approver, decision, comment, at }) => (
+        <div key={approver.id} className={styles['rule']}>
+          <div className={styles['ruleHead']}>
+            <span title={approver.named ? t.approvals.named : t.approvals.unnamed}>
+              <Literal>{approver.id}</Literal>
+            </span>
+            <Row>
+              <Badge tone={decision === 'approve' ? 'allow' : 'deny'}>{decision}</Badge>
+              <Time at={at} />
+            </Row>
+          </div>
+          {comment !== null && (
+            <span className={ui['muted']}>
+              <Literal>{comment}</Literal>
+            </span>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function Revoke({ id }: { id: string }) {
+  const client = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => remit.revokeApproval({ params: { id } }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+  })
+  return (
+    <>
+      <Button tone="danger" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
+        {t.approvals.revoke}
+      </Button>
+      {revoke.error && <Failure error={revoke.error} />}
+    </>
+  )
+}

@@ -1,0 +1,9 @@
+import { useCan } from '../../api/session.ts'
+import type { Request } from './queries.ts'
+
+/** Who may vote on a request, as far as the server says; else by role. */
+export function useCanVote(): (request: Request) => boolean {
+  const can = useCan()
+  return ({ can_vote, status }) =>
+    status === 'pending' && (can_vote ?? can('POST /v1/approvals/{requestID}/decide'))
+}
