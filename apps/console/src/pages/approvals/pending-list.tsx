@@ -17,7 +17,6 @@ import { amountOf } from './difference.ts'
 import type { Request } from './queries.ts'
 import { useCanVote } from './votes.ts'
 
-
 const resourceOf = ({ resource }: Request): string =>
   typeof resource === 'string' ? resource : resource ? `${resource.type}:${resource.id}` : ''
 

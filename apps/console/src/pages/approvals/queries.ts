@@ -64,9 +64,11 @@ export const lastApprovedQuery = (request: Request) =>
     staleTime: 60_000,
   })
 
+/** The limit of an agent; null without one. Read from the list, where a missing one is no error. */
 export const spendQuery = (agentId: string) =>
   queryOptions({
-    queryKey: ['spend', 'limit', agentId],
-    queryFn: ({ signal }) => remit.getSpendLimit({ params: { id: agentId }, signal }),
+    queryKey: ['spend', 'limits'],
+    queryFn: ({ signal }) => remit.listSpendLimits({ query: { limit: 1000 }, signal }),
+    select: ({ data }) => data.find(({ agent_id }) => agent_id === agentId) ?? null,
     staleTime: 10_000,
   })
