@@ -15,6 +15,10 @@ const root = createRootRoute({
   errorComponent: Broken,
 })
 
+/** Views of a page that are tabs. */
+const readTab = ({ tab }: Record<string, unknown>): { tab?: string } =>
+  typeof tab === 'string' ? { tab } : {}
+
 const ledger = createRoute({
   getParentRoute: () => root,
   path: '/ledger',
@@ -34,8 +38,20 @@ const approvals = createRoute({
   component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'Approvals'),
 })
 
+const policies = createRoute({
+  getParentRoute: () => root,
+  path: '/policies',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/policies/policies.tsx'), 'Policies'),
+})
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: '/policies/$id',
+  component: lazyRouteComponent(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([approvals, ledger.addChildren([entry])]),
+  routeTree: root.addChildren([approvals, policies, policy, ledger.addChildren([entry])]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Skeleton,

@@ -15,6 +15,11 @@ export const remit = createClient({
   },
 })
 
+export interface Answered<T> {
+  readonly data: T
+  readonly headers: Headers
+}
+
 export interface SendOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
@@ -22,8 +27,16 @@ export interface SendOptions {
   readonly signal?: AbortSignal
 }
 
-/** A call of an endpoint that lies outside of the contract's table, such as a download. */
-export async function send<T>(method: string, path: string, options: SendOptions = {}): Promise<T> {
+/** A call by method and path. */
+export const send = async <T>(method: string, path: string, options?: SendOptions): Promise<T> =>
+  (await exchange<T>(method, path, options)).data
+
+/** The same, with the headers of the answer. */
+export async function exchange<T>(
+  method: string,
+  path: string,
+  options: SendOptions = {},
+): Promise<Answered<T>> {
   const { query = {}, body, headers, signal } = options
   const url = new URL(path, location.origin)
   for (const [name, value] of Object.entries(query))
@@ -40,7 +53,8 @@ export async function send<T>(method: string, path: string, options: SendOptions
   const text = await response.text()
   if (!response.ok) throw refusal(response, text)
   const isJson = response.headers.get('content-type')?.includes('json')
-  return (text === '' ? undefined : isJson ? JSON.parse(text) : text) as T
+  const data = (text === '' ? undefined : isJson ? JSON.parse(text) : text) as T
+  return { data, headers: response.headers }
 }
 
 function refusal({ status, headers }: Response, text: string): RemitError {

@@ -100,8 +100,7 @@ function Decide({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
     return (
       <Note tone="info">
         <span>
-          <strong>{t.approvals.cannot}.</strong>{' '}
-          <Literal>{t.approvals.whyNot[why] ?? (why || t.approvals.roleText)}</Literal>
+          <strong>{t.approvals.cannot}.</strong> <Literal>{why || t.approvals.roleText}</Literal>
         </span>
       </Note>
     )

@@ -2,11 +2,7 @@ import type { Approval, ApprovalStatus } from '@remit/contract'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { remit } from '../../api/client.ts'
 
-/** With the part about the caller, where the server gives it. */
-export type Request = Approval & {
-  readonly can_vote?: boolean | null
-  readonly why_not?: string | null
-}
+export type Request = Approval
 
 const byDeadline = (one: Request, other: Request): number =>
   one.expires_at < other.expires_at ? -1 : Number(one.expires_at > other.expires_at)

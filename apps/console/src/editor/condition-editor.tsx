@@ -1,0 +1,101 @@
+import { autocompletion } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
+import { setDiagnostics } from '@codemirror/lint'
+import type { Diagnostic } from '@codemirror/lint'
+import { EditorState } from '@codemirror/state'
+import { EditorView, keymap, placeholder } from '@codemirror/view'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { cel, celColors, completeCel } from './cel.ts'
+import { theme } from './theme.ts'
+
+/** A fault at a place in the text; lines and columns count from 1. */
+export interface Fault {
+  readonly message: string
+  readonly line: number
+  readonly column: number
+}
+
+interface ConditionEditorProps {
+  readonly label: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly faults: readonly Fault[]
+  readonly isReadOnly?: boolean
+  /** Names seen below `context`. */
+  readonly contextNames: readonly string[]
+}
+
+/**
+ * An editor for one condition. It lives in a shadow root, where its styles are constructed sheets:
+ * in the document they would be an inline element, which the content security policy refuses.
+ */
+export function ConditionEditor(props: ConditionEditorProps) {
+  const { label, value, faults, contextNames, isReadOnly = false } = props
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(null)
+  const names = useRef(contextNames)
+  const onValue = useEffectEvent((text: string) => props.onValue(text))
+  const firstValue = useEffectEvent(() => value)
+
+  useEffect(() => {
+    const element = host.current
+    if (!element) return undefined
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: firstValue(),
+        extensions: [
+          history(),
+          bracketMatching(),
+          EditorView.lineWrapping,
+          autocompletion({ override: [completeCel(() => names.current)] }),
+          cel,
+          syntaxHighlighting(celColors),
+          theme,
+          placeholder('has(context.amount_usd) && context.amount_usd > 500.0'),
+          // Tab moves the focus on: an editor must not trap the keyboard.
+          keymap.of([...historyKeymap, ...defaultKeymap]),
+          EditorState.readOnly.of(isReadOnly),
+          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) onValue(update.state.doc.toString())
+          }),
+        ],
+      }),
+    })
+    view.current = editor
+    return () => editor.destroy()
+  }, [label, isReadOnly])
+
+  useEffect(() => {
+    names.current = contextNames
+  }, [contextNames])
+
+  useEffect(() => {
+    const editor = view.current
+    if (editor && editor.state.doc.toString() !== value)
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } })
+  }, [value])
+
+  useEffect(() => {
+    const editor = view.current
+    if (editor)
+      editor.dispatch(
+        setDiagnostics(
+          editor.state,
+          faults.map((fault) => place(editor, fault)),
+        ),
+      )
+  }, [faults])
+
+  return <div ref={host} />
+}
+
+function place({ state }: EditorView, { line, column, message }: Fault): Diagnostic {
+  const { from, to } = state.doc.line(Math.min(Math.max(1, line), state.doc.lines))
+  const start = Math.min(from + Math.max(0, column - 1), to)
+  return { from: start, to: Math.min(to, start + 1), severity: 'error', message }
+}

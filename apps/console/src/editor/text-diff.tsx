@@ -1,0 +1,37 @@
+import { unifiedMergeView } from '@codemirror/merge'
+import { EditorState } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { useEffect, useRef } from 'react'
+import { theme } from './theme.ts'
+
+interface TextDiffProps {
+  readonly label: string
+  readonly before: string
+  readonly after: string
+}
+
+/** Two texts in one, with what was removed and added. */
+export function TextDiff({ label, before, after }: TextDiffProps) {
+  const host = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = host.current
+    if (!element) return undefined
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: after,
+        extensions: [
+          theme,
+          EditorView.lineWrapping,
+          EditorState.readOnly.of(true),
+          EditorView.contentAttributes.of({ 'aria-label': label }),
+          unifiedMergeView({ original: before, mergeControls: false, gutter: true }),
+        ],
+      }),
+    })
+    return () => editor.destroy()
+  }, [label, before, after])
+  return <div ref={host} />
+}

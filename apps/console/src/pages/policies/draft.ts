@@ -1,0 +1,59 @@
+import type { Policy, PolicyInput } from '@remit/contract'
+
+/** A rule as it is typed: patterns as lines. */
+export interface Draft {
+  readonly description: string
+  readonly effect: 'allow' | 'deny'
+  readonly agents: string
+  readonly actions: string
+  readonly resources: string
+  readonly condition: string
+  readonly enabled: boolean
+  readonly not_before: string | null
+  readonly expires_at: string | null
+}
+
+export const EMPTY: Draft = {
+  description: '',
+  effect: 'deny',
+  agents: '*',
+  actions: '',
+  resources: '*',
+  condition: '',
+  enabled: true,
+  not_before: null,
+  expires_at: null,
+}
+
+export const draftOf = (policy: Policy): Draft => ({
+  description: policy.description ?? '',
+  effect: policy.effect,
+  agents: policy.agents.join('\n'),
+  actions: policy.actions.join('\n'),
+  resources: policy.resources.join('\n'),
+  condition: policy.condition ?? '',
+  enabled: policy.enabled,
+  not_before: policy.not_before,
+  expires_at: policy.expires_at,
+})
+
+const lines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+const textOrNull = (text: string): string | null => (text.trim() === '' ? null : text)
+
+/** The body of the API. Every member is there, so that equal drafts have equal texts. */
+export const inputOf = (draft: Draft): PolicyInput => ({
+  description: textOrNull(draft.description),
+  effect: draft.effect,
+  agents: lines(draft.agents),
+  actions: lines(draft.actions),
+  resources: lines(draft.resources),
+  condition: textOrNull(draft.condition),
+  enabled: draft.enabled,
+  not_before: draft.not_before,
+  expires_at: draft.expires_at,
+})

@@ -1,0 +1,121 @@
+import { FLIP_KINDS } from './flips.ts'
+import type { PolicyInput, Replay } from '@remit/contract'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { count } from '../../format/money.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Card, Facts, Row, Stack, Table } from '../../ui/layout.tsx'
+import { CurlButton, Failure, Note, Skeleton } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
+import { Id, Literal } from '../../ui/values.tsx'
+import styles from './policies.module.css'
+import { replay, replayBody } from './queries.ts'
+
+const DAYS = [1, 7, 30]
+
+interface ReplayPanelProps {
+  readonly input: PolicyInput
+  readonly id: string | null
+  /** The replay that is shown was made with exactly this draft. */
+  readonly isCurrent: boolean
+  readonly isDisabled: boolean
+  readonly onReplayed: (text: string) => void
+}
+
+/** Decisions of the past under the draft, before it decides any. */
+export function ReplayPanel({ input, id, isCurrent, isDisabled, onReplayed }: ReplayPanelProps) {
+  const [days, setDays] = useState(7)
+  const run = useMutation({
+    mutationFn: (draft: PolicyInput) => replay(draft, id, days),
+    onSuccess: (_, draft) => onReplayed(JSON.stringify(draft)),
+  })
+  return (
+    <Card title={t.policies.replayTitle}>
+      <Stack>
+        <p className={ui['muted']}>{t.policies.replayLead}</p>
+        <Row>
+          <Select
+            label={t.policies.period}
+            value={String(days)}
+            options={DAYS.map((n) => [String(n), t.policies.days(n)])}
+            onValue={(value) => setDays(Number(value))}
+          />
+          <Button
+            tone={isCurrent ? undefined : 'primary'}
+            disabled={run.isPending || isDisabled || input.actions.length === 0}
+            onClick={() => run.mutate(input)}
+          >
+            {run.isPending ? t.policies.replaying : t.policies.replay}
+          </Button>
+          <CurlButton
+            request={() => ({
+              method: 'POST',
+              path: '/v1/compliance/policies/replay',
+              body: replayBody(input, id, days, Date.now()),
+            })}
+          />
+        </Row>
+        {run.error && <Failure error={run.error} />}
+        {run.isPending && <Skeleton />}
+        {run.data && !isCurrent && !run.isPending && <Note tone="wait">{t.policies.stale}</Note>}
+        {run.data && !run.isPending && <Result result={run.data} />}
+      </Stack>
+    </Card>
+  )
+}
+
+function Result({ result }: { result: Replay }) {
+  const { flipped, flips, decisions, not_replayable: left, judged_by, notes } = result
+  const total = FLIP_KINDS.reduce((sum, kind) => sum + flipped[kind], 0)
+  const missing = Object.values(left).reduce((sum, n) => sum + n, 0)
+  return (
+    <Stack>
+      <div role="status">
+        {t.policies.replayed(count(decisions))}
+        {total === 0 && decisions > 0 && `. ${t.policies.noFlips}`}
+        {missing > 0 && `. ${t.policies.notReplayable(count(missing))}`}
+      </div>
+      <div className={styles['flips']}>
+        {FLIP_KINDS.map((kind) => (
+          <div key={kind} className={styles['flip']}>
+            <strong>{count(flipped[kind])}</strong>
+            <span>{t.policies.flips[kind]}</span>
+          </div>
+        ))}
+      </div>
+      {flips.length > 0 && (
+        <Table
+          label={t.policies.replayTitle}
+          rows={flips}
+          rowKey={({ seq }) => String(seq)}
+          columns={[
+            {
+              name: t.ledger.seq,
+              cell: ({ seq }) => (
+                <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
+                  {seq}
+                </Link>
+              ),
+            },
+            { name: t.ledger.agent, cell: ({ agent_id }) => <Literal>{agent_id}</Literal> },
+            { name: t.ledger.action, cell: ({ action }) => <Literal>{action}</Literal> },
+            { name: t.ledger.decision, cell: ({ kind }) => t.policies.flips[kind] },
+            {
+              name: t.policies.byRule,
+              cell: ({ cause }) => <Id>{cause ?? t.policies.defaultEffect}</Id>,
+            },
+          ]}
+        />
+      )}
+      <Facts rows={[[t.policies.digest, <Id key="d">{judged_by.digest}</Id>]]} />
+      {notes.map((note) => (
+        <p key={note} className={ui['hint']}>
+          <Literal>{note}</Literal>
+        </p>
+      ))}
+    </Stack>
+  )
+}
