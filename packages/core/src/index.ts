@@ -58,7 +58,7 @@ export { findHolders, findKeyOrganization, listKeys } from './keys/store.ts'
 export type { KeyHolder, KeyRecord } from './keys/store.ts'
 export { canonicalJson } from './json/canonical-json.ts'
 export { parseStrictJson, StrictJsonError } from './json/strict-json.ts'
-export * from './caller/actor.ts'
+export * from './caller/caller.ts'
 export { hashFromBase64 } from './ledger/format/base64.ts'
 export {
   CheckpointError,

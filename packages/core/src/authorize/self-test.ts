@@ -1,5 +1,5 @@
 import type { AuthorizeAnswer, AuthorizeRequest, Decision } from '@remit/contract'
-import { actorOf } from '../caller/actor.ts'
+import { actorOf } from '../caller/caller.ts'
 import { firstOf } from '../ledger/write/work.ts'
 import type { Item, Lane, Outcome, WriteContext } from '../ledger/write/work.ts'
 import { resourceText } from './resource.ts'

@@ -1,4 +1,4 @@
-import type { Plan, Role, Scope } from '@remit/contract'
+import type { Actor, Plan, Role, Scope } from '@remit/contract'
 
 /** The authenticated key or credential and its organization. */
 export interface Caller {
@@ -54,3 +54,14 @@ export const sessionOf = (principal: Principal): string | undefined =>
 
 /** Identifies a caller for a second look at its rights: several sessions can have one principal. */
 export const callerId = (principal: Principal): string => sessionOf(principal) ?? principal.id
+
+/** The server itself: its boot, its command line, its background work. */
+export const SYSTEM = { type: 'system', id: 'remit' } as const
+
+/** Returns the actor of an entry: the key or credential, or the system for operators. */
+export const actorOf = (caller: Caller | null): Actor =>
+  caller ? { type: caller.principal.type, id: caller.principal.id } : SYSTEM
+
+/** Returns the person of the key, for the data of an entry. */
+export const personOf = (caller: Caller | null): { person?: string } =>
+  caller?.principal.person ? { person: caller.principal.person } : {}

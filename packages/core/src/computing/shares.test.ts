@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Share } from '../threads/share.ts'
-import { BATCH_MS } from './batch-time.ts'
+import { BATCH_MS } from './meter.ts'
 import { Shares } from './shares.ts'
 
 beforeEach(() => {

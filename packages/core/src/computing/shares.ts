@@ -1,5 +1,5 @@
 import type { Share } from '../threads/share.ts'
-import { BATCH_MS } from './batch-time.ts'
+import { BATCH_MS } from './meter.ts'
 
 /** Milliseconds for which an organization counts as active after its last request. */
 const ACTIVE_MS = 1_000

@@ -13,8 +13,8 @@ import type { SecretBox } from '../secrets/secret-box.ts'
 import { addressOf, headerOf } from './header.ts'
 import type { RequestInfo, Route } from './implement.ts'
 import { fromKept, placeOf } from './kept-answer.ts'
-import { render } from './render.ts'
-import type { Rendered } from './render.ts'
+import { render } from './reply.ts'
+import type { Rendered } from './reply.ts'
 import type { RequestEnv, Validated } from './request-env.ts'
 
 export interface AnswerDeps {

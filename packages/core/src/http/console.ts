@@ -7,8 +7,7 @@ import type { ReadHeader } from '../sessions/same-origin.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { NOBODY } from './answer.ts'
 import { CONSOLE_HEADERS, messagePage } from './console-page.ts'
-import { addressOf, headerOf } from './header.ts'
-import { requestIdOf } from './request-id.ts'
+import { addressOf, headerOf, requestIdOf } from './header.ts'
 import type { RequestTurns } from './request-turns.ts'
 
 /** The files of the console. */

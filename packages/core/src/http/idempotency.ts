@@ -5,7 +5,7 @@ import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Caller, Principal } from '../caller/caller.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { placeOf, toKept } from './kept-answer.ts'
-import { render } from './render.ts'
+import { render } from './reply.ts'
 
 const KEY = /^[ -~]{1,255}$/
 

@@ -3,7 +3,7 @@ import { fail } from '../base/errors.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { SecretUnreadable } from '../secrets/secret-box.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { Rendered } from './render.ts'
+import type { Rendered } from './reply.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -10,7 +10,7 @@ import { missingHead } from '../ledger/write/head-guard.ts'
 import { findHead, tilesOf } from '../ledger/store/store.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import { OPERATOR } from './administration.ts'
-import { SYSTEM } from '../caller/actor.ts'
+import { SYSTEM } from '../caller/caller.ts'
 
 export interface LedgerRecovery {
   /** Position of the entry that records the loss. */

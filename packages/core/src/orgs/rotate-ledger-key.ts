@@ -13,7 +13,7 @@ import { forgedHead, HeadGuard, missingHead } from '../ledger/write/head-guard.t
 import { addSignature, createNoteSigner } from '../ledger/format/note.ts'
 import { createLedgerSigner } from '../ledger/format/signing-key.ts'
 import { linkedRows, lockHead } from '../ledger/store/store.ts'
-import { SYSTEM } from '../caller/actor.ts'
+import { SYSTEM } from '../caller/caller.ts'
 
 export interface RotateDeps {
   readonly db: Database<CoreTables>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verifyDatabase } from '../../src/ledger/verify/database.ts'
-import { SYSTEM } from '../../src/caller/actor.ts'
+import { SYSTEM } from '../../src/caller/caller.ts'
 import { OPERATOR } from '../../src/orgs/administration.ts'
 import { createTestRemit } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'

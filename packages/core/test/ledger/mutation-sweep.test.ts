@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CoreTables } from '../../src/db/schema.ts'
-import { SYSTEM } from '../../src/caller/actor.ts'
+import { SYSTEM } from '../../src/caller/caller.ts'
 import { createClock, createTestRemit, DIALECTS, sampled } from '../../src/testing/index.ts'
 import type { TestRemit } from '../../src/testing/index.ts'
 import { afterAttack, dropGuards, setEntry } from '../support/attacker.ts'

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { SYSTEM } from '../../src/caller/actor.ts'
+import { SYSTEM } from '../../src/caller/caller.ts'
 import { signCheckpoint } from '../../src/ledger/format/checkpoint.ts'
 import { findCut, pointAt } from '../../src/ledger/store/cut.ts'
 import { newSalt } from '../../src/ledger/format/entry.ts'

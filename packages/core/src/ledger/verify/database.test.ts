@@ -4,7 +4,7 @@ import { afterAttack, cutFrom, dropGuards, setEntry } from '../../../test/suppor
 import type { Attacked } from '../../../test/support/attacker.ts'
 import { append, decisionDraft, grow } from '../../../test/support/drafts.ts'
 import type { LedgerHeadRow } from '../../db/schema.ts'
-import { SYSTEM } from '../../caller/actor.ts'
+import { SYSTEM } from '../../caller/caller.ts'
 import { rotateLedgerKey } from '../../orgs/rotate-ledger-key.ts'
 import { createClock, createTestRemit, DIALECTS } from '../../testing/index.ts'
 import type { TestRemit } from '../../testing/index.ts'

@@ -1,6 +1,6 @@
 import { isoTime } from '../../base/clock.ts'
 import type { Clock } from '../../base/clock.ts'
-import { BatchTime } from '../../computing/batch-time.ts'
+import { BatchTime } from '../../computing/meter.ts'
 import { isDatabaseError } from '../../db/failure.ts'
 import type { Database } from '../../db/open.ts'
 import { writeRows } from '../../db/portable.ts'

@@ -1,6 +1,6 @@
 import type { Receipt } from '@remit/contract'
 import type { Transaction } from 'kysely'
-import type { BatchTime } from '../../computing/batch-time.ts'
+import type { BatchTime } from '../../computing/meter.ts'
 import type { Caller } from '../../caller/caller.ts'
 import type { CoreTables, LedgerEntryRow } from '../../db/schema.ts'
 import { unavailable } from '../../db/failure.ts'

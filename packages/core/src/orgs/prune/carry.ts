@@ -1,6 +1,6 @@
 import type { Database } from '../../db/open.ts'
 import type { CoreTables } from '../../db/schema.ts'
-import { SYSTEM } from '../../caller/actor.ts'
+import { SYSTEM } from '../../caller/caller.ts'
 import { CARRIED_KIND, carriedDraft, parseCarried } from '../../ledger/format/carried.ts'
 import type { CarriedEntry, CarriedHeader } from '../../ledger/format/carried.ts'
 import { CarrySelection } from '../../ledger/write/carry-selection.ts'

@@ -1,7 +1,7 @@
 import type { CoreTables } from '../../db/schema.ts'
 import type { Database } from '../../db/open.ts'
 import { fail } from '../../base/errors.ts'
-import { SYSTEM } from '../../caller/actor.ts'
+import { SYSTEM } from '../../caller/caller.ts'
 import { findCut, ownEntries } from '../../ledger/store/cut.ts'
 import { parsePayload } from '../../ledger/format/entry.ts'
 import { ledgerIdOf } from '../../ledger/read/export-entries.ts'

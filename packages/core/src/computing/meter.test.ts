@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BATCH_MS, BatchTime } from './batch-time.ts'
-import { computedMs } from './meter.ts'
+import { BATCH_MS, BatchTime, computedMs } from './meter.ts'
 
 /** Computes for some milliseconds of this thread. */
 function compute(ms: number): void {
