@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = join(root, 'docs/sdk')
+const pages = readdirSync(folder).map((name) => name.replace(/\.md$/, ''))
+const MAX_LINES = 5
+
+/** The lines of code in the TypeScript blocks of a page. */
+const blocksOf = (page: string): string[][] =>
+  [...readFileSync(join(folder, `${page}.md`), 'utf8').matchAll(/^```ts\n(.*?)^```/gms)].map(
+    ([, block = '']) =>
+      block
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '' && !line.startsWith('//')),
+  )
+
+const readImport = (line: string) => {
+  const [, names = '', module = ''] = /^import \{ (.+) \} from '(.+)'$/.exec(line) ?? []
+  return { names: names.split(', '), module }
+}
+
+describe('the pages of the adapters', () => {
+  it('are one for each', () => {
+    const { exports } = JSON.parse(
+      readFileSync(join(root, 'packages/sdk/package.json'), 'utf8'),
+    ) as { exports: Record<string, unknown> }
+    const adapters = Object.keys(exports).filter((path) => path !== '.' && path !== './doctor')
+    const shown = pages.map((page) => {
+      const text = readFileSync(join(folder, `${page}.md`), 'utf8')
+      return /'@remit\/sdk(\/[a-z-]+)'/.exec(text)?.[1]
+    })
+
+    expect(shown.map((path) => `.${path}`).toSorted()).toEqual(adapters.toSorted())
+  })
+
+  it.each(pages)('%s shows at most five lines to write', (page) => {
+    expect(blocksOf(page)[0]?.length).toBeGreaterThan(0)
+    expect(blocksOf(page)[0]?.length).toBeLessThanOrEqual(MAX_LINES)
+  })
+
+  it.each(pages)('%s shows lines of the example that is run', (page) => {
+    const example = readFileSync(join(root, 'examples', page, 'agent.ts'), 'utf8').split('\n')
+    const lines = example.map((line) => line.trim())
+    const imports = lines.filter((line) => line.startsWith('import ')).map(readImport)
+
+    for (const line of blocksOf(page).flat()) {
+      if (!line.startsWith('import ')) {
+        expect(lines).toContain(line)
+        continue
+      }
+      const { names, module } = readImport(line)
+      const imported = imports.filter((one) => one.module === module).flatMap((one) => one.names)
+      expect(imported).toEqual(expect.arrayContaining(names))
+    }
+  })
+})
