@@ -27,8 +27,8 @@ describe('the pages of the adapters', () => {
     const { exports } = JSON.parse(
       readFileSync(join(root, 'packages/sdk/package.json'), 'utf8'),
     ) as { exports: Record<string, unknown> }
-    const others = ['.', './doctor', './guard']
-    const adapters = Object.keys(exports).filter((path) => !others.includes(path))
+    const others = new Set(['.', './doctor', './guard'])
+    const adapters = Object.keys(exports).filter((path) => !others.has(path))
     const shown = pages.map((page) => {
       const text = readFileSync(join(folder, `${page}.md`), 'utf8')
       return /'@remit\/sdk(\/[a-z-]+)'/.exec(text)?.[1]
@@ -44,14 +44,15 @@ describe('the pages of the adapters', () => {
 
   it.each(pages)('%s shows lines of the example that is run', (page) => {
     const example = readFileSync(join(root, 'examples', page, 'agent.ts'), 'utf8').split('\n')
-    const lines = example.map((line) => line.trim())
-    const imports = lines.filter((line) => line.startsWith('import ')).map(readImport)
+    const lines = new Set(example.map((line) => line.trim()))
+    const imports = [...lines].filter((line) => line.startsWith('import ')).map(readImport)
 
     const isInExample = (line: string): boolean => {
-      if (!line.startsWith('import ')) return lines.includes(line)
+      if (!line.startsWith('import ')) return lines.has(line)
       const { names, module } = readImport(line)
-      const imported = imports.filter((one) => one.module === module).flatMap((one) => one.names)
-      return names.every((name) => imported.includes(name))
+      const same = imports.filter((one) => one.module === module)
+      const imported = new Set(same.flatMap((one) => one.names))
+      return names.every((name) => imported.has(name))
     }
     expect(
       blocksOf(page)
