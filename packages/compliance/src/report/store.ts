@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { ReportHead, ReportRow } from '../tables/reports.ts'
@@ -39,17 +39,7 @@ export async function insertReport(db: AnyDatabase, row: ReportRow): Promise<boo
   return Number(numInsertedOrUpdatedRows) > 0
 }
 
-export const findReport = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<ReportRow | undefined> =>
-  on<Tables>(db)
-    .selectFrom('compliance_report')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+export const { find: findReport } = orgTable<Tables, 'compliance_report'>('compliance_report', 'id')
 
 export const findClaimed = (
   db: AnyDatabase,

@@ -22,7 +22,7 @@ interface PageOptions<Row, Item> {
  *
  * @example
  * pageOf(query.limit, {
- *   read: (limit) => listRules(db, orgId, { limit, afterId: query.cursor }),
+ *   read: (limit) => listRules(db, orgId, { limit, after: query.cursor }),
  *   cursor: ({ id }) => id,
  *   items: (rows) => rows.map(toPolicy),
  * })

@@ -14,7 +14,7 @@ type RuleHandlers = { readonly [K in RuleEndpoints]: Handler<(typeof approvals)[
 export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleHandlers => ({
   listApprovalRules: ({ query }, { orgId }) =>
     pageOf(query.limit, {
-      read: (limit) => listRules(db, orgId, { limit, afterId: query.cursor }),
+      read: (limit) => listRules(db, orgId, { limit, after: query.cursor }),
       cursor: ({ id }) => id,
       items: (rows) => rows.map(wireRule),
     }),

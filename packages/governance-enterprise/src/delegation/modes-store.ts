@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { AgentModeRow } from '../tables/delegation.ts'
@@ -12,14 +12,7 @@ export const listModes = (
   return (agentIds ? all.where('agent_id', 'in', agentIds) : all).execute()
 }
 
-export async function putMode(db: AnyDatabase, row: AgentModeRow): Promise<void> {
-  const { org_id: _org, agent_id: _agent, ...changed } = row
-  await on<Tables>(db)
-    .insertInto('agent_mode')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['org_id', 'agent_id']).doUpdateSet(changed))
-    .execute()
-}
+export const { put: putMode } = orgTable<Tables, 'agent_mode'>('agent_mode', 'agent_id', [])
 
 /** Modes set after a revision; null for all. */
 export const modesSince = (

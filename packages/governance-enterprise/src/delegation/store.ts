@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { MAX_DELEGATION_DEPTH } from '@remit/contract'
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
@@ -8,17 +8,12 @@ import type { PermissionRow } from '../tables/delegation.ts'
 // The number of statement parameters is limited; long lists are split.
 const PART = 1_000
 
-export const findPermission = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<PermissionRow | undefined> =>
-  on<Tables>(db)
-    .selectFrom('agent_permission')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+/** Only the mutable columns of a permission are replaced. */
+export const { find: findPermission, put: putPermission } = orgTable<Tables, 'agent_permission'>(
+  'agent_permission',
+  'id',
+  ['parent_id', 'created_at', 'created_by'],
+)
 
 async function findPermissions(
   db: AnyDatabase,
@@ -121,17 +116,6 @@ export async function withAncestors(
     for (const row of last) known.set(row.id, row)
   }
   return known
-}
-
-/** Inserts the permission, or replaces its mutable columns. */
-export async function putPermission(db: AnyDatabase, row: PermissionRow): Promise<void> {
-  const { org_id: _org, id: _id, parent_id: _parent, ...rest } = row
-  const { created_at: _at, created_by: _by, ...changed } = rest
-  await on<Tables>(db)
-    .insertInto('agent_permission')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['org_id', 'id']).doUpdateSet(changed))
-    .execute()
 }
 
 /** Revokes a permission and its descendants; returns the ids, its own first. */

@@ -13,7 +13,7 @@ export const policyRoutes = ({ db, clock, ids, writer }: Deps): Route[] =>
   implement(policies, {
     listPolicies: ({ query }, { orgId }) =>
       pageOf(query.limit, {
-        read: (limit) => listRules(db, orgId, { limit, afterId: query.cursor }),
+        read: (limit) => listRules(db, orgId, { limit, after: query.cursor }),
         cursor: ({ id }) => id,
         items: (rows) => rows.map(toPolicy),
       }),

@@ -1,33 +1,15 @@
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { PolicyRuleRow } from '../tables/policies.ts'
 
-/** Rules in order of creation, after `afterId`. */
-export async function listRules(
-  db: AnyDatabase,
-  orgId: string,
-  options: { limit?: number; afterId?: string | undefined } = {},
-): Promise<PolicyRuleRow[]> {
-  let query = on<Tables>(db)
-    .selectFrom('policy_rule')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .orderBy('id')
-  if (options.afterId !== undefined) query = query.where('id', '>', options.afterId)
-  if (options.limit !== undefined) query = query.limit(options.limit)
-  return query.execute()
-}
+const rules = orgTable<Tables, 'policy_rule'>('policy_rule', 'id')
 
-/** Enabled rules. */
+/** Ids sort by creation, and so does the list. */
+export const { find: findRule, list: listRules } = rules
+
 export const listEnabledRules = (db: AnyDatabase, orgId: string): Promise<PolicyRuleRow[]> =>
-  on<Tables>(db)
-    .selectFrom('policy_rule')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('enabled', '=', 1)
-    .orderBy('id')
-    .execute()
+  rules.list(db, orgId, { where: { enabled: 1 } })
 
 /** The ids that exist among the given ones, or the ids of all broad rules. */
 export async function listIds(
@@ -43,43 +25,18 @@ export async function listIds(
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function countBroadRules(db: AnyDatabase, orgId: string): Promise<number> {
-  const { count } = await on<Tables>(db)
-    .selectFrom('policy_rule')
-    .select((select) => select.fn.countAll().as('count'))
-    .where('org_id', '=', orgId)
-    .where('broad', '=', 1)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
+export const countBroadRules = (db: AnyDatabase, orgId: string): Promise<number> =>
+  rules.count(db, orgId, { broad: 1 })
 
 export async function insertRule(db: AnyDatabase, row: PolicyRuleRow): Promise<void> {
-  await on<Tables>(db).insertInto('policy_rule').values(row).execute()
+  await rules.insert(db, row)
   await moveRevision(db, row.org_id, row.id)
 }
 
-export const findRule = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<PolicyRuleRow | undefined> =>
-  on<Tables>(db)
-    .selectFrom('policy_rule')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-
 /** Stores the next version of a rule. */
 export async function updateRule(db: AnyDatabase, row: PolicyRuleRow): Promise<void> {
-  const { org_id, id, ...version } = row
-  await on<Tables>(db)
-    .updateTable('policy_rule')
-    .set(version)
-    .where('org_id', '=', org_id)
-    .where('id', '=', id)
-    .execute()
-  await moveRevision(db, org_id, `${id} ${row.revision}`)
+  await rules.update(db, row)
+  await moveRevision(db, row.org_id, `${row.id} ${row.revision}`)
 }
 
 /** The deleted rule, or undefined. */
@@ -88,12 +45,7 @@ export async function deleteRule(
   orgId: string,
   id: string,
 ): Promise<PolicyRuleRow | undefined> {
-  const row = await on<Tables>(db)
-    .deleteFrom('policy_rule')
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  const row = await rules.remove(db, orgId, id)
   if (row) await moveRevision(db, orgId, `without ${id}`)
   return row
 }

@@ -10,7 +10,7 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
   implement(spendLimits, {
     listSpendLimits: ({ query }, { orgId }) =>
       pageOf(query.limit, {
-        read: (limit) => listLimits(db, orgId, { limit, afterAgent: query.cursor }),
+        read: (limit) => listLimits(db, orgId, { limit, after: query.cursor }),
         cursor: (row) => row.agent_id,
         items: (rows) => withUsage(db, rows, clock.now()),
       }),

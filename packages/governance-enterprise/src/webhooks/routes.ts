@@ -23,7 +23,7 @@ export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Dep
   return implement(endpoints, {
     listWebhooks: ({ query }, { orgId }) =>
       pageOf(query.limit, {
-        read: (limit) => listWebhooks(db, orgId, { limit, afterId: query.cursor }),
+        read: (limit) => listWebhooks(db, orgId, { limit, after: query.cursor }),
         cursor: ({ id }) => id,
         items: (rows) => rows.map(wire),
       }),

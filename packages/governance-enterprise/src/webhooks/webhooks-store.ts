@@ -1,48 +1,17 @@
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 
-export const findWebhook = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<WebhookRow | undefined> =>
-  on<Tables>(db)
-    .selectFrom('webhook')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+const webhooks = orgTable<Tables, 'webhook'>('webhook', 'id')
 
-/** Webhooks in order of id (and creation), after `afterId`. */
-export async function listWebhooks(
-  db: AnyDatabase,
-  orgId: string,
-  options: { limit?: number; afterId?: string | undefined } = {},
-): Promise<WebhookRow[]> {
-  let query = on<Tables>(db)
-    .selectFrom('webhook')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .orderBy('id')
-  if (options.afterId !== undefined) query = query.where('id', '>', options.afterId)
-  if (options.limit !== undefined) query = query.limit(options.limit)
-  return query.execute()
-}
-
-export async function countWebhooks(db: AnyDatabase, orgId: string): Promise<number> {
-  const { count } = await on<Tables>(db)
-    .selectFrom('webhook')
-    .select((of) => of.fn.countAll().as('count'))
-    .where('org_id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-export async function insertWebhook(db: AnyDatabase, row: WebhookRow): Promise<void> {
-  await on<Tables>(db).insertInto('webhook').values(row).execute()
-}
+/** Ids sort by creation, and so does the list. */
+export const {
+  find: findWebhook,
+  list: listWebhooks,
+  count: countWebhooks,
+  insert: insertWebhook,
+} = webhooks
 
 /** Disables a webhook; undefined if it does not exist or is already disabled. */
 export const disableWebhook = (
@@ -71,10 +40,5 @@ export async function deleteWebhook(
     .where('org_id', '=', orgId)
     .where('webhook_id', '=', id)
     .execute()
-  return on<Tables>(db)
-    .deleteFrom('webhook')
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return webhooks.remove(db, orgId, id)
 }

@@ -10,7 +10,7 @@ export const agentRoutes = ({ db, clock, ids, writer, offered }: Deps): Route[] 
   implement(agents, {
     listAgents: ({ query }, { orgId }) =>
       pageOf(query.limit, {
-        read: (limit) => listAgents(db, orgId, { limit, afterId: query.cursor }),
+        read: (limit) => listAgents(db, orgId, { limit, after: query.cursor }),
         cursor: (row) => row.agent_id,
         items: (rows) => wireAgents(db, orgId, rows),
       }),

@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
@@ -6,22 +6,21 @@ import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 const agents = (db: AnyDatabase, orgId: string) =>
   on<Tables>(db).selectFrom('agent').selectAll().where('org_id', '=', orgId)
 
-/** An agent that is or was registered. */
-export const findAgent = (
-  db: AnyDatabase,
-  orgId: string,
-  agentId: string,
-): Promise<AgentRow | undefined> =>
-  agents(db, orgId).where('agent_id', '=', agentId).executeTakeFirst()
+/** The agents of an organization, including removed ones. */
+export const {
+  find: findAgent,
+  insert: insertAgent,
+  update: updateAgent,
+} = orgTable<Tables, 'agent'>('agent', 'agent_id', [])
 
-/** Registered agents in order of id, after `afterId`. */
+/** Registered agents in order of id, after `after`. */
 export async function listAgents(
   db: AnyDatabase,
   orgId: string,
-  { limit, afterId }: { limit: number; afterId?: string | undefined },
+  { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<AgentRow[]> {
   let query = agents(db, orgId).where('status', '<>', 'removed').orderBy('agent_id').limit(limit)
-  if (afterId !== undefined) query = query.where('agent_id', '>', afterId)
+  if (after !== undefined) query = query.where('agent_id', '>', after)
   return query.execute()
 }
 
@@ -43,21 +42,6 @@ export async function countAgents(db: AnyDatabase, orgId: string): Promise<numbe
     .where('status', '<>', 'removed')
     .executeTakeFirstOrThrow()
   return Number(count)
-}
-
-export async function insertAgent(db: AnyDatabase, row: AgentRow): Promise<void> {
-  await on<Tables>(db).insertInto('agent').values(row).execute()
-}
-
-/** Updates the row of an agent. */
-export async function updateAgent(db: AnyDatabase, row: AgentRow): Promise<void> {
-  const { org_id, agent_id, ...changed } = row
-  await on<Tables>(db)
-    .updateTable('agent')
-    .set(changed)
-    .where('org_id', '=', org_id)
-    .where('agent_id', '=', agent_id)
-    .execute()
 }
 
 /** The issuer subjects of these agents. */

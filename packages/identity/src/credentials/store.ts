@@ -1,4 +1,4 @@
-import { bulkInsert, isoTime, on } from '@remit/core'
+import { bulkInsert, isoTime, on, orgTable } from '@remit/core'
 import type { AnyDatabase, TimePlace } from '@remit/core'
 import type { Revocation } from '../base/revoke-credentials.ts'
 import type { Tables } from '../tables/schema.ts'
@@ -9,12 +9,10 @@ export type UsedCredential = CredentialRow & { readonly used_at: string | null }
 
 const credentials = (db: AnyDatabase) => on<Tables>(db).selectFrom('agent_credential')
 
-export const findCredential = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<CredentialRow | undefined> =>
-  credentials(db).selectAll().where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
+export const { find: findCredential, insert: insertCredential } = orgTable<
+  Tables,
+  'agent_credential'
+>('agent_credential', 'id')
 
 /** Credentials of an agent, newest first. `at`: the time for the status. */
 export async function listCredentials(
@@ -53,10 +51,6 @@ export async function listCredentials(
       found = found.where('c.expires_at', status === 'active' ? '>' : '<=', at)
   }
   return found.execute()
-}
-
-export async function insertCredential(db: AnyDatabase, row: CredentialRow): Promise<void> {
-  await on<Tables>(db).insertInto('agent_credential').values(row).execute()
 }
 
 /** The number of live credentials of an organization at a time: of one agent and source, or all. */

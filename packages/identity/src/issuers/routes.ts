@@ -37,7 +37,7 @@ export const issuerRoutes = (
   implement(issuers, {
     listIssuers: ({ query }, { orgId }) =>
       pageOf(query.limit, {
-        read: (limit) => listIssuers(db, orgId, { limit, afterId: query.cursor }),
+        read: (limit) => listIssuers(db, orgId, { limit, after: query.cursor }),
         cursor: ({ id }) => id,
         items: (rows) => rows.map(toIssuer),
       }),

@@ -1,23 +1,12 @@
-import { on } from '@remit/core'
+import { on, orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { TrustedIssuerRow } from '../tables/issuers.ts'
 
-/** Records in order of creation, after `afterId`. */
-export async function listIssuers(
-  db: AnyDatabase,
-  orgId: string,
-  options: { limit: number; afterId?: string | undefined },
-): Promise<TrustedIssuerRow[]> {
-  let query = on<Tables>(db)
-    .selectFrom('trusted_issuer')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .orderBy('id')
-    .limit(options.limit)
-  if (options.afterId !== undefined) query = query.where('id', '>', options.afterId)
-  return query.execute()
-}
+const issuers = orgTable<Tables, 'trusted_issuer'>('trusted_issuer', 'id')
+
+/** Ids sort by creation, and so does the list. */
+export const { find: findIssuer, list: listIssuers, count: countIssuers } = issuers
 
 /** The records of an issuer, compared byte by byte. */
 export const findByIssuer = (
@@ -31,27 +20,6 @@ export const findByIssuer = (
     .where('org_id', '=', orgId)
     .where('issuer', '=', issuer)
     .execute()
-
-export const findIssuer = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<TrustedIssuerRow | undefined> =>
-  on<Tables>(db)
-    .selectFrom('trusted_issuer')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-
-export async function countIssuers(db: AnyDatabase, orgId: string): Promise<number> {
-  const { count } = await on<Tables>(db)
-    .selectFrom('trusted_issuer')
-    .select((select) => select.fn.countAll().as('count'))
-    .where('org_id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
 
 /** Returns false, and writes nothing, if another record has one of the audiences. */
 export async function insertIssuer(
@@ -68,7 +36,7 @@ export async function insertIssuer(
     .where('audience', 'in', audiences)
     .executeTakeFirst()
   if (taken) return false
-  await on<Tables>(db).insertInto('trusted_issuer').values(row).execute()
+  await issuers.insert(db, row)
   await on<Tables>(db)
     .insertInto('issuer_audience')
     .values(audiences.map((audience) => ({ org_id, issuer, audience, idp_id: row.id })))
@@ -82,12 +50,7 @@ export async function deleteIssuer(
   orgId: string,
   id: string,
 ): Promise<TrustedIssuerRow | undefined> {
-  const row = await on<Tables>(db)
-    .deleteFrom('trusted_issuer')
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  const row = await issuers.remove(db, orgId, id)
   if (row) {
     await on<Tables>(db)
       .deleteFrom('issuer_audience')

@@ -25,7 +25,7 @@ export function trustRoutes(deps: Deps): Route[] {
   return implement(trust, {
     listTrustPolicies: ({ query }, { orgId }) =>
       pageOf(query.limit, {
-        read: (limit) => listTrust(db, orgId, { limit, afterId: query.cursor }),
+        read: (limit) => listTrust(db, orgId, { limit, after: query.cursor }),
         cursor: ({ id }) => id,
         items: (rows) => rows.map(toPolicy),
       }),

@@ -1,0 +1,108 @@
+import { on } from './portable.ts'
+import type { AnyDatabase } from './portable.ts'
+
+type Cell = string | number | null
+type Row = Record<string, Cell>
+/** The columns of a generic table are unknown to Kysely. */
+type AnyTables = { any: Row }
+
+interface ListOptions<R> {
+  readonly limit?: number
+  /** The key of the last row of the previous page. */
+  readonly after?: string | undefined
+  /** Columns that must be equal. */
+  readonly where?: Partial<R>
+}
+
+/** The statements that all tables of an organization's objects share. */
+export interface OrgTable<R> {
+  readonly find: (db: AnyDatabase, orgId: string, key: string) => Promise<R | undefined>
+  /** Rows in order of their key. */
+  readonly list: (db: AnyDatabase, orgId: string, options?: ListOptions<R>) => Promise<R[]>
+  readonly count: (db: AnyDatabase, orgId: string, where?: Partial<R>) => Promise<number>
+  readonly insert: (db: AnyDatabase, row: R) => Promise<void>
+  /** Inserts the row, or replaces all columns of the existing one but the constant ones. */
+  readonly put: (db: AnyDatabase, row: R) => Promise<void>
+  /** Replaces all columns but the constant ones. */
+  readonly update: (db: AnyDatabase, row: R) => Promise<void>
+  /** Deletes the row and returns it; undefined if there is none. */
+  readonly remove: (db: AnyDatabase, orgId: string, key: string) => Promise<R | undefined>
+}
+
+/**
+ * The shared statements of a table with the primary key (`org_id`, `keyColumn`).
+ *
+ * @param constant - Columns that keep their first value.
+ * @example
+ * export const { find: findRule, list: listRules } = orgTable<Tables, 'policy_rule'>('policy_rule', 'id')
+ */
+export function orgTable<Tables, Name extends keyof Tables & string>(
+  table: Name,
+  keyColumn: keyof Tables[Name] & string,
+  constant: readonly (keyof Tables[Name] & string)[] = ['created_at', 'created_by'] as never,
+): OrgTable<Tables[Name]> {
+  type R = Tables[Name]
+  const name = table as string as 'any'
+  const key: string = keyColumn
+  const fixed: ReadonlySet<string> = new Set(['org_id', key, ...constant])
+  const changesOf = (row: Row): Row =>
+    Object.fromEntries(Object.entries(row).filter(([column]) => !fixed.has(column)))
+
+  const rows = (db: AnyDatabase, orgId: string, where: Partial<R> = {}) => {
+    let query = on<AnyTables>(db).selectFrom(name).where('org_id', '=', orgId)
+    for (const [column, value] of Object.entries<Cell>(where as Row))
+      query = query.where(column, '=', value)
+    return query
+  }
+  return {
+    find: async (db, orgId, id) =>
+      (await rows(db, orgId).selectAll().where(key, '=', id).executeTakeFirst()) as R | undefined,
+
+    async list(db, orgId, { limit, after, where } = {}) {
+      let query = rows(db, orgId, where).selectAll().orderBy(key)
+      if (after !== undefined) query = query.where(key, '>', after)
+      if (limit !== undefined) query = query.limit(limit)
+      return (await query.execute()) as R[]
+    },
+
+    async count(db, orgId, where) {
+      const query = rows(db, orgId, where).select((row) => row.fn.countAll().as('count'))
+      return Number((await query.executeTakeFirstOrThrow()).count)
+    },
+
+    async insert(db, row) {
+      await on<AnyTables>(db)
+        .insertInto(name)
+        .values(row as Row)
+        .execute()
+    },
+
+    async put(db, row) {
+      await on<AnyTables>(db)
+        .insertInto(name)
+        .values(row as Row)
+        .onConflict((conflict) =>
+          conflict.columns(['org_id', key]).doUpdateSet(changesOf(row as Row)),
+        )
+        .execute()
+    },
+
+    async update(db, row) {
+      const { org_id = null, [key]: id = null } = row as Row
+      await on<AnyTables>(db)
+        .updateTable(name)
+        .set(changesOf(row as Row))
+        .where('org_id', '=', org_id)
+        .where(key, '=', id)
+        .execute()
+    },
+
+    remove: async (db, orgId, id) =>
+      (await on<AnyTables>(db)
+        .deleteFrom(name)
+        .where('org_id', '=', orgId)
+        .where(key, '=', id)
+        .returningAll()
+        .executeTakeFirst()) as R | undefined,
+  }
+}
