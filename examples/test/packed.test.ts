@@ -1,0 +1,198 @@
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { isFullRun } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasModules, startRemit } from './support/server.ts'
+import type { RemitServer } from './support/server.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const run = promisify(execFile)
+
+const COMPILERS = ['5.9', '7'] as const
+
+interface Example {
+  readonly name: string
+  /** What a user of the framework installs. */
+  readonly packages: readonly string[]
+  /** Types that the framework's own need, and that it does not bring. */
+  readonly types?: Readonly<Record<string, string>>
+  /** Packages whose own types do not compile. */
+  readonly broken?: readonly string[]
+  /** What `remit doctor` prints. */
+  readonly enforced: RegExp
+}
+
+const EXAMPLES: readonly Example[] = [
+  {
+    name: 'vercel-ai',
+    packages: ['ai'],
+    types: { '@types/json-schema': '7' },
+    enforced: /^Vercel AI SDK .* enforced$/m,
+  },
+  {
+    name: 'openai-agents',
+    packages: ['@openai/agents', 'zod'],
+    enforced: /^OpenAI Agents .* enforced$/m,
+  },
+  {
+    name: 'langchain',
+    packages: ['langchain', '@langchain/core', '@langchain/langgraph', 'zod'],
+    enforced: /^LangChain .* enforced$/m,
+  },
+  {
+    name: 'mastra',
+    packages: ['@mastra/core', 'zod'],
+    broken: ['node_modules/@mastra'],
+    enforced: /^Mastra .* enforced$/m,
+  },
+  { name: 'openai-loop', packages: ['openai'], enforced: /^OpenAI .* enforced$/m },
+  {
+    name: 'claude-agent',
+    packages: ['@anthropic-ai/claude-agent-sdk', 'zod'],
+    enforced: /^Claude Agent SDK .* enforced while the hook runs$/m,
+  },
+]
+
+/** The library check is not skipped: types that a user lacks would show. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2024',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: ['node'],
+  },
+  include: ['*.ts'],
+}
+
+if (!isFullRun)
+  process.stderr.write('skipped: installing the packed SDK needs REMIT_TEST_RUNS=full\n')
+
+describe.skipIf(!isFullRun || !hasModules())('the packed SDK in an empty folder', () => {
+  const temp = mkdtempSync(join(tmpdir(), 'remit-sdk-'))
+  const compilers = join(temp, 'compilers')
+  let server: RemitServer
+  let env: Record<string, string>
+  beforeAll(async () => {
+    await run('node', [join(root, 'scripts/pack.ts'), temp], { maxBuffer: 1 << 24 })
+    await install(
+      compilers,
+      Object.fromEntries(COMPILERS.map((v) => [`typescript-${v}`, `npm:typescript@${v}`])),
+    )
+    server = await startRemit()
+    await server.client.setSpendLimit({ params: { id: 'payer' }, body: { daily_usd: 1000 } })
+    const { url } = server
+    env = { PATH: process.env['PATH'] ?? '', REMIT: url, REMIT_URL: url, REMIT_KEY: server.org.key }
+  }, 900_000)
+  afterAll(async () => {
+    await server.stop()
+    rmSync(temp, { recursive: true, force: true })
+  })
+
+  async function install(
+    folder: string,
+    packages: Readonly<Record<string, string>>,
+    flags: readonly string[] = [],
+  ) {
+    mkdirSync(folder, { recursive: true })
+    const tarball = (name: string) => `file:${join(temp, `remit-${name}.tgz`)}`
+    const sdk = { '@remit/sdk': tarball('sdk'), '@remit/contract': tarball('contract') }
+    const isSdk = folder !== compilers
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({
+        type: 'module',
+        private: true,
+        dependencies: { ...(isSdk && sdk), ...packages },
+        // The packages depend on each other's version, which no registry has yet.
+        ...(isSdk && { overrides: { '@remit/contract': sdk['@remit/contract'] } }),
+      }),
+    )
+    const args = ['install', '--no-audit', '--no-fund', ...flags]
+    await run('npm', args, { cwd: folder, maxBuffer: 1 << 24 })
+  }
+
+  /** The errors of a compiler, by the package that they are in. */
+  async function errorsOf(folder: string, version: string): Promise<string[]> {
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+    const compiler = join(compilers, `node_modules/typescript-${version}/bin/tsc`)
+    const { stdout } = await run('node', [compiler, '-p', folder], {
+      cwd: folder,
+      maxBuffer: 1 << 26,
+    }).catch((error: { stdout: string }) => error)
+    const places = stdout.split('\n').filter((line) => line.includes('error TS'))
+    return [
+      ...new Set(places.map((line) => /^node_modules\/@mastra(?=\/)/.exec(line)?.[0] ?? line)),
+    ]
+  }
+
+  const versionOf = (name: string): string =>
+    (
+      JSON.parse(
+        readFileSync(join(root, 'examples/node_modules', name, 'package.json'), 'utf8'),
+      ) as { version: string }
+    ).version
+
+  it('brings nothing but the client, compiles, and runs the example of its README', async () => {
+    const folder = join(temp, 'readme')
+    await install(folder, { '@types/node': '24' })
+    const readme = readFileSync(join(folder, 'node_modules/@remit/sdk/README.md'), 'utf8')
+    const [, example = ''] = /```ts\n([^]*?)```/.exec(readme) ?? []
+    expect(example).toContain('gate.wrap')
+    writeFileSync(
+      join(folder, 'example.ts'),
+      `const bank = { transfer: (sent: { amount_usd: number }) => console.log(sent.amount_usd) }
+${example.replace('http://localhost:8080', server.url)}`,
+    )
+
+    expect(
+      readdirSync(join(folder, 'node_modules')).filter((name) => !/^[.]|^undici-types$/.test(name)),
+    ).toEqual(['@remit', '@types', 'zod'])
+    for (const version of COMPILERS) expect(await errorsOf(folder, version), version).toEqual([])
+    expect((await run('node', ['example.ts'], { cwd: folder, env })).stdout).toBe('40\n')
+  }, 300_000)
+
+  describe.each(EXAMPLES)('with $name', ({ name, packages, types, broken = [], enforced }) => {
+    const folder = join(temp, name)
+    beforeAll(async () => {
+      const versions = Object.fromEntries(packages.map((one) => [one, versionOf(one)]))
+      // The optional packages of this one are programs of 200 MB, which nothing starts.
+      const flags = name === 'claude-agent' ? ['--omit=optional'] : []
+      await install(folder, { ...versions, ...types, '@types/node': '24' }, flags)
+      cpSync(join(root, 'examples', name, 'agent.ts'), join(folder, 'agent.ts'))
+    }, 300_000)
+
+    it.each(COMPILERS)(
+      'compiles under TypeScript %s, but for types that a framework published broken',
+      async (version) => {
+        expect(await errorsOf(folder, version)).toEqual(broken)
+      },
+      300_000,
+    )
+
+    it('is found by remit doctor', async () => {
+      const bin = join(folder, 'node_modules/.bin/remit')
+
+      expect((await run(bin, ['doctor'], { cwd: folder, env })).stdout).toMatch(enforced)
+    })
+
+    // Claude Code needs a key of its own.
+    it.skipIf(name === 'claude-agent')('runs its example', async () => {
+      const { stdout } = await run('node', ['agent.ts', '40'], { cwd: folder, env })
+
+      expect(stdout).toContain('Paid 40 USD')
+    })
+  })
+})
