@@ -43,6 +43,7 @@ export default defineConfig({
           name: room.split('/')[1] ?? room,
           root: room,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          ...(room === 'apps/server' && { globalSetup: resolve(room, 'test/support/bundle.ts') }),
         },
       })),
   },

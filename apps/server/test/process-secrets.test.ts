@@ -50,7 +50,7 @@ const endIdleConnections = () =>
   )
 
 test('nothing secret is in the log, whatever happens', async () => {
-  const server = new RunningProcess('main.ts', [], env)
+  const server = new RunningProcess('main', [], env)
   const [, url = ''] = await server.says(/Remit listens on (\S+)\n[^]*\n\n$/)
   const [key = ''] = /rmk_[0-9A-Za-z]{65}/.exec(server.stdout) ?? []
   const ask = (path: string, used = key, body?: unknown) =>

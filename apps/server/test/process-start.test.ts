@@ -31,7 +31,7 @@ const logOf = (stderr: string) =>
 
 /** The program that `pnpm start` runs, once it has said where it is. */
 async function start(settings = env): Promise<{ url: string; server: RunningProcess }> {
-  const server = new RunningProcess('main.ts', [], settings)
+  const server = new RunningProcess('main', [], settings)
   const [, url = ''] = await server.says(/Remit listens on (\S+)\n[^]*\n\n$/)
   return { url, server }
 }
@@ -267,7 +267,7 @@ describe('a start that cannot be', () => {
   ])(
     'for a bad %s (%s) ends with 78, naming it and showing no secret',
     async (name, value, message) => {
-      const ended = await new RunningProcess('main.ts', [], { ...env, [name]: value }).ended()
+      const ended = await new RunningProcess('main', [], { ...env, [name]: value }).ended()
 
       expect(ended).toMatchObject({ code: 78, stdout: '' })
       expect(ended.stderr).toMatch(message)

@@ -30,7 +30,7 @@ describe.skipIf(!hasModules())('the README, where decisions are installed,', () 
   it('shows requests that do what it says of them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'remit-readme-'))
     const env = { REMIT_EVALUATION: '1', REMIT_BOOTSTRAP_ORG: 'demo', REMIT_PORT: '0' }
-    const server = new RunningProcess('main.ts', [], env, folder)
+    const server = new RunningProcess('main', [], env, folder)
     const [, url = ''] = await server.says(/Remit listens on (\S+)/)
     const [key] = await server.says(/\brmk_[0-9A-Za-z]{65}\b/)
 

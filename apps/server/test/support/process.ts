@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
 
-const source = resolve(import.meta.dirname, '../../src')
+// The bundle of the sources.
+const folder = process.env['REMIT_TEST_PROGRAMS'] ?? ''
 const READY_MS = 120_000
 
 type Env = Readonly<Record<string, string>>
@@ -22,12 +23,16 @@ export class RunningProcess {
   stdout = ''
   stderr = ''
 
-  constructor(program: 'main.ts' | 'cli.ts', args: readonly string[], env: Env, cwd?: string) {
-    this.child = spawn(process.execPath, [...SOURCE_FLAGS, join(source, program), ...args], {
-      env: programEnv(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(cwd !== undefined && { cwd }),
-    })
+  constructor(program: 'main' | 'cli', args: readonly string[], env: Env, cwd?: string) {
+    this.child = spawn(
+      process.execPath,
+      [...SOURCE_FLAGS, join(folder, `${program}.js`), ...args],
+      {
+        env: programEnv(env),
+        stdio: ['ignore', 'pipe', 'pipe'],
+        ...(cwd !== undefined && { cwd }),
+      },
+    )
     this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()))
     this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()))
     this.#ended = once(this.child, 'close').then(([code]) => ({
@@ -74,14 +79,14 @@ export class RunningProcess {
 
 /** `remit serve` in its own process, once it answers. */
 export async function startServer(env: Env): Promise<{ url: string; server: RunningProcess }> {
-  const server = new RunningProcess('cli.ts', ['serve', '--json'], env)
+  const server = new RunningProcess('cli', ['serve', '--json'], env)
   const [line] = await server.says(/^\{.*\}$/m)
   return { url: (JSON.parse(line) as { url: string }).url, server }
 }
 
 /** Runs `remit` to its end. */
 export const remit = (args: readonly string[], env: Env, cwd?: string): Promise<Ended> =>
-  new RunningProcess('cli.ts', args, env, cwd).ended()
+  new RunningProcess('cli', args, env, cwd).ended()
 
 /** A request with a key; `body` is sent as JSON. */
 export const request = (
