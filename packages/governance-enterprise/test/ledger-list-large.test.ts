@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
 import type { Api } from './support/api.ts'
 
-const LARGE = 240
+const LARGE = 60
 const AGENT = 'talker'
 
 describe.each(DIALECTS)('GET /v1/ledger where entries are large, on %s', (dialect) => {

@@ -53,13 +53,13 @@ async function startWriter(job: WriterJob, signingKey: KeyObject): Promise<Write
   }
 }
 
-/** Runs a job in so many processes that begin together; resolves with what all of them wrote. */
-export async function writeTogether(
+/** Starts so many processes; the result lets them begin together and resolves with all they wrote. */
+export async function startWriters(
   processes: number,
   job: WriterJob,
   signingKey: KeyObject,
-): Promise<readonly Written[]> {
+): Promise<() => Promise<readonly Written[]>> {
   const started = Array.from({ length: processes }, () => startWriter(job, signingKey))
   const writers = await Promise.all(started)
-  return (await Promise.all(writers.map((writer) => writer.go()))).flat()
+  return async () => (await Promise.all(writers.map((writer) => writer.go()))).flat()
 }
