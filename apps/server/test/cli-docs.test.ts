@@ -4,7 +4,7 @@ import { SETTING_NAMES } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../src/cli/errors.ts'
 import { createProgram } from '../src/cli/program.ts'
-import { Session } from '../src/cli/session.ts'
+import { CommandRun } from '../src/cli/session.ts'
 import { commandsOf } from './support/commands.ts'
 import { termsOf } from './support/markdown.ts'
 
@@ -25,7 +25,7 @@ const io = {
   stderr: process.stderr,
   endSignal: () => new AbortController().signal,
 }
-const commands = commandsOf(createProgram(new Session(io, false)))
+const commands = commandsOf(createProgram(new CommandRun(io, false)))
 
 describe('docs/cli.md', () => {
   test('describes every command, in the order of the help, and none that is not there', () => {

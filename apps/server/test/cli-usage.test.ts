@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createProgram } from '../src/cli/program.ts'
-import { Session } from '../src/cli/session.ts'
+import { CommandRun } from '../src/cli/session.ts'
 import { cli, createOrg } from './support/cli.ts'
 import { commandsOf } from './support/commands.ts'
 import { createInstallation } from './support/installation.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => installation.remove())
 
-const session = new Session(
+const session = new CommandRun(
   {
     env: {},
     stdin: process.stdin,

@@ -12,7 +12,7 @@ import { emptyLog, overwriting } from './db/scrub.ts'
 import { localSignals } from './db/signals.ts'
 import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
-import type { Page } from './http/pages.ts'
+import type { PublicPage } from './http/pages.ts'
 import { Bodies } from './http/bodies.ts'
 import { RequestTurns } from './http/request-turns.ts'
 import { Deadlines } from './http/deadlines.ts'
@@ -77,7 +77,7 @@ export interface RemitOptions {
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins?: readonly string[]
   /** Pages outside of `/v1`, served without a key. */
-  readonly pages?: readonly Page[]
+  readonly pages?: readonly PublicPage[]
   /** Sign-in to the console; nobody can unless given. */
   readonly sessions?: SessionSettings
   /** The web application at `/console`; none unless given. */

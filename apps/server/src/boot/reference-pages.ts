@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Page } from '@remit/core'
+import type { PublicPage } from '@remit/core'
 
 const HTML = `<!doctype html>
 <html lang="en">
@@ -37,7 +37,7 @@ const POLICY = [
 const EXPLORER = 'openapi-explorer/dist/browser/openapi-explorer.min.js'
 
 /** The API reference at `/docs`, which reads `/openapi.json` and works offline. */
-export function referencePages(): Page[] {
+export function referencePages(): PublicPage[] {
   const text = new TextEncoder()
   return [
     {

@@ -5,7 +5,7 @@ import type { Booted } from '../boot/boot.ts'
 import { orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { readEmail, readReason } from './option-values.ts'
 
 interface ResumeOptions {
@@ -19,7 +19,7 @@ interface SuspendOptions extends ResumeOptions {
 
 const PERSON = ['--person <e-mail>', 'Person who ordered it, for the ledger'] as const
 
-export function agentCommands(program: Command, session: Session): void {
+export function agentCommands(program: Command, session: CommandRun): void {
   const agent = program.command('agent').description('Suspend and resume single agents')
 
   subcommand(agent, 'suspend <agent>', 'Deny every request of an agent from now on')

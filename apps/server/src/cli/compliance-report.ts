@@ -7,7 +7,7 @@ import { choice, orgOption, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 
 interface ReportOptions {
@@ -23,7 +23,7 @@ interface ReportOptions {
 
 export function complianceReportCommand(
   compliance: Command,
-  session: Session,
+  session: CommandRun,
   offered: (booted: Booted) => Compliance,
 ): void {
   subcommand(compliance, 'report', 'Generate a report on a period and record it')

@@ -6,7 +6,7 @@ import { readCheckpointFile, requireOrigin } from './checkpoint-file.ts'
 import { orgOption, subcommand } from './command.ts'
 import { EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress } from './progress.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 import { readCount } from './option-values.ts'
 
@@ -19,7 +19,7 @@ interface VerifyOptions {
 
 export function complianceVerifyCommand(
   compliance: Command,
-  session: Session,
+  session: CommandRun,
   offered: (booted: Booted) => Compliance,
 ): void {
   subcommand(compliance, 'verify', 'Verify the ledger and its reports, and record the result')
@@ -33,7 +33,7 @@ export function complianceVerifyCommand(
 }
 
 async function verify(
-  session: Session,
+  session: CommandRun,
   { org, fromSeq, toSeq, checkpoint = [] }: VerifyOptions,
   offered: (booted: Booted) => Compliance,
 ): Promise<void> {

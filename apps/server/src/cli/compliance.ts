@@ -4,9 +4,9 @@ import type { Booted } from '../boot/boot.ts'
 import { complianceReportCommand } from './compliance-report.ts'
 import { complianceVerifyCommand } from './compliance-verify.ts'
 import { CliError } from './errors.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 
-export function complianceCommands(program: Command, session: Session): void {
+export function complianceCommands(program: Command, session: CommandRun): void {
   const compliance = program.command('compliance').description('Compliance reports from the ledger')
   complianceReportCommand(compliance, session, offered)
   complianceVerifyCommand(compliance, session, offered)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { CliError } from './errors.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 
 interface DoctorOptions {
@@ -20,7 +20,7 @@ process.exit(await run(process.argv.slice(1), process))
 `
 
 /** The SDK of the project runs the test, because it loads the frameworks of the project. */
-export function doctorCommand(program: Command, session: Session): void {
+export function doctorCommand(program: Command, session: CommandRun): void {
   subcommand(program, 'doctor [folder]', 'Test whether the agents of a project obey a deny')
     .option('--url <url>', 'The server; default REMIT_URL, or http://localhost:8080')
     .option('--agent <id>', 'Agent that the self-tests are recorded for')

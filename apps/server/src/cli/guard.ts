@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readText } from './files.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { table } from './table.ts'
 
 interface GuardOptions {
@@ -30,7 +30,7 @@ type Outcome = CheckedFile | UnreadFile
 
 const HEADER = ['file', 'action', 'flagged', 'score', 'reasons', 'first at']
 
-export function guardCommand(program: Command, session: Session): void {
+export function guardCommand(program: Command, session: CommandRun): void {
   subcommand(program, 'guard [files...]', 'Check files, or standard input, for attacks and secrets')
     .addOption(
       choice('--source <source>', 'Author of the text', GuardSource.options).default('document'),
@@ -82,7 +82,7 @@ const check = (content: string, { source, sensitivity }: GuardOptions): GuardAns
 const fails = ({ action, flagged }: GuardAnswer, { failOn }: GuardOptions): boolean =>
   action === 'block' || (failOn === 'flag' && flagged)
 
-async function readAll({ io }: Session): Promise<string> {
+async function readAll({ io }: CommandRun): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Buffer | string))
   return Buffer.concat(chunks).toString('utf8')

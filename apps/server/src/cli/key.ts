@@ -12,7 +12,7 @@ import type { Command } from 'commander'
 import { choice, orgOption, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts, table } from './table.ts'
 import { readEmail } from './option-values.ts'
 
@@ -23,7 +23,7 @@ interface CreateOptions {
   readonly name?: string
 }
 
-export function keyCommands(program: Command, session: Session): void {
+export function keyCommands(program: Command, session: CommandRun): void {
   const key = program.command('key').description('Manage the keys of organizations')
 
   subcommand(key, 'create', 'Create a key; its secret is shown once')

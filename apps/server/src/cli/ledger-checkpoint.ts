@@ -2,9 +2,9 @@ import { Ledger } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 
-export function checkpointCommand(ledger: Command, session: Session): void {
+export function checkpointCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'checkpoint', 'Print the newest signed checkpoint, for external storage')
     .addOption(orgOption())
     .action(({ org }: { org?: string }) =>

@@ -3,7 +3,7 @@ import type { Erasure } from '@remit/core'
 import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { readCount, readEmail, readReason } from './option-values.ts'
 
 interface EraseOptions {
@@ -13,7 +13,7 @@ interface EraseOptions {
   readonly person?: string
 }
 
-export function eraseCommand(ledger: Command, session: Session): void {
+export function eraseCommand(ledger: Command, session: CommandRun): void {
   subcommand(
     ledger,
     'erase',

@@ -7,7 +7,7 @@ import { orgOption, subcommand } from './command.ts'
 import { writeWhole } from './files.ts'
 import { createProgress } from './progress.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { readCount } from './option-values.ts'
 
 interface ExportOptions {
@@ -16,7 +16,7 @@ interface ExportOptions {
   readonly afterSeq?: string
 }
 
-export function exportCommand(ledger: Command, session: Session): void {
+export function exportCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'export', 'Write the ledger as NDJSON, for `ledger verify --file`')
     .addOption(orgOption())
     .option('--out <file>', 'File to write atomically; default: standard output')
@@ -42,7 +42,7 @@ export function exportCommand(ledger: Command, session: Session): void {
 
 async function* counted(
   chunks: AsyncIterable<string>,
-  session: Session,
+  session: CommandRun,
   count: { lines: number },
 ): AsyncGenerator<string> {
   const progress = createProgress(session.io.stderr, (done) => `exported ${done} entries`)

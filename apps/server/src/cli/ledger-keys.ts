@@ -6,7 +6,7 @@ import { ledgerKeyFile } from '../settings/ledger-key.ts'
 import { orgOption, subcommand } from './command.ts'
 import { readPrivateKey, writeSecret } from './files.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 
 interface RotateOptions {
@@ -14,7 +14,7 @@ interface RotateOptions {
   readonly newKey: string
 }
 
-export function ledgerKeyCommands(ledger: Command, session: Session): void {
+export function ledgerKeyCommands(ledger: Command, session: CommandRun): void {
   subcommand(
     ledger,
     'keygen <file>',

@@ -14,7 +14,7 @@ import { FULL_LOG } from './ledger-erase.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 import { readCount, readEmail, readReason, readTime } from './option-values.ts'
 import { userPath } from './user-path.ts'
@@ -30,7 +30,7 @@ interface PruneOptions {
   readonly yes?: true
 }
 
-export function pruneCommand(ledger: Command, session: Session): void {
+export function pruneCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'prune', 'Remove the oldest entries after exporting them to a file')
     .addOption(orgOption())
     .option('--before <time>', 'Remove entries recorded before this date or RFC 3339 time')
@@ -64,7 +64,7 @@ function upToOf({ before, keepDays }: PruneOptions): PruneUpTo {
 }
 
 async function preview(
-  session: Session,
+  session: CommandRun,
   { db, clock }: Booted,
   id: string,
   question: PruneQuestion,
@@ -80,7 +80,7 @@ async function preview(
 const NOTHING = 'Nothing to prune: no stored checkpoint precedes the entries to keep.\n'
 
 async function prune(
-  session: Session,
+  session: CommandRun,
   { db, clock, remit, ledgerKey }: Booted,
   id: string,
   question: PruneQuestion,
@@ -146,7 +146,7 @@ const done = ({ seq, export_sha256, carried }: Pruned, file: string): string =>
   })
 
 /** Prints one progress line per step. */
-function progressOf({ io }: Session) {
+function progressOf({ io }: CommandRun) {
   let current: { readonly step: PruneStep; readonly progress: Progress } | null = null
   const end = () => current?.progress.end()
   const onStep = (step: PruneStep, count: number) => {

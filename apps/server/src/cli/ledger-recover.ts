@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { orgOption, subcommand } from './command.ts'
 import { readCheckpointFile } from './checkpoint-file.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { readReason } from './option-values.ts'
 
 interface RecoverOptions {
@@ -13,7 +13,7 @@ interface RecoverOptions {
   readonly vkey?: string
 }
 
-export function recoverCommand(ledger: Command, session: Session): void {
+export function recoverCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'recover', 'Record that a restore from a backup lost entries')
     .addOption(orgOption())
     .requiredOption('--checkpoint <file>', 'File with the newest external checkpoint')

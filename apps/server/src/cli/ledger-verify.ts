@@ -9,7 +9,7 @@ import { CliError, EXIT, refusingAsCouldNotRun } from './errors.ts'
 import { createProgress } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 import { facts } from './table.ts'
 import { readCount } from './option-values.ts'
@@ -34,7 +34,7 @@ interface VerifyOptions {
   readonly toSeq?: string
 }
 
-export function verifyCommand(ledger: Command, session: Session): void {
+export function verifyCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'verify', 'Verify a ledger in the database, or an export file')
     .addOption(orgOption().conflicts('file'))
     .option('--file <file>', 'Export to verify instead of the database')
@@ -64,7 +64,7 @@ export function exitCodeOf(
 }
 
 async function verify(
-  session: Session,
+  session: CommandRun,
   options: VerifyOptions,
   progress: Progress,
 ): Promise<AnyReport> {

@@ -9,7 +9,7 @@ import { readState, WatchStateError, writeState } from '../watch/state.ts'
 import { subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { printable } from './printable.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { userPath } from './user-path.ts'
 
 interface WatchOptions {
@@ -20,7 +20,7 @@ interface WatchOptions {
   readonly vkey?: string
 }
 
-export function watchCommand(ledger: Command, session: Session): void {
+export function watchCommand(ledger: Command, session: CommandRun): void {
   subcommand(ledger, 'watch <url>', 'Monitor a ledger: check that it is append-only')
     .option('--key <key>', 'Key of the organization with the role read; default: REMIT_KEY')
     .requiredOption('--state <file>', 'State file with the pinned key and the last checkpoint')
@@ -33,7 +33,7 @@ export function watchCommand(ledger: Command, session: Session): void {
     .action((url: string, options: WatchOptions) => watch(session, url, options))
 }
 
-async function watch(session: Session, url: string, options: WatchOptions): Promise<void> {
+async function watch(session: CommandRun, url: string, options: WatchOptions): Promise<void> {
   const key = options.key ?? session.io.env['REMIT_KEY']
   if (!key) throw new CliError('--key or REMIT_KEY is required')
   if (!/^https?:/.test(url) || !URL.canParse(url))
@@ -57,7 +57,11 @@ async function watch(session: Session, url: string, options: WatchOptions): Prom
   }
 }
 
-async function lookOnce(session: Session, client: LogClient, options: WatchOptions): Promise<void> {
+async function lookOnce(
+  session: CommandRun,
+  client: LogClient,
+  options: WatchOptions,
+): Promise<void> {
   try {
     const last = readState(userPath(options.state))
     if (options.vkey !== undefined) parseVerifierKey(options.vkey)
@@ -74,7 +78,7 @@ async function lookOnce(session: Session, client: LogClient, options: WatchOptio
   }
 }
 
-function report(session: Session, { state, pinned, grown }: Look): void {
+function report(session: CommandRun, { state, pinned, grown }: Look): void {
   const { vkey, size, root, checked_at } = state
   const { name: origin } = parseVerifierKey(vkey)
   if (pinned) {

@@ -7,9 +7,9 @@ import { pruneCommand } from './ledger-prune.ts'
 import { recoverCommand } from './ledger-recover.ts'
 import { verifyCommand } from './ledger-verify.ts'
 import { watchCommand } from './ledger-watch.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 
-export function ledgerCommands(program: Command, session: Session): void {
+export function ledgerCommands(program: Command, session: CommandRun): void {
   const ledger = program
     .command('ledger')
     .description('Verify, export and maintain the ledger of an organization')

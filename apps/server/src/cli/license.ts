@@ -4,7 +4,7 @@ import type { License } from '../settings/license.ts'
 import { choice, subcommand } from './command.ts'
 import { CliError, EXIT } from './errors.ts'
 import { readPrivateKey, readPublicKey, readText, writeSecret } from './files.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 
 interface IssueOptions {
@@ -20,7 +20,7 @@ interface ShowOptions {
   readonly publicKey?: string
 }
 
-export function licenseCommands(program: Command, session: Session): void {
+export function licenseCommands(program: Command, session: CommandRun): void {
   const license = program.command('license').description('Licenses of the enterprise edition')
 
   subcommand(

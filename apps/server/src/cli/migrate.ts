@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { subcommand } from './command.ts'
 import { ConfigError } from '../settings/config.ts'
 import { NEEDS_DIRECT } from '../boot/database.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 
-export function migrateCommand(program: Command, session: Session): void {
+export function migrateCommand(program: Command, session: CommandRun): void {
   subcommand(
     program,
     'migrate',

@@ -14,10 +14,10 @@ import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
 import { organizationOf } from './session.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts, table } from './table.ts'
 
-export function orgCommands(program: Command, session: Session): void {
+export function orgCommands(program: Command, session: CommandRun): void {
   const org = program.command('org').description('Organizations')
 
   subcommand(org, 'create <name>', 'Create an organization with its ledger and first admin key')

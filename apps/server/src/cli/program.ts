@@ -15,10 +15,10 @@ import { printable } from './printable.ts'
 import { serveCommand } from './serve.ts'
 import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
-import { Session } from './session.ts'
+import { CommandRun } from './session.ts'
 
 /** Creates every command of `remit`; a test compares `docs/cli.md` with it. */
-export function createProgram(session: Session): Command {
+export function createProgram(session: CommandRun): Command {
   const { stdout, stderr } = session.io
   const program = new Command('remit')
     .description('Authorization API and tamper-evident audit ledger for AI agents')
@@ -47,7 +47,7 @@ export function createProgram(session: Session): Command {
 
 /** Runs one command line and returns its exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const session = new Session(io, args.includes('--json'))
+  const session = new CommandRun(io, args.includes('--json'))
   try {
     await createProgram(session).parseAsync(args, { from: 'user' })
     return session.exitCode

@@ -10,7 +10,7 @@ import { userPath } from './user-path.ts'
 import { createProgress } from './progress.ts'
 import { readParams, readResults } from './score-input.ts'
 import { describeScores } from './score-report.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 
 interface ScoreOptions {
   readonly scorer?: string
@@ -21,7 +21,7 @@ interface ScoreOptions {
   readonly maxErrors?: string
 }
 
-export function scoreCommand(program: Command, session: Session): void {
+export function scoreCommand(program: Command, session: CommandRun): void {
   subcommand(program, 'score [file]', 'Score results, without a server or a database')
     .option('--scorer <name>', 'Name of the scorer')
     .option('--list', 'List the open scorers')
@@ -47,7 +47,7 @@ export function scoreCommand(program: Command, session: Session): void {
 }
 
 async function score(
-  session: Session,
+  session: CommandRun,
   file: string | undefined,
   { scorer: name, params, threshold }: ScoreOptions,
 ): Promise<ScorersAnswer> {

@@ -6,11 +6,11 @@ import { readSecretsKeys, secretsKeyFile } from '../settings/secrets-key.ts'
 import { subcommand } from './command.ts'
 import { EXIT } from './errors.ts'
 import { writeSecret } from './files.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 import { facts } from './table.ts'
 import { userPath } from './user-path.ts'
 
-export function secretsCommands(program: Command, session: Session): void {
+export function secretsCommands(program: Command, session: CommandRun): void {
   const secrets = program.command('secrets').description('Manage the encryption of stored secrets')
 
   subcommand(

@@ -4,9 +4,9 @@ import { banner } from '../boot/banner.ts'
 import { readConfig } from '../settings/config.ts'
 import { createServer } from '../boot/serve.ts'
 import { subcommand } from './command.ts'
-import type { Session } from './session.ts'
+import type { CommandRun } from './session.ts'
 
-export function serveCommand(program: Command, session: Session): void {
+export function serveCommand(program: Command, session: CommandRun): void {
   subcommand(program, 'serve', 'Run the server until SIGTERM or SIGINT').action(async () => {
     const ended = session.io.endSignal()
     const server = await createServer(readConfig(session.io.env), { env: session.io.env })

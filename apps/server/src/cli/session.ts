@@ -11,7 +11,7 @@ import type { Io } from './io.ts'
 import { printable } from './printable.ts'
 
 /** One run of the command line. */
-export class Session {
+export class CommandRun {
   readonly io: Io
   /** With `--json`, results and errors are one JSON document per line. */
   json: boolean

@@ -6,10 +6,10 @@ import type { EvidenceSource } from './evidence-sources.ts'
 import { coversKind } from './kinds.ts'
 import { DECIDED } from './lazy-entry.ts'
 import { DAY } from './report-query.ts'
-import type { ReportQuery } from './report-query.ts'
+import type { FactsQuery } from './report-query.ts'
 import type { SeqGatherer } from './seq-run.ts'
 import { SeqSample } from './seqs.ts'
-import type { State } from './state/state.ts'
+import type { LedgerState } from './state/state.ts'
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
 
@@ -45,13 +45,13 @@ export interface EvidenceUse {
 
 /** Gathers the evidence of a period. */
 export class EvidenceMeter {
-  readonly #question: ReportQuery
+  readonly #question: FactsQuery
   readonly #gathered: readonly Gathered[]
   #oldestDecision: number | null = null
   #isBegun = false
 
   constructor(
-    question: ReportQuery,
+    question: FactsQuery,
     collect: { readonly kinds: readonly EvidenceKind[]; readonly into: SeqGatherer } | null,
   ) {
     this.#question = question
@@ -67,7 +67,12 @@ export class EvidenceMeter {
   }
 
   /** Adds an entry, with the state before it. */
-  entry(entry: FactEntry, state: State, inPeriod: boolean, { counts, works }: EvidenceUse): void {
+  entry(
+    entry: FactEntry,
+    state: LedgerState,
+    inPeriod: boolean,
+    { counts, works }: EvidenceUse,
+  ): void {
     const { kind, seq } = entry
     if (kind === DECIDED) this.#oldestDecision ??= entry.time
     if (!inPeriod) return
@@ -83,7 +88,7 @@ export class EvidenceMeter {
     }
   }
 
-  end(state: State): Evidence[] {
+  end(state: LedgerState): Evidence[] {
     this.#begin(state)
     return this.#gathered.map((one) => {
       const { kind, sample } = one
@@ -100,7 +105,7 @@ export class EvidenceMeter {
     })
   }
 
-  #isOperated({ kind, isAtWork }: Gathered, { issuers }: State): boolean {
+  #isOperated({ kind, isAtWork }: Gathered, { issuers }: LedgerState): boolean {
     if (kind === 'log_retention') return this.#keptDays >= this.#question.thresholds.retention_days
     if (kind !== 'trusted_issuers' || isAtWork) return isAtWork
     const { to } = this.#question
@@ -127,7 +132,7 @@ export class EvidenceMeter {
   }
 
   /** Adds the objects that existed when the period began. */
-  #begin(state: State): void {
+  #begin(state: LedgerState): void {
     if (this.#isBegun) return
     this.#isBegun = true
     for (const one of this.#gathered) {

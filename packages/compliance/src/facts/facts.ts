@@ -3,8 +3,8 @@ import type { FactRow } from './entry.ts'
 import type { Evidence } from './evidence.ts'
 import type { Metric, CheckOutcome } from './meter.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import type { ReportQuery } from './report-query.ts'
-import type { State } from './state/state.ts'
+import type { FactsQuery } from './report-query.ts'
+import type { LedgerState } from './state/state.ts'
 
 /** A short description of an entry: its time, agent and author. */
 export interface EntryNote {
@@ -17,7 +17,7 @@ export interface EntryNote {
 
 /** All facts of a report about a period, as at its end. */
 export interface PeriodFacts {
-  readonly question: ReportQuery
+  readonly question: FactsQuery
   readonly organization: {
     readonly id: string
     /** Its id if no entry records a name. */
@@ -66,5 +66,5 @@ export interface FactFold {
   /** Returns the facts. Call once, after the last entry. */
   end(outside: ExternalFacts): PeriodFacts
   /** The state after the entries so far. */
-  readonly state: State
+  readonly state: LedgerState
 }

@@ -10,11 +10,11 @@ import type { FactMeter } from './meter.ts'
 import { METERS } from './meters.ts'
 import { MomentReader } from './moment.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import type { ReportQuery } from './report-query.ts'
+import type { FactsQuery } from './report-query.ts'
 import { DecisionEntry } from './decision-entry.ts'
 import type { SeqGatherer } from './seq-run.ts'
 import { LowestSeqs } from './seqs.ts'
-import { State } from './state/state.ts'
+import { LedgerState } from './state/state.ts'
 
 export interface FoldOptions {
   /** Collects the sequence numbers of one check or of evidence kinds. */
@@ -43,8 +43,8 @@ interface Kind {
 
 /** One pass over the entries: each goes to the meters that read its kind, and then into the state. */
 export class Fold implements FactFold {
-  readonly state: State
-  readonly #question: ReportQuery
+  readonly state: LedgerState
+  readonly #question: FactsQuery
   readonly #meters: readonly FactMeter[]
   readonly #evidence: EvidenceMeter
   readonly #names = new Interner()
@@ -56,9 +56,9 @@ export class Fold implements FactFold {
   #lastSeqBeforeEnd: number | null = null
   #recordFrom: number | null = null
 
-  constructor(question: ReportQuery, { collect, meters = METERS }: FoldOptions = {}) {
+  constructor(question: FactsQuery, { collect, meters = METERS }: FoldOptions = {}) {
     this.#question = question
-    this.state = new State(question.from)
+    this.state = new LedgerState(question.from)
     this.#meters = meters.map((create) =>
       create({
         question,
@@ -168,7 +168,7 @@ export class Fold implements FactFold {
     const made: Kind = {
       readers,
       looks: this.#evidence.looksFor(kind),
-      isFolded: State.reads(kind),
+      isFolded: LedgerState.reads(kind),
       scanFrom:
         kind === DECIDED
           ? Math.min(this.#question.from, ...looking.map(({ since }) => since))

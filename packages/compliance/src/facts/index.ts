@@ -1,9 +1,9 @@
 import type { FactFold } from './facts.ts'
 import { Fold } from './fold.ts'
 import type { FoldOptions } from './fold.ts'
-import type { ReportQuery } from './report-query.ts'
+import type { FactsQuery } from './report-query.ts'
 
-export const createFold = (question: ReportQuery, options?: FoldOptions): FactFold =>
+export const createFold = (question: FactsQuery, options?: FoldOptions): FactFold =>
   new Fold(question, options)
 
 export type { EntryNote, FactFold, PeriodFacts } from './facts.ts'
@@ -19,7 +19,7 @@ export type {
   RecordedReport,
 } from './external-facts.ts'
 export { reportQueryOf } from './report-query.ts'
-export type { ReportQuery } from './report-query.ts'
+export type { FactsQuery } from './report-query.ts'
 export { SeqGatherer } from './seq-run.ts'
 export type { SeqRun } from './seq-run.ts'
 export { noteOf, seqsIn } from './entry-notes.ts'

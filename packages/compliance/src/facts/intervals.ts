@@ -1,16 +1,16 @@
 import { daysText } from './days.ts'
 import type { CheckFailure } from './meter.ts'
 import { failing } from './outcome.ts'
-import type { ReportQuery } from './report-query.ts'
+import type { FactsQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
-import type { State } from './state/state.ts'
+import type { LedgerState } from './state/state.ts'
 
 /**
  * Distances between recurring events. The edges of the period count as events, and so does the
  * creation of an organization in the period.
  */
 export class Intervals {
-  readonly #question: ReportQuery
+  readonly #question: FactsQuery
   readonly #most: number
   readonly #late: SeqList
   /** The first event; the edge before it is known only at the end. */
@@ -22,7 +22,7 @@ export class Intervals {
   #count = 0
 
   /** `most`: milliseconds. `late` receives the entry before every longer interval. */
-  constructor(question: ReportQuery, most: number, late: SeqList) {
+  constructor(question: FactsQuery, most: number, late: SeqList) {
     this.#question = question
     this.#most = most
     this.#late = late
@@ -39,7 +39,7 @@ export class Intervals {
   }
 
   /** `population`: intervals; 0 without an organization. */
-  end({ organization }: State): {
+  end({ organization }: LedgerState): {
     readonly longest: number
     readonly count: number
     readonly population: number

@@ -1,9 +1,9 @@
 import type { Figure } from '@remit/contract'
 import type { FactEntry } from './entry.ts'
 import type { ExternalFacts } from './external-facts.ts'
-import type { ReportQuery } from './report-query.ts'
+import type { FactsQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
-import type { State } from './state/state.ts'
+import type { LedgerState } from './state/state.ts'
 
 /** `value`: whole numbers, decimal text, a `Ratio`; null over nothing. Never a fraction as a number. */
 export interface Metric {
@@ -55,14 +55,14 @@ export interface FactMeter {
    */
   readonly since?: number | ((kind: string) => number)
   /** Adds an entry before the end of the period, with the state before it. */
-  entry(entry: FactEntry, state: State, inPeriod: boolean): void
+  entry(entry: FactEntry, state: LedgerState, inPeriod: boolean): void
   /** Returns the result, given the state at the end of the period. Called once. */
-  end(state: State, outside: ExternalFacts): MeterResult
+  end(state: LedgerState, outside: ExternalFacts): MeterResult
 }
 
 /** The arguments of a meter. */
 export interface MeterContext {
-  readonly question: ReportQuery
+  readonly question: FactsQuery
   /** The list of entries that fail a check; paging through a check receives all of them. */
   readonly seqsOf: (check: string) => SeqList
 }

@@ -2,7 +2,7 @@ import { thresholdsOf } from './thresholds.ts'
 import type { CheckThresholds } from './thresholds.ts'
 
 /** The subject of the facts: an organization in the half-open period [from, to), milliseconds. */
-export interface ReportQuery {
+export interface FactsQuery {
   readonly orgId: string
   readonly from: number
   readonly to: number
@@ -10,9 +10,9 @@ export interface ReportQuery {
 }
 
 export const reportQueryOf = (
-  period: Omit<ReportQuery, 'thresholds'>,
+  period: Omit<FactsQuery, 'thresholds'>,
   thresholds: Partial<CheckThresholds> = {},
-): ReportQuery => ({ ...period, thresholds: thresholdsOf(thresholds) })
+): FactsQuery => ({ ...period, thresholds: thresholdsOf(thresholds) })
 
 export const SECOND = 1000
 export const HOUR = 3600 * SECOND

@@ -1,5 +1,5 @@
 import type { VerifyReport } from '@remit/core'
-import type { EvidenceKind, PeriodFacts, ReportQuery, SeqRun } from '../facts/index.ts'
+import type { EvidenceKind, PeriodFacts, FactsQuery, SeqRun } from '../facts/index.ts'
 import type { ReplayResult, ReplayTask } from './replay.ts'
 
 /**
@@ -11,7 +11,7 @@ export interface Jobs {
   /** Verifies the ledger and the stored reports about it. Never rejects because of its findings. */
   verify(orgId: string, options?: VerifyOptions, watch?: JobWatch): Promise<LedgerCheck>
   /** Reads the facts of a period, with the check of the whole ledger. */
-  report(orgId: string, question: ReportQuery, watch?: JobWatch): Promise<ReportFacts>
+  report(orgId: string, question: FactsQuery, watch?: JobWatch): Promise<ReportFacts>
   /**
    * Returns the sequence numbers of the entries behind one check or evidence kinds, after a
    * position.
@@ -95,7 +95,7 @@ export interface ReportFacts {
 }
 
 export interface EvidenceRequest {
-  readonly question: ReportQuery
+  readonly question: FactsQuery
   /** A check (`APR-3`), or kinds of evidence (`approval_decisions`). */
   readonly of: { readonly check: string } | { readonly kinds: readonly EvidenceKind[] }
   readonly afterSeq: number | null

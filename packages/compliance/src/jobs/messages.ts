@@ -2,18 +2,18 @@ import type { Failure } from '@remit/core'
 import type { VerificationTrust } from './trust.ts'
 import type { ReplayTask } from './replay.ts'
 import type { EvidenceRequest, VerifyOptions } from './jobs.ts'
-import type { ReportQuery } from '../facts/index.ts'
+import type { FactsQuery } from '../facts/index.ts'
 
 /** One job, as sent to a thread. */
 export type Task = { readonly orgId: string; readonly trust: VerificationTrust } & (
   | { readonly kind: 'verify'; readonly options: VerifyOptions }
-  | { readonly kind: 'report'; readonly question: ReportQuery }
+  | { readonly kind: 'report'; readonly question: FactsQuery }
   | { readonly kind: 'evidence'; readonly query: EvidenceRequest }
   | { readonly kind: 'replay'; readonly replay: ReplayTask }
 )
 
 /** A message of a thread: loaded, progress, result or error. */
-export type Report =
+export type JobMessage =
   | { readonly ready: true }
   | { readonly done: number; readonly total: number }
   | { readonly result: unknown }

@@ -4,7 +4,7 @@ import type { EvidenceRequest, Jobs } from '../jobs/jobs.ts'
 import type { SeqRun } from '../facts/index.ts'
 import { reportQueryFor } from './generate.ts'
 
-export interface RunOptions {
+export interface EvidenceRunOptions {
   /** The maximum numbers that one pass collects. */
   readonly length?: number
   /** The maximum cache size for all reports. */
@@ -42,7 +42,7 @@ export class EvidenceRuns {
 
   constructor(
     jobs: Pick<Jobs, 'evidence'>,
-    { length = LENGTH, maxBytes = MAX_BYTES }: RunOptions = {},
+    { length = LENGTH, maxBytes = MAX_BYTES }: EvidenceRunOptions = {},
   ) {
     this.#jobs = jobs
     this.#length = length

@@ -1,17 +1,12 @@
 import type { EvidenceEntry, EvidenceQuery, ReadyReport } from '@remit/contract'
 import { invalid, invalidCursor } from '@remit/core'
-import type { Deps } from '@remit/core'
+import type { Deps, Page } from '@remit/core'
 import { catalogue, CHECKS } from '../catalogue/catalogue.ts'
 import { controlsIn } from '../catalogue/report-scope.ts'
 import type { EvidenceRequest as Wanted } from '../jobs/jobs.ts'
 import type { EvidenceRuns } from './evidence-runs.ts'
 import { findEntries } from './store.ts'
 import { ensureNotPruned } from './ensure-not-pruned.ts'
-
-interface Page {
-  readonly data: EvidenceEntry[]
-  readonly next_cursor: string | null
-}
 
 /** The entries behind a control or a check of a report, in order, while all of them are kept. */
 export async function evidencePage(
@@ -20,7 +15,7 @@ export async function evidencePage(
   report: ReadyReport,
   query: EvidenceQuery,
   signal: AbortSignal,
-): Promise<Page> {
+): Promise<Page<EvidenceEntry>> {
   const afterSeq = placeOf(query.cursor)
   const of = sourceOf(report, query)
   await ensureNotPruned(db, orgId, report)

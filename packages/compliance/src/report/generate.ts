@@ -5,7 +5,7 @@ import type { Change, Deps, WriteContext } from '@remit/core'
 import { catalogue } from '../catalogue/catalogue.ts'
 import type { ReportScope } from '../catalogue/report-scope.ts'
 import { reportQueryOf } from '../facts/index.ts'
-import type { ReportQuery } from '../facts/index.ts'
+import type { FactsQuery } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
 import type { Jobs, ReportFacts } from '../jobs/jobs.ts'
 import { csvOf } from './csv/csv.ts'
@@ -22,7 +22,7 @@ type Documents = Pick<
 const MAX_READINGS = 3
 
 /** The facts to read for a report. */
-export const reportQueryFor = (orgId: string, { from, to }: ReportPeriod): ReportQuery =>
+export const reportQueryFor = (orgId: string, { from, to }: ReportPeriod): FactsQuery =>
   reportQueryOf({ orgId, from: Date.parse(from), to: Date.parse(to) })
 
 /**

@@ -1,11 +1,11 @@
-import type { Database } from '@remit/core'
+import type { Database, OnProgress } from '@remit/core'
 import { createFold, noteOf, seqsIn, SeqGatherer } from '../facts/index.ts'
 import type {
   EntryNote,
   FactFold,
   FactRow,
   ExternalFacts,
-  ReportQuery,
+  FactsQuery,
   SeqRun,
 } from '../facts/index.ts'
 import type { Tables } from '../tables/schema.ts'
@@ -13,18 +13,16 @@ import { readCarriedEntries } from '../verify/carried-entries.ts'
 import { chainFactsOf } from '../verify/chain-facts.ts'
 import { checkLedger } from '../verify/check-ledger.ts'
 import type { VerificationTrust } from '../jobs/trust.ts'
-import type { CheckHooks } from '../verify/check-ledger.ts'
 import { PeriodEnd } from '../verify/period-end.ts'
 import type { EvidenceRequest, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
 
 type Db = Database<Tables>
-type OnProgress = NonNullable<CheckHooks['onProgress']>
 
 /** The input of a report. */
 export async function readReportFacts(
   db: Db,
   orgId: string,
-  question: ReportQuery,
+  question: FactsQuery,
   trust: VerificationTrust,
   onProgress: OnProgress,
 ): Promise<ReportFacts> {
@@ -70,7 +68,7 @@ export async function readEvidence(
 async function readAll(
   db: Db,
   orgId: string,
-  question: ReportQuery,
+  question: FactsQuery,
   trust: VerificationTrust,
   fold: ReturnType<typeof createFold>,
   onProgress: OnProgress,

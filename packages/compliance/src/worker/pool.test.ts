@@ -1,8 +1,9 @@
 import { Failure } from '@remit/core'
+import type { OnProgress } from '@remit/core'
 import { describe, expect, test } from 'vitest'
 import type { Task } from '../jobs/messages.ts'
 import { JobPool } from './pool.ts'
-import type { OnProgress, Runner } from './runner.ts'
+import type { Runner } from './runner.ts'
 
 const trust = { vkeys: [], anchors: [], unread: [] }
 const job = (orgId: string): Task => ({ orgId, trust, kind: 'verify', options: {} })

@@ -1,11 +1,9 @@
 import { siblingModule, Failure, Thread } from '@remit/core'
-import type { Database } from '@remit/core'
+import type { Database, OnProgress } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { received } from '../jobs/messages.ts'
-import type { Report, Task } from '../jobs/messages.ts'
+import type { JobMessage, Task } from '../jobs/messages.ts'
 import { runTask } from './run-task.ts'
-
-export type OnProgress = (done: number, total: number) => void
 
 /** Runs jobs one at a time. A runner that is not alive accepts none. */
 export interface Runner {
@@ -23,7 +21,7 @@ const MAX_YOUNG_MB = 48
 
 /** A thread with its own connection. */
 export class ThreadRunner implements Runner {
-  readonly #thread: Thread<Task, Report>
+  readonly #thread: Thread<Task, JobMessage>
 
   constructor(url: string) {
     const options = { maxHeapMb: MAX_HEAP_MB, maxYoungMb: MAX_YOUNG_MB, data: { url } }

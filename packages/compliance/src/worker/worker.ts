@@ -2,14 +2,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '@remit/core/reading'
 import { toSend } from '../jobs/messages.ts'
-import type { Report, Task } from '../jobs/messages.ts'
+import type { JobMessage, Task } from '../jobs/messages.ts'
 import { runTask } from './run-task.ts'
 import { readSnapshot } from './snapshot.ts'
 
 const { url } = workerData as { readonly url: string }
 const TELL_EVERY_MS = 50
 
-const tell = (report: Report) => parentPort?.postMessage(report)
+const tell = (report: JobMessage) => parentPort?.postMessage(report)
 
 async function work(task: Task): Promise<void> {
   let told = performance.now()

@@ -11,7 +11,7 @@ import { Snapshots } from './snapshots.ts'
 import type { Ask, Overlay, Stage } from './stage.ts'
 
 /** The transaction in which stages are prepared, and the version of the rules that it sees. */
-export interface View {
+export interface StageTransaction {
   readonly orgId: string
   readonly tx: AnyDatabase
   readonly configVersion: number
@@ -74,7 +74,7 @@ export class FilledSlots {
    */
   async prepare(
     asks: readonly Ask[],
-    view: View,
+    view: StageTransaction,
     memory: BatchMemory,
     overlay?: Overlay,
   ): Promise<Ready> {
@@ -121,7 +121,7 @@ export class FilledSlots {
   }
 
   #snapshot(
-    { orgId, configVersion, tx }: View,
+    { orgId, configVersion, tx }: StageTransaction,
     live: ReadonlyMap<Slot, Stage>,
     giveUp: (slot: Slot, error: unknown) => never,
   ): Promise<Snapshot> {

@@ -19,7 +19,7 @@ import type { ScoredPart } from './scored-parts.ts'
 import { findSecrets } from './secrets.ts'
 
 /** Inputs of a request other than the texts. */
-export interface Given {
+export interface CheckInputs {
   readonly thresholds: Thresholds
   readonly canaries: readonly Canary[]
   readonly allow: readonly string[]
@@ -44,7 +44,7 @@ export interface TextVerdict {
 export function checkText(
   text: string,
   reading: Reading,
-  given: Given,
+  given: CheckInputs,
   model: Model,
   opinions: readonly Detection[] = [],
 ): TextVerdict {

@@ -2,7 +2,7 @@ import type { GuardSource } from '@remit/contract'
 import { withAgreement } from './agreement.ts'
 import type { Detection } from './detection.ts'
 import { categoryOfJudgement } from './model/category.ts'
-import type { Judged, Judgement, Model } from './model/model.ts'
+import type { JudgedText, Judgement, Model } from './model/model.ts'
 import type { Standing } from './model/standing-out.ts'
 import { normalize } from './normalize.ts'
 import { blanked } from './opaque.ts'
@@ -71,7 +71,7 @@ export function findInjections(forms: Forms, how: HowToRead, model: Model): Dete
 /** Returns every view of the text with its detections. */
 export function readViews(forms: Forms, how: HowToRead, model: Model): ReadView[] {
   const { text, normalized, hidden, opaque = [] } = forms
-  const read = (form: View, source = how.source, standing?: Standing): ReadView & Judged => {
+  const read = (form: View, source = how.source, standing?: Standing): ReadView & JudgedText => {
     const view = model.typos.read(form)
     const hits = findHits(view.text, signatureIndex, source)
     const judged = IN_ORDER.has(view.name) ? blanked(view, opaque) : view

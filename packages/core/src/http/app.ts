@@ -11,7 +11,7 @@ import { makeDocument } from './document-job.ts'
 import type { Computer } from '../threads/pool.ts'
 import { oauthResponse } from './oauth-problem.ts'
 import { mountOpenApi, mountPages } from './pages.ts'
-import type { Page } from './pages.ts'
+import type { PublicPage } from './pages.ts'
 import { asFailure, problemResponse } from './problem.ts'
 import { requestIdOf } from './header.ts'
 import { NOBODY } from './answer.ts'
@@ -29,7 +29,7 @@ export interface AppOptions extends PipelineDeps, StatusDeps, ConsoleDeps {
   /** Origins whose pages may call the API. Default: none. */
   readonly corsOrigins?: readonly string[]
   /** Further pages, such as the API reference; none unless given. */
-  readonly pages?: readonly Page[]
+  readonly pages?: readonly PublicPage[]
 }
 
 /** Paths without a key that cost more than `/health`, which never waits for them. */

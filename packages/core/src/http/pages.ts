@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 
 /** A fixed document outside of `/v1`, served without a key. */
-export interface Page {
+export interface PublicPage {
   /** Begins with `/`; matched as it is. */
   readonly path: string
   /** The media type, with its charset where it is text. */
@@ -13,7 +13,7 @@ export interface Page {
 const SNIFFING_OFF = { 'X-Content-Type-Options': 'nosniff' }
 
 /** Serves each page as given, to GET and HEAD. */
-export function mountPages(app: Hono, pages: readonly Page[]): void {
+export function mountPages(app: Hono, pages: readonly PublicPage[]): void {
   for (const { path, type, body, headers } of pages)
     app.get(path, (c) => c.body(body, 200, { 'Content-Type': type, ...SNIFFING_OFF, ...headers }))
 }

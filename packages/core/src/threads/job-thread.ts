@@ -1,5 +1,5 @@
 import { Refusal } from './job.ts'
-import type { JobAnswer, Report, JobRequest } from './job.ts'
+import type { JobAnswer, ThreadMessage, JobRequest } from './job.ts'
 import { Thread } from './thread.ts'
 
 class TookTooLong extends Error {}
@@ -14,7 +14,7 @@ export class ThreadLost extends Error {
 
 /** One worker, running one job at a time. A dead worker accepts no job. */
 export class JobThread {
-  readonly #thread: Thread<JobRequest, Report>
+  readonly #thread: Thread<JobRequest, ThreadMessage>
 
   constructor(file: URL, maxHeapMb: number) {
     this.#thread = new Thread(file, { maxHeapMb })

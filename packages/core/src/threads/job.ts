@@ -32,7 +32,7 @@ export interface JobRequest {
 }
 
 /** A message from a thread: loaded, some parts, the last parts (`done`), or an error. */
-export type Report =
+export type ThreadMessage =
   | { readonly ready: true }
   | { readonly parts: readonly unknown[]; readonly done: boolean }
   | { readonly refused: unknown }

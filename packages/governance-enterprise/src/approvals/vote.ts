@@ -12,14 +12,14 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 export type VoteSettings = Pick<OrganizationSettings, 'four_eyes' | 'require_separate_keys'>
 
 /** A principal that can decide: an agent's credential never can. */
-export type Decider = KeyPrincipal | PersonPrincipal
+export type VotingPrincipal = KeyPrincipal | PersonPrincipal
 
 /** Finds all names of a person by one of them; null for an unknown person. */
 export type FindNames = (name: string) => Promise<readonly string[] | null>
 
 /** The voter of a key or session. Throws if the given approver contradicts it. */
 export async function voterOf(
-  principal: Decider,
+  principal: VotingPrincipal,
   approver: string | undefined,
   find: FindNames,
 ): Promise<Voter> {
@@ -50,7 +50,7 @@ export function admitKey(
   { principal }: Caller,
   row: ApprovalRequestRow | null,
   { four_eyes: fourEyes, require_separate_keys: apart }: VoteSettings,
-): Decider {
+): VotingPrincipal {
   // A rule of the API, before roles and scopes: a credential acts for an agent.
   if (principal.type === 'credential') throw fail('principal_not_allowed')
   if (apart && principal.role !== 'approver')

@@ -23,10 +23,10 @@ import type { Movement } from '../spend/totals-store.ts'
 type Appended = Answer<typeof endpoints.appendEntry>
 
 /** An append; `linked` is the decision that it only links to, null where there is none. */
-export type AppendJob = AppendRequest & { readonly linked?: Linked | null }
+export type AppendJob = AppendRequest & { readonly linked?: LinkedDecision | null }
 
 /** A decision that an append links to. */
-export interface Linked {
+export interface LinkedDecision {
   readonly agentId: string
   readonly isAllow: boolean
 }
@@ -125,7 +125,7 @@ class Batch {
   #link(
     job: AppendRequest,
     caller: Caller | null,
-    linked: Linked | null,
+    linked: LinkedDecision | null,
   ): Outcome<Appended> | Failure {
     if (linked === null || !isOwn(caller, linked.agentId))
       return fail('decision_not_found', `No decision has the id ${job.decision_id}`)

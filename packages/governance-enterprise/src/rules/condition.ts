@@ -7,7 +7,7 @@ import { checkCondition } from './check.ts'
 import { ConditionError } from './condition-error.ts'
 import { compileDirectly } from './direct.ts'
 import { makeFacts } from './facts.ts'
-import type { ConditionFacts } from './facts.ts'
+import type { BoundFacts } from './facts.ts'
 import { guardLoops } from './guard-loops.ts'
 import { sharedList, sharedSet } from './shared-values.ts'
 import type { ContextReads } from './context-reads.ts'
@@ -26,7 +26,7 @@ export interface Condition {
   /** Warnings about probable mistakes of the author. */
   readonly warnings: readonly string[]
   /** Results other than `true` and `false`, and decisions beyond the time of `meter`, are errors. */
-  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error'
+  evaluate(facts: BoundFacts, meter?: Meter): boolean | 'error'
 }
 
 const environment = celEnv({ funcs: FUNCTIONS })
@@ -47,7 +47,7 @@ export function compileCondition(
   kept.set(variables, conditions)
   let condition = conditions.get(text)
   if (!condition) {
-    condition = new CompiledCondition(text, variables)
+    condition = new CelCondition(text, variables)
     conditions.set(text, condition)
   }
   return condition
@@ -78,7 +78,7 @@ class StoredCondition implements Condition {
     return this.#get().warnings
   }
 
-  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error' {
+  evaluate(facts: BoundFacts, meter?: Meter): boolean | 'error' {
     return this.#get().evaluate(facts, meter)
   }
 
@@ -98,14 +98,14 @@ function compileOrError(text: string, variables: Variables): Condition {
 
 /** A compiled text: our own tree, or the library's evaluation. */
 interface Run {
-  of(facts: ConditionFacts, meter?: Meter, steps?: number): unknown
+  of(facts: BoundFacts, meter?: Meter, steps?: number): unknown
 }
 
 /** The result of a run. */
 export const answerOf = (result: unknown): boolean | 'error' =>
   typeof result === 'boolean' ? result : 'error'
 
-class CompiledCondition implements Condition {
+class CelCondition implements Condition {
   readonly #run: Run
   readonly text: string
   readonly reads: Condition['reads']
@@ -121,7 +121,7 @@ class CompiledCondition implements Condition {
     this.warnings = sharedList(warningsOf(reading, constant))
   }
 
-  evaluate(facts: ConditionFacts, meter?: Meter): boolean | 'error' {
+  evaluate(facts: BoundFacts, meter?: Meter): boolean | 'error' {
     return answerOf(this.#run.of(facts, meter))
   }
 
@@ -138,7 +138,7 @@ class CompiledCondition implements Condition {
 /** Compiles a tree with the library, and adds limits to its loops in place. */
 export function compileWithLibrary(expr: Expr): Run {
   guardLoops(expr)
-  const run = plan(environment, expr) as (bindings: ConditionFacts['bindings']) => unknown
+  const run = plan(environment, expr) as (bindings: BoundFacts['bindings']) => unknown
   return { of: ({ bindings }, meter, steps) => bounded(() => run(bindings), meter, steps) }
 }
 

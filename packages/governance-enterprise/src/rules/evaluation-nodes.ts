@@ -1,4 +1,4 @@
-import type { ConditionFacts } from './facts.ts'
+import type { BoundFacts } from './facts.ts'
 
 /** The result of a failed evaluation. */
 export const FAILED = Symbol('failed')
@@ -9,7 +9,7 @@ export const FAILED = Symbol('failed')
  * function and its scope.
  */
 export interface EvaluationNode {
-  of(facts: ConditionFacts): unknown
+  of(facts: BoundFacts): unknown
 }
 
 /** A literal of a condition that is a JSON scalar. */
@@ -55,7 +55,7 @@ export class Variable implements EvaluationNode {
     this.#name = name
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     return facts.values[this.#name] ?? FAILED
   }
 }
@@ -76,7 +76,7 @@ class Selected implements EvaluationNode {
     this.#name = name
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const record = this.#record.of(facts)
     return typeof record === 'object' && record !== null
       ? ((record as Rec)[this.#name] ?? FAILED)
@@ -94,7 +94,7 @@ export class HasTest implements EvaluationNode {
     this.#member = selected(record, name)
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     return this.#record.of(facts) === FAILED ? FAILED : this.#member.of(facts) !== FAILED
   }
 }
@@ -109,7 +109,7 @@ export class UnaryPredicate implements EvaluationNode {
     this.#judge = judge
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const value = this.#part.of(facts)
     return value === FAILED ? FAILED : this.#judge(value)
   }
@@ -127,7 +127,7 @@ export class BinaryPredicate implements EvaluationNode {
     this.#judge = judge
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const x = this.#a.of(facts)
     const y = this.#b.of(facts)
     return x === FAILED || y === FAILED ? FAILED : this.#judge(x, y)
@@ -157,7 +157,7 @@ export class LiteralComparison implements EvaluationNode {
     this.#order = order
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const value = this.#part.of(facts)
     const limit = this.#limit
     return typeof value === typeof limit ? this.#order(value as never, limit as never) : FAILED
@@ -176,7 +176,7 @@ export class LiteralEquality implements EvaluationNode {
     this.#wanted = wanted
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const value = this.#part.of(facts)
     return value === FAILED ? FAILED : (value === this.#literal) === this.#wanted
   }
@@ -194,7 +194,7 @@ export class LogicalOperator implements EvaluationNode {
     this.#settling = settling
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const settling = this.#settling
     const x = this.#a.of(facts)
     if (x === settling) return settling
@@ -216,7 +216,7 @@ export class ConditionalOperator implements EvaluationNode {
     this.#no = no
   }
 
-  of(facts: ConditionFacts): unknown {
+  of(facts: BoundFacts): unknown {
     const value = this.#condition.of(facts)
     return typeof value === 'boolean' ? (value ? this.#yes : this.#no).of(facts) : FAILED
   }

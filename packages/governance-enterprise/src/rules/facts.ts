@@ -7,40 +7,40 @@ import { attributesOf } from './agent-attributes.ts'
 import { AUTHORIZE_VARIABLES } from './types.ts'
 
 /** The values that conditions read, by variable. */
-export interface ConditionFacts {
+export interface BoundFacts {
   /** As received: JSON values; a `Date` is a timestamp. */
   readonly values: Readonly<Record<string, unknown>>
   /** The same values for the CEL library. */
   readonly bindings: Readonly<Record<string, CelInput>>
 }
 
-let last: { readonly ask: Ask; readonly facts: ConditionFacts } | null = null
+let last: { readonly ask: Ask; readonly facts: BoundFacts } | null = null
 
 /**
  * The facts of a request. Requests are decided one after the other by all rules and stages, so
  * caching the last one suffices.
  */
-export function factsOf(ask: Ask): ConditionFacts {
+export function factsOf(ask: Ask): BoundFacts {
   if (last?.ask !== ask) last = { ask, facts: new LazyFacts(new AskValues(ask), NAMES) }
   return last.facts
 }
 
 /** Facts for requests other than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
-export const makeFacts = (values: Readonly<Record<string, unknown>>): ConditionFacts =>
+export const makeFacts = (values: Readonly<Record<string, unknown>>): BoundFacts =>
   new LazyFacts(values, Object.keys(values))
 
-class LazyFacts implements ConditionFacts {
-  readonly values: ConditionFacts['values']
+class LazyFacts implements BoundFacts {
+  readonly values: BoundFacts['values']
   readonly #names: readonly string[]
-  #bindings: ConditionFacts['bindings'] | undefined
+  #bindings: BoundFacts['bindings'] | undefined
 
-  constructor(values: ConditionFacts['values'], names: readonly string[]) {
+  constructor(values: BoundFacts['values'], names: readonly string[]) {
     this.values = values
     this.#names = names
   }
 
   /** Most conditions do not need them. */
-  get bindings(): ConditionFacts['bindings'] {
+  get bindings(): BoundFacts['bindings'] {
     if (!this.#bindings) {
       const bindings = Object.create(null) as Record<string, CelInput>
       for (const name of this.#names) bindings[name] = wrap(this.values[name])

@@ -1,6 +1,6 @@
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
-import type { State } from '../state/state.ts'
+import type { LedgerState } from '../state/state.ts'
 
 /** Entry kinds of which some are administrative, for `Meter.reads`. */
 export const ADMINISTRATIVE = [
@@ -31,7 +31,7 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
  * the decision was to trust the issuer. Nor is the first key: no other key existed, so it belongs
  * to the creation of the organization.
  */
-export function isAdministrative({ kind, erased, data }: FactEntry, state: State): boolean {
+export function isAdministrative({ kind, erased, data }: FactEntry, state: LedgerState): boolean {
   if (erased || NO_CHANGE.has(kind)) return false
   if (kind === 'key.created' && state.keys.size + state.lost(kind) === 0) return false
   if (kind !== 'credential.issued') return true
@@ -39,5 +39,5 @@ export function isAdministrative({ kind, erased, data }: FactEntry, state: State
 }
 
 /** The person who made the change, from the entry or from the key that it names; null if unknown. */
-export const authorOf = ({ actor, data }: FactEntry, state: State): string | null =>
+export const authorOf = ({ actor, data }: FactEntry, state: LedgerState): string | null =>
   textIn(data, 'person') ?? state.personOf(actor)

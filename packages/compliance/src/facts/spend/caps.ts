@@ -3,7 +3,7 @@ import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
-import type { State } from '../state/state.ts'
+import type { LedgerState } from '../state/state.ts'
 import { NameCounts } from '../name-counts.ts'
 import { amountOf, hasCap } from './amount.ts'
 
@@ -35,7 +35,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   /** The agent whose limit the previous entry set; the state has it by now. */
   let setFor: string | null = null
 
-  function note({ spendLimits }: State): void {
+  function note({ spendLimits }: LedgerState): void {
     const set = setFor === null ? undefined : spendLimits.get(setFor)
     if (hasCap(set)) capped.add(set.id)
     setFor = null
@@ -44,7 +44,12 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     for (const limit of spendLimits.values()) if (hasCap(limit)) capped.add(limit.id)
   }
 
-  function spend({ seq, time }: FactEntry, id: string, decided: DecisionFacts, state: State): void {
+  function spend(
+    { seq, time }: FactEntry,
+    id: string,
+    decided: DecisionFacts,
+    state: LedgerState,
+  ): void {
     const micro = amountOf(decided)
     if (micro === 0 && !decided.hasInvalidAmount) return
     spending += 1
@@ -120,7 +125,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
 /** The last limit set for agents that spent without one; null while one of them has none. */
 function cappedSince(
   spenders: ReadonlyMap<string, boolean>,
-  { spendLimits }: State,
+  { spendLimits }: LedgerState,
 ): number | null {
   const bare = [...spenders].filter(([, isCapped]) => !isCapped)
   const limits = bare.map(([id]) => spendLimits.get(id))

@@ -4,7 +4,7 @@ import { recordIn, recordsIn, textIn, textsIn } from '../recorded-json.ts'
 import { endCredentials } from './credentials.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducers, RecordedObject } from './reducer.ts'
-import type { State } from './state.ts'
+import type { LedgerState } from './state.ts'
 
 /** A registered agent. Removed agents are kept: their ids are never reused. */
 export interface AgentState extends RecordedObject {
@@ -20,7 +20,7 @@ export interface StopState {
   readonly time: number
 }
 
-function keepAgent(state: State, entry: FactEntry): void {
+function keepAgent(state: LedgerState, entry: FactEntry): void {
   const object = recordIn(entry.data, 'agent')
   const id = object && textIn(object, 'agent_id')
   if (!object || id === null) return
@@ -34,13 +34,18 @@ function keepAgent(state: State, entry: FactEntry): void {
 
 const idOf = ({ agent_id, data }: FactEntry): string | null => agent_id ?? textIn(data, 'agent_id')
 
-function stop(state: State, { seq, time }: FactEntry, agentId: string, cause: StopState['cause']) {
+function stop(
+  state: LedgerState,
+  { seq, time }: FactEntry,
+  agentId: string,
+  cause: StopState['cause'],
+) {
   const before = state.stops.get(agentId)
   if (before?.cause === cause) return
   state.stops.set(agentId, { agentId, cause, seq, time })
 }
 
-function lift(state: State, agentId: string): void {
+function lift(state: LedgerState, agentId: string): void {
   if (state.stops.get(agentId)?.cause === 'suspended') state.stops.delete(agentId)
 }
 

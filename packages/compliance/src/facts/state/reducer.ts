@@ -1,9 +1,9 @@
 import type { FactEntry } from '../entry.ts'
 import type { RecordedJson } from '../recorded-json.ts'
-import type { State } from './state.ts'
+import type { LedgerState } from './state.ts'
 
 /** The state change of one entry kind. */
-export type Reducer = (state: State, entry: FactEntry) => void
+export type Reducer = (state: LedgerState, entry: FactEntry) => void
 
 /** Folds by kind of entry. */
 export type Reducers = Readonly<Record<string, Reducer>>

@@ -36,7 +36,7 @@ export interface Term {
   readonly weight: number
 }
 
-export interface Judged {
+export interface JudgedText {
   readonly judgements: readonly Judgement[]
   /** Length and levels that the parts of the text were measured against. */
   readonly standing: Standing
@@ -87,7 +87,7 @@ export class Model {
     hits: readonly Hit[],
     explain: boolean,
     standing?: Standing,
-  ): Judged {
+  ): JudgedText {
     const isDocument = source === 'document' || source === 'tool'
     const { cuts } = this.#weights.header
     const heads: readonly (readonly [Head, Cuts])[] =

@@ -8,7 +8,7 @@ import type { LedgerState } from '../store/pages.ts'
 import type { ChainStart } from './types.ts'
 
 /** The entries of a verification, and the state before them. */
-export interface Part {
+export interface LedgerPart {
   /** The start of the ledger: 0, or the size of its cut. */
   readonly begin: number
   /** The first sequence number to read, and the one after the last. */
@@ -35,7 +35,7 @@ export async function partOf(
   state: LedgerState,
   { from_seq = 0, to_seq = Infinity }: SeqBounds,
   findings: DatabaseFindings,
-): Promise<Part> {
+): Promise<LedgerPart> {
   const { head, last_seq: lastSeq } = state
   const size = isSize(head?.size) ? (head?.size ?? 0) : (lastSeq ?? -1) + 1
   if (from_seq > to_seq) throw invalid('from_seq', 'must not be greater than to_seq')

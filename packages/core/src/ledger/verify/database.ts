@@ -8,7 +8,7 @@ import { findCut } from '../store/cut.ts'
 import { isSize } from '../format/tiles.ts'
 import { DueCheckpoints, StoredCheckpoints } from './database-checkpoints.ts'
 import { partOf } from './database-part.ts'
-import type { Part, SeqBounds } from './database-part.ts'
+import type { LedgerPart, SeqBounds } from './database-part.ts'
 import { DatabaseFindings } from './database-report.ts'
 import type { VerifyReport } from './database-report.ts'
 import { asText, oddColumn, wrongCopy } from './database-rows.ts'
@@ -73,7 +73,7 @@ class DatabaseWalk {
   readonly #orgId: string
   readonly #options: VerifyDatabaseOptions
   readonly #state: LedgerState
-  readonly #part: Part
+  readonly #part: LedgerPart
   readonly #findings: DatabaseFindings
   readonly #due: DueCheckpoints
   readonly #stored: StoredCheckpoints
@@ -90,7 +90,7 @@ class DatabaseWalk {
     orgId: string,
     options: VerifyDatabaseOptions,
     state: LedgerState,
-    part: Part,
+    part: LedgerPart,
     findings: DatabaseFindings,
   ) {
     this.#db = db

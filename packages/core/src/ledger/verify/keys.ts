@@ -9,7 +9,7 @@ interface Declared {
 }
 
 /** The result for a note: the signing key, and true if that key is trusted. */
-export type Signature =
+export type SignatureResult =
   | { readonly state: 'valid'; readonly vkey: string }
   | { readonly state: 'unknown' }
   | { readonly state: 'invalid'; readonly detail: string }
@@ -74,7 +74,7 @@ export class ChainKeys {
   }
 
   /** Checks the signature of a checkpoint note of this size. */
-  check(note: string, size: number): Signature {
+  check(note: string, size: number): SignatureResult {
     const declared = this.keyAt(size)
     const candidates = declared === null ? this.#pinned : [declared]
     if (candidates.length === 0) return { state: 'unknown' }
@@ -99,7 +99,7 @@ export class ChainKeys {
   }
 
   /** Like `check`, for a checkpoint beyond the end: the missing entries may include a rotation. */
-  checkBeyond(note: string, size: number): Signature {
+  checkBeyond(note: string, size: number): SignatureResult {
     const signature = this.check(note, size)
     return signature.state === 'invalid' ? signatureBy(note, this.#pinned) : signature
   }
@@ -127,7 +127,7 @@ function verifiersOf(vkey: string | null): NoteVerifier[] {
   }
 }
 
-function signatureBy(note: string, candidates: readonly NoteVerifier[]): Signature {
+function signatureBy(note: string, candidates: readonly NoteVerifier[]): SignatureResult {
   let detail = 'the signing key is unknown'
   for (const candidate of candidates) {
     try {

@@ -1,7 +1,7 @@
 import { CARRIED_KIND, parseCarried, toCarriedEntry, toCarriedHeader } from '../format/carried.ts'
 import type { CarriedEntry, CarriedHeader } from '../format/carried.ts'
 import type { StoredEntry } from '../format/entry.ts'
-import { OpenRequests } from './open-requests.ts'
+import { OpenRequestEntries } from './open-requests.ts'
 
 /**
  * Kinds of events, which pruning removes. Entries of all other kinds are state and are carried
@@ -46,7 +46,7 @@ const LAST: ReadonlySet<string> = new Set(['ledger.heartbeat', 'policy.dry_run']
  */
 export class CarrySelection {
   readonly #end: string
-  readonly #requests = new OpenRequests()
+  readonly #requests = new OpenRequestEntries()
   readonly #last = new Map<string, CarriedEntry>()
 
   /** `end` is the time of the cut; every entry was recorded before. */
@@ -65,7 +65,8 @@ export class CarrySelection {
   add(entry: StoredEntry): CarriedEntry | CarriedHeader | null {
     const { kind, payload } = entry
     // Most entries are events: their payloads need not be parsed.
-    if (isEventKind(kind) && !LAST.has(kind) && !OpenRequests.reads(kind, payload)) return null
+    if (isEventKind(kind) && !LAST.has(kind) && !OpenRequestEntries.reads(kind, payload))
+      return null
     const isCarried = kind === CARRIED_KIND
     // The erasure of a carried entry has already carried its header.
     if (payload === null) return isEventKind(kind) || isCarried ? null : toCarriedHeader(entry)

@@ -21,7 +21,7 @@ interface RequestEntries {
  * entries are needed. Expiry alone does not close a request: it depends on the current time, and
  * its entry may be late.
  */
-export class OpenRequests {
+export class OpenRequestEntries {
   readonly #open = new Map<string, RequestEntries>()
   readonly #kept = new Set<string>()
   /**

@@ -3,7 +3,7 @@ import type { Deps } from '@remit/core'
 import type { CostBudget } from './budget.ts'
 import type { CountedCall, DayLimit } from './day-limit.ts'
 import { JudgeFailure, pauseBefore } from './failure.ts'
-import { Gate } from './gate.ts'
+import { CallGate } from './gate.ts'
 import type { JsonForm, Judge } from './judges.ts'
 import type { JudgeTask } from './params.ts'
 import { post } from './post.ts'
@@ -48,7 +48,7 @@ export const estimate = (query: JudgeQuery): TokenUsage =>
 /** Calls judges within their concurrency, with retries, until the run ends. */
 export class JudgeClient {
   readonly #log: Deps['log']
-  readonly #gates = new Map<string, Gate>()
+  readonly #gates = new Map<string, CallGate>()
   /** The accepted JSON form of each judge. */
   readonly #forms = new Map<string, JsonForm>()
 
@@ -154,8 +154,8 @@ export class JudgeClient {
     }
   }
 
-  #gateOf({ alias, concurrency }: Judge): Gate {
-    const gate = this.#gates.get(alias) ?? new Gate(concurrency)
+  #gateOf({ alias, concurrency }: Judge): CallGate {
+    const gate = this.#gates.get(alias) ?? new CallGate(concurrency)
     this.#gates.set(alias, gate)
     return gate
   }

@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { CostBudget } from './budget.ts'
-import { Gate } from './gate.ts'
+import { CallGate } from './gate.ts'
 
 const never = new AbortController().signal
 
 /** Enters and notes it; resolves at once, whether it may enter or not. */
-async function enter(gate: Gate, run: object, name: string, entered: string[]): Promise<void> {
+async function enter(gate: CallGate, run: object, name: string, entered: string[]): Promise<void> {
   void gate.enter(run, never).then(() => entered.push(name))
   await setImmediate()
 }
 
 describe('the gate of a judge', () => {
   it('admits calls up to the limit, and the next when one ends', async () => {
-    const gate = new Gate(2)
+    const gate = new CallGate(2)
     const entered: string[] = []
     for (const name of ['a', 'b', 'c']) await enter(gate, gate, name, entered)
     expect(entered).toEqual(['a', 'b'])
@@ -25,7 +25,7 @@ describe('the gate of a judge', () => {
   })
 
   it('alternates between runs, whatever their sizes', async () => {
-    const gate = new Gate(1)
+    const gate = new CallGate(1)
     const [large, small, third] = [{}, {}, {}]
     const entered: string[] = []
     for (const name of ['l1', 'l2', 'l3', 'l4']) await enter(gate, large, name, entered)
@@ -41,7 +41,7 @@ describe('the gate of a judge', () => {
   })
 
   it('lets half in after too many, never less than one, and one more after each success', () => {
-    const gate = new Gate(8)
+    const gate = new CallGate(8)
 
     gate.shrink()
     expect(gate.allowed).toBe(4)
@@ -52,7 +52,7 @@ describe('the gate of a judge', () => {
   })
 
   it('holds those that are inside to the new limit', async () => {
-    const gate = new Gate(2)
+    const gate = new CallGate(2)
     const entered: string[] = []
     for (const name of ['a', 'b', 'c']) await enter(gate, gate, name, entered)
 
@@ -67,7 +67,7 @@ describe('the gate of a judge', () => {
   })
 
   it('removes an aborted waiter, and admits the next', async () => {
-    const gate = new Gate(1)
+    const gate = new CallGate(1)
     const entered: string[] = []
     const impatient = new AbortController()
     await enter(gate, {}, 'a', entered)

@@ -8,7 +8,7 @@ interface Waiting {
  * requests, plus one after each success. Runs take turns, so that a large one does not delay the
  * others.
  */
-export class Gate {
+export class CallGate {
   readonly #limit: number
   #waiting: readonly Waiting[] = []
   #allowed: number
