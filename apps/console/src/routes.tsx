@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router'
 import { readSearch as readApprovals } from './pages/approvals/statuses.ts'
+import { readLiveFilter } from './pages/live/filter.ts'
 import { readFilters } from './pages/ledger/filters.ts'
 import { Broken, NotFound, Root } from './shell/root.tsx'
 import { Skeleton } from './ui/states.tsx'
@@ -50,8 +51,68 @@ const policy = createRoute({
   component: lazyRouteComponent(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
 })
 
+const live = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: readLiveFilter,
+  component: lazyRouteComponent(() => import('./pages/live/live.tsx'), 'Live'),
+})
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/agents/agents.tsx'), 'Agents'),
+})
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/$id',
+  component: lazyRouteComponent(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
+})
+const spend = createRoute({
+  getParentRoute: () => root,
+  path: '/spend',
+  validateSearch: ({ agent: id }: Record<string, unknown>): { agent?: string } =>
+    typeof id === 'string' ? { agent: id } : {},
+  component: lazyRouteComponent(() => import('./pages/spend/spend.tsx'), 'Spend'),
+})
+const reports = createRoute({
+  getParentRoute: () => root,
+  path: '/reports',
+  component: lazyRouteComponent(() => import('./pages/reports/reports.tsx'), 'Reports'),
+})
+const report = createRoute({
+  getParentRoute: () => root,
+  path: '/reports/$id',
+  component: lazyRouteComponent(() => import('./pages/reports/report.tsx'), 'ReportPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: '/playground',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/playground/playground.tsx'), 'Playground'),
+})
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([approvals, policies, policy, ledger.addChildren([entry])]),
+  routeTree: root.addChildren([
+    live,
+    approvals,
+    policies,
+    policy,
+    ledger.addChildren([entry]),
+    agents,
+    agent,
+    spend,
+    reports,
+    report,
+    playground,
+    settings,
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Skeleton,

@@ -1,0 +1,192 @@
+import type { Agent, EffectivePermissions } from '@remit/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { remit } from '../../api/client.ts'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Card, Facts, Page, Stack, Table } from '../../ui/layout.tsx'
+import { Modal } from '../../ui/modal.tsx'
+import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
+import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { AgentStatus } from './agents.tsx'
+import { Credentials } from './credentials.tsx'
+import { agentQuery, effectiveQuery } from './queries.ts'
+
+/** One agent: its record, its credentials, and everything that it may do. */
+export function AgentPage() {
+  const { id } = useParams({ from: '/agents/$id' })
+  const can = useCan()
+  const query = useQuery(agentQuery(id))
+  const path = `/v1/identity/agents/${encodeURIComponent(id)}`
+  return (
+    <Page
+      title={<Literal>{id}</Literal>}
+      actions={
+        <>
+          <CurlButton request={() => ({ method: 'GET', path })} />
+          <Link to="/ledger" search={{ agent_id: id }} className={buttonClass()}>
+            {t.nav.ledger}
+          </Link>
+          {query.data && can('PATCH /v1/identity/agents/{agentID}') && <Stop agent={query.data} />}
+        </>
+      }
+    >
+      <Loaded query={query}>
+        {(agent) => (
+          <Stack>
+            <Card title={t.nav.agents} actions={<AgentStatus status={agent.status} />}>
+              <Record agent={agent} />
+            </Card>
+            {can('GET /v1/delegation/effective') && <Effective id={id} />}
+            <Credentials agent={agent} />
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Record({ agent }: { agent: Agent }) {
+  const { name, owners, environment, labels, allowed_scopes: scopes, created_at } = agent
+  return (
+    <Facts
+      rows={[
+        [t.agents.name, name && <Literal>{name}</Literal>],
+        [
+          t.agents.owners,
+          <Literal key="o">{owners.map(({ id, email }) => email ?? id).join(', ')}</Literal>,
+        ],
+        [t.agents.environment, environment && <Literal>{environment}</Literal>],
+        [
+          t.agents.labels,
+          <Literal key="l">
+            {Object.entries(labels)
+              .map(([label, value]) => `${label}=${value}`)
+              .join(', ')}
+          </Literal>,
+        ],
+        [t.agents.scopes, <Literal key="s">{scopes.join(', ')}</Literal>],
+        [t.common.created, <Time key="c" at={created_at} as="full" />],
+      ]}
+    />
+  )
+}
+
+/** The switch: suspended, an agent gets no allow on any process. */
+function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
+  const client = useQueryClient()
+  const [isOpen, setOpen] = useState(false)
+  const isActive = status === 'active'
+  const change = useMutation({
+    mutationFn: () =>
+      remit.changeAgent({
+        params: { agentID: id },
+        body: { status: isActive ? 'suspended' : 'active' },
+      }),
+    onSuccess: async () => {
+      announce(isActive ? t.agents.stopped : t.agents.resumed)
+      setOpen(false)
+      await client.invalidateQueries({ queryKey: ['agents'] })
+    },
+  })
+  const title = isActive ? t.agents.stop : t.agents.resume
+  return (
+    <>
+      <Button tone={isActive ? 'danger' : undefined} onClick={() => setOpen(true)}>
+        {title}
+      </Button>
+      <Modal
+        isOpen={isOpen}
+        title={title}
+        onClose={() => setOpen(false)}
+        footer={
+          <>
+            <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
+            <Button tone="danger" disabled={change.isPending} onClick={() => change.mutate()}>
+              {title}
+            </Button>
+          </>
+        }
+      >
+        <p>
+          <strong>
+            <Literal>{id}</Literal>
+          </strong>
+        </p>
+        {isActive && <p>{t.agents.stopText}</p>}
+        {change.error && <Failure error={change.error} />}
+      </Modal>
+    </>
+  )
+}
+
+function Effective({ id }: { id: string }) {
+  const query = useQuery(effectiveQuery(id))
+  return (
+    <Card title={t.agents.effective}>
+      <Loaded query={query}>{(answer) => <Permissions answer={answer} />}</Loaded>
+    </Card>
+  )
+}
+
+interface Row {
+  readonly id: string
+  readonly effect: 'allow' | 'deny'
+  readonly actions: readonly string[]
+  readonly resources: readonly string[]
+  readonly condition: string
+}
+
+function Permissions({ answer }: { answer: EffectivePermissions }) {
+  const { mode, grants, denies, changes_at } = answer
+  const rows: Row[] = [
+    ...denies.map((deny) => ({
+      ...deny,
+      effect: 'deny' as const,
+      condition: deny.condition ?? '',
+    })),
+    ...grants.map((grant) => ({
+      ...grant,
+      effect: 'allow' as const,
+      condition: grant.conditions.join(' && '),
+    })),
+  ]
+  return (
+    <Stack>
+      <Facts
+        rows={[
+          [t.agents.mode, t.agents.modes[mode]],
+          [t.agents.changes, changes_at && <Time at={changes_at} as="full" />],
+        ]}
+      />
+      {rows.length === 0 ? (
+        <p className={ui['muted']}>
+          {t.agents.grants}: {t.agents.nothing}
+        </p>
+      ) : (
+        <Table<Row>
+          label={t.agents.effective}
+          rows={rows}
+          rowKey={(row) => `${row.effect} ${row.id}`}
+          columns={[
+            {
+              name: t.policies.effect,
+              cell: ({ effect }) => <Badge tone={effect}>{effect}</Badge>,
+            },
+            { name: t.policies.rule, cell: (row) => <Id>{row.id}</Id> },
+            { name: t.agents.actions, cell: ({ actions }) => <Id>{actions.join(', ')}</Id> },
+            { name: t.agents.resources, cell: ({ resources }) => <Id>{resources.join(', ')}</Id> },
+            {
+              name: t.agents.condition,
+              cell: ({ condition }) => <Literal>{condition === '' ? '–' : condition}</Literal>,
+            },
+          ]}
+        />
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,105 @@
+import type { Agent } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { Page, TabLinks, Table } from '../../ui/layout.tsx'
+import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
+import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { agentsQuery } from './queries.ts'
+import { RegisterDialog } from './register-dialog.tsx'
+import { Issuers, TrustPolicies } from './trust.tsx'
+
+const AGENT = {
+  method: 'POST',
+  path: '/v1/identity/agents',
+  body: { agent_id: 'payer', owners: [{ type: 'user', id: 'ada' }] },
+}
+const PATHS: Readonly<Record<string, string>> = {
+  trust: '/v1/identity/trust',
+  issuers: '/v1/identity/idp',
+}
+
+export function Agents() {
+  const can = useCan()
+  const { tab = 'agents' } = useSearch({ from: '/agents' })
+  const [isOpen, setOpen] = useState(false)
+  const tabs = [
+    { label: t.agents.tabs.agents, value: 'agents' },
+    ...(can('GET /v1/identity/trust') ? [{ label: t.agents.tabs.trust, value: 'trust' }] : []),
+    ...(can('GET /v1/identity/idp') ? [{ label: t.agents.tabs.issuers, value: 'issuers' }] : []),
+  ]
+  return (
+    <Page
+      title={t.agents.title}
+      actions={
+        <>
+          <CurlButton
+            request={() => ({ method: 'GET', path: PATHS[tab] ?? '/v1/identity/agents' })}
+          />
+          {can('POST /v1/identity/agents') && (
+            <Button tone="primary" onClick={() => setOpen(true)}>
+              {t.agents.register}
+            </Button>
+          )}
+        </>
+      }
+      tabs={<TabLinks label={t.agents.title} tabs={tabs} current={tab} />}
+    >
+      {tab === 'agents' && <AgentList />}
+      {tab === 'trust' && <TrustPolicies />}
+      {tab === 'issuers' && <Issuers />}
+      {isOpen && <RegisterDialog onClose={() => setOpen(false)} />}
+    </Page>
+  )
+}
+
+export const AgentStatus = ({ status }: { status: Agent['status'] }) => (
+  <Badge tone={status === 'active' ? 'allow' : 'deny'}>{status}</Badge>
+)
+
+function AgentList() {
+  const query = useQuery(agentsQuery)
+  return (
+    <Loaded query={query}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty title={t.agents.empty} request={AGENT}>
+            {t.agents.emptyText}
+          </Empty>
+        ) : (
+          <Table<Agent>
+            label={t.agents.title}
+            rows={data}
+            rowKey={({ agent_id }) => agent_id}
+            columns={[
+              {
+                name: t.agents.id,
+                cell: ({ agent_id }) => (
+                  <Link to="/agents/$id" params={{ id: agent_id }}>
+                    <Id>{agent_id}</Id>
+                  </Link>
+                ),
+              },
+              { name: t.agents.name, cell: ({ name }) => <Literal>{name ?? '–'}</Literal> },
+              { name: t.agents.status, cell: ({ status }) => <AgentStatus status={status} /> },
+              {
+                name: t.agents.owners,
+                cell: ({ owners }) => (
+                  <Literal>{owners.map(({ id, email }) => email ?? id).join(', ')}</Literal>
+                ),
+              },
+              {
+                name: t.agents.environment,
+                cell: ({ environment }) => <Literal>{environment ?? '–'}</Literal>,
+              },
+              { name: t.common.created, cell: ({ created_at }) => <Time at={created_at} /> },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  )
+}

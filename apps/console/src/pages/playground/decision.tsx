@@ -1,0 +1,134 @@
+import type { DryRunAnswer } from '@remit/contract'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { Input, TextArea } from '../../ui/field.tsx'
+import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
+import { CurlButton, Failure } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
+import { Badge, Decision, Literal } from '../../ui/values.tsx'
+import styles from './playground.module.css'
+
+function readObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+export function DecisionPlayground() {
+  const [agent, setAgent] = useState('payer')
+  const [action, setAction] = useState('payments.transfer')
+  const [resource, setResource] = useState('')
+  const [text, setText] = useState('{"amount_usd": 60}')
+  const context = readObject(text)
+  const body = {
+    agent_id: agent,
+    action,
+    ...(resource !== '' && { resource }),
+    ...(context && { context }),
+  }
+  const run = useMutation({ mutationFn: () => remit.dryRunPolicies({ body }) })
+  const faultOf = (path: string) =>
+    fieldErrorsOf(run.error).find((error) => error.path === path)?.message
+  return (
+    <div className={styles['split']}>
+      <Card title={t.playground.tabs.decision}>
+        <Stack>
+          <p className={ui['muted']}>{t.playground.decideHint}</p>
+          <Grid>
+            <Input
+              label={t.ledger.agent}
+              value={agent}
+              onValue={setAgent}
+              fault={faultOf('agent_id')}
+            />
+            <Input
+              label={t.ledger.action}
+              value={action}
+              onValue={setAction}
+              fault={faultOf('action')}
+            />
+            <Input
+              label={t.ledger.resource}
+              value={resource}
+              onValue={setResource}
+              fault={faultOf('resource')}
+            />
+          </Grid>
+          <TextArea
+            mono
+            label={t.playground.context}
+            value={text}
+            fault={context === null ? t.playground.badContext : faultOf('context')}
+            onValue={setText}
+          />
+          <Row>
+            <Button
+              tone="primary"
+              disabled={run.isPending || context === null}
+              onClick={() => run.mutate()}
+            >
+              {t.playground.decide}
+            </Button>
+            <CurlButton
+              request={() => ({
+                method: 'POST',
+                path: '/v1/compliance/policies/dry-run',
+                body,
+              })}
+            />
+          </Row>
+          {run.error && <Failure error={run.error} />}
+        </Stack>
+      </Card>
+      {run.data && 'trace' in run.data && <Trace answer={run.data} />}
+    </div>
+  )
+}
+
+const TONES = { pass: 'allow', deny: 'deny', needs_approval: 'wait' } as const
+
+function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }) {
+  const { decision, message, trace, warnings } = answer
+  return (
+    <Card title={t.playground.trace} actions={<Decision decision={decision} />}>
+      <Stack>
+        <p role="status">
+          <Literal>{message}</Literal>
+        </p>
+        <Table
+          label={t.playground.trace}
+          rows={trace}
+          rowKey={({ stage }) => stage}
+          columns={[
+            { name: t.playground.stage, cell: ({ stage }) => stage.replace('_', ' ') },
+            {
+              name: t.playground.verdict,
+              cell: ({ verdict }) => (
+                <Badge tone={TONES[verdict]}>{verdict.replace('_', ' ')}</Badge>
+              ),
+            },
+            {
+              name: t.playground.matched,
+              cell: ({ matched = [] }) => (
+                <Literal>{matched.map(({ kind, id }) => `${kind} ${id}`).join(', ')}</Literal>
+              ),
+            },
+            { name: t.playground.reason, cell: ({ reason }) => <Literal>{reason ?? ''}</Literal> },
+          ]}
+        />
+        {warnings.map((warning) => (
+          <p key={warning} className={ui['hint']}>
+            <Literal>{warning}</Literal>
+          </p>
+        ))}
+      </Stack>
+    </Card>
+  )
+}

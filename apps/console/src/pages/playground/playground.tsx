@@ -1,0 +1,31 @@
+import { useSearch } from '@tanstack/react-router'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Page, TabLinks } from '../../ui/layout.tsx'
+import { DecisionPlayground } from './decision.tsx'
+import { GuardPlayground } from './guard.tsx'
+import { ScorerPlayground } from './scorers.tsx'
+
+export function Playground() {
+  const can = useCan()
+  const tabs = [
+    { label: t.playground.tabs.guard, value: 'guard', needs: 'POST /v1/guard' },
+    { label: t.playground.tabs.scorers, value: 'scorers', needs: 'POST /v1/scorers' },
+    {
+      label: t.playground.tabs.decision,
+      value: 'decision',
+      needs: 'POST /v1/compliance/policies/dry-run',
+    },
+  ].filter(({ needs }) => can(needs))
+  const { tab = tabs[0]?.value ?? '' } = useSearch({ from: '/playground' })
+  return (
+    <Page
+      title={t.playground.title}
+      tabs={<TabLinks label={t.playground.title} tabs={tabs} current={tab} />}
+    >
+      {tab === 'guard' && <GuardPlayground />}
+      {tab === 'scorers' && <ScorerPlayground />}
+      {tab === 'decision' && <DecisionPlayground />}
+    </Page>
+  )
+}

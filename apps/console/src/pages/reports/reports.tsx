@@ -1,0 +1,141 @@
+import type { Framework, ReportListItem } from '@remit/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { Input, Select } from '../../ui/field.tsx'
+import { Card, Page, Row, Stack, Table } from '../../ui/layout.tsx'
+import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
+import { Badge, Time } from '../../ui/values.tsx'
+
+const REPORT = {
+  method: 'POST',
+  path: '/v1/compliance/reports',
+  body: { framework: 'soc2' },
+}
+const FRAMEWORKS = Object.entries(t.reports.frameworks) as [Framework, string][]
+const POLL_MS = 2_000
+
+export function Reports() {
+  const can = useCan()
+  const query = useQuery({
+    queryKey: ['reports'],
+    queryFn: ({ signal }) => remit.listReports({ query: { limit: 200 }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(({ status }) => status === 'generating') ? POLL_MS : false,
+  })
+  return (
+    <Page
+      title={t.reports.title}
+      actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/compliance/reports' })} />}
+    >
+      <Stack>
+        {can('POST /v1/compliance/reports') && <Generate />}
+        <Loaded query={query}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title={t.reports.empty} request={REPORT}>
+                {t.reports.emptyText}
+              </Empty>
+            ) : (
+              <List reports={data} />
+            )
+          }
+        </Loaded>
+      </Stack>
+    </Page>
+  )
+}
+
+function Generate() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [framework, setFramework] = useState<Framework>('soc2')
+  const [from, setFrom] = useState('')
+  const [to, setTo] = useState('')
+  const body = { framework, ...(from !== '' && { from }), ...(to !== '' && { to }) }
+  const generate = useMutation({
+    mutationFn: () => remit.createReport({ body }),
+    onSuccess: async ({ id }) => {
+      await client.invalidateQueries({ queryKey: ['reports'] })
+      await navigate({ to: '/reports/$id', params: { id } })
+    },
+  })
+  const faultOf = (path: string) =>
+    fieldErrorsOf(generate.error).find((error) => error.path === path)?.message
+  return (
+    <Card title={t.reports.generate}>
+      <Stack>
+        <Row>
+          <Select
+            label={t.reports.framework}
+            value={framework}
+            options={FRAMEWORKS}
+            onValue={(value) => setFramework(value as Framework)}
+          />
+          <Input
+            type="date"
+            label={t.reports.from}
+            value={from}
+            onValue={setFrom}
+            fault={faultOf('from')}
+          />
+          <Input
+            type="date"
+            label={t.reports.to}
+            value={to}
+            onValue={setTo}
+            fault={faultOf('to')}
+          />
+          <Button tone="primary" disabled={generate.isPending} onClick={() => generate.mutate()}>
+            {t.reports.generate}
+          </Button>
+          <CurlButton request={() => ({ ...REPORT, body })} />
+        </Row>
+        {generate.isPending && <p role="status">{t.reports.generating}</p>}
+        {generate.error && <Failure error={generate.error} />}
+      </Stack>
+    </Card>
+  )
+}
+
+const List = ({ reports }: { reports: readonly ReportListItem[] }) => (
+  <Table<ReportListItem>
+    label={t.reports.title}
+    rows={reports}
+    rowKey={({ id }) => id}
+    columns={[
+      {
+        name: t.reports.framework,
+        cell: ({ id, framework }) => (
+          <Link to="/reports/$id" params={{ id }}>
+            {t.reports.frameworks[framework]}
+          </Link>
+        ),
+      },
+      {
+        name: t.reports.period,
+        cell: ({ period: { from, to } }) => `${from.slice(0, 10)} – ${to.slice(0, 10)}`,
+      },
+      {
+        name: t.reports.status,
+        cell: ({ status }) => (
+          <Badge tone={status === 'ready' ? 'allow' : status === 'failed' ? 'deny' : 'wait'}>
+            {status}
+          </Badge>
+        ),
+      },
+      {
+        name: t.reports.summary,
+        cell: ({ summary }) =>
+          summary === null
+            ? '–'
+            : `${summary.satisfied} ${t.reports.statuses.satisfied} · ${summary.attention} ${t.reports.statuses.attention}`,
+      },
+      { name: t.reports.generated, cell: ({ requested_at }) => <Time at={requested_at} /> },
+    ]}
+  />
+)

@@ -1,0 +1,138 @@
+import type { Organization, OrganizationChange } from '@remit/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { Checkbox, Input, Select, TextArea } from '../../ui/field.tsx'
+import { Card, Row, Stack } from '../../ui/layout.tsx'
+import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import { Literal } from '../../ui/values.tsx'
+import { SETTING_TEXTS } from './setting-texts.ts'
+
+type Values = Organization['settings']
+type Change = OrganizationChange['settings']
+
+const EFFECTS = [
+  ['allow', 'allow'],
+  ['deny', 'deny'],
+] as const
+
+export function OrganizationPanel() {
+  const query = useQuery({
+    queryKey: ['organization'],
+    queryFn: ({ signal }) => remit.getOrganization({ signal }),
+  })
+  return <Loaded query={query}>{(organization) => <Form stored={organization} />}</Loaded>
+}
+
+function Form({ stored }: { stored: Organization }) {
+  const can = useCan()
+  const client = useQueryClient()
+  const [change, setChange] = useState<Change>({})
+  const [isShort, setShort] = useState(false)
+  const values: Values = { ...stored.settings, ...(change as Partial<Values>) }
+  const mayChange = can('PATCH /v1/organization')
+  const body = { settings: change, ...(isShort && { acknowledge_short_retention: true }) }
+  const save = useMutation({
+    mutationFn: () => remit.changeOrganization({ body }),
+    onSuccess: () => {
+      announce(t.settings.saved)
+      setChange({})
+      return client.invalidateQueries({ queryKey: ['organization'] })
+    },
+  })
+  const set = (part: Change) => setChange({ ...change, ...part })
+  const errors = fieldErrorsOf(save.error)
+  const faultOf = (name: string) => errors.find(({ path }) => path.includes(name))?.message
+  return (
+    <Card title={t.settings.tabs.organization}>
+      <Stack>
+        {Object.entries(values).map(([name, value]) => (
+          <Setting
+            key={name}
+            name={name as keyof Values}
+            value={value}
+            isReadOnly={!mayChange}
+            fault={faultOf(name)}
+            onValue={(next) => set({ [name]: next })}
+          />
+        ))}
+        {faultOf('acknowledge') !== undefined && (
+          <Checkbox label={t.settings.acknowledge} isOn={isShort} onToggle={setShort} />
+        )}
+        {stored.warnings?.map((warning) => (
+          <Note key={warning} tone="wait">
+            <Literal>{warning}</Literal>
+          </Note>
+        ))}
+        {save.error && <Failure error={save.error} />}
+        {mayChange && (
+          <Row>
+            <Button
+              tone="primary"
+              disabled={save.isPending || Object.keys(change).length === 0}
+              onClick={() => save.mutate()}
+            >
+              {t.settings.save}
+            </Button>
+            <CurlButton request={() => ({ method: 'PATCH', path: '/v1/organization', body })} />
+          </Row>
+        )}
+      </Stack>
+    </Card>
+  )
+}
+
+interface SettingProps {
+  readonly name: keyof Values
+  readonly value: Values[keyof Values]
+  readonly isReadOnly: boolean
+  readonly fault: string | undefined
+  readonly onValue: (value: Values[keyof Values]) => void
+}
+
+/** One setting with the effect of a change, by the kind of its value. */
+function Setting({ name, value, isReadOnly, fault, onValue }: SettingProps) {
+  const shared = { label: name, hint: SETTING_TEXTS[name], fault }
+  if (typeof value === 'boolean')
+    return (
+      <Checkbox
+        label={name}
+        hint={SETTING_TEXTS[name]}
+        isOn={value}
+        disabled={isReadOnly}
+        onToggle={onValue}
+      />
+    )
+  if (typeof value === 'number')
+    return (
+      <Input
+        {...shared}
+        type="number"
+        readOnly={isReadOnly}
+        value={String(value)}
+        onValue={(text) => onValue(Number(text))}
+      />
+    )
+  if (typeof value === 'string')
+    return (
+      <Select
+        {...shared}
+        value={value}
+        options={EFFECTS}
+        onValue={(text) => onValue(text === 'deny' ? 'deny' : 'allow')}
+      />
+    )
+  return (
+    <TextArea
+      {...shared}
+      mono
+      readOnly={isReadOnly}
+      value={value.join('\n')}
+      onValue={(text) => onValue(text === '' ? [] : text.split('\n'))}
+    />
+  )
+}

@@ -1,0 +1,93 @@
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useRef } from 'react'
+
+export interface Series {
+  readonly label: string
+  /** A custom property of the page, such as `--allow`. */
+  readonly color: string
+  readonly values: readonly (number | null)[]
+  readonly isDashed?: boolean
+  readonly isBar?: boolean
+}
+
+interface ChartProps {
+  readonly label: string
+  /** Seconds since 1970. */
+  readonly times: readonly number[]
+  readonly series: readonly Series[]
+  readonly unit?: (value: number) => string
+}
+
+const HEIGHT = 190
+const FONT = '11px system-ui, sans-serif'
+
+/** The color of a property as the page resolves it in the current scheme. */
+function colorOf(element: Element, property: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = `var(${property})`
+  element.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+/** A chart of values over time, in UTC. A table with the same values stands beside it. */
+export function Chart({ label, times, series, unit = String }: ChartProps) {
+  const host = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = host.current
+    if (!element) return undefined
+    const draw = () => {
+      const [muted, line] = [colorOf(element, '--muted'), colorOf(element, '--line')]
+      const axis = {
+        stroke: muted,
+        font: FONT,
+        grid: { stroke: line, width: 1 },
+        ticks: { show: false },
+      }
+      const bars = uPlot.paths.bars?.({ size: [0.7, 28] })
+      return new uPlot(
+        {
+          width: element.clientWidth,
+          height: HEIGHT,
+          tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+          legend: { show: false },
+          cursor: { y: false },
+          axes: [axis, { ...axis, size: 64, values: (_, values) => values.map(unit) }],
+          scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },
+          series: [
+            {},
+            ...series.map(({ label: name, color, isDashed, isBar }) => ({
+              label: name,
+              stroke: colorOf(element, color),
+              width: 1.5,
+              points: { show: false },
+              ...(isDashed && { dash: [5, 4] }),
+              ...(isBar && bars && { paths: bars, fill: colorOf(element, color) }),
+            })),
+          ],
+        },
+        [[...times], ...series.map(({ values }) => [...values])],
+        element,
+      )
+    }
+    let plot = draw()
+    const redraw = () => {
+      plot.destroy()
+      plot = draw()
+    }
+    const size = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: HEIGHT }),
+    )
+    size.observe(element)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', redraw)
+    return () => {
+      size.disconnect()
+      scheme.removeEventListener('change', redraw)
+      plot.destroy()
+    }
+  }, [times, series, unit])
+  return <div ref={host} role="img" aria-label={label} style={{ minHeight: HEIGHT }} />
+}

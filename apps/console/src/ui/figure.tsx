@@ -1,0 +1,71 @@
+import { lazy, Suspense, useState } from 'react'
+import { t } from '../texts.ts'
+import { Button } from './button.tsx'
+import type { Series } from './chart.tsx'
+import styles from './figure.module.css'
+import { Card, Table } from './layout.tsx'
+import { Skeleton } from './states.tsx'
+
+const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
+
+interface FigureProps {
+  readonly title: string
+  readonly timeName: string
+  readonly times: readonly number[]
+  readonly series: readonly Series[]
+  readonly unit?: (value: number) => string
+  readonly note?: string | undefined
+}
+
+/** A chart and its table: the same values, for people who do not see or want a picture. */
+export function Figure({ title, timeName, times, series, unit = String, note }: FigureProps) {
+  const [isTable, setTable] = useState(false)
+  return (
+    <Card
+      title={title}
+      actions={
+        <Button tone="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          {isTable ? t.common.showAsChart : t.common.showAsTable}
+        </Button>
+      }
+    >
+      {isTable ? (
+        <Table
+          label={title}
+          rows={times.map((time, i) => ({ time, i }))}
+          rowKey={({ time }) => String(time)}
+          columns={[
+            {
+              name: timeName,
+              cell: ({ time }) =>
+                new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' '),
+            },
+            ...series.map(({ label, values }) => ({
+              name: label,
+              end: true,
+              cell: ({ i }: { i: number }) => {
+                const value = values[i]
+                return value === null || value === undefined ? '–' : unit(value)
+              },
+            })),
+          ]}
+        />
+      ) : (
+        <>
+          <Suspense fallback={<Skeleton />}>
+            <Chart label={title} times={times} series={series} unit={unit} />
+          </Suspense>
+          <ul className={styles['legend']}>
+            {series.map(({ label, color }) => (
+              <li key={label}>
+                <span style={{ background: `var(${color})` }} />
+                {label}
+              </li>
+            ))}
+            {note !== undefined && <li>{note}</li>}
+          </ul>
+        </>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,46 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import styles from './figure.module.css'
+
+export const Tiles = ({ children }: { children: ReactNode }) => (
+  <div className={styles['tiles']}>{children}</div>
+)
+
+interface TileProps {
+  readonly name: string
+  readonly value: ReactNode
+  readonly note?: string
+  readonly to?: string
+}
+
+/** One number; with `to`, a link to the page behind it. */
+export function Tile({ name, value, note, to }: TileProps) {
+  const content = (
+    <>
+      <span>{name}</span>
+      <strong>{value}</strong>
+      {note !== undefined && <span>{note}</span>}
+    </>
+  )
+  if (to === undefined) return <div className={styles['tile']}>{content}</div>
+  return (
+    <Link to={to} className={styles['tile']}>
+      {content}
+    </Link>
+  )
+}
+
+/** A share of a whole as a bar. The text beside it says the same. */
+export function Meter({ share }: { share: number }) {
+  const width = `${Math.min(100, Math.max(0, share * 100))}%`
+  return (
+    <div
+      aria-hidden
+      className={styles['meter']}
+      data-high={share >= 0.8 && share < 1 ? '' : undefined}
+      data-full={share >= 1 ? '' : undefined}
+    >
+      <span style={{ width }} />
+    </div>
+  )
+}
