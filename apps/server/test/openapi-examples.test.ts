@@ -151,7 +151,16 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     await reader.send('appendEntry')
     await reader.send('accessEvaluation')
     await reader.send('accessEvaluations')
-    for (const name of ['getSpendLimit', 'listSpendLimits', 'listEntries', 'getCheckpoint'])
+    for (const name of [
+      'getSpendLimit',
+      'getSpendHistory',
+      'getStats',
+      'listSpendLimits',
+      'listEntries',
+      'listLedgerKeys',
+      'streamEntries',
+      'getCheckpoint',
+    ])
       await reader.send(name)
     await reader.send('getConsistency', { query: '?from=1&to=2' })
     await reader.send('getEntry', { params: { seq: '0' } })
@@ -219,6 +228,9 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     await reader.send('revokeKey', { params: { id: (rotated as { id: string }).id } })
     const id = idOf(await reader.send('createWebhook'))
     for (const name of ['getWebhook', 'listWebhooks']) await reader.send(name, { params: { id } })
+    await reader.send('listDeliveries', { params: { id } })
+    const { id: deliveryID } = await reader.send('testWebhook', { params: { id } })
+    await reader.send('redeliver', { params: { id, deliveryID: String(deliveryID) } })
     await reader.send('deleteWebhook', { params: { id } })
 
     expect(reader.called).toContain('deleteWebhook')

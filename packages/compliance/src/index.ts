@@ -4,6 +4,8 @@ import { previewRoutes } from './preview/routes.ts'
 import { reportsOf } from './report/index.ts'
 import { migrations } from './tables/schema.ts'
 import { verifyRoutes } from './verify/routes.ts'
+import { StatKeeper } from './stats/keeper.ts'
+import { statRoutes } from './stats/routes.ts'
 import { Watch } from './watch/watch.ts'
 import { createJobs } from './worker/create-jobs.ts'
 
@@ -14,14 +16,22 @@ export default defineModule({
     const jobs = createJobs(deps)
     const reports = reportsOf(deps, jobs)
     const watch = new Watch(deps)
+    const stats = new StatKeeper(deps, jobs)
     return {
-      routes: [...previewRoutes(deps, jobs), ...verifyRoutes(deps, jobs), ...reports.routes],
+      routes: [
+        ...previewRoutes(deps, jobs),
+        ...verifyRoutes(deps, jobs),
+        ...reports.routes,
+        ...statRoutes(deps),
+      ],
       provides: { compliance: operatorOf(deps, jobs) },
       start() {
         watch.start()
+        stats.start()
         reports.start()
       },
       async close() {
+        await stats.close()
         await watch.close()
         await reports.close()
         await jobs.close()

@@ -16,6 +16,7 @@ import { policies } from './policies.ts'
 import { scorers } from './scorers.ts'
 import { session } from './session.ts'
 import { spendLimits } from './spend-limits.ts'
+import { stats } from './stats.ts'
 import { token } from './token.ts'
 import { trust } from './trust.ts'
 import { verifyLedger } from './verify-ledger.ts'
@@ -27,6 +28,7 @@ export const contract = {
   ...ledger,
   ...policies,
   ...spendLimits,
+  ...stats,
   ...delegation,
   ...approvals,
   ...organization,

@@ -25,7 +25,7 @@ export interface Endpoint<
   readonly query?: Query
   readonly body?: Body
   readonly ok: Ok
-  readonly status: 200 | 201 | 204
+  readonly status: 200 | 201 | 202 | 204
   /** A second success status: 201 or 200 for an upsert, 201 or 202 for long work. */
   readonly alsoStatus?: 200 | 202
   /** Maximum bytes. Default: 1 MiB. */

@@ -31,25 +31,54 @@ export const Actor = z.object({ type: z.string(), id: z.string() }).meta({ id: '
 export type Actor = z.infer<typeof Actor>
 
 /** One entry in the API: the hashed header and the payload of its commitment. */
-export const Entry = z
-  .object({
-    seq: z.int(),
-    kind: z.string(),
-    recorded_at: Timestamp,
-    actor: Actor.nullable(),
-    agent_id: z.string().nullable(),
-    action: z.string().nullable(),
-    resource: z.string().nullable(),
-    decision: z.string().nullable(),
-    reason: z.string().nullable(),
-    data: z.record(z.string(), z.unknown()).nullable().describe('null if erased'),
-    commitment: Hash,
-    salt: z.string().nullable(),
-    prev_hash: Hash,
-    hash: Hash,
-  })
-  .meta({ id: 'LedgerEntry' })
+export const Entry = z.object({
+  seq: z.int(),
+  kind: z.string(),
+  recorded_at: Timestamp,
+  actor: Actor.nullable(),
+  agent_id: z.string().nullable(),
+  action: z.string().nullable(),
+  resource: z.string().nullable(),
+  decision: z.string().nullable(),
+  reason: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()).nullable().describe('null if erased'),
+  commitment: Hash,
+  salt: z.string().nullable(),
+  prev_hash: Hash,
+  hash: Hash,
+})
 export type Entry = z.infer<typeof Entry>
+
+/** An entry with the bytes that its commitment covers. */
+const EntryWithPayload = Entry.extend({
+  payload: z
+    .string()
+    .nullable()
+    .describe('The stored text whose hash with `salt` is `commitment`; null if erased'),
+}).meta({ id: 'LedgerEntryWithPayload' })
+
+const PartialEntry = Entry.partial({ data: true, salt: true }).meta({ id: 'LedgerEntry' })
+
+/** An entry as `fields=header` lists it, without its payload. */
+export type ListedEntry = z.infer<typeof PartialEntry>
+
+/** Typed as a whole entry, which every list without `fields=header` has. */
+const EntryOfList = PartialEntry as unknown as typeof Entry
+
+const EntryFields = z
+  .enum(['all', 'header'])
+  .default('all')
+  .describe('`header` omits `data` and `salt`')
+
+const LedgerKey = z
+  .object({
+    vkey: z.string().describe('C2SP verifier key'),
+    key_id: z.string().describe('Its id, 8 hexadecimal digits'),
+    from_seq: z.int().describe('The first entry whose checkpoints it signed'),
+    to_seq: z.int().nullable().describe('The last one; null for the key in use'),
+  })
+  .meta({ id: 'LedgerKey' })
+export type LedgerKey = z.infer<typeof LedgerKey>
 
 const TraceId = z
   .string()
@@ -112,8 +141,9 @@ const Filters = z.strictObject({
   after_seq: Seq.optional(),
   before_seq: Seq.optional(),
   order: z.enum(['asc', 'desc']).default('desc'),
+  fields: EntryFields,
 })
-export type LedgerFilters = z.infer<typeof Filters>
+export type LedgerFilters = Omit<z.infer<typeof Filters>, 'fields'>
 
 const SeqParam = z.strictObject({ seq: Seq })
 const reading = {
@@ -129,7 +159,7 @@ export const ledger = {
     ...reading,
     summary: 'List ledger entries, newest first by default',
     query: Filters,
-    ok: page(Entry).extend({ head: z.object({ seq: z.int(), hash: Hash }) }),
+    ok: page(EntryOfList).extend({ head: z.object({ seq: z.int(), hash: Hash }) }),
     status: 200,
   }),
   appendEntry: endpoint({
@@ -168,6 +198,32 @@ export const ledger = {
     }),
     status: 200,
   }),
+  listLedgerKeys: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/keys',
+    ...reading,
+    summary: 'List every key that has signed the ledger, oldest first',
+    ok: z.object({ data: z.array(LedgerKey) }),
+    status: 200,
+  }),
+  streamEntries: endpoint({
+    method: 'GET',
+    path: '/v1/ledger/events',
+    ...reading,
+    scope: null,
+    summary: 'Stream new ledger entries as server-sent events; resumes after Last-Event-ID',
+    query: z.strictObject({
+      kind: Filters.shape.kind,
+      agent_id: Filters.shape.agent_id,
+      decision: Filters.shape.decision,
+      after_seq: Seq.optional(),
+      fields: EntryFields,
+    }),
+    ok: z.string(),
+    status: 200,
+    produces: 'text/event-stream',
+    takes: ['Last-Event-ID'],
+  }),
   exportEntries: endpoint({
     method: 'GET',
     path: '/v1/ledger/export',
@@ -183,9 +239,9 @@ export const ledger = {
     method: 'GET',
     path: '/v1/ledger/{seq}',
     ...reading,
-    summary: 'Get a ledger entry',
+    summary: 'Get a ledger entry with the text that its hash covers',
     params: SeqParam,
-    ok: Entry,
+    ok: EntryWithPayload,
     status: 200,
   }),
   getProof: endpoint({

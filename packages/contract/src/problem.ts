@@ -27,6 +27,7 @@ export const PROBLEMS = {
   spend_limit_not_found: [404, 'The agent has no spend limit'],
   permission_not_found: [404, 'The permission does not exist'],
   webhook_not_found: [404, 'The webhook does not exist'],
+  delivery_not_found: [404, 'The delivery does not exist or is older than 7 days'],
   policy_not_found: [404, 'The policy does not exist'],
   approval_rule_not_found: [404, 'The approval rule does not exist'],
   approval_not_found: [404, 'The approval request does not exist'],

@@ -47,6 +47,20 @@ export type SpendLimit = z.infer<typeof SpendLimit>
 
 const Id = z.strictObject({ id: PathId })
 
+const SpendHistory = z
+  .object({
+    data: z.array(
+      z.object({
+        at: Timestamp.describe('End of the hour or day, or now for the current one'),
+        spent_usd: z.number().describe('Spent in the window until then'),
+        held_usd: z.number().describe('Held by open decisions then'),
+      }),
+    ),
+    limit_usd: z.number().nullable().describe('The cap of the window; null for none'),
+  })
+  .meta({ id: 'SpendHistory' })
+export type SpendHistory = z.infer<typeof SpendHistory>
+
 export const spendLimits = {
   listSpendLimits: endpoint({
     method: 'GET',
@@ -68,6 +82,23 @@ export const spendLimits = {
     summary: 'Get the spend limit of an agent and its spend',
     params: Id,
     ok: SpendLimit,
+    status: 200,
+  }),
+  getSpendHistory: endpoint({
+    method: 'GET',
+    path: '/v1/spend-limits/{id}/history',
+    plan: 'team',
+    roles: ['read', 'approver'],
+    scope: 'spend:read',
+    summary: 'Get the course of the spend in the current day or month',
+    params: Id,
+    query: z.strictObject({
+      window: z
+        .enum(['day', 'month'])
+        .default('day')
+        .describe('`day`: by hour; `month`: by day, both in UTC'),
+    }),
+    ok: SpendHistory,
     status: 200,
   }),
   setSpendLimit: endpoint({

@@ -53,7 +53,7 @@ export type Webhook = z.infer<typeof Webhook>
 export const WebhookDelivery = z
   .object({
     message_id: z.string(),
-    event: WebhookEvent,
+    event: z.union([WebhookEvent, z.literal('webhook.test')]),
     status: z.enum(['delivered', 'retrying', 'failed']),
     at: Timestamp,
     attempts: z.int(),
@@ -62,6 +62,26 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery' })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
+
+const Attempt = z.object({
+  at: Timestamp,
+  status: z.int().nullable().describe('HTTP status of the receiver; null without a response'),
+  error: z.string().nullable().describe('A stable code; contains no data of the receiver'),
+  duration_ms: z.int(),
+})
+
+/** A message for one webhook, with every attempt. */
+export const Delivery = z
+  .object({
+    id: z.string().describe('The `webhook-id` of the message'),
+    event: z.union([WebhookEvent, z.literal('webhook.test')]),
+    created_at: Timestamp,
+    state: z.enum(['pending', 'delivered', 'failed']).describe('State of the delivery'),
+    attempts: z.array(Attempt).describe('The last twenty, oldest first'),
+    next_attempt_at: Timestamp.nullable().describe('null unless `state` is `pending`'),
+  })
+  .meta({ id: 'Delivery' })
+export type Delivery = z.infer<typeof Delivery>
 
 const Id = z.strictObject({ id: PathId })
 
@@ -124,5 +144,43 @@ export const webhooks = {
     params: Id,
     ok: z.void(),
     status: 204,
+  }),
+  listDeliveries: endpoint({
+    method: 'GET',
+    path: '/v1/webhooks/{id}/deliveries',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    summary: 'List the deliveries of a webhook in the last 7 days, newest first',
+    params: Id,
+    query: z.strictObject(Paging),
+    ok: page(Delivery),
+    status: 200,
+  }),
+  redeliver: endpoint({
+    method: 'POST',
+    path: '/v1/webhooks/{id}/deliveries/{deliveryID}/redeliver',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    summary: 'Send a message again, now',
+    params: z.strictObject({
+      id: PathId,
+      deliveryID: PathId.describe('Identifier of the delivery'),
+    }),
+    ok: Delivery,
+    status: 202,
+  }),
+  testWebhook: endpoint({
+    method: 'POST',
+    path: '/v1/webhooks/{id}/test',
+    plan: 'team',
+    roles: [],
+    scope: null,
+    viaWriter: true,
+    summary: 'Send a test message to a webhook',
+    params: Id,
+    ok: Delivery,
+    status: 202,
   }),
 }

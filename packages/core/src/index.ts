@@ -85,6 +85,7 @@ export { verifyConsistency } from './ledger/format/proof-check.ts'
 export * from './ledger/format/signing-key.ts'
 export { verifyDatabase } from './ledger/verify/database.ts'
 export type { VerifyReport } from './ledger/verify/database-report.ts'
+export { noEntry } from './ledger/read/refusals.ts'
 export * from './ledger/read/wire.ts'
 export { LATER, answering, firstOf, toClientError } from './ledger/write/work.ts'
 export type {

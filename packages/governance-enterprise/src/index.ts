@@ -17,6 +17,7 @@ import { conditions } from './rules/port.ts'
 import { migrations } from './tables/schema.ts'
 import { scorersOf } from './scorers/index.ts'
 import { httpSpendSource } from './spend/http-source.ts'
+import { createSampler } from './spend/hours.ts'
 import { measureWith } from './spend/measure.ts'
 import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
@@ -34,6 +35,7 @@ export default defineModule({
     const webhooks = webhooksOf(deps)
     const scorers = scorersOf(deps)
     const guardCounts = new GuardCounts(deps)
+    const spendSampler = createSampler(deps)
     return {
       routes: [
         ...approvals.routes,
@@ -63,10 +65,12 @@ export default defineModule({
         approvals.start()
         webhooks.start()
         scorers.start()
+        spendSampler.start()
         guardCounts.start()
       },
       settle: () => guardCounts.settle(),
       async close() {
+        await spendSampler.close()
         await scorers.close()
         await webhooks.close()
         await approvals.close()

@@ -40,9 +40,7 @@ async function entriesOf(api: Api): Promise<Entry[]> {
   let cursor: string | null = null
   do {
     const query: Record<string, string> = { order: 'asc', limit: '500', ...(cursor && { cursor }) }
-    const page: { data: Entry[]; next_cursor: string | null } = await api.ok('listEntries', {
-      query,
-    })
+    const page = await api.ok('listEntries', { query })
     entries.push(...page.data)
     cursor = page.next_cursor
   } while (cursor !== null)
@@ -61,7 +59,12 @@ async function rulesOf(api: Api): Promise<void> {
     body: { effect: 'deny', actions: ['x.*'] },
   })
   await decide(api, 'x.y')
-  await api.ok('deletePolicy', { params: { policyID } })
+  await api.ok('replacePolicy', {
+    params: { policyID },
+    headers: { 'if-match': '"1"' },
+    body: { effect: 'deny', actions: ['payments.*'], change_reason: 'narrower' },
+  })
+  await api.ok('deletePolicy', { params: { policyID }, query: { change_reason: 'unused' } })
   const params = { id: 'payer' }
   await api.ok('setSpendLimit', { params, body: { daily_usd: 10 } })
   await decide(api, 'pay', { context: { amount_usd: 6 } })
@@ -165,6 +168,7 @@ async function federationOf(api: Api, clock: TestClock): Promise<void> {
 async function restOf(api: Api): Promise<void> {
   const webhook = { url: 'https://hooks.example/x?token=1', events: ['approval.requested'] }
   const { id } = await api.ok('createWebhook', { body: webhook })
+  await api.call('testWebhook', { params: { id } })
   await api.ok('deleteWebhook', { params: { id } })
   await api.ok('checkContent', { body: { content: 'Write to kim@mail.example today.' } })
   await api.ok('runScorer', {

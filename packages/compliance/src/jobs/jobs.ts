@@ -1,5 +1,6 @@
 import type { VerifyReport } from '@remit/core'
 import type { EvidenceKind, PeriodFacts, FactsQuery, SeqRun } from '../facts/index.ts'
+import type { Tally } from './tally.ts'
 import type { ReplayResult, ReplayTask } from './replay.ts'
 
 /**
@@ -22,6 +23,8 @@ export interface Jobs {
    * an earlier part.
    */
   replay(orgId: string, task: ReplayTask, watch?: JobWatch): Promise<ReplayResult | null>
+  /** Counts the decisions of a ledger from an entry on, up to some thousand entries. */
+  tally(orgId: string, fromSeq: number): Promise<Tally>
   /** Ends running jobs. */
   close(): Promise<void>
 }

@@ -10,6 +10,7 @@ export type Task = { readonly orgId: string; readonly trust: VerificationTrust }
   | { readonly kind: 'report'; readonly question: FactsQuery }
   | { readonly kind: 'evidence'; readonly query: EvidenceRequest }
   | { readonly kind: 'replay'; readonly replay: ReplayTask }
+  | { readonly kind: 'tally'; readonly fromSeq: number }
 )
 
 /** A message of a thread: loaded, progress, result or error. */

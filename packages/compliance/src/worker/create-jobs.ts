@@ -4,12 +4,15 @@ import type { VerificationTrust } from '../jobs/trust.ts'
 import { readSavedCheckpoints } from '../watch/saved-checkpoints.ts'
 import type { SeqRun } from '../facts/index.ts'
 import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
+import type { Tally } from '../jobs/tally.ts'
 import type { Task } from '../jobs/messages.ts'
 import { JobPool } from './pool.ts'
 import type { ReplayResult } from '../jobs/replay.ts'
 import { LocalRunner, ThreadRunner } from './runner.ts'
 
 type JobDeps = Pick<Deps, 'db' | 'databaseUrl' | 'ledger' | 'settings' | 'verifierKey'>
+
+const NO_TRUST: VerificationTrust = { vkeys: [], anchors: [], unread: [] }
 
 type Asked<T> = T extends Task ? Omit<T, 'orgId' | 'trust'> : never
 
@@ -36,6 +39,9 @@ export function createJobs(deps: JobDeps): Jobs {
       run(orgId, { kind: 'evidence', query }, watch) as Promise<SeqRun>,
     replay: (orgId, task, watch) =>
       run(orgId, { kind: 'replay', replay: task }, watch) as Promise<ReplayResult | null>,
+    // Counting verifies nothing.
+    tally: (orgId, fromSeq) =>
+      pool.run({ kind: 'tally', fromSeq, orgId, trust: NO_TRUST }) as Promise<Tally>,
     close: () => pool.close(),
   }
 }

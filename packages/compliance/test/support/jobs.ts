@@ -10,6 +10,7 @@ export function inlineJobs({ db, ledger }: Pick<Deps, 'db' | 'ledger'>): Jobs {
     db.selectFrom('ledger_entry').selectAll().where('org_id', '=', orgId).orderBy('seq').execute()
   return {
     verify: () => Promise.reject(new Error('not here')),
+    tally: () => Promise.reject(new Error('not here')),
     replay: () => Promise.reject(new Error('not here')),
     async report(orgId, question) {
       const check = await verifyDatabase(db, orgId)

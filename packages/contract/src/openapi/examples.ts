@@ -25,6 +25,7 @@ const ALL = {
   },
   setSpendLimit: { params: { id: 'payer' }, body: { daily_usd: 100, monthly_usd: 1000 } },
   getSpendLimit: { params: { id: 'payer' } },
+  getSpendHistory: { params: { id: 'payer' } },
   appendEntry: {
     body: {
       action: 'mail.sent',

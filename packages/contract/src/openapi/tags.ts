@@ -3,6 +3,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   authorize: 'Decisions: may this agent do this?',
   authzen: 'The same decisions for clients of the AuthZEN Authorization API 1.0.',
   policies: 'Rules that allow or deny actions.',
+  stats: 'Counts of decisions for charts.',
   'spend-limits': 'Caps on the spend of agents.',
   delegation: 'Permissions of agents, which they may pass on in part.',
   'approval-rules': 'Rules that require a human decision.',

@@ -1,6 +1,6 @@
 import type { Contribution, Deps } from '@remit/core'
 import { approvalEraser } from './erase.ts'
-import { ConnectionLimits } from './connection-limits.ts'
+import { ConnectionLimits } from '../streams/connection-limits.ts'
 import { approvalRoutes } from './routes.ts'
 import { approvalStage } from './stage.ts'
 import { createSweeper } from './sweeper.ts'

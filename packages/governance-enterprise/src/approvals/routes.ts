@@ -1,11 +1,13 @@
 import { approvals } from '@remit/contract'
-import { actAs, fail, implement, invalid, isOwn, ownAgent, pageOf, Reply } from '@remit/core'
-import type { Caller, Deps, RequestInfo, Route } from '@remit/core'
+import { actAs, fail, implement, isOwn, ownAgent, pageOf, Reply } from '@remit/core'
+import type { Caller, Deps, Route } from '@remit/core'
 import { cancelApproval, decideApproval, revokeApproval } from './decide.ts'
 import { eligibilityOf } from './eligibility.ts'
-import { eventStream } from './events.ts'
+import { eventStream } from '../streams/event-stream.ts'
+import { lastEventId } from '../streams/last-event-id.ts'
+import { approvalEvents } from './events.ts'
 import { statusAt } from './lifecycle.ts'
-import type { ConnectionLimits } from './connection-limits.ts'
+import type { ConnectionLimits } from '../streams/connection-limits.ts'
 import { peopleOf } from './people.ts'
 import { wireApproval } from './request.ts'
 import { ruleHandlers } from './rules-routes.ts'
@@ -66,7 +68,7 @@ export const approvalRoutes = (
     streamApprovals: async ({ query }, caller, request) => {
       const { size } = await ledger.head(caller.orgId)
       const after = Math.min(lastEventId(request) ?? query.after_seq ?? size - 1, size - 1)
-      const stream = eventStream(deps, {
+      const stream = eventStream(deps, approvalEvents(deps, caller.orgId), {
         orgId: caller.orgId,
         after,
         over: request.signal(),
@@ -90,11 +92,4 @@ export const approvalRoutes = (
     revokeApproval: ({ params }, caller, request) =>
       writer.work(caller.orgId, { ...request, caller }, revokeApproval(params.id)),
   })
-}
-
-function lastEventId(request: RequestInfo): number | undefined {
-  const text = request.header('last-event-id')
-  if (text === undefined || text === '') return undefined
-  if (!/^\d{1,15}$/.test(text)) throw invalid('Last-Event-ID', 'must be the id of an event')
-  return Number(text)
 }

@@ -1,5 +1,5 @@
 import { ledger as endpoints } from '@remit/contract'
-import type { AppendRequest } from '@remit/contract'
+import type { AppendRequest, Entry } from '@remit/contract'
 import {
   actAs,
   implement,
@@ -15,6 +15,11 @@ import { AppendThresholds } from '../spend/append-thresholds.ts'
 import { findHolds } from '../spend/totals-store.ts'
 import { appendLane, settles } from './append.ts'
 import type { AppendJob } from './append.ts'
+import { headerOf, ledgerEvents } from './events.ts'
+import { HeadWatch } from './head-watch.ts'
+import { ConnectionLimits } from '../streams/connection-limits.ts'
+import { eventStream } from '../streams/event-stream.ts'
+import { lastEventId } from '../streams/last-event-id.ts'
 import { textStream } from './export-stream.ts'
 
 const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
@@ -23,7 +28,9 @@ const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 /** Concurrent exports per organization; further ones wait only briefly. */
 const EXPORTS = { size: Infinity, each: 4, waiting: { each: 0, total: 0 } }
 
-export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
+export function ledgerRoutes({ db, ledger, writer, settings, log }: Deps): Route[] {
+  const heads = new HeadWatch({ ledger })
+  const places = new ConnectionLimits()
   // With an external spend source, appends do not count towards limits.
   const appending = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   const exporting = new Turns(EXPORTS)
@@ -47,10 +54,29 @@ export function ledgerRoutes({ db, ledger, writer, settings }: Deps): Route[] {
     return { ...body, linked }
   }
   return implement(endpoints, {
-    listEntries: async ({ query }, caller) => {
+    listEntries: async ({ query: { fields, ...query } }, caller) => {
       actAs(caller, query.agent_id)
       const agent_id = ownAgent(caller) ?? query.agent_id
-      return ledger.list(caller.orgId, { ...query, ...(agent_id !== undefined && { agent_id }) })
+      const filters = { ...query, ...(agent_id !== undefined && { agent_id }) }
+      const page = await ledger.list(caller.orgId, filters)
+      return {
+        ...page,
+        data: fields === 'header' ? (page.data.map(headerOf) as Entry[]) : page.data,
+      }
+    },
+    listLedgerKeys: async (_, { orgId }) => ({ data: await ledger.signingKeys(orgId) }),
+    streamEntries: async ({ query: { after_seq, fields, ...filters } }, caller, request) => {
+      const { orgId } = caller
+      const { size } = await ledger.head(orgId)
+      const after = Math.min(lastEventId(request) ?? after_seq ?? size - 1, size - 1)
+      const onEnd = places.take(caller.principal.id)
+      const show = fields === 'header' ? headerOf : (entry: Entry) => entry
+      const source = ledgerEvents({ ledger }, heads, orgId, filters, show)
+      const over = request.signal()
+      const recheck = () => request.recheck()
+      const stream = eventStream({ log }, source, { orgId, after, over, recheck, onEnd })
+      // Proxies that buffer responses would delay the events.
+      return new Reply<string>(stream, { headers: { 'X-Accel-Buffering': 'no' } })
     },
     appendEntry: async ({ body }, caller, request) => {
       actAs(caller, body.agent_id)

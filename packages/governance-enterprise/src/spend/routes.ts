@@ -1,13 +1,21 @@
 import { spendLimits, toMicroUsd } from '@remit/contract'
 import type { SpendLimitInput } from '@remit/contract'
 import { actorOf, fail, implement, invalid, isOwn, pageOf, personOf, Reply } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import type { Caller, Deps, Route } from '@remit/core'
 import type { SpendLimitRow } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
+import { historyOf } from './history.ts'
 import { recordedLimit, withUsage } from './usage.ts'
 
-export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
-  implement(spendLimits, {
+export function spendRoutes({ db, clock, writer }: Deps): Route[] {
+  const limitOf = async (caller: Caller, agentId: string) => {
+    const row = await findLimit(db, caller.orgId, agentId)
+    if (!row || !isOwn(caller, row.agent_id)) throw fail('spend_limit_not_found')
+    const [limit] = await withUsage(db, [row], clock.now())
+    if (!limit) throw fail('spend_limit_not_found')
+    return limit
+  }
+  return implement(spendLimits, {
     listSpendLimits: ({ query }, { orgId }) =>
       pageOf(query.limit, {
         read: (limit) => listLimits(db, orgId, { limit, after: query.cursor }),
@@ -15,12 +23,11 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
         items: (rows) => withUsage(db, rows, clock.now()),
       }),
 
-    getSpendLimit: async ({ params }, caller) => {
-      const row = await findLimit(db, caller.orgId, params.id)
-      if (!row || !isOwn(caller, row.agent_id)) throw fail('spend_limit_not_found')
-      const [limit] = await withUsage(db, [row], clock.now())
-      if (!limit) throw fail('spend_limit_not_found')
-      return limit
+    getSpendLimit: ({ params }, caller) => limitOf(caller, params.id),
+
+    getSpendHistory: async ({ params, query }, caller) => {
+      const limit = await limitOf(caller, params.id)
+      return historyOf(db, caller.orgId, limit, query.window, clock.now())
     },
 
     setSpendLimit: ({ params, body }, caller, request) =>
@@ -75,6 +82,7 @@ export const spendRoutes = ({ db, clock, writer }: Deps): Route[] =>
         }
       }),
   })
+}
 
 const micro = (usd: number | null): number | null => (usd === null ? null : toMicroUsd(usd))
 

@@ -10,7 +10,9 @@ import { policyMigration, policyVersionMigration } from './policies.ts'
 import type { PolicyTables } from './policies.ts'
 import { judgeDayMigration, judgeMigration } from './judges.ts'
 import type { JudgeTables } from './judges.ts'
-import { webhookMigration } from './webhooks.ts'
+import { spendHourMigration } from './spend-hours.ts'
+import type { SpendHourRow } from './spend-hours.ts'
+import { webhookHistoryMigration, webhookMigration } from './webhooks.ts'
 import type { WebhookTables } from './webhooks.ts'
 
 /** Rows of this module's tables; money is integer micro-USD. */
@@ -24,6 +26,7 @@ export type Tables = CoreTables &
     spend_total: SpendTotalRow
     spend_hold: SpendHoldRow
     agent_stop: AgentStopRow
+    spend_hour: SpendHourRow
   }
 
 export type SpendLimitRow = {
@@ -108,4 +111,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008_settlement_by_agent': settlementMigration,
   '0009_judge_days': judgeDayMigration,
   '0010_policy_versions': policyVersionMigration,
+  '0011_webhook_history': webhookHistoryMigration,
+  '0012_spend_hours': spendHourMigration,
 }

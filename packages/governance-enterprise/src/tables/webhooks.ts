@@ -43,6 +43,8 @@ export type DeliveryRow = {
   finished_at: string | null
   http_status: number | null
   error: string | null
+  /** JSON list of the last attempts; null before the first one ended. */
+  history: string | null
 }
 
 export const webhookMigration: Migration = {
@@ -67,5 +69,13 @@ export const webhookMigration: Migration = {
       where attempted_at is not null`.execute(db)
     await sql`create index webhook_delivery_finished on webhook_delivery (finished_at)
       where finished_at is not null`.execute(db)
+  },
+}
+
+/** Each attempt of a delivery is kept, for the operator of the receiver. */
+export const webhookHistoryMigration: Migration = {
+  async up(db) {
+    const { text } = column(db)
+    await sql`alter table webhook_delivery add column history ${text}`.execute(db)
   },
 }

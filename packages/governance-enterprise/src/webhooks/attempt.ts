@@ -1,8 +1,9 @@
-import type { Entry, WebhookEvent } from '@remit/contract'
+import type { Entry } from '@remit/contract'
 import { Failure, OutboundError } from '@remit/core'
 import type { Ledger, Outbound } from '@remit/core'
 import { Webhook as Signer } from 'standardwebhooks'
 import { bodyOf, messageIdOf } from './message.ts'
+import type { DeliveredEvent } from './message.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
 
 /** The result of an attempt. `error` is a stable code; nothing that a receiver sent is stored. */
@@ -27,7 +28,7 @@ export async function attempt(
   if (entry === null) return { is: 'failed', status: null, error: 'entry_pruned' }
   if (entry.data === null) return { is: 'failed', status: null, error: 'entry_erased' }
   const id = messageIdOf(org_id, seq)
-  const body = bodyOf(event as WebhookEvent, entry)
+  const body = bodyOf(event as DeliveredEvent, entry)
   const headers = {
     'content-type': 'application/json',
     'webhook-id': id,

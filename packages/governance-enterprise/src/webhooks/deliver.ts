@@ -3,6 +3,7 @@ import type { Deps } from '@remit/core'
 import { attempt } from './attempt.ts'
 import type { Attempted } from './attempt.ts'
 import { finishAttempt, giveUpAll } from './deliveries-store.ts'
+import { withAttempt } from './history.ts'
 import { retryAt } from './retry.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { recordedWebhook } from './view.ts'
@@ -14,10 +15,12 @@ export async function deliver(deps: Deps, row: DeliveryRow): Promise<void> {
   const { db } = deps
   const webhook = await findWebhook(db, row.org_id, row.webhook_id)
   if (!webhook) return
+  const began = performance.now()
   const attempted = await send(deps, row, webhook)
-  if (attempted.is === 'gone') await disable(deps, row)
+  const history = withAttempt(row, attempted, performance.now() - began)
+  if (attempted.is === 'gone') await disable(deps, row, history)
   // Changes nothing if another attempt has finished it.
-  await finishAttempt(db, row, resultOf(deps, row, attempted))
+  await finishAttempt(db, row, { ...resultOf(deps, row, attempted), history })
 }
 
 function send(deps: Deps, row: DeliveryRow, webhook: WebhookRow): Promise<Attempted> | Attempted {
@@ -43,14 +46,14 @@ function resultOf({ clock, log }: Deps, row: DeliveryRow, { is, status, error }:
 }
 
 /** The receiver responded 410: it refuses this and all other messages. */
-async function disable({ writer }: Deps, row: DeliveryRow): Promise<void> {
+async function disable({ writer }: Deps, row: DeliveryRow, history: string): Promise<void> {
   const { org_id: orgId, webhook_id: id } = row
   const disabling = writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
     const change = { disabled_reason: 'gone', updated_at: recordedAt }
     const webhook = await disableWebhook(tx, orgId, id, change)
     if (!webhook) throw fail('webhook_not_found')
     const given = { finished_at: recordedAt, error: 'gone' }
-    await finishAttempt(tx, row, { state: 'failed', http_status: 410, ...given })
+    await finishAttempt(tx, row, { state: 'failed', http_status: 410, history, ...given })
     await giveUpAll(tx, orgId, id, given)
     const data = { webhook: recordedWebhook(webhook) }
     return {

@@ -81,7 +81,9 @@ const skipLocked = (db: AnyDatabase) =>
 export async function finishAttempt(
   db: AnyDatabase,
   { org_id, webhook_id, seq, attempts }: DeliveryRow,
-  result: Partial<Pick<DeliveryRow, 'state' | 'due_at' | 'finished_at' | 'http_status' | 'error'>>,
+  result: Partial<
+    Pick<DeliveryRow, 'state' | 'due_at' | 'finished_at' | 'http_status' | 'error' | 'history'>
+  >,
 ): Promise<void> {
   await on<Tables>(db)
     .updateTable('webhook_delivery')
@@ -149,3 +151,36 @@ export const forgetFinished = (
     key: ['org_id', 'webhook_id', 'seq'],
     where: sql`finished_at is not null and finished_at < ${before}`,
   })
+
+/** Deliveries of a webhook, newest first, before a sequence number. */
+export async function listDeliveries(
+  db: AnyDatabase,
+  orgId: string,
+  webhookId: string,
+  { limit, before }: { readonly limit: number; readonly before: number | undefined },
+): Promise<DeliveryRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('webhook_delivery')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('webhook_id', '=', webhookId)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+  if (before !== undefined) query = query.where('seq', '<', before)
+  return query.execute()
+}
+
+/** Makes a delivery due at once, also one that has ended; undefined if there is none. */
+export const sendAgain = (
+  db: AnyDatabase,
+  { org_id, webhook_id, seq }: Place,
+  now: string,
+): Promise<DeliveryRow | undefined> =>
+  on<Tables>(db)
+    .updateTable('webhook_delivery')
+    .set({ state: 'waiting', due_at: now, finished_at: null })
+    .where('org_id', '=', org_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('seq', '=', seq)
+    .returningAll()
+    .executeTakeFirst()

@@ -1,5 +1,11 @@
 import type { Entry, WebhookEvent } from '@remit/contract'
 
+/** The event of a test, which goes to one webhook whatever its events, and the kind of its entry. */
+export const TEST = 'webhook.test'
+export const TESTED = 'webhook.tested'
+
+export type DeliveredEvent = WebhookEvent | typeof TEST
+
 /** The event of an entry; null if webhooks do not receive it. */
 export function eventOf(kind: string, decision: string | null): WebhookEvent | null {
   switch (kind) {
@@ -25,7 +31,7 @@ export const messageIdOf = (orgId: string, seq: number): string =>
  * The body of a message in the shape of Standard Webhooks: type, time and facts. The context of a
  * request is omitted, since it may be confidential.
  */
-export const bodyOf = (event: WebhookEvent, entry: Entry): string =>
+export const bodyOf = (event: DeliveredEvent, entry: Entry): string =>
   JSON.stringify({ type: event, timestamp: entry.recorded_at, data: dataOf(entry) })
 
 function dataOf(entry: Entry): Record<string, unknown> {
@@ -33,6 +39,7 @@ function dataOf(entry: Entry): Record<string, unknown> {
   const data = entry.data ?? {}
   const ledger = { seq, hash }
   if (kind === 'spend.threshold') return { ...data, ledger }
+  if (kind === TESTED) return { webhook_id: data['webhook_id'], ledger }
   if (kind === 'authorization.decided') {
     const { decision_id, matched, spend } = data
     return { decision_id, agent_id, action, resource, decision, reason, matched, spend, ledger }
@@ -43,4 +50,10 @@ function dataOf(entry: Entry): Record<string, unknown> {
   }
   const { context: _, ...approval } = (data['approval'] ?? {}) as Record<string, unknown>
   return { agent_id, action, resource, approval, ledger }
+}
+
+/** Returns the sequence number of a message; null for any other text. */
+export function seqOfMessage(orgId: string, id: string): number | null {
+  const [, seq] = /_(\d{1,15})$/.exec(id) ?? []
+  return seq !== undefined && messageIdOf(orgId, Number(seq)) === id ? Number(seq) : null
 }

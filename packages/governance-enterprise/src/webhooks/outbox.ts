@@ -3,7 +3,8 @@ import type { EntryObserver, LinkedEntry, WriteContext } from '@remit/core'
 import { ByVersion } from '../base/by-version.ts'
 import { deliveryRows } from './deliveries-store.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
-import { eventOf } from './message.ts'
+import { eventOf, TEST, TESTED } from './message.ts'
+import type { DeliveredEvent } from './message.ts'
 import { listWebhooks } from './webhooks-store.ts'
 
 /** The topic of the signal for new messages. */
@@ -17,6 +18,16 @@ export class Outbox implements EntryObserver {
   readonly #subscriptions = new ByVersion<Subscriptions>()
 
   async observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void> {
+    await this.#tell(entries, scope)
+    for (const { row, content } of entries) {
+      const tested = row.kind === TESTED ? content.data['webhook_id'] : undefined
+      if (typeof tested !== 'string') continue
+      scope.writes.push(deliveryRows([newDelivery(scope, tested, row.seq, TEST)]))
+      scope.announce(TOPIC)
+    }
+  }
+
+  async #tell(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void> {
     const told = entries.flatMap(({ row, content }) => {
       const event = eventOf(row.kind, content.decision)
       return event === null ? [] : [{ event, seq: row.seq }]
@@ -48,8 +59,8 @@ const newDelivery = (
   { orgId, recordedAt }: WriteContext,
   webhookId: string,
   seq: number,
-  event: WebhookEvent,
-): Omit<DeliveryRow, 'attempted_at' | 'finished_at' | 'http_status' | 'error'> => ({
+  event: DeliveredEvent,
+): Omit<DeliveryRow, 'attempted_at' | 'finished_at' | 'http_status' | 'error' | 'history'> => ({
   org_id: orgId,
   webhook_id: webhookId,
   seq,

@@ -3,6 +3,7 @@ import { webhooks as endpoints } from '@remit/contract'
 import type { WebhookInput } from '@remit/contract'
 import { actorOf, fail, implement, invalid, pageOf, personOf, Reply } from '@remit/core'
 import type { Deps, Outbound, Route } from '@remit/core'
+import { deliveryHandlers } from './delivery-handlers.ts'
 import { countWaiting, findLastAttempted } from './deliveries-store.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 import { openSecrets, sealedColumns } from './secrets.ts'
@@ -18,7 +19,8 @@ import {
 /** The maximum number of webhooks of an organization. */
 const MAX_WEBHOOKS = 20
 
-export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Deps): Route[] {
+export function webhookRoutes(deps: Deps): Route[] {
+  const { db, clock, ids, writer, outbound, secrets } = deps
   const wire = (row: WebhookRow) => wireWebhook(row, openSecrets(secrets, row))
   return implement(endpoints, {
     listWebhooks: ({ query }, { orgId }) =>
@@ -38,6 +40,8 @@ export function webhookRoutes({ db, clock, ids, writer, outbound, secrets }: Dep
         last_delivery: last ? wireDelivery(last) : null,
       }
     },
+
+    ...deliveryHandlers(deps),
 
     createWebhook: ({ body }, caller, request) => {
       const url = targetOf(outbound, body.url)

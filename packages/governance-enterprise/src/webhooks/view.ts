@@ -1,5 +1,7 @@
-import type { Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
+import type { Delivery, Webhook, WebhookDelivery, WebhookEvent } from '@remit/contract'
+import { attemptsOf } from './history.ts'
 import { messageIdOf } from './message.ts'
+import type { DeliveredEvent } from './message.ts'
 import type { DeliveryRow, WebhookRow } from '../tables/webhooks.ts'
 import { fullUrl } from './secrets.ts'
 import type { WebhookSecrets } from './secrets.ts'
@@ -27,10 +29,22 @@ const STATUS = { waiting: 'retrying', delivered: 'delivered', failed: 'failed' }
 
 export const wireDelivery = (row: DeliveryRow): WebhookDelivery => ({
   message_id: messageIdOf(row.org_id, row.seq),
-  event: row.event as WebhookEvent,
+  event: row.event as DeliveredEvent,
   status: STATUS[row.state],
   at: row.attempted_at ?? row.created_at,
   attempts: row.attempts,
   http_status: row.http_status,
   error: row.error,
+})
+
+const STATES = { waiting: 'pending', delivered: 'delivered', failed: 'failed' } as const
+
+/** A delivery with every attempt. */
+export const wholeDelivery = (row: DeliveryRow): Delivery => ({
+  id: messageIdOf(row.org_id, row.seq),
+  event: row.event as DeliveredEvent,
+  created_at: row.created_at,
+  state: STATES[row.state],
+  attempts: attemptsOf(row),
+  next_attempt_at: row.state === 'waiting' ? row.due_at : null,
 })

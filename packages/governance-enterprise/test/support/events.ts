@@ -19,12 +19,16 @@ export interface EventReader {
   leave(): Promise<void>
 }
 
-export async function openEvents(
-  api: Api,
-  options: { lastEventId?: number | string; query?: object; key?: string } = {},
-): Promise<EventReader> {
-  const { lastEventId, key, query } = options
-  const response = await api.call('streamApprovals', {
+interface OpenOptions {
+  readonly lastEventId?: number | string
+  readonly query?: object
+  readonly key?: string
+  readonly from?: 'streamApprovals' | 'streamEntries'
+}
+
+export async function openEvents(api: Api, options: OpenOptions = {}): Promise<EventReader> {
+  const { lastEventId, key, query, from = 'streamApprovals' } = options
+  const response = await api.call(from, {
     ...(key !== undefined && { key }),
     ...(query && { query: query as never }),
     ...(lastEventId !== undefined && { headers: { 'last-event-id': String(lastEventId) } }),

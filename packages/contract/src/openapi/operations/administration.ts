@@ -48,6 +48,18 @@ export const administrationOperations = {
     text: 'Deletes a webhook and its undelivered messages.',
     problems: ['webhook_not_found'],
   },
+  listDeliveries: {
+    text: 'Lists the messages for a webhook with every attempt, newest first. Deliveries are kept for 7 days after they ended.',
+    problems: ['webhook_not_found'],
+  },
+  redeliver: {
+    text: 'Sends a message again, whatever its state; the receiver recognizes the repeat by the same `webhook-id`. Poll the deliveries for the result.',
+    problems: ['webhook_not_found', 'delivery_not_found'],
+  },
+  testWebhook: {
+    text: 'Sends a message of the type `webhook.test`, signed like every other one, and records `webhook.tested` in the ledger. A disabled webhook receives nothing.',
+    problems: ['webhook_not_found'],
+  },
   listEntries: {
     text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Pruned entries return 410.',
     problems: ['ledger_pruned'],
@@ -62,6 +74,13 @@ export const administrationOperations = {
   getConsistency: {
     text: 'Proves that the newer tree contains all entries of the older one (RFC 6962). Both sizes must be between 1 and the size of the ledger.',
     problems: ['size_not_signed', 'ledger_pruned'],
+  },
+  listLedgerKeys: {
+    text: 'Lists the keys that have signed checkpoints of the ledger, with the entries at which they began and ended. The ledger itself names these keys: pin the first one that you see, and accept another one only with its rotation.',
+  },
+  streamEntries: {
+    text: 'Streams new entries as server-sent events, from the end of the ledger or after `after_seq`. The id of an event is the sequence number, and its name is the kind. Entries arrive within a second of their commit. The stream ends with the key or session.',
+    problems: ['overloaded'],
   },
   exportEntries: {
     text: 'Streams the ledger as NDJSON for offline verification with `remit-verify`. An interrupted export resumes with `after_seq`.',

@@ -49,6 +49,13 @@ export const governanceOperations = {
     text: 'Returns the spend limit of one agent with what is spent and held. A credential reads the limit of its own agent only.',
     problems: ['spend_limit_not_found', 'agent_mismatch'],
   },
+  getSpendHistory: {
+    text: 'Returns the spend of the current UTC day by hour, or of the current month by day. Hours are sampled once a minute; decisions never read them. The last point is the current state.',
+    problems: ['spend_limit_not_found', 'agent_mismatch'],
+  },
+  getStats: {
+    text: 'Counts decisions by time and one fact, for charts. One process of the installation counts them from the ledger some seconds later; `up_to_seq` is the last counted entry. At most 1,000 buckets are returned.',
+  },
   setSpendLimit: {
     text: 'Sets or replaces the spend limit of an agent: 201 for a new limit, 200 for a replaced one. Days and months are those of UTC. Spend from before the limit counts.',
   },

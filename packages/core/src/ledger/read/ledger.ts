@@ -1,8 +1,7 @@
-import type { Entry, LedgerFilters } from '@remit/contract'
+import type { Entry, LedgerFilters, LedgerKey } from '@remit/contract'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { fail, invalid } from '../../base/errors.ts'
-import type { Failure } from '../../base/errors.ts'
 import { timeOfId } from '../../base/ids.ts'
 import { invalidCursor } from '../../base/page.ts'
 import { openCheckpoint } from '../format/checkpoint.ts'
@@ -18,6 +17,8 @@ import type { SeqRange } from '../store/read-slices.ts'
 import { consistencyProof, inclusionProof, treeRoot } from '../format/proof.ts'
 import { findCheckpoint, findHead, findLastEntry, readEntries, tilesOf } from '../store/store.ts'
 import { formatTlogProof } from '../format/tlog-proof.ts'
+import { noEntry, pruned } from './refusals.ts'
+import { signingKeys } from './signing-keys.ts'
 import { LARGE_READS, LINKS, PLANS } from './turn-limits.ts'
 import { wireEntry } from './wire.ts'
 import { Share } from '../../threads/share.ts'
@@ -102,8 +103,15 @@ export class Ledger {
     return { head, range, small }
   }
 
-  async entry(orgId: string, seq: number): Promise<Entry> {
-    return wireEntry(await this.#stored(orgId, seq))
+  /** Returns an entry with the text that its commitment covers. */
+  async entry(orgId: string, seq: number): Promise<Entry & { payload: string | null }> {
+    const stored = await this.#stored(orgId, seq)
+    return { ...wireEntry(stored), payload: stored.payload }
+  }
+
+  /** Returns the keys that have signed the ledger, as it names them. */
+  signingKeys(orgId: string): Promise<LedgerKey[]> {
+    return signingKeys(this.#db, orgId)
   }
 
   /**
@@ -284,13 +292,6 @@ export class Ledger {
     return { from, to }
   }
 }
-
-const pruned = (cut: number, what: string): Failure =>
-  fail('ledger_pruned', `${what} was pruned; the ledger starts at ${cut}`)
-
-/** The error for an entry that does not exist or is not visible to the caller. */
-export const noEntry = (seq: number): Failure =>
-  fail('ledger_entry_not_found', `The ledger has no entry ${seq}`)
 
 /** Normalizes a time to the format of entries, so that texts can be compared. */
 const normal = (time: string): string => new Date(time).toISOString()

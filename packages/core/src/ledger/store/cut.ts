@@ -10,7 +10,7 @@ import { STORED, tilesOf } from './store.ts'
 type Db = Database<CoreTables>
 
 /** The newest ones. */
-const MAX_ROTATIONS = 1_000
+export const MAX_ROTATIONS = 1_000
 
 /** Returns the cut of a pruned ledger; undefined if it starts at genesis. */
 export const findCut = (db: Db, orgId: string): Promise<LedgerCutRow | undefined> =>
@@ -71,7 +71,8 @@ async function keyAt(
   return textIn(genesis?.payload ?? null, 'vkey')
 }
 
-function textIn(payload: string | null, name: string): string | null {
+/** Returns a text of the data of an entry; null if it has none. */
+export function textIn(payload: string | null, name: string): string | null {
   const text = parsePayload(payload ?? '')?.data[name]
   return typeof text === 'string' ? text : null
 }

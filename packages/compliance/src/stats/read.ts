@@ -1,0 +1,83 @@
+import { fromMicroUsd } from '@remit/contract'
+import type { StatKey, Stats } from '@remit/contract'
+import { sql } from 'kysely'
+import type { Database } from '@remit/core'
+import type { Tables } from '../tables/schema.ts'
+import { OTHERS } from './count.ts'
+
+export interface StatQuery {
+  readonly by: StatKey
+  readonly bucket: 'minute' | 'hour' | 'day'
+  /** RFC 3339 with milliseconds; half-open. */
+  readonly from: string
+  readonly to: string
+}
+
+/** Letters of a time that name its bucket. */
+const LENGTHS = { minute: 16, hour: 13, day: 10 } as const
+const SHOWN_KEYS = 50
+
+/** Reads counts; the less frequent values of a fact are counted together. */
+export async function readStats(
+  db: Database<Tables>,
+  orgId: string,
+  { by, bucket, from, to }: StatQuery,
+): Promise<Stats> {
+  const size = bucket === 'minute' ? 'minute' : 'hour'
+  const rows = () =>
+    db
+      .selectFrom('stat_bucket')
+      .where('org_id', '=', orgId)
+      .where('size', '=', size)
+      .where('dimension', '=', by)
+      .where('bucket', '>=', from.slice(0, LENGTHS[bucket]))
+      .where('bucket', '<', endOf(to, LENGTHS[bucket]))
+  const frequent = await rows()
+    .select(['key', (of) => of.fn.sum<number>('count').as('total')])
+    .groupBy('key')
+    .orderBy('total', 'desc')
+    .orderBy('key')
+    .limit(SHOWN_KEYS)
+    .execute()
+  const keys = frequent.map(({ key }) => key)
+  const data =
+    keys.length === 0
+      ? []
+      : await rows()
+          .select([
+            sql<string>`substr(bucket, 1, ${sql.lit(LENGTHS[bucket])})`.as('at'),
+            sql<string>`case when key in (${sql.join(keys)}) then key else ${OTHERS} end`.as(
+              'shown',
+            ),
+            (of) => of.fn.sum<number | string>('count').as('count'),
+            (of) => of.fn.sum<number | string>('micro').as('micro'),
+          ])
+          .groupBy(['at', 'shown'])
+          .orderBy('at')
+          .orderBy('shown')
+          .execute()
+  const progress = await db
+    .selectFrom('stat_progress')
+    .select('next_seq')
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  return {
+    data: data.map(({ at, shown, count, micro }) => ({
+      from: startOf(at),
+      key: shown,
+      count: Number(count),
+      amount_usd: fromMicroUsd(Number(micro)),
+    })),
+    up_to_seq: progress === undefined ? null : progress.next_seq - 1,
+  }
+}
+
+/** The first text after the buckets that begin before a time. */
+function endOf(time: string, length: number): string {
+  const bucket = time.slice(0, length)
+  return startOf(bucket) === time ? bucket : `${bucket}~`
+}
+
+/** The start of a bucket as a time. */
+const startOf = (bucket: string): string =>
+  `${bucket}${'0000-00-00T00:00:00.000Z'.slice(bucket.length)}`

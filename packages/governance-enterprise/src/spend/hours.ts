@@ -1,0 +1,48 @@
+import { isoTime, on } from '@remit/core'
+import type { AnyDatabase, Deps } from '@remit/core'
+import { sql } from 'kysely'
+import type { Tables } from '../tables/schema.ts'
+
+const EVERY_MS = 60_000
+const KEPT_MS = 48 * 60 * 60 * 1000
+
+/**
+ * Copies the totals of the day of every limited agent as those of the current hour. Processes may do
+ * it at the same time, as each writes the same state.
+ */
+export async function sampleHour(db: AnyDatabase, now: number): Promise<void> {
+  const hour = isoTime(now).slice(0, 13)
+  await sql`insert into spend_hour (org_id, agent_id, hour, spent_micro, held_micro)
+    select t.org_id, t.agent_id, ${hour}, t.spent_micro, t.held_micro
+    from spend_limit l join spend_total t on t.org_id = l.org_id and t.agent_id = l.agent_id
+    where t.window_id = ${hour.slice(0, 10)}
+    on conflict (org_id, agent_id, hour) do update
+      set spent_micro = excluded.spent_micro, held_micro = excluded.held_micro`.execute(db)
+  await on<Tables>(db)
+    .deleteFrom('spend_hour')
+    .where('hour', '<', isoTime(now - KEPT_MS).slice(0, 13))
+    .execute()
+}
+
+/** Samples every minute until closed. */
+export function createSampler({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): {
+  start(): void
+  close(): Promise<void>
+} {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | null = null
+  const sample = () => {
+    running ??= sampleHour(db, clock.now())
+      .catch((error: unknown) => log.warn({ err: error }, 'sampling the spend failed'))
+      .finally(() => (running = null))
+  }
+  return {
+    start() {
+      timer = setInterval(sample, EVERY_MS).unref()
+    },
+    async close() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
