@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Plan } from '@remit/contract'
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../base/limits.ts'
 import { systemClock } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
@@ -27,7 +28,7 @@ export class Authenticator {
   readonly #clock: Clock
   #credentials: Credentials | null = null
   /** Callers by the hash of their text, least recently looked up first. */
-  readonly #cache = new LRUCache<string, Caller>({ max: MAX_CACHED })
+  readonly #cache = new LRUCache<string, Caller>(upTo(MAX_CACHED))
   /** Cache hash of a credential's caller: its row may have another hash. */
   readonly #hashes = new WeakMap<Caller, string>()
 

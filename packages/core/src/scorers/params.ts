@@ -31,8 +31,16 @@ export function parseParams(
   throw fail('invalid_params', detail, { errors })
 }
 
+const schemas = new WeakMap<Scorer, Record<string, unknown>>()
+
 /** Returns the JSON Schema 2020-12 of the `params` of a request. */
 export function paramsSchema(scorer: Scorer): Record<string, unknown> {
+  const schema = schemas.get(scorer) ?? makeSchema(scorer)
+  schemas.set(scorer, schema)
+  return schema
+}
+
+function makeSchema(scorer: Scorer): Record<string, unknown> {
   const own = z.toJSONSchema(scorer.params, { io: 'input' })
   const { $schema: _, ...negate } = z.toJSONSchema(Negate, { io: 'input' })
   return { ...own, properties: { ...own.properties, negate } }

@@ -1,4 +1,4 @@
-import { OPERATOR } from '@remit/core'
+import { OPERATOR, upTo } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 import type { EndReason, CredentialRecord } from './credential-record.ts'
@@ -14,7 +14,7 @@ const MAX_KNOWN = 10_000
 export class EndedUse {
   readonly #deps: Pick<Deps, 'writer' | 'clock' | 'log'>
   /** The time of the last record of each credential, in milliseconds. */
-  readonly #told = new LRUCache<string, number>({ max: MAX_KNOWN })
+  readonly #told = new LRUCache<string, number>(upTo(MAX_KNOWN))
   readonly #running = new Set<Promise<void>>()
 
   constructor(deps: Pick<Deps, 'writer' | 'clock' | 'log'>) {

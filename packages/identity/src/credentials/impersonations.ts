@@ -1,4 +1,4 @@
-import { OPERATOR, ownAgent, toClientError } from '@remit/core'
+import { OPERATOR, ownAgent, toClientError, upTo } from '@remit/core'
 import type { Caller, Deps, Impersonations } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 
@@ -20,7 +20,7 @@ interface Minute {
  */
 export class RefusedImpersonations implements Impersonations {
   readonly #deps: Pick<Deps, 'writer' | 'clock'>
-  readonly #minutes = new LRUCache<string, Minute>({ max: MAX_KNOWN })
+  readonly #minutes = new LRUCache<string, Minute>(upTo(MAX_KNOWN))
 
   constructor(deps: Pick<Deps, 'writer' | 'clock'>) {
     this.#deps = deps

@@ -1,5 +1,5 @@
 import type { Deps } from '@remit/core'
-import { isoTime } from '@remit/core'
+import { isoTime, upTo } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 import { putUses } from './store.ts'
 
@@ -13,7 +13,7 @@ const ROWS_A_STATEMENT = 1_000
 export class LastUse {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   /** The minute (milliseconds) of each recorded use. */
-  readonly #known = new LRUCache<string, number>({ max: MAX_KNOWN })
+  readonly #known = new LRUCache<string, number>(upTo(MAX_KNOWN))
   #waiting = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()

@@ -1,3 +1,4 @@
+import { upTo } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 
 const MAX_NAMES = 10_000
@@ -8,7 +9,7 @@ const MAX_NAMES = 10_000
  */
 export class Buckets {
   readonly #perSecond: number
-  readonly #byName = new LRUCache<string, { left: number; at: number }>({ max: MAX_NAMES })
+  readonly #byName = new LRUCache<string, { left: number; at: number }>(upTo(MAX_NAMES))
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond

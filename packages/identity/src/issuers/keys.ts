@@ -2,6 +2,7 @@ import type { SignatureAlg } from '@remit/contract'
 import type { Clock, Outbound } from '@remit/core'
 import { importJWK } from 'jose'
 import type { CryptoKey, KeyObject } from 'jose'
+import { upTo } from '@remit/core'
 import { LRUCache } from 'lru-cache'
 import { fetchKeys } from './fetch-keys.ts'
 import type { TrustedIssuer } from './issuer.ts'
@@ -44,7 +45,7 @@ export class IssuerKeys {
   readonly #outbound: Outbound
   readonly #clock: Clock
   readonly #onLook: OnKeyFetch
-  readonly #kept = new LRUCache<string, CachedKeys>({ max: MAX_ISSUERS })
+  readonly #kept = new LRUCache<string, CachedKeys>(upTo(MAX_ISSUERS))
 
   constructor(
     { outbound, clock }: { readonly outbound: Outbound; readonly clock: Clock },
