@@ -1,13 +1,19 @@
 import { fail, isoTime } from '@remit/core'
 import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { LEASE_MS } from '../src/report/generator.ts'
 import type { Jobs } from '../src/jobs/jobs.ts'
-import { createPlayed, createReports, QUARTER } from './support/reports.ts'
-import type { ReportsApi, ReportsOptions } from './support/reports.ts'
+import { createReports, playQuarter, QUARTER } from './support/reports.ts'
+import type { PlayedQuarter, ReportsApi, ReportsOptions } from './support/reports.ts'
 
 const body = { framework: 'soc2', ...QUARTER }
+
+let played: Record<(typeof DIALECTS)[number], PlayedQuarter>
+beforeAll(async () => {
+  played = { sqlite: await playQuarter('sqlite'), postgres: await playQuarter('postgres') }
+})
+afterAll(() => Promise.all(Object.values(played).map((quarter) => quarter.drop())))
 
 /** Jobs that do not answer before they are told to. */
 function held() {
@@ -57,7 +63,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
   test('returns 202, can be polled, and is available when finished', async () => {
     const { jobs, release } = held()
-    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const api = await opened(played[dialect].create, { jobs, patienceMs: 20 })
     const response = await api.call('createReport', { body })
     const asked = (await response.json()) as { id: string }
     const { id } = asked
@@ -88,7 +94,7 @@ describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
 
   test('belongs to its Idempotency-Key while it is generated and when its process has died', async () => {
     const first = held()
-    const begun = await opened(createPlayed, { dialect, jobs: first.jobs, patienceMs: 20 })
+    const begun = await opened(played[dialect].create, { jobs: first.jobs, patienceMs: 20 })
     const headers = { 'idempotency-key': 'once' }
     const { id } = await begun.ok('createReport', { body, headers })
     // As if the process had died before it kept its answer.
@@ -124,7 +130,7 @@ describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
 
   test('is left alone while its process vouches for it', async () => {
     const { jobs, release } = held()
-    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const api = await opened(played[dialect].create, { jobs, patienceMs: 20 })
     const { id } = await api.ok('createReport', { body })
     const again = await opened(createReports, {
       url: api.remit.url,
@@ -141,7 +147,7 @@ describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
 
   test('goes on at the next start when the server was stopped in an orderly way', async () => {
     const { jobs } = held()
-    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const api = await opened(played[dialect].create, { jobs, patienceMs: 20 })
     const { id } = await api.ok('createReport', { body })
     await api.generator.close()
     const again = await opened(createReports, {
@@ -156,7 +162,7 @@ describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {
 
   test('is given up after three processes have died over it', async () => {
     const { jobs } = held()
-    const api = await opened(createPlayed, { dialect, jobs, patienceMs: 20 })
+    const api = await opened(played[dialect].create, { jobs, patienceMs: 20 })
     const { id } = await api.ok('createReport', { body, headers: { 'idempotency-key': 'x' } })
     await api.remit.db
       .updateTable('compliance_report' as never)
@@ -180,7 +186,7 @@ describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => 
       ...inline,
       report: () => Promise.reject(new Error('secret cause')),
     })
-    const api = await opened(createPlayed, { dialect, jobs })
+    const api = await opened(played[dialect].create, { jobs })
     const problem = await api.refusal('createReport', { body })
     const [listed] = (await api.ok('listReports')).data
 
@@ -195,7 +201,7 @@ describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => 
     const busy = fail('overloaded', 'Too many', { headers: { 'Retry-After': '7' } })
     Object.defineProperty(busy, 'status', { value: 429 })
     const jobs = (inline: Jobs): Jobs => ({ ...inline, report: () => Promise.reject(busy) })
-    const api = await opened(createPlayed, { dialect, jobs })
+    const api = await opened(played[dialect].create, { jobs })
 
     const headers = { 'idempotency-key': 'later' }
     const response = await api.call('createReport', { body, headers })
@@ -204,7 +210,7 @@ describe.each(DIALECTS)('a report that cannot be generated on %s', (dialect) => 
   })
 
   test('is not stored if its entry cannot be written', async () => {
-    const api = await opened(createPlayed, { dialect })
+    const api = await opened(played[dialect].create, {})
     api.remit.writer.use([
       {
         observe: (entries) =>
@@ -237,7 +243,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
         return facts
       },
     })
-    const api = await opened(createPlayed, { dialect, jobs })
+    const api = await opened(played[dialect].create, { jobs })
     const to = isoTime(api.clock.now())
     // Another process whose clock is behind: its entry is of the period, and was not read.
     late = async () => {
@@ -262,7 +268,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
         return facts
       },
     })
-    const api = await opened(createPlayed, { dialect, jobs })
+    const api = await opened(played[dialect].create, { jobs })
     const to = isoTime(api.clock.now())
 
     const { status, detail, errors } = await api.refusal('createReport', {
@@ -283,7 +289,7 @@ describe.each(DIALECTS)('entries that come late on %s', (dialect) => {
         return facts
       },
     })
-    const api = await opened(createPlayed, { dialect, jobs })
+    const api = await opened(played[dialect].create, { jobs })
     const to = isoTime(api.clock.now())
 
     const { code, errors } = await api.refusal('createReport', { body: { framework: 'soc2', to } })

@@ -1,7 +1,13 @@
-import type { EntryDraft } from '@remit/core'
+import type { Dialect, EntryDraft } from '@remit/core'
 import { defineModule, OPERATOR } from '@remit/core'
-import { createApi, createClock } from '@remit/core/testing'
-import type { Api, TestClock, TestRemitOptions } from '@remit/core/testing'
+import {
+  apiOf,
+  copyDatabase,
+  createClock,
+  createDatabase,
+  createTestRemit,
+} from '@remit/core/testing'
+import type { Api, TestClock, TestOrganization, TestRemitOptions } from '@remit/core/testing'
 import { Generator } from '../../src/report/generator.ts'
 import { reportRoutes } from '../../src/report/routes.ts'
 import { migrations } from '../../src/tables/schema.ts'
@@ -18,6 +24,8 @@ const AFTER = '2026-04-02T08:00:00.000Z'
 
 export interface ReportsOptions extends Omit<TestRemitOptions, 'clock' | 'modules'> {
   readonly clock?: TestClock
+  /** Default: a new one. */
+  readonly org?: TestOrganization
   readonly patienceMs?: number
   /** In place of jobs that run at once. */
   readonly jobs?: (inline: Jobs) => Jobs
@@ -30,7 +38,13 @@ export interface ReportsApi extends Api {
 
 /** The product with reports, and an organization that was made long before the quarter. */
 export async function createReports(options: ReportsOptions = {}): Promise<ReportsApi> {
-  const { clock = createClock(BEGIN), patienceMs, jobs = (inline) => inline, ...rest } = options
+  const {
+    clock = createClock(BEGIN),
+    org,
+    patienceMs,
+    jobs = (inline) => inline,
+    ...rest
+  } = options
   let generator: Generator | undefined
   const module = defineModule({
     name: 'compliance',
@@ -47,9 +61,9 @@ export async function createReports(options: ReportsOptions = {}): Promise<Repor
       return { routes, close: () => generator?.close() ?? Promise.resolve() }
     },
   })
-  const api = await createApi({ ...rest, clock, modules: [module] })
+  const remit = await createTestRemit({ ...rest, clock, modules: [module] })
   if (!generator) throw new Error('the module was not set up')
-  return { ...api, clock, generator }
+  return { ...apiOf(remit, org ?? (await remit.organization())), clock, generator }
 }
 
 /** Writes entries as the server would have, at their times; the clock stands at the last one then. */
@@ -88,4 +102,32 @@ export async function createPlayed(options: ReportsOptions = {}): Promise<Report
   await play(api, goodLedger())
   api.clock.set(AFTER)
   return api
+}
+
+/** A quarter that was played once, for many installations. */
+export interface PlayedQuarter {
+  /** As `createPlayed`, in a copy of the database. */
+  create(options?: ReportsOptions): Promise<ReportsApi>
+  drop(): Promise<unknown>
+}
+
+export async function playQuarter(dialect: Dialect): Promise<PlayedQuarter> {
+  const { url, drop } = await createDatabase(dialect)
+  const { remit, org, ...played } = await createReports({ url })
+  await play({ remit, org, ...played }, goodLedger())
+  await remit.close()
+  return {
+    async create(options) {
+      const copy = await copyDatabase(url)
+      const clock = createClock(AFTER)
+      const { signingKey } = remit
+      const api = await createReports({ ...options, url: copy.url, clock, org, signingKey })
+      const close = async () => {
+        await api.remit.close()
+        await copy.drop()
+      }
+      return { ...api, remit: { ...api.remit, close } }
+    },
+    drop,
+  }
 }

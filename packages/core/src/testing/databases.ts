@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MigrationSet } from '../db/migrate.ts'
 import type { Dialect } from '../db/portable.ts'
@@ -21,6 +21,14 @@ export const createDatabase = (
 ): Promise<TestDatabase> =>
   dialect === 'postgres' ? createPostgres(migrated) : createSqlite(migrated)
 
+/** Returns a copy of a database that nobody has open. */
+export async function copyDatabase(url: string): Promise<TestDatabase> {
+  if (url.startsWith('postgres')) return copyPostgres(serverUrl(), new URL(url).pathname.slice(1))
+  const copy = await createSqlite([])
+  copyFileSync(url.slice('sqlite:'.length), copy.url.slice('sqlite:'.length))
+  return copy
+}
+
 async function createSqlite(migrated: readonly MigrationSet[]): Promise<TestDatabase> {
   const folder = scratchFolder('test')
   const path = join(folder, 'remit.db')
@@ -32,12 +40,18 @@ async function createSqlite(migrated: readonly MigrationSet[]): Promise<TestData
 }
 
 async function createPostgres(migrated: readonly MigrationSet[]): Promise<TestDatabase> {
-  const server = process.env['REMIT_TEST_DATABASE_URL']
-  if (!server)
-    throw new Error(
-      'REMIT_TEST_DATABASE_URL is not set; vitest starts a server in its global setup',
-    )
+  const server = serverUrl()
   const template = migrated.length > 0 ? await postgresTemplate(server, migrated) : 'template1'
+  return copyPostgres(server, template)
+}
+
+function serverUrl(): string {
+  const server = process.env['REMIT_TEST_DATABASE_URL']
+  if (server) return server
+  throw new Error('REMIT_TEST_DATABASE_URL is not set; vitest starts a server in its global setup')
+}
+
+async function copyPostgres(server: string, template: string): Promise<TestDatabase> {
   const name = `remit_${randomBytes(8).toString('hex')}`
   // Copying files is several times faster than the default, which logs every page.
   await runStatement(server, `create database ${name} template ${template} strategy file_copy`)
