@@ -23,13 +23,13 @@ const COMPILERS = ['5.9', '7'] as const
 
 interface Example {
   readonly name: string
-  /** What a user of the framework installs. */
+  /** The packages that a user of the framework installs. */
   readonly packages: readonly string[]
   /** Types that the framework's own need, and that it does not bring. */
   readonly types?: Readonly<Record<string, string>>
   /** Packages whose own types do not compile. */
   readonly broken?: readonly string[]
-  /** What `remit doctor` prints. */
+  /** The output of `remit doctor`. */
   readonly enforced: RegExp
 }
 

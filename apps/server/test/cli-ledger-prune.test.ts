@@ -92,7 +92,7 @@ describe.each(DIALECTS)('ledger prune on %s', (dialect) => {
       pruned: [{ seq: 26, cut: 13 }],
     })
     expect(alone).toMatchObject({ status: 'ok', checked: { from_seq: 0, to_seq: 12 } })
-    // What went may be what must not be seen by others.
+    // Removed entries may be confidential.
     expect(statSync(file('gone.ndjson')).mode & 0o777).toBe(0o600)
     if (!hasPython) return
     for (const name of ['gone.ndjson', 'rest.ndjson']) {

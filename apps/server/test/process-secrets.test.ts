@@ -71,7 +71,7 @@ test('nothing secret is in the log, whatever happens', async () => {
   for (const secret of [key, almost, key.slice(20, 60), password, license, license.split('.')[2]]) {
     expect(stderr).not.toContain(secret)
   }
-  // Whatever a driver hangs on its errors.
+  // All properties that a driver adds to its errors.
   expect(stderr).not.toContain(role)
 })
 

@@ -206,7 +206,7 @@ describe('an approver', () => {
       { requester: 1 },
     ],
     [
-      'who asked, by the key, whoever it says to be',
+      'the key that asked, regardless of the name it states',
       { by: person('cy', false) },
       { requested_by: { type: 'key', id: BO.id, person: null } },
       { requester: 1 },

@@ -89,7 +89,7 @@ describe('a deny is against', () => {
     ['agents by a pattern', { agent_id: 'pay*' }, {}, [1]],
     ['no other agent', { agent_id: 'pay' }, {}, []],
     ['nobody before its time', { not_before: day(3) }, {}, []],
-    ['whoever asks in its time', { not_before: day(2) }, {}, [1]],
+    ['any caller that asks in its time', { not_before: day(2) }, {}, [1]],
     ['nobody after its time', { expires_at: day(2) }, {}, []],
     // Conditions are not evaluated here.
     ['nobody who can be judged, under a condition', { condition: 'true' }, {}, []],

@@ -88,7 +88,7 @@ export interface RemitOptions {
   readonly metricsApart?: boolean
   /** Development settings to name on `/ready`. */
   readonly warnings?: readonly string[]
-  /** `false` leaves out what modules run beside requests: for a process that does one thing and ends. */
+  /** `false` disables the background work of modules: for a process that does one thing and ends. */
   readonly background?: boolean
 }
 

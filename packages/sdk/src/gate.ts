@@ -30,7 +30,7 @@ export interface GateOptions {
   readonly retries?: number
   /** Returns whether a tool that threw this had no effect, so that its hold can be released. */
   readonly releaseOn?: (error: unknown) => boolean
-  /** Told of what cannot be done although the call was decided; each text once. `console.warn` unless given. */
+  /** Receives each warning about a decided call once. Default: `console.warn`. */
   readonly onWarning?: (message: string) => void
 }
 

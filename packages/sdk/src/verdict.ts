@@ -10,7 +10,7 @@ export interface Allow {
   readonly approvalId: string | null
 }
 
-/** Reasons of the gate itself, beside the reason codes of `POST /v1/authorize`. */
+/** Reasons of the gate itself, in addition to the reason codes of `POST /v1/authorize`. */
 export type GateReason =
   /** An earlier request for the same call was allowed; it may have run. */
   | 'already_decided'

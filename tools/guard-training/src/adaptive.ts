@@ -24,7 +24,7 @@ type Change = (row: Row, index: number) => GuardRequest
 const ask = ({ ctx }: Row, content: string): GuardRequest =>
   GuardRequest.parse({ content, source: ctx, checks: ['injection', 'invisible'] })
 
-/** What an attacker does who knows that there is a guard, but cannot ask it. */
+/** Changes by an attacker who knows that there is a guard, but cannot ask it. */
 function changes(padding: string): Readonly<Record<string, Change>> {
   return {
     'as it is': (row) => ask(row, row.text),

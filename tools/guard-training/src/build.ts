@@ -83,7 +83,7 @@ function sourcesOf(rows: readonly Row[]): WeightsHeader['sources'] {
   })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** How many of the texts with about that score are attacks. */
+/** The share of attacks among the texts with about that score. */
 function calibrationOf(scored: readonly Scored[], cuts: AllCuts): WeightsHeader['calibration'] {
   const bins = Array.from({ length: CALIBRATION_BINS }, (_, i) => ({
     from: i / CALIBRATION_BINS,

@@ -14,7 +14,7 @@ export const readConcepts = (): string =>
 const RECORDED = new URL('../grammars.digest', import.meta.url)
 const SEED = 1
 
-/** What training on the grammars alone gives; the same everywhere, to the last bit. */
+/** The result of training on the grammars alone; the same everywhere, to the last bit. */
 export function trainOnGrammars(): Omit<Weights, 'digest' | 'header'> {
   const concepts = readConcepts()
   const { rows } = expandAll(GRAMMARS, SEED)

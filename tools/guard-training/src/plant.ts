@@ -2,13 +2,13 @@ import { randomOf } from './head.ts'
 import { isDocument, isEmbedded } from './rows.ts'
 import type { Row } from './rows.ts'
 
-/** What users ask for in at most so many UTF-16 units is planted; longer requests are their own context. */
+/** Requests of users in at most so many UTF-16 units is planted; longer requests are their own context. */
 const MAX_REQUEST = 400
 const MIN_REQUEST = 20
 /** A stretch of a document around it. */
 const MAX_STRETCH = 900
 const MIN_DOCUMENT = 60
-// What users send to have it read, not to have something done.
+// Texts that users send to have them read, not to have something done.
 const SAYS_ONLY = new Set(['grammar-remark', 'ours-docneg'])
 const SEPARATORS = ['\n', '\n\n', ' ', '. ']
 

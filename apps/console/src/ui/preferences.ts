@@ -20,7 +20,7 @@ export function setShortcuts(isOn: boolean): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether shortcuts of a single key are on: WCAG 2.1.4 asks for a switch. */
+/** True if shortcuts of a single key are on: WCAG 2.1.4 asks for a switch. */
 export const useShortcuts = (): boolean =>
   useSyncExternalStore((listener) => {
     listeners.add(listener)

@@ -1,4 +1,4 @@
-/** What this browser keeps about one ledger: the pinned key, and the newest checkpoint it verified. */
+/** The state that this browser keeps about one ledger: the pinned key, and the newest checkpoint it verified. */
 export interface Memory {
   readonly vkey: string | null
   readonly note: string | null

@@ -65,7 +65,7 @@ const NAMES: readonly CheckName[] = [
   'consistency',
 ]
 
-/** Where a fault of the entry shows. */
+/** The place where a fault of the entry shows. */
 const CHECK_OF: Readonly<Record<EntryFault, CheckName>> = {
   payload: 'payload',
   hash: 'header',
@@ -176,7 +176,7 @@ async function growthFault(
 }
 
 /**
- * Whether the pinned key endorsed its successors up to `vkey`: each key signed the checkpoint of the
+ * Returns true if the pinned key endorsed its successors up to `vkey`: each key signed the checkpoint of the
  * entry that announces the next one.
  */
 async function isRotated(

@@ -166,7 +166,7 @@ export async function rootOfInclusion(
   return last === 0 ? hash : null
 }
 
-/** Whether the tree of `to` entries begins with the tree of `from` entries: RFC 9162, 2.1.4.2. */
+/** Returns true if the tree of `to` entries begins with the tree of `from` entries: RFC 9162, 2.1.4.2. */
 export async function isConsistent(
   from: { readonly size: number; readonly root: Bytes },
   to: { readonly size: number; readonly root: Bytes },

@@ -13,7 +13,7 @@ const SOCKETS = process.platform === 'linux' ? 32 : 1
 /** A port with its listening sockets. */
 export interface OpenPort {
   readonly address: AddressInfo
-  /** Sockets beside that of the server itself. */
+  /** Sockets in addition to that of the server itself. */
   readonly others: readonly Server[]
 }
 

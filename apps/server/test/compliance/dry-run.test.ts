@@ -146,7 +146,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a dry-run on %s', (dialect) => {
         overlay: { added: 2, removed: 1, removed_ids: [id], default_effect: 'deny' },
       },
     })
-    // Whoever has the entry of the rule can tell that it was tried.
+    // The entry of the rule is enough to recognize that it was tried.
     const { effect, agents, actions, resources, condition, enabled, not_before, expires_at } = rule
     const does = { effect, agents, actions, resources, condition, enabled, not_before, expires_at }
     const { overlay: recorded } = entry.data as { overlay: { rules: string[] } }

@@ -64,7 +64,7 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
   const until = async (holds: () => Promise<boolean>) => {
     while (!(await holds())) await setTimeout(50)
   }
-  /** Waits until whoever holds the lease has looked a few times more: each look renews it. */
+  /** Waits until the holder of the lease has looked a few times more: each look renews it. */
   const looks = async (count: number) => {
     const renewals = new Set<number>()
     await until(async () => {

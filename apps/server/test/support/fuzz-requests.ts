@@ -60,7 +60,7 @@ const segment = fc.oneof(
     .map((text) => encodeURIComponent(text.toWellFormed())),
 )
 
-// What may stand in a header on the wire: no line breaks, nothing above one byte.
+// Characters of a header on the wire: no line breaks, nothing above one byte.
 const headerText = fc.string({
   unit: fc
     .integer({ min: 32, max: 255 })

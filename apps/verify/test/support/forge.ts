@@ -15,7 +15,7 @@ export interface Row {
 
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Gives an entry the commitment and the hash that it has, as whoever has the database could. */
+/** Gives an entry the commitment and the hash that it has, as anyone with access to the database could. */
 function sealed(org: string, row: Row): Row {
   const { seq, prev_hash, recorded_at, kind, salt, payload } = row
   const commitment =

@@ -2,7 +2,7 @@ import { authorOf } from './changes/administrative.ts'
 import type { FactRow } from './entry.ts'
 import type { EntryNote, PeriodFacts } from './facts.ts'
 import { LazyEntry } from './lazy-entry.ts'
-import type { LedgerState } from './state/state.ts'
+import type { FactState } from './state/state.ts'
 
 /** The sequence numbers that a report on these facts prints, in order. */
 export function seqsIn({ checks, evidence }: Pick<PeriodFacts, 'checks' | 'evidence'>): number[] {
@@ -20,7 +20,7 @@ export function seqsIn({ checks, evidence }: Pick<PeriodFacts, 'checks' | 'evide
 }
 
 /** Summarizes an entry for a reader of a report. `state` knows the persons of keys. */
-export function noteOf(row: FactRow, state: LedgerState): EntryNote {
+export function noteOf(row: FactRow, state: FactState): EntryNote {
   const entry = new LazyEntry(row, Date.parse(row.recorded_at))
   const { actor, agent_id: agentId } = entry
   const person = authorOf(entry, state)

@@ -11,20 +11,20 @@ import { ByAgent } from './state/by-agent.ts'
 import { isLive } from './state/credentials.ts'
 import type { RecordedObject } from './state/reducer.ts'
 import { isOpen } from './state/permissions.ts'
-import type { LedgerState } from './state/state.ts'
+import type { FactState } from './state/state.ts'
 import { INTERVENING, interventionOf } from './stops/intervention.ts'
 
 /** The source of one kind of evidence. */
 export interface EvidenceSource {
   /** Entry kinds that are evidence; `counts` can exclude some entries. */
   readonly reads: readonly string[]
-  readonly counts?: (entry: FactEntry, state: LedgerState) => boolean
+  readonly counts?: (entry: FactEntry, state: FactState) => boolean
   /** Objects that existed when the period began; the entries that record them are evidence too. */
-  readonly standing?: (state: LedgerState, from: number) => Iterable<RecordedObject>
+  readonly standing?: (state: FactState, from: number) => Iterable<RecordedObject>
   /** Entry kinds that can show operation, if they differ from `reads`. */
   readonly worksIn?: readonly string[]
   /** Returns whether an entry of the period shows operation; by default every counted entry does. */
-  readonly works?: (entry: FactEntry, state: LedgerState) => boolean
+  readonly works?: (entry: FactEntry, state: FactState) => boolean
   /** The existence of the object is operation. */
   readonly worksByStanding?: true
 }
@@ -45,13 +45,13 @@ const inForce = (of: 'policies' | 'approvalRules'): Pick<EvidenceSource, 'worksI
   works: (entry, state) => inForceFor(entry, state)[of] > 0,
 })
 
-const permissionsOf = new WeakMap<LedgerState, ByAgent>()
+const permissionsOf = new WeakMap<FactState, ByAgent>()
 
 /**
  * Any change of permissions is operation. Until a decision shows it, permissions are read as they
  * were at first access.
  */
-function isPermitted({ kind, agent_id: id, time }: FactEntry, state: LedgerState): boolean {
+function isPermitted({ kind, agent_id: id, time }: FactEntry, state: FactState): boolean {
   if (kind !== DECIDED) return true
   const known = permissionsOf.get(state) ?? new ByAgent(state.permissions.values())
   permissionsOf.set(state, known)
@@ -59,10 +59,7 @@ function isPermitted({ kind, agent_id: id, time }: FactEntry, state: LedgerState
 }
 
 /** Returns whether a decision with an amount was subject to a cap. */
-function isCapped(
-  { kind, agent_id: id, decided }: FactEntry,
-  { spendLimits }: LedgerState,
-): boolean {
+function isCapped({ kind, agent_id: id, decided }: FactEntry, { spendLimits }: FactState): boolean {
   if (kind !== DECIDED) return true
   if (spendLimits.size === 0 || id === null || !decided) return false
   return hasCap(spendLimits.get(id)) && amountOf(decided) > 0

@@ -9,7 +9,7 @@ import { DAY } from './report-query.ts'
 import type { FactsQuery } from './report-query.ts'
 import type { SeqGatherer } from './seq-run.ts'
 import { SeqSample } from './seqs.ts'
-import type { LedgerState } from './state/state.ts'
+import type { FactState } from './state/state.ts'
 
 export type Idle = 'not_configured' | 'not_exercised' | 'too_young'
 
@@ -69,7 +69,7 @@ export class EvidenceMeter {
   /** Adds an entry, with the state before it. */
   entry(
     entry: FactEntry,
-    state: LedgerState,
+    state: FactState,
     inPeriod: boolean,
     { counts, works }: EvidenceUse,
   ): void {
@@ -88,7 +88,7 @@ export class EvidenceMeter {
     }
   }
 
-  end(state: LedgerState): Evidence[] {
+  end(state: FactState): Evidence[] {
     this.#begin(state)
     return this.#gathered.map((one) => {
       const { kind, sample } = one
@@ -105,7 +105,7 @@ export class EvidenceMeter {
     })
   }
 
-  #isOperated({ kind, isAtWork }: Gathered, { issuers }: LedgerState): boolean {
+  #isOperated({ kind, isAtWork }: Gathered, { issuers }: FactState): boolean {
     if (kind === 'log_retention') return this.#keptDays >= this.#question.thresholds.retention_days
     if (kind !== 'trusted_issuers' || isAtWork) return isAtWork
     const { to } = this.#question
@@ -132,7 +132,7 @@ export class EvidenceMeter {
   }
 
   /** Adds the objects that existed when the period began. */
-  #begin(state: LedgerState): void {
+  #begin(state: FactState): void {
     if (this.#isBegun) return
     this.#isBegun = true
     for (const one of this.#gathered) {

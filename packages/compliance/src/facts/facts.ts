@@ -4,7 +4,7 @@ import type { Evidence } from './evidence.ts'
 import type { Metric, CheckOutcome } from './meter.ts'
 import type { ExternalFacts } from './external-facts.ts'
 import type { FactsQuery } from './report-query.ts'
-import type { LedgerState } from './state/state.ts'
+import type { FactState } from './state/state.ts'
 
 /** A short description of an entry: its time, agent and author. */
 export interface EntryNote {
@@ -66,5 +66,5 @@ export interface FactFold {
   /** Returns the facts. Call once, after the last entry. */
   end(outside: ExternalFacts): PeriodFacts
   /** The state after the entries so far. */
-  readonly state: LedgerState
+  readonly state: FactState
 }

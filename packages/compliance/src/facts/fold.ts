@@ -14,7 +14,7 @@ import type { FactsQuery } from './report-query.ts'
 import { DecisionEntry } from './decision-entry.ts'
 import type { SeqGatherer } from './seq-run.ts'
 import { LowestSeqs } from './seqs.ts'
-import { LedgerState } from './state/state.ts'
+import { FactState } from './state/state.ts'
 
 export interface FoldOptions {
   /** Collects the sequence numbers of one check or of evidence kinds. */
@@ -43,7 +43,7 @@ interface Kind {
 
 /** One pass over the entries: each goes to the meters that read its kind, and then into the state. */
 export class Fold implements FactFold {
-  readonly state: LedgerState
+  readonly state: FactState
   readonly #question: FactsQuery
   readonly #meters: readonly FactMeter[]
   readonly #evidence: EvidenceMeter
@@ -58,7 +58,7 @@ export class Fold implements FactFold {
 
   constructor(question: FactsQuery, { collect, meters = METERS }: FoldOptions = {}) {
     this.#question = question
-    this.state = new LedgerState(question.from)
+    this.state = new FactState(question.from)
     this.#meters = meters.map((create) =>
       create({
         question,
@@ -168,7 +168,7 @@ export class Fold implements FactFold {
     const made: Kind = {
       readers,
       looks: this.#evidence.looksFor(kind),
-      isFolded: LedgerState.reads(kind),
+      isFolded: FactState.reads(kind),
       scanFrom:
         kind === DECIDED
           ? Math.min(this.#question.from, ...looking.map(({ since }) => since))

@@ -3,7 +3,7 @@ import type { CheckFailure } from './meter.ts'
 import { failing } from './outcome.ts'
 import type { FactsQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
-import type { LedgerState } from './state/state.ts'
+import type { FactState } from './state/state.ts'
 
 /**
  * Distances between recurring events. The edges of the period count as events, and so does the
@@ -39,7 +39,7 @@ export class Intervals {
   }
 
   /** `population`: intervals; 0 without an organization. */
-  end({ organization }: LedgerState): {
+  end({ organization }: FactState): {
     readonly longest: number
     readonly count: number
     readonly population: number

@@ -3,7 +3,7 @@ import type { FactEntry } from './entry.ts'
 import type { ExternalFacts } from './external-facts.ts'
 import type { FactsQuery } from './report-query.ts'
 import type { SeqList } from './seqs.ts'
-import type { LedgerState } from './state/state.ts'
+import type { FactState } from './state/state.ts'
 
 /** `value`: whole numbers, decimal text, a `Ratio`; null over nothing. Never a fraction as a number. */
 export interface Metric {
@@ -55,9 +55,9 @@ export interface FactMeter {
    */
   readonly since?: number | ((kind: string) => number)
   /** Adds an entry before the end of the period, with the state before it. */
-  entry(entry: FactEntry, state: LedgerState, inPeriod: boolean): void
+  entry(entry: FactEntry, state: FactState, inPeriod: boolean): void
   /** Returns the result, given the state at the end of the period. Called once. */
-  end(state: LedgerState, outside: ExternalFacts): MeterResult
+  end(state: FactState, outside: ExternalFacts): MeterResult
 }
 
 /** The arguments of a meter. */

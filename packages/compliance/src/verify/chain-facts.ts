@@ -20,7 +20,7 @@ const OF_CHECKPOINTS: ReadonlySet<string> = new Set([
 /** Errors that make everything uncertain, whatever entry they name. */
 const OF_EVERYTHING: ReadonlySet<string> = new Set(['untrusted_key', 'bad_cut', 'unrecorded_cut'])
 
-/** The inputs of a report beside the verification. */
+/** The inputs of a report besides the verification. */
 export interface ReportInputs {
   readonly end: PeriodEnd
   /** The last entry that records a pruning; -1 if none. */

@@ -113,7 +113,7 @@ describe('the texts of the OpenAPI document', () => {
 
   it('name every problem of a status 4XX with some operation', () => {
     const text = JSON.stringify([document.paths, document.components.responses])
-    // What is refused before an endpoint is known.
+    // Refusals before the endpoint is known.
     const outside = new Set(['method_not_allowed', 'request_timeout', 'header_too_large'])
     const unnamed = Object.entries(PROBLEMS)
       .filter(([code, [status]]) => status < 500 && !outside.has(code))

@@ -25,11 +25,11 @@ export interface Ruled {
 }
 
 /** Returns true if the plan of the caller includes the stage of a slot. */
-export const isInPlan = (ask: Ask, slot: Slot): boolean =>
+const isInPlan = (ask: Ask, slot: Slot): boolean =>
   ask.plan === 'enterprise' || TEAM_SLOTS.has(slot)
 
 /** Returns the verdict of a stage. A stage that is unavailable or throws denies. */
-export function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): StageResult {
+function verdictOf(ask: Ask, stage: Stage, state: unknown, available: boolean): StageResult {
   const denied: StageVerdict = { verdict: 'deny', ...stage.unavailable }
   if (!available) return { verdict: denied }
   try {

@@ -1,7 +1,7 @@
 import { PROBLEMS } from '@remit/contract/problem'
 import type { FieldError, ProblemCode } from '@remit/contract'
 
-/** Parts of an error response beside its code and detail. */
+/** Parts of an error response besides its code and detail. */
 export interface FailureExtras {
   readonly errors?: readonly FieldError[]
   readonly headers?: Readonly<Record<string, string>>

@@ -10,8 +10,8 @@ export interface ScoredPart extends Part {
 }
 
 /**
- * The parts of a text, one after the other without a gap. What reaches over a border counts for both
- * sides.
+ * The parts of a text, one after the other without a gap. A finding across a border counts for both
+ * parts.
  */
 export function scoredParts(
   text: string,

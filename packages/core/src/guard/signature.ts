@@ -9,7 +9,7 @@ export interface Signature {
   /**
    * The share of attacks among the texts it fires on, were attacks and others equally frequent:
    * measured on the training corpora, with 0.04 % more harmless texts than were seen, at most 0.95.
-   * Where they have fewer than twelve such attacks, 0.55 by judgement, or less if harmless texts say so.
+   * With fewer than twelve such attacks, 0.55 by judgement, or less if harmless texts match.
    */
   readonly weight: number
   /** Only for texts of these sources. Default: all. */

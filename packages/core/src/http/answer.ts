@@ -98,7 +98,7 @@ async function handle(
     const again = { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } }
     return claim ? fromKept(endpoint, again, placeOf(orgId, claim.key), secrets) : again
   }
-  // Where the writer does the work, the writer keeps the answer: in the same transaction.
+  // If the writer does the work, it also keeps the answer, in the same transaction.
   const own = endpoint.viaWriter ? null : claim
   try {
     const kept = own && (await findAnswer(db, orgId, own, clock.now()))

@@ -27,7 +27,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** Returns a text as HTML. */
-export const escapeHtml = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 
 /** A link of a message page. */

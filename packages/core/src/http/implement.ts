@@ -3,7 +3,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Reply } from './reply.ts'
 
-/** Data of the request for a handler, beside its input. */
+/** Data of the request for a handler, in addition to its input. */
 export interface RequestInfo {
   readonly requestId: string
   /** The claim of an `Idempotency-Key`; the writer stores it in the transaction of its work. */

@@ -23,7 +23,7 @@ export interface Presented {
 const NO_KEY = 'Bearer -'
 
 /** Returns the key of a request: `Authorization`, or `X-API-Key` if that is absent. */
-export function presentedKey(c: Context): string | undefined {
+function presentedKey(c: Context): string | undefined {
   const header = c.req.header('authorization')
   if (header !== undefined) return header
   const key = headerOf(c, 'x-api-key')

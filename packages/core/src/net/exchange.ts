@@ -52,7 +52,7 @@ export async function exchange({
     agent: false,
     lookup: handOut(addresses),
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Whatever the environment says.
+    // Regardless of `NODE_TLS_REJECT_UNAUTHORIZED`.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ...(ca !== undefined && { ca }),

@@ -15,8 +15,8 @@ export type TargetCheck = { readonly url: URL } | { readonly refused: string }
 const INSIDE = /\.(localhost|local|internal|lan|home|corp|arpa|onion|test)$/
 
 /**
- * Whether a URL that somebody gave us may be fetched at all, before any name is looked up. It is
- * judged as WHATWG parses it, so that `https://0x7f.1` is the address that it means.
+ * Checks a URL of a client, before any name is looked up. It is judged as
+ * WHATWG parses it, so that `https://0x7f.1` is the address that it means.
  */
 export function checkTarget(text: string, rules: TargetRules): TargetCheck {
   const url = URL.parse(text)

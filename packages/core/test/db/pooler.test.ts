@@ -133,7 +133,7 @@ describe.skipIf(!hasPgbouncer())('a PostgreSQL that does not commit durably by i
       let postgres = await startPostgres()
       const admin = openDatabase<CoreTables>(postgres.url)
       await sql`alter system set synchronous_commit = off`.execute(admin)
-      // What is not flushed at the commit is then not flushed by chance before the kill either.
+      // Data that is not flushed at the commit is not flushed by chance before the kill either.
       await sql`alter system set wal_writer_delay = '10s'`.execute(admin)
       await sql`alter system set wal_writer_flush_after = '1GB'`.execute(admin)
       await sql`select pg_reload_conf()`.execute(admin)

@@ -33,7 +33,7 @@ describe.each(DIALECTS)('Idempotency-Key on %s', (dialect) => {
   it('gives the same status and body again, byte for byte, without doing it twice', async () => {
     const first = await send('again', score('a'))
     const text = await first.text()
-    // What would be computed anew shows in the stored row.
+    // A new computation would show in the stored row.
     await remit.db
       .updateTable('idempotency_key')
       .set({ body: text.replace('}', ' }') })

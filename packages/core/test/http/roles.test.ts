@@ -46,7 +46,7 @@ describe('roles', () => {
       ALL.filter(([, endpoint]) => endpoint.method === method && endpoint.roles.includes(role))
 
     expect(may('read', 'GET').length).toBeGreaterThan(0)
-    // Who looks at more than a page leaves an entry that says so, and nothing else.
+    // Reading more than a page leaves one entry that says so.
     expect(
       may('read', 'POST')
         .map(([name]) => name)

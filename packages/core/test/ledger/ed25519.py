@@ -44,7 +44,7 @@ BASE = decode((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
 
 
 def verify(key, message, signature):
-    """Whether the 64 bytes are the signature of the message under the 32-byte key."""
+    """Returns True if the 64 bytes are the signature of the message under the 32-byte key."""
     if len(key) != 32 or len(signature) != 64:
         return False
     a, r, s = decode(key), decode(signature[:32]), int.from_bytes(signature[32:], "little")

@@ -155,7 +155,7 @@ describe.each(DIALECTS)('prunings of a ledger with requests for approval on %s',
         straddling += Object.keys(openAfter(below)).length
         const entries = await readable(orgId, left)
         expect(openAfter(entries)).toEqual(openAfter(whole))
-        // What is read up to the cut alone, as by a report about the time after it.
+        // The read ends at the cut, as for a report about the time after it.
         expect(openAfter(entries.filter(({ seq }) => seq < pruned.plan.cut))).toEqual(
           openAfter(below),
         )

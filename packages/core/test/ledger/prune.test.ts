@@ -363,7 +363,7 @@ describe.each(DIALECTS)('pruning on %s', (dialect) => {
     )
 
     expect((await remit.ledger.entry(orgId, 21)).seq).toBe(21)
-    // What was carried over in vain harms nobody, and is used the next time.
+    // An entry carried over in vain does no harm and is used the next time.
     expect((await verifyDatabase(remit.db, orgId)).status).toBe('ok')
     const pruned = (await prune(orgId))!
     const { data } = await remit.ledger.list(orgId, {

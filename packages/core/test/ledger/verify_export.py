@@ -35,7 +35,7 @@ def unbase64(text):  # exact, or nothing
 
 
 class Stop(Exception):
-    """What ended the reading: status, and the seq and code of an error."""
+    """The end of the reading: status, and the seq and code of an error."""
 
 
 def check(good, seq, code):

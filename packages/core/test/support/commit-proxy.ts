@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import type { Socket } from 'node:net'
 
 /**
- * What befalls the next COMMIT on its way to PostgreSQL: it passes; it never arrives; it is carried
+ * The fate of the next COMMIT on its way to PostgreSQL: it passes; it never arrives; it is carried
  * out but the connection breaks before the answer, or at once; it is carried out but answered with
  * an error, as poolers do; it waits for `release`.
  */

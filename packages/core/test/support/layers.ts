@@ -25,8 +25,8 @@ export interface Trust {
 }
 
 /**
- * What each layer finds. The first three are what ledgers have that do not sign each commit, so an
- * unsigned tail is nothing to them; the last two are ours.
+ * The findings of each layer. Ledgers that do not sign each commit have the first three, which accept
+ * an unsigned tail; the last two are ours.
  */
 export async function findByLayer(
   tx: Attacked,

@@ -7,7 +7,7 @@ import { partiesOf } from './request.ts'
 import { admitKey, voterOf, whyNot } from './vote.ts'
 import type { VoteSettings } from './vote.ts'
 
-/** Whether the caller could vote on a request, as the endpoint that decides would judge now. */
+/** Returns true if the endpoint that decides would now accept a vote of the caller. */
 export type Eligibility = Required<Pick<Approval, 'can_vote' | 'why_not'>>
 
 const DECIDING: ReadonlySet<string> = new Set(['admin', 'approver'])

@@ -62,7 +62,7 @@ function admit({ change_reason: reason, ...input }: PolicyChange): AdmittedPolic
   return { input, reason, warnings }
 }
 
-export const tagOf = (revision: number) => ({ ETag: `"${revision}"` })
+const tagOf = (revision: number) => ({ ETag: `"${revision}"` })
 
 /** The revision in `If-Match`. Throws `precondition_required` without one. */
 function versionOf(request: RequestInfo): number {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { CannotRun } from './cannot-run.ts'
 import { importsBelow } from './imports.ts'
 
-/** What a folder with a `package.json` declares, imports and has installed. */
+/** The declared, imported and installed packages of a folder with a `package.json`. */
 export interface Project {
   /** Returns true if the manifest names the package. */
   declares(name: string): boolean

@@ -114,7 +114,7 @@ def _is_text(value: object) -> bool:
 
 
 def _is_own(response: Response, request_id: str, is_lost: bool) -> bool:
-    """Whether an allow is the answer to this check, and not to an earlier one that may have run."""
+    """True if an allow is the answer to this check, and not to an earlier one that may have run."""
     headers = response.headers
     if "idempotency-replayed" not in headers:
         return True

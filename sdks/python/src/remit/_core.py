@@ -1,4 +1,4 @@
-"""What both gates do: decide, run at most once, settle."""
+"""The common part of both gates: decide, run at most once, settle."""
 
 from __future__ import annotations
 

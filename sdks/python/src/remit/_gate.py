@@ -55,7 +55,7 @@ class Gate:
     def check(
         self, tool: str, input: Any = None, *, call_id: str | None = None, traceparent: str | None = None
     ) -> Verdict:
-        """The verdict on a call, recorded in the ledger. What fails is a deny."""
+        """The verdict on a call, recorded in the ledger. A failure is a deny."""
         return run_blocking(self._core.check(tool, input, call_id, traceparent))
 
     def run(
@@ -147,7 +147,7 @@ class AsyncGate:
     async def check(
         self, tool: str, input: Any = None, *, call_id: str | None = None, traceparent: str | None = None
     ) -> Verdict:
-        """The verdict on a call, recorded in the ledger. What fails is a deny."""
+        """The verdict on a call, recorded in the ledger. A failure is a deny."""
         return await self._core.check(tool, input, call_id, traceparent)
 
     async def run(

@@ -1,4 +1,4 @@
-"""What Remit is asked about a call."""
+"""The request to Remit about a call."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Outcome = Literal["success", "failure", "unknown"]
 
 @dataclass(frozen=True)
 class Settlement:
-    """Whether the outcome is in the ledger and the hold ended; `error` says why not."""
+    """`settled`: the outcome is in the ledger and the hold ended. Else `error` is the cause."""
 
     settled: bool
     error: RemitError | None

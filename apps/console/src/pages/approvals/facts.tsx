@@ -8,7 +8,7 @@ import { amountOf, differencesOf } from './difference.ts'
 import { lastApprovedQuery, spendQuery } from './queries.ts'
 import type { Request } from './queries.ts'
 
-/** What differs from the request that was approved last under the same rule. */
+/** The differences from the request that was approved last under the same rule. */
 export function EarlierRequest({ request }: { request: Request }) {
   const { data: earlier } = useQuery(lastApprovedQuery(request))
   if (earlier === undefined) return null

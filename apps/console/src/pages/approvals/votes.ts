@@ -1,7 +1,7 @@
 import { useCan } from '../../api/session.ts'
 import type { Request } from './queries.ts'
 
-/** Who may vote on a request, as far as the server says; else by role. */
+/** Returns a test for the right to vote on a request: as the server states it, else by role. */
 export function useCanVote(): (request: Request) => boolean {
   const can = useCan()
   return ({ can_vote, status }) =>

@@ -6,7 +6,7 @@ interface Keys {
   readonly data: readonly { readonly vkey: string; readonly to_seq: number | null }[]
 }
 
-/** What the verification asks the server. */
+/** The requests of the verification to the server. */
 export const ledgerSource: Source = {
   entry: (seq) => send<EntryText>('GET', `/v1/ledger/${seq}`),
   proof: (seq, size) =>

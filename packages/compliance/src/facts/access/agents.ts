@@ -1,10 +1,10 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import type { AgentState } from '../state/agents.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 /** Registered agents that were not removed, including suspended ones. */
-export const presentAgents = ({ agents }: LedgerState): AgentState[] =>
+export const presentAgents = ({ agents }: FactState): AgentState[] =>
   [...agents.values()].filter(({ removed }) => removed === null)
 
 const isOwned = ({ owners }: AgentState): boolean => owners.some(({ type }) => type === 'user')

@@ -3,11 +3,11 @@ import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../report-query.ts'
 import { isLive } from '../state/credentials.ts'
 import type { CredentialState } from '../state/credentials.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 import { revokedCredentials } from './revoked-credentials.ts'
 
-const liveAt = ({ credentials }: LedgerState, time: number): CredentialState[] =>
+const liveAt = ({ credentials }: FactState, time: number): CredentialState[] =>
   [...credentials.values()].filter((one) => isLive(one, time))
 
 /** Returns whether a credential has no expiry, no scope or every scope. */

@@ -1,13 +1,10 @@
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn, textsIn } from '../recorded-json.ts'
 import type { CredentialState } from '../state/credentials.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 /** The credentials that an entry revokes, as in the state before it. */
-export function revokedCredentials(
-  { kind, data }: FactEntry,
-  state: LedgerState,
-): CredentialState[] {
+export function revokedCredentials({ kind, data }: FactEntry, state: FactState): CredentialState[] {
   return idsIn(kind, data).flatMap((id) => state.credentials.get(id) ?? [])
 }
 

@@ -1,7 +1,7 @@
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { revokedCredentials } from './revoked-credentials.ts'
 
 /** M33: credentials for agents that were not registered. */
@@ -48,7 +48,7 @@ export const unregisteredMeter: CreateMeter = ({ seqsOf }) => {
 function mendedBy(
   open: Iterable<string>,
   endingSeq: number | null,
-  { agents }: LedgerState,
+  { agents }: FactState,
 ): number | null {
   let last = endingSeq
   for (const agentId of open) {

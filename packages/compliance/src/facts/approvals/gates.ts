@@ -7,7 +7,7 @@ import { ratioOf } from '../ratio.ts'
 import { approvalAt, approvalOf } from '../state/approvals.ts'
 import type { ApprovalState } from '../state/approvals.ts'
 import { consequentialActions } from '../state/organization.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { OpenRequests } from './open-requests.ts'
 import { isReleasedByPerson, wasReleasedSince } from './requests.ts'
 
@@ -30,7 +30,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   let isBegun = false
 
   /** Requests that were open when the period began. */
-  function begin(state: LedgerState): void {
+  function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true
     for (const one of state.approvals.values()) if (isOpen(one, from)) requests += 1
@@ -41,7 +41,7 @@ export const gatesMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     if (!isByPerson) unreleased.add(seq)
   }
 
-  function allow(entry: FactEntry, state: LedgerState): void {
+  function allow(entry: FactEntry, state: FactState): void {
     const { seq, time, decided, action } = entry
     if (!decided) return
     const { approval: named } = decided
@@ -126,9 +126,9 @@ const isOpen = (approval: ApprovalState, time: number): boolean => {
 /** The setting `consequential_actions`, with its cached result per action. */
 class Listed {
   readonly #known = new Map<string, boolean>()
-  #of: LedgerState['organization'] = null
+  #of: FactState['organization'] = null
 
-  has(action: string | null, { organization }: LedgerState): boolean {
+  has(action: string | null, { organization }: FactState): boolean {
     if (action === null) return false
     if (this.#of !== organization) {
       this.#of = organization

@@ -3,7 +3,7 @@ import type { FactEntry } from '../entry.ts'
 import { recordIn } from '../recorded-json.ts'
 import { voteOf } from '../state/approvals.ts'
 import type { ApprovalState, VoteFacts } from '../state/approvals.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 /** Entry kinds with votes: a further vote, or the deciding one. */
 export const VOTING = ['approval.voted', 'approval.decided'] as const
@@ -31,7 +31,7 @@ export type Objection = 'unnamed' | 'requester' | 'owner'
 export function objectionTo(
   vote: VoteFacts,
   { agentId, requestedBy, actingFor }: ApprovalState,
-  { agents }: LedgerState,
+  { agents }: FactState,
 ): Objection | null {
   // The requesting key decides its own request, whatever name it states.
   if (requestedBy.type === 'key' && vote.keyId === requestedBy.id) return 'requester'

@@ -1,6 +1,6 @@
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 /** Entry kinds of which some are administrative, for `Meter.reads`. */
 export const ADMINISTRATIVE = [
@@ -28,10 +28,10 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
 
 /**
  * Returns whether an entry is an administrative change. A credential from a token exchange is not:
- * the decision was to trust the issuer. Nor is the first key: no other key existed, so it belongs
+ * the decision was to trust the issuer. The first key is not, either: no other key existed, so it belongs
  * to the creation of the organization.
  */
-export function isAdministrative({ kind, erased, data }: FactEntry, state: LedgerState): boolean {
+export function isAdministrative({ kind, erased, data }: FactEntry, state: FactState): boolean {
   if (erased || NO_CHANGE.has(kind)) return false
   if (kind === 'key.created' && state.keys.size + state.lost(kind) === 0) return false
   if (kind !== 'credential.issued') return true
@@ -39,5 +39,5 @@ export function isAdministrative({ kind, erased, data }: FactEntry, state: Ledge
 }
 
 /** The person who made the change, from the entry or from the key that it names; null if unknown. */
-export const authorOf = ({ actor, data }: FactEntry, state: LedgerState): string | null =>
+export const authorOf = ({ actor, data }: FactEntry, state: FactState): string | null =>
   textIn(data, 'person') ?? state.personOf(actor)

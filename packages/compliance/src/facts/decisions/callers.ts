@@ -1,7 +1,7 @@
 import { isKindInPlan } from '../plan.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 // The maximum number of registered agents; further names of one caller are not counted individually.
 const MOST = 50_000
@@ -49,7 +49,7 @@ export const callersMeter: CreateMeter = ({ seqsOf }) => {
 }
 
 /** The last registration of agents that called before it; null while one of them is not registered. */
-function registeredSince(names: ReadonlySet<string>, { agents }: LedgerState): number | null {
+function registeredSince(names: ReadonlySet<string>, { agents }: FactState): number | null {
   let last = -1
   for (const name of names) {
     const agent = agents.get(name)

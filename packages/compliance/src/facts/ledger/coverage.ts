@@ -3,7 +3,7 @@ import type { CreateMeter, CheckOutcome } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { HOUR } from '../report-query.ts'
 import { ratioOf } from '../ratio.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 interface Silence {
@@ -21,7 +21,7 @@ interface Place {
  * The creation time of the organization, milliseconds; minus infinity if the entry was pruned and
  * not carried over.
  */
-const createdAt = ({ organization }: LedgerState, firstKept: Place | null): number => {
+const createdAt = ({ organization }: FactState, firstKept: Place | null): number => {
   if (organization) return organization.createdAt
   return firstKept?.seq === 0 ? firstKept.time : -Infinity
 }
@@ -58,7 +58,7 @@ export const coverageMeter: CreateMeter = ({ question, seqsOf }) => {
     return longest
   }
 
-  function silenceOutcome(found: Silence | null, { isBeating }: LedgerState): CheckOutcome {
+  function silenceOutcome(found: Silence | null, { isBeating }: FactState): CheckOutcome {
     const isLong = found !== null && found.ms > allowed
     return outcome({
       check: 'LED-3',

@@ -4,13 +4,13 @@ import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { DAY } from '../report-query.ts'
 import { numberIn, timeIn } from '../recorded-json.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 /** The default, if no entry sets another. */
 const DEFAULT_RETENTION_DAYS = OrganizationSettings.parse({}).retention_days
 
-const settingOf = ({ organization }: LedgerState): number =>
+const settingOf = ({ organization }: FactState): number =>
   (organization && numberIn(organization.settings, 'retention_days')) ?? DEFAULT_RETENTION_DAYS
 
 /** M07: the age of the kept record, the retention setting, and the age of the youngest pruned entry. */

@@ -8,7 +8,7 @@ import { failing, outcome } from '../outcome.ts'
 import { DAY, HOUR } from '../report-query.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
 import { approvalOf } from '../state/approvals.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { isRelaxed } from '../thresholds.ts'
 
 // For requests pending longer before the period, only the approval rules are known.
@@ -37,7 +37,7 @@ export const authorsMeter: CreateMeter = ({ question: { from, thresholds }, seqs
   let votes = 0
   let named = 0
 
-  function change(entry: FactEntry, state: LedgerState): void {
+  function change(entry: FactEntry, state: FactState): void {
     const rule = ruleOf(entry)
     if (rule === null) return
     changes += 1

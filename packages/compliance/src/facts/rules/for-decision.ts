@@ -2,7 +2,7 @@ import type { Plan } from '@remit/contract'
 import { isKindInPlan } from '../plan.ts'
 import type { FactEntry } from '../entry.ts'
 import type { InForce } from '../state/rules-in-force.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 const NONE: InForce = { policies: 0, denies: 0, approvalRules: 0 }
 
@@ -17,5 +17,5 @@ export const areRulesEvaluated = ({ decided }: Pick<FactEntry, 'decided'>): bool
 }
 
 /** The rules that applied to a decision. */
-export const inForceFor = (entry: FactEntry, state: LedgerState): InForce =>
+export const inForceFor = (entry: FactEntry, state: FactState): InForce =>
   areRulesEvaluated(entry) ? state.inForce.at(entry.time) : NONE

@@ -8,7 +8,7 @@ import { deniesByDefault } from '../state/organization.ts'
 import type { RecordedObject } from '../state/reducer.ts'
 import { isInForce } from '../state/rules.ts'
 import type { RuleState } from '../state/rules.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { inForceFor, areRulesEvaluated } from './for-decision.ts'
 
 /** UTC days with decisions, and those with a decision without a rule in force. */
@@ -108,9 +108,9 @@ export const inForceMeter: CreateMeter = ({ seqsOf, question: { to } }) => {
   }
 }
 
-const deniesOf = ({ policies }: LedgerState, time: number): RuleState[] =>
+const deniesOf = ({ policies }: FactState, time: number): RuleState[] =>
   [...policies.values()].filter((rule) => rule.effect === 'deny' && isInForce(rule, time))
 
 /** An erased entry may have been a deny rule. */
-const isDenying = (state: LedgerState): boolean =>
+const isDenying = (state: FactState): boolean =>
   deniesByDefault(state.organization) || state.lost('policy.created', 'policy.updated') > 0

@@ -3,7 +3,7 @@ import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { ratioOf } from '../ratio.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { NameCounts } from '../name-counts.ts'
 import { amountOf, hasCap } from './amount.ts'
 
@@ -35,7 +35,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
   /** The agent whose limit the previous entry set; the state has it by now. */
   let setFor: string | null = null
 
-  function note({ spendLimits }: LedgerState): void {
+  function note({ spendLimits }: FactState): void {
     const set = setFor === null ? undefined : spendLimits.get(setFor)
     if (hasCap(set)) capped.add(set.id)
     setFor = null
@@ -48,7 +48,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
     { seq, time }: FactEntry,
     id: string,
     decided: DecisionFacts,
-    state: LedgerState,
+    state: FactState,
   ): void {
     const micro = amountOf(decided)
     if (micro === 0 && !decided.hasInvalidAmount) return
@@ -125,7 +125,7 @@ export const capsMeter: CreateMeter = ({ seqsOf }) => {
 /** The last limit set for agents that spent without one; null while one of them has none. */
 function cappedSince(
   spenders: ReadonlyMap<string, boolean>,
-  { spendLimits }: LedgerState,
+  { spendLimits }: FactState,
 ): number | null {
   const bare = [...spenders].filter(([, isCapped]) => !isCapped)
   const limits = bare.map(([id]) => spendLimits.get(id))

@@ -4,7 +4,7 @@ import { recordIn, recordsIn, textIn, textsIn } from '../recorded-json.ts'
 import { endCredentials } from './credentials.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducers, RecordedObject } from './reducer.ts'
-import type { LedgerState } from './state.ts'
+import type { FactState } from './state.ts'
 
 /** A registered agent. Removed agents are kept: their ids are never reused. */
 export interface AgentState extends RecordedObject {
@@ -20,7 +20,7 @@ export interface StopState {
   readonly time: number
 }
 
-function keepAgent(state: LedgerState, entry: FactEntry): void {
+function keepAgent(state: FactState, entry: FactEntry): void {
   const object = recordIn(entry.data, 'agent')
   const id = object && textIn(object, 'agent_id')
   if (!object || id === null) return
@@ -35,7 +35,7 @@ function keepAgent(state: LedgerState, entry: FactEntry): void {
 const idOf = ({ agent_id, data }: FactEntry): string | null => agent_id ?? textIn(data, 'agent_id')
 
 function stop(
-  state: LedgerState,
+  state: FactState,
   { seq, time }: FactEntry,
   agentId: string,
   cause: StopState['cause'],
@@ -45,7 +45,7 @@ function stop(
   state.stops.set(agentId, { agentId, cause, seq, time })
 }
 
-function lift(state: LedgerState, agentId: string): void {
+function lift(state: FactState, agentId: string): void {
   if (state.stops.get(agentId)?.cause === 'suspended') state.stops.delete(agentId)
 }
 

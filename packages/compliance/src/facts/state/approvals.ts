@@ -2,7 +2,7 @@ import type { FactEntry } from '../entry.ts'
 import { isTrueIn, recordIn, recordsIn, textIn, timeIn } from '../recorded-json.ts'
 import type { RecordedJson } from '../recorded-json.ts'
 import type { Reducer, Reducers } from './reducer.ts'
-import type { LedgerState } from './state.ts'
+import type { FactState } from './state.ts'
 
 /** An approval request, reduced to the fields that metrics read. */
 export interface ApprovalState {
@@ -105,7 +105,7 @@ const keep: Reducer = (state, entry) => {
 }
 
 /** Requests closed before the period are irrelevant: no allow can rely on them. */
-const close: Reducer = (state: LedgerState, entry) => {
+const close: Reducer = (state: FactState, entry) => {
   if (entry.time >= state.keepClosedSince) return keep(state, entry)
   const approval = approvalOf(entry)
   if (approval) state.approvals.delete(approval.id)

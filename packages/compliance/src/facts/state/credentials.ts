@@ -2,7 +2,7 @@ import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducers, RecordedObject } from './reducer.ts'
-import type { LedgerState } from './state.ts'
+import type { FactState } from './state.ts'
 
 /** A credential that was not revoked. `isLive` considers its expiry. */
 export interface CredentialState extends RecordedObject {
@@ -18,11 +18,11 @@ export const isLive = ({ expiresAt }: CredentialState, time: number): boolean =>
   expiresAt === null || time < expiresAt
 
 /** Ends credentials by id. */
-export function endCredentials(state: LedgerState, _by: FactEntry, ids: readonly string[]): void {
+export function endCredentials(state: FactState, _by: FactEntry, ids: readonly string[]): void {
   for (const id of ids) state.credentials.delete(id)
 }
 
-function keepCredential(state: LedgerState, entry: FactEntry): void {
+function keepCredential(state: FactState, entry: FactEntry): void {
   const object = recordIn(entry.data, 'credential')
   const id = object && textIn(object, 'id')
   if (!object || id === null) return

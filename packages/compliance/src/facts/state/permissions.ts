@@ -1,7 +1,7 @@
 import { recordIn, textIn, textsIn, timeIn } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducers, RecordedObject } from './reducer.ts'
-import type { LedgerState } from './state.ts'
+import type { FactState } from './state.ts'
 
 /** A permission or denial that was not revoked. */
 export interface PermissionState extends RecordedObject {
@@ -50,6 +50,6 @@ export const permissionReducers: Reducers = {
   },
 }
 
-function dropDeny(state: LedgerState, id: string): void {
+function dropDeny(state: FactState, id: string): void {
   if (state.denies.delete(id)) state.deniesVersion += 1
 }

@@ -1,9 +1,9 @@
 import type { FactEntry } from '../entry.ts'
 import type { RecordedJson } from '../recorded-json.ts'
-import type { LedgerState } from './state.ts'
+import type { FactState } from './state.ts'
 
 /** The state change of one entry kind. */
-export type Reducer = (state: LedgerState, entry: FactEntry) => void
+export type Reducer = (state: FactState, entry: FactEntry) => void
 
 /** Folds by kind of entry. */
 export type Reducers = Readonly<Record<string, Reducer>>

@@ -3,7 +3,7 @@ import { recordIn, textIn, timeIn } from '../recorded-json.ts'
 import type { RecordedJson } from '../recorded-json.ts'
 import { recordedObject } from './reducer.ts'
 import type { Reducer, Reducers, RecordedObject } from './reducer.ts'
-import type { LedgerState } from './state.ts'
+import type { FactState } from './state.ts'
 
 /** A policy, an approval rule or a trust policy; an approval rule has no effect and no window. */
 export interface RuleState extends RecordedObject {
@@ -31,7 +31,7 @@ const ruleOf = (
   expiresAt: timeIn(object, 'expires_at'),
 })
 
-type Rules = (state: LedgerState) => Map<string, RuleState>
+type Rules = (state: FactState) => Map<string, RuleState>
 
 /** Stores the rule in the named member of the data. */
 const keep =

@@ -38,7 +38,7 @@ const FOLDS: ReadonlyMap<string, Reducer> = new Map(
  * The configuration of an organization after the applied entries, derived from these entries alone.
  * Meters read it and never change it.
  */
-export class LedgerState {
+export class FactState {
   organization: OrganizationState | null = null
   readonly keys = new Map<string, KeyState>()
   readonly agents = new Map<string, AgentState>()

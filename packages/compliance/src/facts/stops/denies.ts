@@ -3,7 +3,7 @@ import type { FactEntry } from '../entry.ts'
 import { ByAgent } from '../state/by-agent.ts'
 import { isOpen } from '../state/permissions.ts'
 import type { PermissionState } from '../state/permissions.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 /** Finds the denial that an allow violates. */
 export class Denies {
@@ -11,7 +11,7 @@ export class Denies {
   #denies = new ByAgent([])
 
   /** Returns the unconditional denial that matches the request of an entry; null if none. */
-  against(entry: FactEntry, state: LedgerState): PermissionState | null {
+  against(entry: FactEntry, state: FactState): PermissionState | null {
     const { agent_id: id, action, resource, time } = entry
     if (state.denies.size === 0 || id === null || action === null) return null
     if (state.deniesVersion !== this.#version) {

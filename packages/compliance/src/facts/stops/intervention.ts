@@ -2,7 +2,7 @@ import { isNamed, voteIn } from '../approvals/votes.ts'
 import { authorOf } from '../changes/administrative.ts'
 import type { FactEntry } from '../entry.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 
 /** Entry kinds that can record an intervention. */
 export const INTERVENING = [
@@ -33,7 +33,7 @@ const BY_KIND: Readonly<Record<string, Intervention>> = {
 /** The kind of intervention, and whether a person made it; null for other entries. */
 export function interventionOf(
   entry: FactEntry,
-  state: LedgerState,
+  state: FactState,
 ): { readonly what: Intervention; readonly byPerson: boolean } | null {
   const { kind, data } = entry
   if (kind === 'approval.voted' || kind === 'approval.decided') {

@@ -6,7 +6,7 @@ import { SECOND } from '../report-query.ts'
 import { decimal } from '../ratio.ts'
 import { recordIn, textIn } from '../recorded-json.ts'
 import { LowestSeqs } from '../seqs.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { Denies } from './denies.ts'
 
 // The maximum findings of one check; further agents are only counted.
@@ -36,7 +36,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   let isBegun = false
 
   /** Stops in force when the period began. */
-  function begin(state: LedgerState): void {
+  function begin(state: FactState): void {
     if (isBegun) return
     isBegun = true
     stops += state.stops.size
@@ -53,7 +53,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
     if (broken.size < MOST_FINDINGS) broken.set(id, one)
   }
 
-  function allow(entry: FactEntry, state: LedgerState): void {
+  function allow(entry: FactEntry, state: FactState): void {
     const { agent_id: id } = entry
     if (id === null) return
     const stop = state.stops.get(id)
@@ -68,13 +68,13 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
   }
 
   /** A violated stop counts as corrected with the next denial by it. */
-  function mend(entry: FactEntry, id: string, state: LedgerState): void {
+  function mend(entry: FactEntry, id: string, state: FactState): void {
     const stop = state.stops.get(id)?.seq ?? denies.against(entry, state)?.changedSeq
     const one = broken.get(`${stop} ${id}`)
     if (one) one.deniedSeq ??= entry.seq
   }
 
-  function denied(entry: FactEntry, state: LedgerState): void {
+  function denied(entry: FactEntry, state: FactState): void {
     const { time, agent_id: id, decided } = entry
     if (id === null) return
     if (broken.size > 0) mend(entry, id, state)
@@ -145,7 +145,7 @@ export const stoppedMeter: CreateMeter = ({ question: { from }, seqsOf }) => {
 }
 
 /** The new stop that an entry makes; null if none. */
-function stopIn({ kind, agent_id: id, data }: FactEntry, { stops }: LedgerState): string | null {
+function stopIn({ kind, agent_id: id, data }: FactEntry, { stops }: FactState): string | null {
   if (kind === 'permission.granted') {
     const deny = recordIn(data, 'permission') ?? {}
     const isDeny = textIn(deny, 'effect') === 'deny' && textIn(deny, 'condition') === null

@@ -2,13 +2,13 @@ import type { FactEntry } from '../entry.ts'
 import type { CreateMeter } from '../meter.ts'
 import { failing, outcome } from '../outcome.ts'
 import { numberIn, recordIn, textIn, textsIn } from '../recorded-json.ts'
-import type { LedgerState } from '../state/state.ts'
+import type { FactState } from '../state/state.ts'
 import { revokedCredentials } from '../access/revoked-credentials.ts'
 
 const UNKNOWN = 'unknown'
 
 /** Returns whether the issuer was trusted at the time of the entry. */
-function isTrusted(idpId: string, state: LedgerState, time: number): boolean {
+function isTrusted(idpId: string, state: FactState, time: number): boolean {
   const issuer = state.issuers.get(idpId)
   return (
     issuer !== undefined && issuer.enabled && (issuer.expiresAt === null || time < issuer.expiresAt)
@@ -38,7 +38,7 @@ export const exchangesMeter: CreateMeter = ({ question, seqsOf }) => {
     return known
   }
 
-  function exchange({ seq, time, data }: FactEntry, state: LedgerState): void {
+  function exchange({ seq, time, data }: FactEntry, state: FactState): void {
     const idpId = textIn(data, 'idp_id') ?? UNKNOWN
     of(idpId).exchanged += 1
     exchanged += 1

@@ -35,7 +35,7 @@ export class WordClasses {
     }
   }
 
-  /** Where the classes of a word with this hash are; -1 for a word without any. */
+  /** The index of the classes of a word with this hash; -1 for a word without any. */
   find(hash: number): number {
     for (let slot = hash & MASK; ; slot = (slot + 1) & MASK) {
       const found = this.#hashes[slot]

@@ -34,7 +34,7 @@ describeWithData('tlog')('the published proofs', () => {
   test('98 consistency proofs are judged as published', () => {
     const cases = readDataJson('tlog/consistency.json') as Vector[]
 
-    // Where only the equality of two roots matters, the vectors hold words instead of hashes.
+    // The vectors hold words instead of hashes if only the equality of two roots matters.
     const rootsOf = (one: Record<string, string>) => {
       const roots = [hexOf(one['root1']!), hexOf(one['root2']!)] as const
       return roots[0] === roots[1] ? roots.map((root) => root.padEnd(64, '0')) : roots

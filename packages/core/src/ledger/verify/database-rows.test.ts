@@ -6,7 +6,7 @@ import { oddColumn, wrongCopy } from './database-rows.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
-  // What could be taken for the end of one member and the beginning of another.
+  // Text that looks like the end of one member and the beginning of another.
   fc.constantFrom(
     '"',
     '\\',

@@ -287,7 +287,7 @@ describe('a change of the signing key', () => {
     expect(report.checkpoints).toEqual({ checked: 11, mismatched: 0 })
   })
 
-  test('is followed by whoever pins the new key only', () => {
+  test('is followed only by a verifier that pins the new key', () => {
     expect(check(turned, { notes: turned.notes.slice(1), verifiers: [two!] })).toMatchObject({
       status: 'ok',
       anchored_by: 'signature',

@@ -24,7 +24,7 @@ test('of very many checkpoints every root is compared, and not every signature',
   )
   const wrong = withNote(1_190, forged.notes[1_190]!)
   expect(codes(wrong)).toEqual(['1189 checkpoint_root'])
-  // The last one whose signature was looked at: whoever wrote the roots of the others is not known.
+  // The last one whose signature was looked at: the author of the other roots is unknown.
   expect(wrong.agreed_to).toBe(1_151)
 })
 

@@ -1,6 +1,6 @@
 /*
  * English phrases of refusals, as parts of patterns over lower-case text with straight quotes and
- * single blanks. What is refused must follow: "I can't wait" and "I can't find your order" refuse
+ * single blanks. The refused action must follow: "I can't wait" and "I can't find your order" refuse
  * nothing.
  */
 
