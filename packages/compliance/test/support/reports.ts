@@ -107,17 +107,17 @@ export async function createPlayed(options: ReportsOptions = {}): Promise<Report
 /** A quarter that was played once, for many installations. */
 export interface PlayedQuarter {
   /** As `createPlayed`, in a copy of the database. */
-  create(options?: ReportsOptions): Promise<ReportsApi>
-  drop(): Promise<unknown>
+  readonly create: (options?: ReportsOptions) => Promise<ReportsApi>
+  readonly drop: () => Promise<unknown>
 }
 
 export async function playQuarter(dialect: Dialect): Promise<PlayedQuarter> {
-  const { url, drop } = await createDatabase(dialect)
+  const { url, ...database } = await createDatabase(dialect)
   const { remit, org, ...played } = await createReports({ url })
   await play({ remit, org, ...played }, goodLedger())
   await remit.close()
   return {
-    async create(options) {
+    create: async (options) => {
       const copy = await copyDatabase(url)
       const clock = createClock(AFTER)
       const { signingKey } = remit
@@ -128,6 +128,6 @@ export async function playQuarter(dialect: Dialect): Promise<PlayedQuarter> {
       }
       return { ...api, remit: { ...api.remit, close } }
     },
-    drop,
+    drop: () => database.drop(),
   }
 }
