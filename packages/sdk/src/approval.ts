@@ -17,7 +17,7 @@ export async function approvalStatus(
   client: Client,
   id: string,
   maxMs: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Status> {
   const deadline = Date.now() + maxMs
   for (let failures = 0; ;) {
@@ -30,13 +30,13 @@ export async function approvalStatus(
         ...(wait > 0 && { query: { wait } }),
         timeoutMs: Math.min(left, wait * 1000) + SLACK_MS,
         retries: maxMs === 0 ? 2 : 0,
-        signal,
+        ...(signal && { signal }),
       })
       if (status !== 'pending' || Date.now() >= deadline) return status
       failures = 0
       if (Date.now() - begun < PAUSE_MS) await pause(PAUSE_MS, signal)
     } catch (error) {
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       if (!(error instanceof RemitError) || isRefusal(error)) throw error
       const delay = delayAfter(failures++, error)
       if (Date.now() + delay >= deadline) throw error

@@ -14,7 +14,7 @@ export interface Limits {
   /** For the question with all its attempts. */
   readonly timeoutMs: number
   readonly retries: number
-  readonly signal: AbortSignal
+  readonly signal: AbortSignal | undefined
 }
 
 /** An answer that can be relied upon, or why there is none. */
@@ -53,10 +53,10 @@ export async function ask(client: Client, question: Question, limits: Limits): P
     // Each attempt leaves half of the time to those that may follow.
     const timeoutMs = Math.max(1, attempt < limits.retries ? left / 2 : left)
     try {
-      const answer = await send(client, question, requestId, { timeoutMs, signal: limits.signal })
+      const answer = await send(client, question, requestId, timeoutMs, limits.signal)
       return readAnswer(answer, { request: question.request, requestId, isLost })
     } catch (error) {
-      limits.signal.throwIfAborted()
+      limits.signal?.throwIfAborted()
       if (!(error instanceof RemitError)) throw error
       const delay = delayAfter(attempt, error)
       const isLast = attempt >= limits.retries || Date.now() + delay >= deadline
@@ -71,14 +71,16 @@ const send = (
   client: Client,
   { request, key, traceparent }: Question,
   requestId: string,
-  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
 ) =>
   client.authorize.withResponse({
     body: request,
     idempotencyKey: key,
     headers: { 'x-request-id': requestId, ...(traceparent !== undefined && { traceparent }) },
     retries: 0,
-    ...limits,
+    timeoutMs,
+    ...(signal && { signal }),
   })
 
 interface Asked {

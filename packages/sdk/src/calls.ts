@@ -5,7 +5,8 @@ const MAX_KEPT = 1_000
 
 interface Call {
   readonly verdict: Promise<Verdict>
-  readonly controller: AbortController
+  /** Null where the first caller cannot abort: the question then has somebody who waits to the end. */
+  readonly controller: AbortController | null
   waiting: number
   isTaken: boolean
 }
@@ -22,19 +23,19 @@ export class Calls {
   async verdict(
     key: string,
     signal: AbortSignal | undefined,
-    decide: (signal: AbortSignal) => Promise<Verdict>,
+    decide: (signal: AbortSignal | undefined) => Promise<Verdict>,
   ): Promise<Verdict | null> {
     signal?.throwIfAborted()
     const known = this.#calls.get(key)
     if (known?.isTaken === true) return null
-    const call = known ?? this.#begin(key, decide)
+    const call = known ?? this.#begin(key, signal ? new AbortController() : null, decide)
     call.waiting++
     try {
       return await untilAborted(call.verdict, signal)
     } finally {
       // The question ends when nobody waits for it any more.
       if (--call.waiting === 0 && signal?.aborted === true) {
-        call.controller.abort(signal.reason)
+        call.controller?.abort(signal.reason)
         if (this.#calls.get(key) === call) this.#calls.delete(key)
       }
     }
@@ -48,9 +49,12 @@ export class Calls {
     return true
   }
 
-  #begin(key: string, decide: (signal: AbortSignal) => Promise<Verdict>): Call {
-    const controller = new AbortController()
-    const verdict = decide(controller.signal).then(
+  #begin(
+    key: string,
+    controller: AbortController | null,
+    decide: (signal: AbortSignal | undefined) => Promise<Verdict>,
+  ): Call {
+    const verdict = decide(controller?.signal).then(
       (decided) => {
         if (decided.kind === 'allow') this.#allowed.set(decided, call)
         else this.#calls.delete(key)
