@@ -12,7 +12,8 @@ export function scorersOf(
 ): Required<Pick<Contribution, 'scorers' | 'scorerRuns' | 'start' | 'close'>> {
   const { judges } = deps.settings
   const cache = new VerdictCache(deps)
-  const judge = llmAsJudge(judges ? readJudges(judges) : NO_JUDGES, cache, {
+  const judge = llmAsJudge(judges ? readJudges(judges) : NO_JUDGES, {
+    cache,
     client: new JudgeClient(deps.log),
     db: deps.db,
     clock: deps.clock,

@@ -63,45 +63,38 @@ export function assess(
 }
 
 function sampleOf(task: JudgeTask, calls: readonly CallOutcome[]): Sample | JudgeFailure {
-  const answers: { readonly order: AnswerOrder; readonly verdict: JudgeVerdict }[] = []
+  const votes: (readonly SampleVote[])[] = []
   for (const call of calls) {
     if ('failure' in call) return call.failure
-    answers.push(call)
+    votes.push(
+      call.verdict.map(({ choice: label }) =>
+        task.mode === 'pairwise'
+          ? standing(label, call.order)
+          : { label, score: task.choices.get(label) ?? 0 },
+      ),
+    )
   }
-  if (task.mode !== 'pairwise') {
-    const votes = answers[0]?.verdict.map(({ choice: label }) => ({
-      label,
-      score: task.choices.get(label) ?? 0,
-    }))
-    return { votes: votes ?? [], isConsistent: null }
-  }
-  const [first, second] = answers.map(({ verdict, order }) =>
-    standing(verdict[0]?.choice ?? '', order),
-  )
-  if (!first || !second) return { votes: first ? [first] : [], isConsistent: null }
+  const [[first] = [], [second] = []] = votes
+  if (!first || !second) return { votes: votes[0] ?? [], isConsistent: null }
   const { vote, isConsistent } = bothOrders(first, second)
   return { votes: [vote], isConsistent }
 }
 
 /** Reports the most frequent failure. */
 function noQuorum(results: readonly (Sample | JudgeFailure)[], metadata: Metadata): Unscorable {
-  const failures = results.flatMap((sample) => (sample instanceof JudgeFailure ? [sample] : []))
-  const byCode = [...Map.groupBy(failures, ({ code }) => code).values()]
-  const [failure] = byCode.toSorted((a, b) => b.length - a.length)[0] ?? []
-  const answered = results.length - failures.length
-  const why = failure?.message ?? 'the judge returned no verdict'
-  const reason =
-    results.length === 1
-      ? why
-      : `only ${answered} of ${results.length} samples have a verdict: ${why}`
-  return new Unscorable(failure?.code ?? 'judge_unavailable', reason, { metadata })
+  const failures = results.filter((sample) => sample instanceof JudgeFailure)
+  const byCode = Map.groupBy(failures, ({ code }) => code)
+  const [failure] = [...byCode.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
+  const { code = 'judge_unavailable', message = 'the judge returned no verdict' } = failure ?? {}
+  const count = `only ${results.length - failures.length} of ${results.length} samples have a verdict`
+  return new Unscorable(code, results.length === 1 ? message : `${count}: ${message}`, { metadata })
 }
 
-const votesOf = ({ choice, votes, agreement, tie }: VoteResult) => ({
+const votesOf = ({ choice, votes, agreement }: VoteResult) => ({
   choice,
   votes,
   agreement,
-  ...(tie && { tie }),
+  ...(choice === null && { tie: true }),
 })
 
 const SEES: Readonly<Record<string, string>> = {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ResultToScore } from '@remit/contract'
 import { canonicalJson, checkContent, Unscorable } from '@remit/core'
-import type { FieldName } from '@remit/core'
 import type { JudgeTask } from './params.ts'
 import { PROMPT_VERSION } from './prompt.ts'
 import type { AnswerOrder, JudgedFields } from './prompt.ts'
@@ -43,14 +42,7 @@ export function planOf(task: JudgeTask, result: ResultToScore): JudgePlan | Unsc
 
 const MAX_CHARACTERS = 200_000
 /** The fields of a result that the judge sees, if present. */
-const READ: readonly FieldName[] = [
-  'input',
-  'context',
-  'expected',
-  'tool_calls',
-  'trajectory',
-  'output',
-]
+const READ = ['input', 'context', 'expected', 'tool_calls', 'trajectory', 'output'] as const
 
 const judgedFields = (result: ResultToScore, { reference_free: isFree }: JudgeTask): JudgedFields =>
   READ.flatMap((name) => {

@@ -22,14 +22,15 @@ import type { JudgeVerdict, VerdictShape } from './verdict.ts'
 
 export interface JudgeDeps {
   readonly client: JudgeClient
+  readonly cache: VerdictCache
   readonly log: Deps['log']
   /** A secret of this process for unpredictable block ids. */
   readonly secret: Uint8Array
 }
 
-/** The limits and cached verdicts of one organization. */
+/** The organization of a request, with its limit. */
 interface Organization {
-  readonly verdicts: { readonly cache: VerdictCache; readonly orgId: string }
+  readonly id: string
   readonly day: DayLimit
 }
 
@@ -49,13 +50,13 @@ export async function judgeAll(
     // Hashing and searching long texts takes time; yield between them.
     await setImmediate()
   }
-  const { cache, orgId = '' } = organization?.verdicts ?? {}
   const keys = plans.flatMap((plan) => callsOf(plan).map(({ key }) => key))
-  const kept = task.cache === 'use' ? await cache?.read(orgId, keys) : undefined
-  const batch = new Batch(task, kept ?? new Map<string, string>(), deps)
+  const mayRead = organization && task.cache === 'use'
+  const kept = mayRead ? await deps.cache.read(organization.id, keys) : new Map<string, string>()
+  const batch = new Batch(task, kept, deps)
   if (task.dry_run) return batch.estimate(plans)
   const outcome = await batch.judge(plans, startRun(task, client, organization?.day ?? null))
-  if (task.cache !== 'off') await cache?.keep(orgId, batch.found)
+  if (organization && task.cache !== 'off') await deps.cache.keep(organization.id, batch.found)
   return outcome
 }
 

@@ -1,6 +1,5 @@
 import { defineWaitingScorer, fail } from '@remit/core'
 import type { Caller, Deps, WaitingScorer } from '@remit/core'
-import type { VerdictCache } from './cache.ts'
 import type { Judges } from './judges.ts'
 import { judgeParams } from './params.ts'
 import { DayLimit } from './day-limit.ts'
@@ -10,7 +9,6 @@ import type { JudgeDeps } from './run.ts'
 /** The scorer that calls a configured model. A request selects a judge by alias only. */
 export function llmAsJudge(
   judges: Judges,
-  cache: VerdictCache,
   deps: JudgeDeps & Pick<Deps, 'db' | 'clock'>,
 ): WaitingScorer {
   return defineWaitingScorer({
@@ -33,10 +31,8 @@ export function llmAsJudge(
     async scoreAll(results, task, context) {
       const { caller } = context
       if (caller) checkPlan(caller)
-      const organization = caller && {
-        verdicts: { cache, orgId: caller.orgId },
-        day: new DayLimit(deps, caller.orgId, judges.daily),
-      }
+      const day = caller && new DayLimit(deps, caller.orgId, judges.daily)
+      const organization = day && { id: caller.orgId, day }
       return judgeAll(results, task, context.signal(), organization, deps)
     },
   })

@@ -19,7 +19,6 @@ describe('the votes of samples', () => {
       score,
       choice,
       agreement,
-      tie: choice === null,
     })
   })
 

@@ -11,7 +11,6 @@ export interface VoteResult {
   readonly score: number
   /** The label with the most votes; null for a tie. */
   readonly choice: string | null
-  readonly tie: boolean
   readonly votes: Readonly<Record<string, number>>
   /** The share of the votes for the leading label. */
   readonly agreement: number
@@ -38,7 +37,6 @@ export function combine(
           ? mean(scores)
           : median(scores),
     choice: leading.length === 1 ? (first?.[0]?.label ?? null) : null,
-    tie: leading.length > 1,
     votes: Object.fromEntries([...byLabel].map(([label, group]) => [label, group.length])),
     agreement: most / votes.length,
   }
