@@ -15,7 +15,7 @@ describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
   let env: Installation['env']
 
   beforeAll(async () => {
-    installation = await createInstallation(dialect)
+    installation = await createInstallation(dialect, { hasTables: false })
     env = installation.env
   })
   afterAll(() => installation.remove())

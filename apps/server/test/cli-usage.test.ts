@@ -13,7 +13,7 @@ let installation: Installation
 let env: Installation['env']
 
 beforeAll(async () => {
-  installation = await createInstallation()
+  installation = await createInstallation('sqlite', { hasTables: false })
   env = installation.env
 })
 afterAll(() => installation.remove())
@@ -158,7 +158,7 @@ describe('what cannot run', () => {
 
 describe('migrate', () => {
   test('makes the tables, says which, and does nothing the second time', async () => {
-    const fresh = await createInstallation()
+    const fresh = await createInstallation('sqlite', { hasTables: false })
     const first = await cli(['migrate', '--json'], fresh.env)
     const second = await cli(['migrate', '--json'], fresh.env)
     await fresh.remove()

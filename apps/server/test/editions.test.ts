@@ -45,7 +45,7 @@ interface Started {
 }
 
 async function start(env: Record<string, string>): Promise<Started> {
-  installation = await createInstallation()
+  installation = await createInstallation('sqlite', { hasTables: false })
   const settings = {
     ...installation.env,
     REMIT_EVALUATION: '0',

@@ -10,7 +10,7 @@ const file = (name: string) => join(installation.folder, name)
 const ISSUE = ['license', 'issue', '--customer', 'Acme Ltd', '--plan', 'team', '--expires']
 
 beforeAll(async () => {
-  installation = await createInstallation()
+  installation = await createInstallation('sqlite', { hasTables: false })
   const { stdout } = await cli(['license', 'keygen', file('vendor.pem')], {})
   writeFileSync(file('vendor.pub'), stdout)
 })

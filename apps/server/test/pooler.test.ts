@@ -17,7 +17,7 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
   let pooled: Record<string, string>
   let withDirect: Record<string, string>
   beforeAll(async () => {
-    installation = await createInstallation('postgres')
+    installation = await createInstallation('postgres', { hasTables: false })
     const direct = installation.env['REMIT_DATABASE_URL'] ?? ''
     pooler = await startPgbouncer(direct)
     pooled = { ...installation.env, REMIT_DATABASE_URL: pooler.url }
@@ -77,7 +77,7 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
 })
 
 test('PostgreSQL itself is listened to, and nothing is said of poolers', async () => {
-  const installation = await createInstallation('postgres')
+  const installation = await createInstallation('postgres', { hasTables: false })
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
   const { remit } = await boot(readConfig(installation.env), { log, background: false })

@@ -5,7 +5,7 @@ import { remit } from './support/process.ts'
 
 describe.each(DIALECTS)('first starts at once on %s', (dialect) => {
   it('make the tables once', async () => {
-    const installation = await createInstallation(dialect)
+    const installation = await createInstallation(dialect, { hasTables: false })
 
     const ends = await Promise.all(
       Array.from({ length: 4 }, () => remit(['migrate', '--json'], installation.env)),

@@ -15,7 +15,7 @@ let installation: Installation
 let env: Record<string, string>
 
 beforeAll(async () => {
-  installation = await createInstallation('postgres')
+  installation = await createInstallation('postgres', { hasTables: false })
   const url = new URL(installation.env['REMIT_DATABASE_URL']!)
   await installation.database(async (db) => {
     await sql.raw(`create role ${role} login password '${password}'`).execute(db)

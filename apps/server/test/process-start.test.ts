@@ -16,7 +16,7 @@ import { remit, request, RunningProcess, startServer } from './support/process.t
 let installation: Installation
 let env: Record<string, string>
 beforeEach(async () => {
-  installation = await createInstallation()
+  installation = await createInstallation('sqlite', { hasTables: false })
   env = { ...installation.env, REMIT_BOOTSTRAP_ORG: 'demo' }
 })
 afterEach(() => installation.remove())
@@ -91,7 +91,7 @@ describe('the first start', () => {
 
 describe('several first starts at once on PostgreSQL', () => {
   test('make the organization once, and every one of them serves it', async () => {
-    const shared = await createInstallation('postgres')
+    const shared = await createInstallation('postgres', { hasTables: false })
     const { secret } = generateKey()
     const settings = { ...shared.env, REMIT_BOOTSTRAP_KEY: secret }
     const started = await Promise.all([start(settings), start(settings), start(settings)])
@@ -107,7 +107,7 @@ describe('several first starts at once on PostgreSQL', () => {
 })
 
 test('of many bootstraps at once one makes the organization, and none fails', async () => {
-  const shared = await createInstallation('postgres')
+  const shared = await createInstallation('postgres', { hasTables: false })
   const config = readConfig({ ...shared.env, REMIT_BOOTSTRAP_KEY: generateKey().secret })
   const booted = await boot(config, { log: pino({ level: 'silent' }) })
   const made = await Promise.all(Array.from({ length: 8 }, () => bootstrap(booted)))

@@ -214,7 +214,7 @@ describe.skipIf(!hasModules())('remit compliance on a database that is not there
   })
 
   test.each(DIALECTS)('%s: one without tables is refused, and stays as it is', async (dialect) => {
-    const installation = await createInstallation(dialect)
+    const installation = await createInstallation(dialect, { hasTables: false })
     const { env } = installation
     // An empty database, as a mistyped name may well be one.
     await installation.database((db) => sql`select 1`.execute(db))

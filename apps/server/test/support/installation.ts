@@ -2,10 +2,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialectOf, openDatabase } from '@remit/core'
 import type { CoreTables, Database, Dialect } from '@remit/core'
-import { createDatabase, scratchFolder } from '@remit/core/testing'
+import { createDatabase, createMigratedDatabase, scratchFolder } from '@remit/core/testing'
 import { sql } from 'kysely'
+import { loadModules } from '../../src/boot/modules.ts'
 
-/** A folder and an empty database of its own: what one installation of the server has. */
+/** A folder and a database of its own: what one installation of the server has. */
 export interface Installation {
   readonly folder: string
   /** All a process of it needs; in evaluation, on a free port. */
@@ -15,9 +16,15 @@ export interface Installation {
   remove(): Promise<void>
 }
 
-export async function createInstallation(dialect: Dialect = 'sqlite'): Promise<Installation> {
+/** Creates an installation. Default: with all tables, as after the first start. */
+export async function createInstallation(
+  dialect: Dialect = 'sqlite',
+  { hasTables = true }: { readonly hasTables?: boolean } = {},
+): Promise<Installation> {
   const folder = scratchFolder('server')
-  const created = await createDatabase(dialect)
+  const created = hasTables
+    ? await createMigratedDatabase(dialect, await loadModules())
+    : await createDatabase(dialect)
   const { url } = created
   return {
     folder,

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { coreModule } from '../core-module.ts'
+import { migrationSetsOf } from '../db/migrate.ts'
 import type { MigrationSet } from '../db/migrate.ts'
 import type { Dialect } from '../db/portable.ts'
+import type { Module } from '../module/module.ts'
 import { scratchFolder } from './scratch.ts'
 import { copySqliteTemplate, postgresTemplate, runStatement } from './templates.ts'
 
@@ -20,6 +23,12 @@ export const createDatabase = (
   migrated: readonly MigrationSet[] = [],
 ): Promise<TestDatabase> =>
   dialect === 'postgres' ? createPostgres(migrated) : createSqlite(migrated)
+
+/** Creates a database with the tables of the core and of these modules. */
+export const createMigratedDatabase = (
+  dialect: Dialect,
+  modules: readonly Module[] = [],
+): Promise<TestDatabase> => createDatabase(dialect, migrationSetsOf([coreModule, ...modules]))
 
 /** Returns a copy of a database that nobody has open. */
 export async function copyDatabase(url: string): Promise<TestDatabase> {

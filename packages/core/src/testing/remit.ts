@@ -5,8 +5,6 @@ import { pino } from 'pino'
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
-import { coreModule } from '../core-module.ts'
-import { migrationSetsOf } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Database } from '../db/open.ts'
 import type { Dialect } from '../db/portable.ts'
@@ -23,7 +21,7 @@ import { createOrganization } from '../orgs/organizations.ts'
 import { createSecretBox, SECRETS_KEY_BYTES } from '../secrets/secret-box.ts'
 import { createRemit } from '../server.ts'
 import type { Remit } from '../server.ts'
-import { createDatabase } from './databases.ts'
+import { createMigratedDatabase } from './databases.ts'
 
 /** A clock that tests control. */
 export interface TestClock extends Clock {
@@ -92,10 +90,7 @@ const SECRETS_KEY = createSecretKey(randomBytes(SECRETS_KEY_BYTES))
 export async function createTestRemit(options: TestRemitOptions = {}): Promise<TestRemit> {
   const created =
     options.url === undefined
-      ? await createDatabase(
-          options.dialect ?? 'sqlite',
-          migrationSetsOf([coreModule, ...(options.modules ?? [])]),
-        )
+      ? await createMigratedDatabase(options.dialect ?? 'sqlite', options.modules)
       : null
   const url = options.url ?? created?.url ?? ''
   // A busy machine must not look like a failed database.
