@@ -1,3 +1,4 @@
+import { runs } from '@remit/core/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFold, reportQueryOf, SeqGatherer } from '../src/facts/index.ts'
@@ -33,7 +34,7 @@ describe('facts', () => {
         const before = said.filter(({ at }) => ms(at) < TO)
         expect(factsOf([...before, ...later(after)])).toEqual(factsOf(before))
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30, 10) },
     )
   })
 
@@ -49,7 +50,7 @@ describe('facts', () => {
         ]
         for (const seq of seqs) expect(known.get(seq)).toBeLessThan(TO)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30, 10) },
     )
   })
 
@@ -61,7 +62,7 @@ describe('facts', () => {
           expect(ok || population > 0, check).toBe(true)
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30, 10) },
     )
   })
 

@@ -63,7 +63,7 @@ describe.skipIf(!hasModules())('identity: two processes on one PostgreSQL', () =
   )
 
   it('no allow is recorded after the entry that removed the agent, or suspended it', async () => {
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < runs(12, 4); round++) {
       const agent = `busy-${round}`
       await register(here, agent)
       const { secret } = await issue(here, agent)

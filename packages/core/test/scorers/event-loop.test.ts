@@ -15,7 +15,11 @@ beforeAll(async () => {
 })
 afterAll(() => remit.close())
 
-async function ask(body: object): Promise<ScorersAnswer> {
+interface Body {
+  readonly results: readonly object[]
+}
+
+async function ask(body: Body): Promise<ScorersAnswer> {
   const response = await remit.call('POST', '/v1/scorers', { key, body })
   expect(response.status).toBe(200)
   return ScorersAnswer.parse(await response.json())
@@ -29,7 +33,7 @@ const deep = '['.repeat(49_000) + ']'.repeat(49_000)
 const list = (seed: number) =>
   Array.from({ length: 300 }, (_, at) => words(20) + ((at * seed) % 977))
 
-const requests: [string, object][] = [
+const requests: [string, Body & Record<string, unknown>][] = [
   [
     'a pattern that makes others backtrack',
     {
@@ -145,7 +149,7 @@ const requests: [string, object][] = [
 describe('other requests go on beside', () => {
   it.each(requests)('%s', async (_, body) => {
     // The first time, functions are compiled and the workers start.
-    const { aggregate } = await ask(body)
+    const { aggregate } = await ask({ ...body, results: body.results.slice(0, 10) })
     const longest = await longestTurn(() => ask(body))
 
     expect(aggregate.count).toBeGreaterThan(0)
