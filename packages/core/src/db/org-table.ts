@@ -6,7 +6,7 @@ type Row = Record<string, Cell>
 /** The columns of a generic table are unknown to Kysely. */
 type AnyTables = { any: Row }
 
-interface ListOptions<R> {
+export interface ListOptions<R> {
   readonly limit?: number
   /** The key of the last row of the previous page. */
   readonly after?: string | undefined
