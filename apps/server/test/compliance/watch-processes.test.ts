@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { openDatabase } from '@remit/core'
+import type { CoreTables, Database } from '@remit/core'
 import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
@@ -12,7 +13,7 @@ import { cliJson, createOrg } from '../support/cli.ts'
 import { createInstallation } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
 
-const PROGRAM = fileURLToPath(new URL('./watching-server.ts', import.meta.url))
+const PROGRAM = join(process.env['REMIT_TEST_PROGRAMS'] ?? '', 'watching-server.js')
 
 interface Lease {
   readonly name: string
@@ -25,9 +26,11 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
   let env: Record<string, string>
   let orgs: string[]
   let servers: ChildProcess[]
+  let db: Database<CoreTables>
 
   beforeAll(async () => {
     installation = await createInstallation('postgres')
+    db = openDatabase(installation.env['REMIT_DATABASE_URL']!)
     env = {
       ...installation.env,
       REMIT_LOG_LEVEL: 'error',
@@ -38,6 +41,7 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
   })
   afterAll(async () => {
     for (const server of servers) server.kill('SIGKILL')
+    await db.destroy()
     await installation.remove()
   })
 
@@ -49,13 +53,12 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
     await once(server.stdout, 'data')
     return server
   }
-  const read = <T>(table: string, orgId?: string): Promise<T[]> =>
-    installation.database(async (db) => {
-      const rows = db.selectFrom(table as never).selectAll()
-      return (await (
-        orgId === undefined ? rows : rows.where('org_id' as never, '=', orgId as never)
-      ).execute()) as T[]
-    })
+  const read = async <T>(table: string, orgId?: string): Promise<T[]> => {
+    const rows = db.selectFrom(table as never).selectAll()
+    return (await (
+      orgId === undefined ? rows : rows.where('org_id' as never, '=', orgId as never)
+    ).execute()) as T[]
+  }
   const heartbeats = async (orgId: string) =>
     (await read<{ kind: string; recorded_at: string }>('ledger_entry', orgId))
       .filter(({ kind }) => kind === 'ledger.heartbeat')
@@ -75,12 +78,10 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
   }
   /** As if it were the day after: the watch has done nothing yet today. */
   const forget = () =>
-    installation.database((db) =>
-      db
-        .updateTable('ledger_watch' as never)
-        .set({ heartbeat_at: '2020-01-01' } as never)
-        .execute(),
-    )
+    db
+      .updateTable('ledger_watch' as never)
+      .set({ heartbeat_at: '2020-01-01' } as never)
+      .execute()
 
   test('write one heartbeat a day to each ledger, and keep its checkpoint outside', async () => {
     const kept = () =>

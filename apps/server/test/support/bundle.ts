@@ -18,6 +18,7 @@ const ROOM = resolve(import.meta.dirname, '../..')
 // Below this package, because what stays outside of the bundle is resolved from there.
 const CACHE = join(ROOM, 'node_modules/.cache/remit-test')
 const PACKAGES = ['governance-enterprise', 'identity', 'compliance'] as const
+const PROGRAMS = ['./src/main.ts', './src/cli.ts', './test/compliance/watching-server.ts']
 const DAY_MS = 24 * 3600 * 1000
 
 /**
@@ -28,9 +29,10 @@ export async function setup(): Promise<void> {
   const packages = PACKAGES.filter((name) => existsSync(join(ROOM, '../../packages', name)))
   const bundle = await rolldown({
     input: Object.fromEntries(
-      ['./src/main.ts', './src/cli.ts', ...packages.map((name) => `@remit/${name}`)].map(
-        (module) => [/(\w[\w-]*)(?:\.ts)?$/.exec(module)?.[1] ?? module, module],
-      ),
+      [...PROGRAMS, ...packages.map((name) => `@remit/${name}`)].map((module) => [
+        /(\w[\w-]*)(?:\.ts)?$/.exec(module)?.[1] ?? module,
+        module,
+      ]),
     ),
     cwd: ROOM,
     platform: 'node',
