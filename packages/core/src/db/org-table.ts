@@ -6,6 +6,7 @@ type Row = Record<string, Cell>
 /** The columns of a generic table are unknown to Kysely. */
 type AnyTables = { any: Row }
 
+/** A part of a list, in the order of its key. */
 export interface ListOptions<R> {
   readonly limit?: number
   /** The key of the last row of the previous page. */

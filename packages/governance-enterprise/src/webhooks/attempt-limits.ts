@@ -52,6 +52,6 @@ export class AttemptLimits {
   }
 
   #limitAt(running: number): number {
-    return Math.max(1, Math.min(this.#each, Math.floor((this.#total - running) / 8)))
+    return Math.max(1, Math.min(this.#each, Math.ceil((this.#total - running) / 8)))
   }
 }
