@@ -220,6 +220,10 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
   it('administer the organization', async () => {
     await reader.send('changeOrganization')
     await reader.send('getOrganization')
+    const person = idOf(await reader.send('invitePerson'))
+    await reader.send('changePerson', { params: { id: person } })
+    await reader.send('listPeople')
+    await reader.send('removePerson', { params: { id: person } })
     const { key } = await reader.send('createKey')
     const { key: rotated } = await reader.send('rotateKey', {
       params: { id: (key as { id: string }).id },

@@ -32,7 +32,9 @@ const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?:
   trusted_issuers: { kinds: ['issuer.', 'token.exchanged'], alsoBefore: true },
   guard_checks: { kinds: ['guard.'] },
   scorer_runs: { kinds: ['scorer.ran'] },
-  admin_actions: { kinds: [...RULES, ...ACCESS, 'issuer.', 'key.', 'organization.', 'webhook.'] },
+  admin_actions: {
+    kinds: [...RULES, ...ACCESS, 'issuer.', 'key.', 'organization.', 'person.', 'webhook.'],
+  },
   agent_interventions: { kinds: [...ACCESS, 'approval.'] },
   report_history: { kinds: ['report.generated', 'ledger.verified'] },
 }

@@ -12,6 +12,7 @@ import { issuers } from './issuers.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { organization } from './organization.ts'
+import { people } from './people.ts'
 import { policies } from './policies.ts'
 import { scorers } from './scorers.ts'
 import { session } from './session.ts'
@@ -33,6 +34,7 @@ export const contract = {
   ...approvals,
   ...organization,
   ...keys,
+  ...people,
   ...agents,
   ...credentials,
   ...trust,

@@ -122,7 +122,7 @@ export const guard = {
     method: 'POST',
     path: '/v1/guard',
     plan: 'open',
-    roles: ['ingest'],
+    roles: ['ingest', 'approver', 'read'],
     scope: 'guard',
     summary: 'Check texts for prompt injection, secrets and personal data',
     body: GuardRequest,

@@ -114,7 +114,7 @@ export const scorers = {
     method: 'POST',
     path: '/v1/scorers',
     plan: 'open',
-    roles: ['ingest'],
+    roles: ['ingest', 'approver', 'read'],
     scope: 'scorers',
     summary: 'Score up to 1,000 results with one scorer',
     body: ScorersRequest,

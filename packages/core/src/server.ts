@@ -155,6 +155,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ids,
     signals,
     secrets: options.secrets,
+    sessions,
     outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
     log,
     evaluation: options.evaluation,

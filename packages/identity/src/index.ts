@@ -8,6 +8,7 @@ import { Hasher } from './credentials/hasher.ts'
 import { RefusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { federationOf } from './exchange/index.ts'
+import { peopleOf } from './login/index.ts'
 import { migrations } from './tables/schema.ts'
 import { trustRoutes } from './trust/routes.ts'
 
@@ -24,16 +25,20 @@ export default defineModule({
     const hasher = new Hasher(deps.settings.credentialPeppers)
     const directory = new Directory(deps, hasher)
     const federation = federationOf(deps, hasher)
+    const people = peopleOf(deps)
     return {
       routes: [
         ...agentRoutes(deps),
         ...credentialRoutes(deps, directory, hasher),
         ...trustRoutes(deps),
         ...federation.routes,
+        ...people.routes,
       ],
+      consolePages: people.consolePages,
       provides: {
         agentRegistry,
         credentials: directory,
+        people: people.people,
         impersonations: new RefusedImpersonations(deps),
       },
       start() {

@@ -27,6 +27,7 @@ import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from '../settings/ledger-key.ts'
 import { createLog } from './log.ts'
+import { oidcSettings } from '../settings/oidc.ts'
 import { readPepperFile } from '../settings/pepper-file.ts'
 import { openSecretsKeys } from '../settings/secrets-key.ts'
 import { VERSION } from '../settings/version.ts'
@@ -75,6 +76,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   // Without modules there are no secrets to encrypt.
   const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
   const credentialPeppers = readPepperFile(config)
+  const oidc = oidcSettings(config)
   const listening = { port: config.REMIT_PORT }
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
@@ -117,6 +119,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
           },
         }),
         ...(credentialPeppers && { credentialPeppers }),
+        ...(oidc && { oidc }),
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),

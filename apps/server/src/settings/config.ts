@@ -1,3 +1,4 @@
+import { PersonRole } from '@remit/contract'
 import { FAIL_CLOSED, isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
 import { z } from 'zod'
 import { sortNames } from './environment-names.ts'
@@ -77,6 +78,42 @@ export const ENVIRONMENT = z.object({
     .default('1')
     .transform((value) => value === '1')
     .describe('`0` refuses sign-in to the console with a key; see [console.md](console.md#login)'),
+  REMIT_OIDC_ISSUER: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe(
+      'Identity provider that signs people in to the console; see [console.md](console.md#single-sign-on)',
+    ),
+  REMIT_OIDC_CLIENT_ID: z.string().min(1).optional().describe('Id of this server at the provider'),
+  REMIT_OIDC_CLIENT_SECRET_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with the client secret; default: a public client, with PKCE alone'),
+  REMIT_OIDC_SCOPES: z
+    .string()
+    .regex(/^openid( [!-~]+)*$/, 'must be scopes separated by blanks that begin with openid')
+    .default('openid profile email')
+    .describe('Scopes to request'),
+  REMIT_OIDC_ROLE_CLAIM: z
+    .string()
+    .min(1)
+    .default('groups')
+    .describe('Claim with the groups of a person'),
+  REMIT_OIDC_ROLE_MAP: z
+    .string()
+    .transform(roleMapOf)
+    .refine(
+      (map) => map !== null,
+      'must be group=role, separated by commas; the roles are admin, approver and read',
+    )
+    .optional()
+    .describe('Roles by group, such as `remit-admins=admin,staff=read`; default: by invitation'),
+  REMIT_OIDC_ORGANIZATION: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Organization of everybody who signs in; default: the one that invited the person'),
   REMIT_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
@@ -189,6 +226,10 @@ export function readConfig(env: Env): Config {
       'REMIT_DATABASE_DIRECT_URL must not be set with SQLite: REMIT_DATABASE_URL is not postgres://…',
     )
   }
+  const isPartial =
+    (data.REMIT_OIDC_ISSUER === undefined) !== (data.REMIT_OIDC_CLIENT_ID === undefined)
+  if (isPartial)
+    throw new ConfigError('REMIT_OIDC_ISSUER and REMIT_OIDC_CLIENT_ID must be set together')
   if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
     throw new ConfigError(
       `REMIT_METRICS_PORT must differ from REMIT_PORT; given: ${data.REMIT_PORT}`,
@@ -203,6 +244,19 @@ function complaint(
 ): string {
   const name = String(path[0])
   return `${name} ${message}; given: ${SECRET.has(name) ? '(not shown)' : JSON.stringify(given[name])}`
+}
+
+function roleMapOf(text: string): ReadonlyMap<string, PersonRole> | null {
+  const pairs = text.split(',').map((pair) => {
+    const at = pair.lastIndexOf('=')
+    return [pair.slice(0, at).trim(), PersonRole.safeParse(pair.slice(at + 1).trim())] as const
+  })
+  const map = new Map<string, PersonRole>()
+  for (const [group, role] of pairs) {
+    if (group === '' || !role.success) return null
+    map.set(group, role.data)
+  }
+  return map
 }
 
 function isOrigin(text: string): boolean {

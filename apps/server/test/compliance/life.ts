@@ -166,6 +166,11 @@ async function federationOf(api: Api, clock: TestClock): Promise<void> {
 }
 
 async function restOf(api: Api): Promise<void> {
+  const body = { email: 'ada@example.org', role: 'read' }
+  const params = { id: (await api.ok('invitePerson', { body })).id }
+  await api.ok('changePerson', { params, body: { role: 'approver' } })
+  await api.ok('changePerson', { params, body: { status: 'disabled' } })
+  await api.ok('removePerson', { params })
   const webhook = { url: 'https://hooks.example/x?token=1', events: ['approval.requested'] }
   const { id } = await api.ok('createWebhook', { body: webhook })
   await api.call('testWebhook', { params: { id } })

@@ -97,7 +97,7 @@ describe('the hash of a catalogue', () => {
       ]),
     )
     expect(hash('sha256', JSON.stringify(hashes), 'hex')).toMatchInlineSnapshot(
-      `"ddfc0bf0490cadd9079e29de6248430de26ad5e4bc5e56701520ebe87617efcb"`,
+      `"898fbfc297fc31845b0c2f1e9c0837f0c00c4ff0d379a7eb79b59f6f3787fec2"`,
     )
   })
 })

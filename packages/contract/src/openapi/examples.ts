@@ -69,6 +69,8 @@ const ALL = {
   getPermission: { params: { id: 'reader-reads-invoices' } },
   setAgentMode: { params: { agent_id: 'reader' }, body: { mode: 'granted' } },
   changeOrganization: { body: { settings: { consequential_actions: ['payments.*'] } } },
+  invitePerson: { body: { email: 'ada@example.com', name: 'Ada', role: 'approver' } },
+  changePerson: { body: { role: 'read' } },
   createKey: { body: { role: 'approver', person: 'ada@example.com', name: 'Approvals of Ada' } },
   createWebhook: {
     body: {

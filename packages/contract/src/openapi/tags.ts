@@ -12,6 +12,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   identity: 'Agents, their credentials, trust between them, and token exchange.',
   session: 'Sessions of the console.',
   organization: 'Settings of the organization.',
+  people: 'People who sign in to the console.',
   keys: 'Ingest keys.',
   webhooks: 'Events sent to URLs of yours.',
   compliance: 'Reports, verification, dry-runs and replays.',

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import type { PersonRole } from '@remit/contract'
 import type { Migration } from 'kysely/migration'
 import type { Logger } from 'pino'
 import type { Stage } from '../authorize/stage.ts'
@@ -15,6 +16,7 @@ import type { Ledger } from '../ledger/read/ledger.ts'
 import type { EntryObserver } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
 import type { Scorer } from '../scorers/scorer.ts'
@@ -87,6 +89,8 @@ export interface Deps {
   readonly clock: Clock
   readonly ids: Ids
   readonly signals: Signals
+  /** Sessions of the console. */
+  readonly sessions: Sessions
   /** Encrypts the secrets that a module stores. */
   readonly secrets: SecretBox
   /** HTTP client for addresses chosen by users. */
@@ -115,8 +119,28 @@ export interface Settings {
   readonly credentialPeppers?: readonly KeyObject[]
   /** Folder for copies of the signed checkpoints, outside the database. */
   readonly checkpointDir?: string
+  /** The identity provider of people. */
+  readonly oidc?: OidcSettings
   /** Milliseconds between two checks of the ledgers. */
   readonly watchEveryMs?: number
+}
+
+/** The identity provider that signs people in to the console, and this server as its client. */
+export interface OidcSettings {
+  readonly issuer: string
+  readonly clientId: string
+  /** Null for a public client. */
+  readonly clientSecret: string | null
+  /** Separated by blanks. */
+  readonly scopes: string
+  /** Claim with the groups of the person. */
+  readonly roleClaim: string
+  /** Roles by group; null: roles are given by invitation. */
+  readonly roleMap: ReadonlyMap<string, PersonRole> | null
+  /** Id or name of the only organization to sign in to. */
+  readonly organization: string | null
+  /** The issuer may be on loopback, with plain HTTP. */
+  readonly allowLoopback: boolean
 }
 
 /** The operator's judges file, and the environment with its keys. */

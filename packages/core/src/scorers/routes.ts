@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { scorers } from '@remit/contract'
+import type { Role } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
+import { fail } from '../base/errors.ts'
 import { pageOf } from '../base/page.ts'
 import { implement } from '../http/implement.ts'
 import type { Route } from '../http/implement.ts'
@@ -28,6 +30,8 @@ export function scorerRoutes(
     {
       runScorer: async ({ body }, caller, request) => {
         const scorer = namedScorer(sorted, body.scorer)
+        if (scorer.scoreAll && caller.principal.type !== 'credential')
+          admitRole(caller.principal.role, scorer.name)
         const pacing = { now: () => performance.now(), pause: () => setImmediate() }
         const signal = () => request.signal()
         const answer = await runScorer(scorer, body, {
@@ -49,4 +53,10 @@ export function scorerRoutes(
         }),
     },
   )
+}
+
+/** A scorer that calls other services costs money, so that it needs a role that brings data in. */
+function admitRole(role: Role, scorer: string): void {
+  if (role === 'admin' || role === 'ingest') return
+  throw fail('role_required', `The scorer ${scorer} requires one of the roles admin, ingest`)
 }

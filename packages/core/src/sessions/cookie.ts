@@ -1,12 +1,14 @@
 import { parse, serialize } from 'hono/utils/cookie'
 import type { ConsolePlace } from './place.ts'
 
-/** Returns the session's cookie of a `Cookie` header; undefined without one. */
-export const readCookie = (header: string, { cookie }: ConsolePlace): string | undefined =>
+type CookiePlace = Pick<ConsolePlace, 'cookie' | 'isSecure'>
+
+/** Returns a cookie of a `Cookie` header; undefined without one. */
+export const readCookie = (header: string, { cookie }: CookiePlace): string | undefined =>
   parse(header, cookie)[cookie]
 
-/** Returns the `Set-Cookie` header of a session; without a value, of its removal. */
-export const writeCookie = ({ cookie, isSecure }: ConsolePlace, value: string | null): string =>
+/** Returns the `Set-Cookie` header of a cookie; without a value, of its removal. */
+export const writeCookie = ({ cookie, isSecure }: CookiePlace, value: string | null): string =>
   serialize(cookie, value ?? '', {
     httpOnly: true,
     secure: isSecure,

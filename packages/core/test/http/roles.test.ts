@@ -51,7 +51,7 @@ describe('roles', () => {
       may('read', 'POST')
         .map(([name]) => name)
         .toSorted(),
-    ).toEqual(['dryRunPolicies', 'replayPolicies', 'verifyLedger'])
+    ).toEqual(['checkContent', 'dryRunPolicies', 'replayPolicies', 'runScorer', 'verifyLedger'])
     expect(may('read', 'DELETE')).toEqual([])
     expect(may('ingest', 'DELETE')).toEqual([])
     expect(Role.options.flatMap((role) => may(role, 'PATCH'))).toEqual([])

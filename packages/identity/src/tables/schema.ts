@@ -6,15 +6,23 @@ import { credentialMigration } from './credentials.ts'
 import type { CredentialTables } from './credentials.ts'
 import { issuerMigration } from './issuers.ts'
 import type { IssuerTables } from './issuers.ts'
+import { peopleMigration } from './people.ts'
+import type { PeopleTables } from './people.ts'
 import { trustMigration } from './trust.ts'
 import type { TrustTables } from './trust.ts'
 
 /** Rows of this module's tables. */
-export type Tables = CoreTables & AgentTables & CredentialTables & IssuerTables & TrustTables
+export type Tables = CoreTables &
+  AgentTables &
+  CredentialTables &
+  IssuerTables &
+  PeopleTables &
+  TrustTables
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_agents': agentMigration,
   '0002_credentials': credentialMigration,
   '0003_issuers': issuerMigration,
   '0004_trust': trustMigration,
+  '0005_people': peopleMigration,
 }

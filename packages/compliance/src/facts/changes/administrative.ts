@@ -15,6 +15,7 @@ export const ADMINISTRATIVE = [
   'issuer.*',
   'key.*',
   'organization.updated',
+  'person.*',
   'webhook.*',
 ] as const
 
@@ -23,7 +24,11 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
   'policy.dry_run',
   'credential.refused',
   'issuer.fetch_failed',
+  'person.signed_in',
+  'person.signed_out',
+  'person.sign_in_refused',
   'webhook.disabled',
+  'webhook.tested',
 ])
 
 /**

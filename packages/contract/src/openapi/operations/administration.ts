@@ -19,6 +19,21 @@ export const administrationOperations = {
     text: 'Ends the session on every process of the installation and removes the cookie. For a person whose identity provider has its own sign-out, `Location` is its URL.',
     problems: ['csrf_refused'],
   },
+  listPeople: {
+    text: 'Lists the people of the organization, oldest first.',
+  },
+  invitePerson: {
+    text: 'Invites a person. The first sign-in with this address, verified by the identity provider, makes the person active; from then on the issuer and its subject identify the person. No e-mail is sent.',
+    problems: ['person_exists', 'too_many_people'],
+  },
+  changePerson: {
+    text: 'Changes a person. A new role or `disabled` ends the sessions of the person on every process before the response.',
+    problems: ['person_not_found', 'last_admin', 'role_managed'],
+  },
+  removePerson: {
+    text: 'Removes a person and ends their sessions before the response. Their votes and entries remain.',
+    problems: ['person_not_found', 'last_admin'],
+  },
   listKeys: {
     text: 'Lists the ingest keys of the organization, including revoked ones. Secrets and their hashes are never shown.',
   },

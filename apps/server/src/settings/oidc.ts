@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import type { OidcSettings } from '@remit/core'
+import { ConfigError } from './config.ts'
+import type { Config } from './config.ts'
+
+/** Returns the identity provider of the settings; undefined without one. Throws `ConfigError`. */
+export function oidcSettings(config: Config): OidcSettings | undefined {
+  const { REMIT_OIDC_ISSUER: issuer, REMIT_OIDC_CLIENT_ID: clientId } = config
+  if (issuer === undefined || clientId === undefined) return undefined
+  return {
+    issuer,
+    clientId,
+    clientSecret: secretIn(config.REMIT_OIDC_CLIENT_SECRET_FILE),
+    scopes: config.REMIT_OIDC_SCOPES,
+    roleClaim: config.REMIT_OIDC_ROLE_CLAIM,
+    roleMap: config.REMIT_OIDC_ROLE_MAP ?? null,
+    organization: config.REMIT_OIDC_ORGANIZATION ?? null,
+    allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS,
+  }
+}
+
+function secretIn(path: string | undefined): string | null {
+  if (path === undefined) return null
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').trim()
+  } catch {
+    throw new ConfigError('REMIT_OIDC_CLIENT_SECRET_FILE cannot be read')
+  }
+  if (text === '') throw new ConfigError('REMIT_OIDC_CLIENT_SECRET_FILE is empty')
+  return text
+}

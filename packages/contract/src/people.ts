@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { page, Paging, PathId, Timestamp } from './primitives.ts'
+
+export const PersonRole = z.enum(['admin', 'approver', 'read']).meta({ id: 'PersonRole' })
+export type PersonRole = z.infer<typeof PersonRole>
+
+const Email = z.email('must be an e-mail address').max(254)
+const PersonName = z
+  .string()
+  .regex(/^[^\p{C}]{1,128}$/u, 'must be 1 to 128 printable characters')
+  .nullable()
+
+export const PersonInput = z
+  .strictObject({
+    email: Email.describe('The address that the identity provider must have verified'),
+    name: PersonName.default(null),
+    role: PersonRole.describe('Role of the person'),
+  })
+  .meta({ id: 'PersonInput' })
+export type PersonInput = z.infer<typeof PersonInput>
+
+export const PersonChange = z
+  .strictObject({
+    name: PersonName.optional(),
+    role: PersonRole.optional().describe('Role of the person'),
+    status: z
+      .enum(['active', 'disabled'])
+      .optional()
+      .describe('`disabled` ends the sessions of the person'),
+  })
+  .meta({ id: 'PersonChange' })
+export type PersonChange = z.infer<typeof PersonChange>
+
+export const Person = z
+  .object({
+    id: z.string(),
+    email: z.string().describe('The last verified address, or that of the invitation'),
+    name: z.string().nullable(),
+    role: PersonRole.describe('Role of the person'),
+    status: z.enum(['invited', 'active', 'disabled']).describe('`invited` until the first sign-in'),
+    created_at: Timestamp,
+    last_login_at: Timestamp.nullable().describe('null before the first sign-in'),
+    ledger: Receipt.optional(),
+  })
+  .meta({ id: 'Person' })
+export type Person = z.infer<typeof Person>
+
+const Id = z.strictObject({ id: PathId })
+const byAdmins = { plan: 'team', roles: [], scope: null } as const
+
+export const people = {
+  listPeople: endpoint({
+    method: 'GET',
+    path: '/v1/people',
+    ...byAdmins,
+    summary: 'List the people who may sign in to the console',
+    query: z.strictObject(Paging),
+    ok: page(Person),
+    status: 200,
+  }),
+  invitePerson: endpoint({
+    method: 'POST',
+    path: '/v1/people',
+    ...byAdmins,
+    viaWriter: true,
+    summary: 'Invite a person by e-mail address',
+    body: PersonInput,
+    ok: Person,
+    status: 201,
+    sends: ['Location'],
+  }),
+  changePerson: endpoint({
+    method: 'PATCH',
+    path: '/v1/people/{id}',
+    ...byAdmins,
+    viaWriter: true,
+    summary: 'Update the name, role or status of a person',
+    params: Id,
+    body: PersonChange,
+    ok: Person,
+    status: 200,
+  }),
+  removePerson: endpoint({
+    method: 'DELETE',
+    path: '/v1/people/{id}',
+    ...byAdmins,
+    viaWriter: true,
+    summary: 'Remove a person and end the sessions of the person',
+    params: Id,
+    ok: z.void(),
+    status: 204,
+  }),
+}

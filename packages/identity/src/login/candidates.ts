@@ -1,0 +1,41 @@
+import type { OidcSettings } from '@remit/core'
+import { findOrganization } from '@remit/core'
+import type { Deps } from '@remit/core'
+import { findByAddress, findBySubject } from '../people/store.ts'
+import type { Identity } from './provider.ts'
+
+type Db = Deps['db']
+
+/** An organization that an identity could sign in to. */
+export interface Candidate {
+  readonly id: string
+  readonly name: string
+}
+
+/**
+ * Returns the organizations that know an identity, or have invited its verified address. With a
+ * configured organization, that one alone, also for a person whom only a group makes known.
+ */
+export async function candidatesOf(
+  db: Db,
+  identity: Identity,
+  { organization }: Pick<OidcSettings, 'organization'>,
+): Promise<Candidate[]> {
+  if (organization !== null) {
+    const found = await findOrganization(db, organization)
+    return found ? [{ id: found.id, name: found.name }] : []
+  }
+  const known = await findBySubject(db, identity.issuer, identity.subject)
+  const invited =
+    identity.email === null
+      ? []
+      : (await findByAddress(db, identity.email)).filter(({ subject }) => subject === null)
+  const ids = [...new Set([...known, ...invited].map((row) => row.org_id))]
+  if (ids.length === 0) return []
+  return db
+    .selectFrom('organization')
+    .select(['id', 'name'])
+    .where('id', 'in', ids)
+    .orderBy('name')
+    .execute()
+}

@@ -1,0 +1,128 @@
+import type { Person, PersonChange, PersonInput } from '@remit/contract'
+import { actorOf, endSessionsOf, fail, hasOtherAdmin, personOf } from '@remit/core'
+import type { Caller, Change, EntryDraft, Ids, Outcome, WriteContext } from '@remit/core'
+import type { PersonRow } from '../tables/people.ts'
+import {
+  countPeople,
+  findByAddress,
+  findPerson,
+  foldAddress,
+  hasOtherAdminPerson,
+  insertPerson,
+  removePerson,
+  updatePerson,
+} from './store.ts'
+
+const MAX_PEOPLE = 10_000
+
+/** A person in API and ledger form. */
+export const toPerson = (row: PersonRow): Person => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  status: row.status,
+  created_at: row.created_at,
+  last_login_at: row.last_login_at,
+})
+
+/** Invites a person. */
+export const invitation =
+  (ids: Ids, { email, name, role }: PersonInput): Change<Person> =>
+  async ({ tx, orgId, now, recordedAt }, caller) => {
+    if ((await findByAddress(tx, email, orgId)).length > 0) throw fail('person_exists')
+    if ((await countPeople(tx, orgId)) >= MAX_PEOPLE) throw fail('too_many_people')
+    const row: PersonRow = {
+      org_id: orgId,
+      id: ids.next('per_', now),
+      email,
+      addresses: JSON.stringify([foldAddress(email)]),
+      name,
+      role,
+      status: 'invited',
+      issuer: null,
+      subject: null,
+      created_at: recordedAt,
+      created_by: actorOf(caller).id,
+      last_login_at: null,
+    }
+    await insertPerson(tx, row)
+    return recorded('invited', row, caller)
+  }
+
+/** Changes a person; what takes rights away ends the sessions of the person. */
+export const personChange =
+  (id: string, change: PersonChange, isRoleManaged: boolean): Change<Person> =>
+  async (scope, caller) => {
+    const { tx, orgId } = scope
+    const before = await findIn(scope, id)
+    const { name = before.name, role = before.role, status: wanted } = change
+    if (role !== before.role && isRoleManaged) throw fail('role_managed')
+    const row = { ...before, name, role, status: statusAfter(before, wanted) }
+    if (role !== before.role || row.status === 'disabled') {
+      if (isAdmin(before) && !isAdmin(row)) await keepAdmin(tx, before)
+      await endSessionsOf(tx, orgId, id)
+    }
+    await updatePerson(tx, row)
+    const isStopped = row.status === 'disabled' && before.status !== 'disabled'
+    return recorded(isStopped ? 'disabled' : 'updated', row, caller)
+  }
+
+/** Removes a person. */
+export const personRemoval =
+  (id: string): Change<undefined> =>
+  async (scope, caller) => {
+    const { tx, orgId } = scope
+    const row = await findIn(scope, id)
+    if (isAdmin(row)) await keepAdmin(tx, row)
+    await removePerson(tx, orgId, id)
+    await endSessionsOf(tx, orgId, id)
+    return { ...recorded('removed', row, caller), reply: () => undefined }
+  }
+
+async function findIn({ tx, orgId }: WriteContext, id: string): Promise<PersonRow> {
+  const row = await findPerson(tx, orgId, id)
+  if (!row) throw fail('person_not_found')
+  return row
+}
+
+/** A person who never signed in and is enabled again is invited again. */
+function statusAfter(
+  { status, subject }: PersonRow,
+  wanted: PersonChange['status'],
+): PersonRow['status'] {
+  if (wanted !== 'active') return wanted ?? status
+  return subject === null ? 'invited' : 'active'
+}
+
+const isAdmin = ({ role, status }: PersonRow): boolean => role === 'admin' && status === 'active'
+
+async function keepAdmin(tx: WriteContext['tx'], { org_id, id }: PersonRow): Promise<void> {
+  if (await hasOtherAdminPerson(tx, org_id, id)) return
+  if (!(await hasOtherAdmin(tx, org_id, ''))) throw fail('last_admin')
+}
+
+export type PersonEvent =
+  | 'invited'
+  | 'updated'
+  | 'disabled'
+  | 'removed'
+  | 'signed_in'
+  | 'signed_out'
+
+/** Returns the entry of a person. */
+export const personEntry = (
+  event: PersonEvent,
+  row: PersonRow,
+  caller: Caller | null,
+  more: EntryDraft['data'] = {},
+): EntryDraft => ({
+  kind: `person.${event}`,
+  actor: caller ? actorOf(caller) : { type: 'person', id: row.id },
+  data: { member: toPerson(row), ...more, ...personOf(caller) },
+})
+
+const recorded = (event: PersonEvent, row: PersonRow, caller: Caller | null): Outcome<Person> => ({
+  entries: [personEntry(event, row, caller)],
+  reply: ([entry]) => ({ ...toPerson(row), ...(entry && { ledger: entry.receipt }) }),
+})

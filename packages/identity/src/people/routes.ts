@@ -1,0 +1,38 @@
+import { people } from '@remit/contract'
+import { answering, implement, pageOf, Reply } from '@remit/core'
+import type { Deps, Route } from '@remit/core'
+import { invitation, personChange, personRemoval, toPerson } from './changes.ts'
+import { listPeople } from './store.ts'
+
+export const peopleRoutes = ({ db, ids, writer, settings }: Deps): Route[] => {
+  const isRoleManaged = settings.oidc?.roleMap != null
+  return implement(people, {
+    listPeople: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listPeople(db, orgId, { limit, after: query.cursor }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(toPerson),
+      }),
+
+    invitePerson: ({ body }, caller, request) =>
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        answering(
+          invitation(ids, body),
+          (person) =>
+            new Reply(person, { status: 201, headers: { Location: `/v1/people/${person.id}` } }),
+        ),
+      ),
+
+    changePerson: ({ params, body }, caller, request) =>
+      writer.change(
+        caller.orgId,
+        { ...request, caller },
+        personChange(params.id, body, isRoleManaged),
+      ),
+
+    removePerson: ({ params }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, personRemoval(params.id)),
+  })
+}

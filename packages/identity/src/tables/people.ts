@@ -1,0 +1,53 @@
+import type { PersonRole } from '@remit/contract'
+import { column } from '@remit/core'
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+export type PeopleTables = { person: PersonRow; login_attempt: LoginAttemptRow }
+
+export type PersonRow = {
+  org_id: string
+  id: string
+  /** The last verified address, or that of the invitation. */
+  email: string
+  /** JSON list of every address that this person had, folded, the current one first. */
+  addresses: string
+  name: string | null
+  role: PersonRole
+  status: 'invited' | 'active' | 'disabled'
+  /** Together they identify the person; null until the first sign-in. */
+  issuer: string | null
+  subject: string | null
+  created_at: string
+  created_by: string
+  last_login_at: string | null
+}
+
+/** A sign-in on its way through the identity provider. It is used once. */
+export type LoginAttemptRow = {
+  /** Hex SHA-256 of the cookie of the browser that began it. */
+  hash: string
+  state: string
+  nonce: string
+  verifier: string
+  /** The organization that the person chose. */
+  org_id: string | null
+  expires_at: string
+}
+
+export const peopleMigration: Migration = {
+  async up(db) {
+    const { text } = column(db)
+    await sql`create table person (
+      org_id ${text} not null, id ${text} not null, email ${text} not null, addresses ${text} not null,
+      name ${text}, role ${text} not null, status ${text} not null, issuer ${text}, subject ${text},
+      created_at ${text} not null, created_by ${text} not null, last_login_at ${text},
+      primary key (org_id, id))`.execute(db)
+    await sql`create unique index person_by_subject on person (issuer, subject, org_id)
+      where subject is not null`.execute(db)
+    await sql`create table login_attempt (
+      hash ${text} primary key, state ${text} not null, nonce ${text} not null, verifier ${text} not null,
+      org_id ${text}, expires_at ${text} not null)`.execute(db)
+    await sql`create index login_attempt_by_age on login_attempt (expires_at)`.execute(db)
+  },
+}
