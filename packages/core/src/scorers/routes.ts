@@ -30,7 +30,7 @@ export function scorerRoutes(
     {
       runScorer: async ({ body }, caller, request) => {
         const scorer = namedScorer(sorted, body.scorer)
-        if (scorer.scoreAll && caller.principal.type !== 'credential')
+        if ('scoreAll' in scorer && caller.principal.type !== 'credential')
           admitRole(caller.principal.role, scorer.name)
         const pacing = { now: () => performance.now(), pause: () => setImmediate() }
         const signal = () => request.signal()

@@ -1,6 +1,5 @@
-import type { OidcSettings } from '@remit/core'
 import { findOrganization } from '@remit/core'
-import type { Deps } from '@remit/core'
+import type { Deps, OidcSettings } from '@remit/core'
 import { findByAddress, findBySubject } from '../people/store.ts'
 import type { Identity } from './provider.ts'
 

@@ -1,6 +1,6 @@
 import type { Contribution, Deps } from '@remit/core'
 import { peopleRoutes } from '../people/routes.ts'
-import { peopleSessions } from '../people/sessions.ts'
+import { peopleSessions } from './people-sessions.ts'
 import { loginPages } from './pages.ts'
 import { IdentityProvider } from './provider.ts'
 

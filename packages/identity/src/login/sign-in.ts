@@ -1,5 +1,4 @@
-import type { Ids, OidcSettings, Sessions, WriteContext } from '@remit/core'
-import type { Change, EntryDraft } from '@remit/core'
+import type { Change, EntryDraft, Ids, OidcSettings, Sessions, WriteContext } from '@remit/core'
 import { endSessionsOf } from '@remit/core'
 import { personEntry } from '../people/changes.ts'
 import {

@@ -1,7 +1,7 @@
 import { actorOf, personOf } from '@remit/core'
 import type { AnyDatabase, PeopleSessions } from '@remit/core'
-import type { IdentityProvider } from '../login/provider.ts'
-import { addressesOf, findByAddress, findPerson } from './store.ts'
+import type { IdentityProvider } from './provider.ts'
+import { addressesOf, findByAddress, findPerson } from '../people/store.ts'
 
 /** The people of organizations, for votes and sessions. */
 export const peopleSessions = (provider: IdentityProvider | null): PeopleSessions => ({
