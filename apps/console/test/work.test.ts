@@ -1,0 +1,231 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasChromium, openBrowser, openTab, settled, signIn } from './support/browser.ts'
+import { startServer } from './support/server.ts'
+import type { Server } from './support/server.ts'
+
+const AGENT = 'support-bot'
+
+describe.skipIf(!hasChromium)('work in the console', () => {
+  let server: Server
+  let browser: Browser
+  beforeAll(async () => {
+    ;[server, browser] = await Promise.all([startServer(), openBrowser()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  const openAs = async (key: string): Promise<Page> => {
+    const { page } = await openTab(browser, server)
+    await signIn(page, key)
+    return page
+  }
+
+  describe('Verify here', () => {
+    let page: Page
+    let seq: number
+    beforeAll(async () => {
+      const { ledger } = await server.api.appendEntry({
+        body: { action: 'deploy.finished', metadata: { note: 'one' } },
+      })
+      seq = ledger.seq
+      page = await openAs(server.key)
+    })
+    afterAll(() => page.context().close())
+
+    const verdict = async (): Promise<string> => {
+      await page.goto(`/console/ledger/${seq}`)
+      await settled(page)
+      await page.getByRole('button', { name: 'Verify here' }).click()
+      await page.getByRole('button', { name: 'Verify again' }).waitFor()
+      const status = page.getByRole('status', { name: /^(?:Verified|Not verified|Not checked)/ })
+      return (await status.getAttribute('aria-label')) ?? ''
+    }
+
+    test('a good entry is verified, first on first sight and then from the last checkpoint', async () => {
+      expect(await verdict()).toMatch(/^Verified: /)
+      await server.api.appendEntry({ body: { action: 'deploy.finished' } })
+      expect(await verdict()).toMatch(/^Verified: /)
+      expect(await page.getByRole('listitem').getByLabel('correct').count()).toBe(6)
+    })
+
+    test.each([
+      ['payload', /"one"/, '"two"', 'Not verified: the payload'],
+      ['payload', /"note\\":/, '"nota\\":', 'Not verified: the payload'],
+      ['salt', /"salt":"[0-9a-f]/, '"salt":"x', 'Not verified: the payload'],
+      ['hash', /"hash":"[0-9a-f]{8}/, '"hash":"00000000', 'Not verified: the header'],
+      ['proof', /\nindex \d+/, '\nindex 1', 'Not verified: the proof is for another entry'],
+      ['signature', /(\n\u2014 \S+ \S{30})./, '$1A', 'Not verified: '],
+      ['root', /(\n\d+\n)../, '$1AA', 'Not verified: the path'],
+      ['key', /\+[0-9a-f]{8}\+/, '+00000000+', 'Not verified: '],
+    ] as const)('one change in the %s of the answer is named', async (_, from, to, text) => {
+      let changed = 0
+      await page.route(/\/v1\/ledger\/(?:\d+|keys)(?:\/proof)?$/, async (route) => {
+        const response = await route.fetch()
+        const before = await response.text()
+        const body = before.replace(from, to)
+        if (body !== before) changed += 1
+        await route.fulfill({ response, body })
+      })
+      try {
+        expect(await verdict()).toContain(text)
+        expect(changed).toBeGreaterThan(0)
+      } finally {
+        await page.unrouteAll({ behavior: 'wait' })
+      }
+    })
+
+    test('a browser without Ed25519 says "not checked"', async () => {
+      await page.addInitScript(`crypto.subtle.importKey = () => Promise.reject(new Error('no'))`)
+
+      expect(await verdict()).toMatch(/^Not checked: /)
+    })
+  })
+
+  describe('approvals', () => {
+    let asker: string
+    let approvers: string[]
+    const ask = (amount: number) =>
+      server.api.authorize({
+        body: { agent_id: AGENT, action: 'payments.refund', context: { amount_usd: amount } },
+      })
+    beforeAll(async () => {
+      const keyOf = async (person: string) =>
+        (await server.api.createKey({ body: { role: 'approver', person } })).secret!
+      asker = (await server.api.createKey({ body: { role: 'admin', person: 'carol@example.com' } }))
+        .secret!
+      approvers = [await keyOf('ada@example.com'), await keyOf('bob@example.com')]
+      await server.api.setApprovalRule({
+        params: { id: 'refunds' },
+        body: { actions: ['payments.refund'], required_approvals: 2 },
+      })
+    })
+
+    test('two people approve by keyboard alone; the vote of one appears at the other', async () => {
+      const { request_id: id } = await ask(700)
+      const [ada, bob] = await Promise.all(approvers.map(openAs))
+      await Promise.all([ada!, bob!].map((page) => page.goto('/console/approvals')))
+      await bob!.getByText('0 of 2').waitFor()
+      await vote(ada!, 'a')
+      await bob!.getByText('1 of 2').waitFor()
+      await vote(bob!, 'a')
+      await bob!.getByText('Nothing waits for a decision').waitFor()
+      const { status, votes } = await server.api.getApproval({ params: { id: id! } })
+
+      expect(status).toBe('approved')
+      expect(votes.map(({ approver }) => approver.named)).toEqual([true, true])
+      await Promise.all([ada!, bob!].map((page) => page.context().close()))
+    })
+
+    test('the person who asked sees a reason in the place of the buttons', async () => {
+      const response = await fetch(`${server.url}/v1/authorize`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${asker}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ agent_id: AGENT, action: 'payments.refund', context: { n: 1 } }),
+      })
+      const { request_id: id } = (await response.json()) as { request_id: string }
+      const page = await openAs(asker)
+      await page.goto(`/console/approvals?id=${id}`)
+      await page.getByText('You cannot vote on this request').waitFor()
+
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+      await page.context().close()
+    })
+
+    test('several are rejected in one go, with the reason of the person', async () => {
+      await Promise.all([ask(801), ask(802)])
+      const page = await openAs(approvers[0]!)
+      await page.goto('/console/approvals')
+      const boxes = page.getByRole('checkbox', { name: /payments\.refund/ })
+      await boxes.first().waitFor()
+      for (let i = 0; i < (await boxes.count()); i++) await boxes.nth(i).check()
+      const chosen = await boxes.count()
+      await page.getByRole('button', { name: 'Reject' }).first().click()
+      await page.getByLabel('Reason').fill('Not today')
+      await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+      await page.getByText('Nothing waits for a decision').waitFor()
+      const { data } = await server.api.listApprovals({ query: { status: 'rejected' } })
+
+      expect(data).toHaveLength(chosen)
+      expect(data.map(({ votes }) => votes[0]?.comment)).toEqual(data.map(() => 'Not today'))
+      await page.context().close()
+    })
+  })
+
+  describe('policies', () => {
+    test('an invalid condition is refused as it is typed, with its place', async () => {
+      const page = await openAs(server.key)
+      await page.goto('/console/policies/new')
+      await page.getByLabel('Actions').fill('payments.*')
+      await page.getByRole('textbox', { name: 'Condition in CEL' }).fill('context.amount * 2 > 1')
+      await page.getByText(/line 1, column \d+/).waitFor()
+
+      expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
+      await page.context().close()
+    })
+
+    test('a draft is saved after a replay of exactly it, and its flips are those of the API', async () => {
+      await server.api.authorize({ body: { agent_id: 'x', action: 'mail.send' } })
+      const page = await openAs(server.key)
+      await page.goto('/console/policies/new')
+      await page.getByLabel('Actions').fill('mail.*')
+      const create = page.getByRole('button', { name: 'Create' })
+      await page.getByText('The rule is valid').waitFor()
+      expect(await create.isDisabled()).toBe(true)
+      await page.getByRole('button', { name: 'Replay' }).click()
+      await page.getByText('decisions replayed').waitFor()
+      const flipped = page.getByRole('region', { name: 'Decisions that would have been different' })
+      expect(await flipped.getByRole('row').count()).toBe(2)
+
+      await page.getByLabel('Description').fill('No mail')
+      expect(await create.isDisabled()).toBe(true)
+      await page.getByRole('button', { name: 'Replay' }).click()
+      await create.click()
+      await page.waitForURL(/policies\/pol_/)
+      const { data } = await server.api.listPolicies()
+      expect(data.map(({ description }) => description)).toContain('No mail')
+      await page.context().close()
+    })
+
+    test('the second of two tabs that save is told, and keeps its text', async () => {
+      const { id } = await server.api.createPolicy({
+        body: { effect: 'deny', actions: ['a.b'], description: 'old' },
+      })
+      const tabs = await Promise.all([openAs(server.key), openAs(server.key)])
+      for (const page of tabs) {
+        await page.goto(`/console/policies/${id}`)
+        await page.getByLabel('Description').waitFor()
+      }
+      const [first, second] = tabs as [Page, Page]
+      for (const [page, text] of [
+        [first, 'first'],
+        [second, 'second'],
+      ] as const) {
+        await page.getByLabel('Description').fill(text)
+        await page.getByLabel('Reason for the change').fill('why not')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page
+          .getByText(text === 'first' ? 'Saved and in force' : 'Your text is kept')
+          .waitFor()
+      }
+      expect(await second.getByLabel('Description').inputValue()).toBe('second')
+      await second.getByRole('button', { name: 'Keep my text and save over it' }).click()
+      await second.getByText('Saved and in force').waitFor()
+      const { data } = await server.api.listPolicies()
+
+      expect(data.find((policy) => policy.id === id)?.description).toBe('second')
+      await Promise.all(tabs.map((page) => page.context().close()))
+    })
+  })
+})
+
+/** A vote with keys alone, from the list. */
+async function vote(page: Page, key: 'a' | 'r'): Promise<void> {
+  await page.getByRole('list', { name: 'Requests' }).getByRole('link').first().focus()
+  await page.keyboard.press(key)
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
