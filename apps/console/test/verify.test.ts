@@ -49,7 +49,8 @@ const { inclusion, consistency } = vectors('proofs') as {
   inclusion: Inclusion[]
   consistency: Consistency[]
 }
-const [one, two] = keys as [{ vkey: string }, { vkey: string }]
+const one = keys[0]!
+const two = keys[1]!
 
 const bytes = (hex: string): Bytes => Uint8Array.from(Buffer.from(hex, 'hex'))
 const base64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64')

@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('work in the console', () => {
     })
 
     test.each([
-      ['payload', /"one"/, '"two"', 'Not verified: the payload'],
+      ['payload', /\\"one\\"/, '\\"two\\"', 'Not verified: the payload'],
       ['payload', /"note\\":/, '"nota\\":', 'Not verified: the payload'],
       ['salt', /"salt":"[0-9a-f]/, '"salt":"x', 'Not verified: the payload'],
       ['hash', /"hash":"[0-9a-f]{8}/, '"hash":"00000000', 'Not verified: the header'],
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('work in the console', () => {
         await page.goto(`/console/policies/${id}`)
         await page.getByLabel('Description').waitFor()
       }
-      const [first, second] = tabs as [Page, Page]
+      const [first, second] = tabs
       for (const [page, text] of [
         [first, 'first'],
         [second, 'second'],

@@ -47,12 +47,13 @@ async function takeTurn(feed: Feed, signal: AbortSignal): Promise<void> {
   await navigator.locks.request(NAME, { signal }, () => read(feed, signal))
 }
 
-async function read(_feed: Feed, signal: AbortSignal): Promise<void> {
+async function read(feed: Feed, signal: AbortSignal): Promise<void> {
   let last: string | null = null
   while (!signal.aborted) {
     const headers: Record<string, string> = last === null ? {} : { 'last-event-id': last }
     try {
-      for await (const { data, id } of remit.streamApprovals({ headers, signal })) {
+      const stream = feed === 'ledger' ? remit.streamEntries : remit.streamApprovals
+      for await (const { data, id } of stream({ headers, signal })) {
         last = id
         const entry = JSON.parse(data) as Entry
         tell(entry)

@@ -68,10 +68,25 @@ function Neighbours({ seq }: { seq: number }) {
   )
 }
 
+const MEMBERS = ['action', 'actor', 'agent_id', 'data', 'decision', 'reason', 'resource'] as const
+
+/** The entry as its hashed text says it: members beside that text are a server's reading of it. */
+function asHashed(entry: FullEntry): FullEntry {
+  if (typeof entry.payload !== 'string') return entry
+  try {
+    const said = JSON.parse(entry.payload) as Entry
+    return { ...entry, ...Object.fromEntries(MEMBERS.map((name) => [name, said[name]])) }
+  } catch {
+    // The verification says that this is not the text of the ledger.
+    return entry
+  }
+}
+
 function EntryView({ seq }: { seq: number }) {
   const query = useQuery({
     queryKey: ['ledger', 'entry', seq],
-    queryFn: ({ signal }): Promise<FullEntry> => remit.getEntry({ params: { seq }, signal }),
+    queryFn: async ({ signal }): Promise<FullEntry> =>
+      asHashed(await remit.getEntry({ params: { seq }, signal })),
     // An entry never changes, except that its payload can be erased.
     staleTime: 60_000,
   })
@@ -140,9 +155,7 @@ function Payload({ entry }: { entry: FullEntry }) {
       }
     >
       <pre className={styles['payload']} tabIndex={0} role="region" aria-label={t.ledger.payload}>
-        <Literal lines>
-          {JSON.stringify(exact === null ? entry.data : JSON.parse(exact), null, 2)}
-        </Literal>
+        <Literal lines>{JSON.stringify(entry.data, null, 2)}</Literal>
       </pre>
     </Card>
   )

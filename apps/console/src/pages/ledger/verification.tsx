@@ -11,7 +11,7 @@ import ui from '../../ui/ui.module.css'
 import { recall, remember } from '../../verify/memory.ts'
 import { headerOf, readVerifierKey } from '../../verify/verify.ts'
 import { verifyEntry } from '../../verify/verdict.ts'
-import type { Check, CheckName, Verdict } from '../../verify/verdict.ts'
+import type { Check, CheckName, Source, Verdict } from '../../verify/verdict.ts'
 import type { FullEntry } from './entry.tsx'
 import styles from './explorer.module.css'
 import { ledgerSource } from './source.ts'
@@ -19,7 +19,7 @@ import { ledgerSource } from './source.ts'
 export function Verification({ entry }: { entry: FullEntry }) {
   const check = useMutation({
     mutationFn: async () => {
-      const verdict = await verifyEntry(entry.seq, ledgerSource, recall)
+      const verdict = await verifyEntry(entry.seq, shownBy(entry), recall)
       if (verdict.keep && verdict.note) {
         const isFirst = recall(verdict.note.origin).vkey === null
         remember(verdict.note.origin, { ...verdict.keep, seenAt: new Date().toISOString() })
@@ -78,6 +78,15 @@ export function Verification({ entry }: { entry: FullEntry }) {
     </Card>
   )
 }
+
+/** The page verifies the very entry that it shows, and asks only for the rest. */
+const shownBy = (entry: FullEntry): Source => ({
+  ...ledgerSource,
+  entry: (seq) =>
+    seq === entry.seq
+      ? Promise.resolve({ ...entry, payload: entry.payload ?? null })
+      : ledgerSource.entry(seq),
+})
 
 function verdictText({ state, fault, missing, note, problem = '' }: Verdict): string {
   if (state === 'verified') return t.verify.verifiedText(count(note?.size ?? 0))
