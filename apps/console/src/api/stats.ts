@@ -14,7 +14,8 @@ export interface Stat {
 
 export interface Stats {
   readonly data: readonly Stat[]
-  readonly up_to_seq: number
+  /** Null until the first entries are counted. */
+  readonly up_to_seq: number | null
 }
 
 export interface StatsQuestion {

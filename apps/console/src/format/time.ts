@@ -1,7 +1,7 @@
 const pad = (n: number): string => String(n).padStart(2, '0')
 
 /** `2026-11-22 14:03:07` in UTC. */
-export function utc(at: string): string {
+function utc(at: string): string {
   return at.slice(0, 19).replace('T', ' ')
 }
 
@@ -27,7 +27,7 @@ const UNITS: readonly (readonly [ms: number, unit: string])[] = [
 ]
 
 /** `3 h 12 min`: the two largest units of a duration. */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   const at = UNITS.findIndex(([size]) => Math.abs(ms) >= size)
   const [size, unit] = UNITS[at] ?? [1_000, 's']
   const whole = Math.floor(Math.abs(ms) / size)

@@ -49,7 +49,7 @@ const utf8 = (text: string): Bytes => new TextEncoder().encode(text)
 const NUMBER = /^(?:0|[1-9][0-9]{0,15})$/
 const HASH = /^[0-9a-f]{64}$/
 
-export function joined(...parts: readonly Uint8Array[]): Bytes {
+function joined(...parts: readonly Uint8Array[]): Bytes {
   const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -81,7 +81,7 @@ function fromBase64(text: string, part: string): Bytes {
 const sha256 = async (bytes: Bytes): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 
-export const equal = (one: Uint8Array, other: Uint8Array): boolean =>
+const equal = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, i) => byte === other[i])
 
 const node = (left: Bytes, right: Bytes): Promise<Bytes> =>

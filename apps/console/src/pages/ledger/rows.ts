@@ -14,7 +14,7 @@ const CHUNK = 100
 /** The height of a document is limited; older entries are reached by a filter or by their number. */
 const MOST_ROWS = 500_000
 
-export const headQuery = queryOptions({
+const headQuery = queryOptions({
   queryKey: ['ledger', 'head'],
   queryFn: async ({ signal }) => (await remit.listEntries({ query: { limit: 1 }, signal })).head,
 })

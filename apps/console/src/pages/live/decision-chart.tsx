@@ -31,7 +31,7 @@ function Drawn({ stats }: { stats: Stats }) {
       times={times}
       series={series}
       unit={count}
-      note={t.live.lag(count(stats.up_to_seq))}
+      note={stats.up_to_seq === null ? undefined : t.live.lag(count(stats.up_to_seq))}
     />
   )
 }

@@ -1,6 +1,6 @@
 import type { Entry } from '@remit/contract'
 
-export const MOST_SHOWN = 200
+const MOST_SHOWN = 200
 /** Events per second above which only a sample is shown. */
 const MOST_PER_SECOND = 50
 

@@ -7,7 +7,7 @@ import { useNow } from '../../ui/values.tsx'
 import { EMPTY_STREAM, paused, resumed, withEntries, withHistory } from './stream.ts'
 import type { Stream } from './stream.ts'
 
-export const KIND = 'authorization.decided'
+const KIND = 'authorization.decided'
 const POLL_MS = 5_000
 
 export interface Decisions {

@@ -2,7 +2,7 @@
  * JSON as RFC 8785 writes it: names in the order of their UTF-16 code units, numbers and strings as
  * ECMAScript serializes them.
  */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value)

@@ -29,7 +29,7 @@ function amountOf({ data }: Entry): number | null {
 }
 
 /** Allows with an amount that no later entry settled. */
-export function holdsOf(decided: readonly Entry[], appended: readonly Entry[]): Hold[] {
+function holdsOf(decided: readonly Entry[], appended: readonly Entry[]): Hold[] {
   const settled = new Set(
     appended.filter(({ data }) => data && isSettling(data)).map((entry) => decisionOf(entry)),
   )
