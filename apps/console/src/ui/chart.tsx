@@ -32,6 +32,12 @@ function colorOf(element: Element, property: string): string {
   return color
 }
 
+/** A tick of the axis in UTC: the date at midnight, else the hour. */
+function tick(seconds: number): string {
+  const text = new Date(seconds * 1000).toISOString()
+  return text.slice(11, 16) === '00:00' ? text.slice(5, 10) : text.slice(11, 16)
+}
+
 /** A chart of values over time, in UTC. A table with the same values stands beside it. */
 export function Chart({ label, times, series, unit = String }: ChartProps) {
   const host = useRef<HTMLDivElement>(null)
@@ -54,7 +60,10 @@ export function Chart({ label, times, series, unit = String }: ChartProps) {
           tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
           legend: { show: false },
           cursor: { y: false },
-          axes: [axis, { ...axis, size: 64, values: (_, values) => values.map(unit) }],
+          axes: [
+            { ...axis, values: (_, ticks) => ticks.map(tick) },
+            { ...axis, size: 64, values: (_, values) => values.map(unit) },
+          ],
           scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },
           series: [
             {},
