@@ -64,7 +64,7 @@ describe('405', () => {
     const methods = byPath.get(path)?.map(([, endpoint]) => endpoint.method) ?? []
     const expected = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].toSorted()
 
-    for (const method of ['PUT', 'OPTIONS', 'PROPFIND']) {
+    for (const method of ['OPTIONS', 'PROPFIND', 'PROPPATCH']) {
       const response = await remit.call(method, path.replace(/\{\w+\}/g, '1'), { key })
       expect((await problemOf(response)).code).toBe('method_not_allowed')
       expect(response.headers.get('allow')).toBe(expected.join(', '))

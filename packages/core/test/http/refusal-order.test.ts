@@ -61,7 +61,7 @@ describe('the order of refusal', () => {
     const role = wrong.includes('role') ? roleWithout(endpoint) : 'admin'
     const body = bodyWith(endpoint, wrong)
     return remit.app.request(`${pathOf(endpoint)}${wrong.includes('path') ? '/-/nowhere' : ''}`, {
-      method: wrong.includes('method') ? 'PUT' : endpoint.method,
+      method: wrong.includes('method') ? 'PROPPATCH' : endpoint.method,
       headers: {
         ...(wrong.includes('key')
           ? endpoint.keyless && { authorization: 'Bearer rmk_wrong' }

@@ -120,9 +120,11 @@ describe('the scopes of a credential', () => {
       'getConsistency',
       'getEntry',
       'getProof',
+      'getSpendHistory',
       'getSpendLimit',
       'listApprovals',
       'listEntries',
+      'listLedgerKeys',
       'listScorers',
       'runScorer',
     ])
