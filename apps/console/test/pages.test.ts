@@ -1,13 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  hasChromium,
-  openBrowser,
-  openTab,
-  settled,
-  signIn,
-  violationsOf,
-} from './support/browser.ts'
+import { canRun, openBrowser, openTab, settled, signIn, violationsOf } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { fillOrganization } from './support/data.ts'
 import { startServer } from './support/server.ts'
@@ -40,7 +33,7 @@ const PATHS = [
 
 const textOf = (page: Page): Promise<string> => page.locator('main').innerText()
 
-describe.skipIf(!hasChromium)('the console in Chromium', () => {
+describe.skipIf(!canRun)('the console in Chromium', () => {
   let server: Server
   let browser: Browser
   let tab: Tab

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasChromium, openBrowser, openTab, settled, signIn } from './support/browser.ts'
+import { canRun, openBrowser, openTab, settled, signIn } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
 const AGENT = 'support-bot'
 
-describe.skipIf(!hasChromium)('work in the console', () => {
+describe.skipIf(!canRun)('work in the console', () => {
   let server: Server
   let browser: Browser
   beforeAll(async () => {

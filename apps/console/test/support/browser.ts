@@ -1,12 +1,21 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
 import { CHROMIUM, CHROMIUM_ARGS } from '@remit/core/testing'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Server } from './server.ts'
 
-export const hasChromium: boolean = CHROMIUM !== null
-if (!hasChromium) process.stderr.write('skipped: the console needs a Chromium\n')
+const PACKAGES = resolve(import.meta.dirname, '../../../../packages')
+
+/** The community edition has none of the pages that these tests open. */
+const isWhole = readdirSync(PACKAGES).some((name) => {
+  const tags = join(PACKAGES, name, 'turbo.json')
+  return existsSync(tags) && readFileSync(tags, 'utf8').includes('commercial')
+})
+
+export const canRun: boolean = isWhole && CHROMIUM !== null
+if (CHROMIUM === null) process.stderr.write('skipped: the console needs a Chromium\n')
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM ?? '', args: CHROMIUM_ARGS })
