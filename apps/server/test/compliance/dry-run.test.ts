@@ -68,7 +68,13 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a dry-run on %s', (dialect) => {
       trace: [
         { stage: 'agent_deny', verdict: 'pass' },
         { stage: 'spend_limit', verdict: 'pass' },
-        { stage: 'policy', verdict: 'deny', reason, message, matched: [{ kind: 'policy', id }] },
+        {
+          stage: 'policy',
+          verdict: 'deny',
+          reason,
+          message,
+          matched: [{ kind: 'policy', id, revision: 1 }],
+        },
       ],
       warnings: [],
       at: '2026-11-20T08:00:00.000Z',
@@ -173,7 +179,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('a dry-run on %s', (dialect) => {
     ])
     const add = [{ effect: 'allow', enabled: false }, { effect: 'deny' }]
     const { reason, matched } = await one(api, { ...TRANSFER, overlay: { add } })
-    expect([reason, matched]).toEqual(['policy_deny', [{ kind: 'policy', id }]])
+    expect([reason, matched]).toEqual(['policy_deny', [{ kind: 'policy', id, revision: 1 }]])
     const denies = await one(api, { ...TRANSFER, overlay: { add, remove: [id] } })
     expect(denies.matched).toEqual([{ kind: 'policy', id: 'overlay.1' }])
     const nothing = { remove: [id], default_effect: 'deny' }

@@ -106,6 +106,7 @@ describe.each(DIALECTS)('erasure on %s', (dialect) => {
         prev_hash: before.prev_hash,
         hash: before.hash,
         salt: null,
+        payload: null,
         actor: null,
         agent_id: null,
         action: null,
