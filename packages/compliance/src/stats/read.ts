@@ -24,43 +24,45 @@ export async function readStats(
   { by, bucket, from, to }: StatQuery,
 ): Promise<Stats> {
   const size = bucket === 'minute' ? 'minute' : 'hour'
-  const rows = () =>
-    db
-      .selectFrom('stat_bucket')
-      .where('org_id', '=', orgId)
-      .where('size', '=', size)
-      .where('dimension', '=', by)
-      .where('bucket', '>=', from.slice(0, LENGTHS[bucket]))
-      .where('bucket', '<', endOf(to, LENGTHS[bucket]))
-  const frequent = await rows()
-    .select(['key', (of) => of.fn.sum<number>('count').as('total')])
-    .groupBy('key')
-    .orderBy('total', 'desc')
-    .orderBy('key')
-    .limit(SHOWN_KEYS)
-    .execute()
-  const keys = frequent.map(({ key }) => key)
-  const data =
-    keys.length === 0
-      ? []
-      : await rows()
-          .select([
-            sql<string>`substr(bucket, 1, ${sql.lit(LENGTHS[bucket])})`.as('at'),
-            sql<string>`case when key in (${sql.join(keys)}) then key else ${OTHERS} end`.as(
-              'shown',
-            ),
-            (of) => of.fn.sum<number | string>('count').as('count'),
-            (of) => of.fn.sum<number | string>('micro').as('micro'),
-          ])
-          .groupBy(['at', 'shown'])
-          .orderBy('at')
-          .orderBy('shown')
-          .execute()
+  // First: the counts are never behind the progress that is told.
   const progress = await db
     .selectFrom('stat_progress')
     .select('next_seq')
     .where('org_id', '=', orgId)
     .executeTakeFirst()
+  // One statement, so that counting in between changes nothing.
+  const data = await db
+    .with('counted', (of) =>
+      of
+        .selectFrom('stat_bucket')
+        .selectAll()
+        .where('org_id', '=', orgId)
+        .where('size', '=', size)
+        .where('dimension', '=', by)
+        .where('bucket', '>=', from.slice(0, LENGTHS[bucket]))
+        .where('bucket', '<', endOf(to, LENGTHS[bucket])),
+    )
+    .with('frequent', (of) =>
+      of
+        .selectFrom('counted')
+        .select('key')
+        .groupBy('key')
+        .orderBy((row) => row.fn.sum('count'), 'desc')
+        .orderBy('key')
+        .limit(SHOWN_KEYS),
+    )
+    .selectFrom('counted')
+    .leftJoin('frequent', 'frequent.key', 'counted.key')
+    .select([
+      sql<string>`substr(bucket, 1, ${sql.lit(LENGTHS[bucket])})`.as('at'),
+      sql<string>`coalesce(frequent.key, ${sql.lit(OTHERS)})`.as('shown'),
+      (of) => of.fn.sum<number | string>('count').as('count'),
+      (of) => of.fn.sum<number | string>('micro').as('micro'),
+    ])
+    .groupBy(['at', 'shown'])
+    .orderBy('at')
+    .orderBy('shown')
+    .execute()
   return {
     data: data.map(({ at, shown, count, micro }) => ({
       from: startOf(at),
