@@ -24,7 +24,7 @@ const chunkQuery = (anchor: number, chunk: number) =>
     queryKey: ['ledger', 'chunk', anchor, chunk],
     queryFn: ({ signal }) =>
       remit.listEntries({
-        query: { limit: CHUNK, before_seq: anchor - chunk * CHUNK + 1 },
+        query: { fields: 'header', limit: CHUNK, before_seq: anchor - chunk * CHUNK + 1 },
         signal,
       }),
     staleTime: Infinity,
@@ -70,7 +70,7 @@ export function useMatchingRows(filters: Filters, last: number): Rows {
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
       remit.listEntries({
-        query: { ...queryOf(filters), limit: CHUNK, cursor: pageParam || undefined },
+        query: { ...queryOf(filters), fields: 'header', limit: CHUNK, cursor: pageParam || undefined },
         signal,
       }),
     getNextPageParam: ({ next_cursor }) => next_cursor,
