@@ -19,7 +19,7 @@ import { findWebhook } from './webhooks-store.ts'
 type Names = 'listDeliveries' | 'redeliver' | 'testWebhook'
 type Handlers = { readonly [K in Names]: Handler<(typeof webhooks)[K]> }
 
-/** What the operator of a receiver needs to find out why it gets nothing. */
+/** Deliveries of a webhook: the operator of a receiver finds out here why it gets nothing. */
 export function deliveryHandlers({ db, clock, writer, signals }: Deps): Handlers {
   const mustExist = async (orgId: string, id: string) => {
     if (!(await findWebhook(db, orgId, id))) throw fail('webhook_not_found')

@@ -4,14 +4,14 @@ import * as oidc from 'openid-client'
 /** The metadata of the provider is read again after an hour. */
 const METADATA_MS = 60 * 60 * 1000
 
-/** What a browser must bring back from the identity provider. */
+/** Values that a browser must bring back from the identity provider. */
 export interface Challenge {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
 }
 
-/** What the identity provider says about a person. */
+/** The claims of the identity provider about a person. */
 export interface Identity {
   readonly issuer: string
   readonly subject: string
