@@ -1,8 +1,10 @@
-import { createOutbound, on } from '@remit/core'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { createOutbound, createSecretBox, on, SECRETS_KEY_BYTES } from '@remit/core'
 import type { OidcSettings } from '@remit/core'
 import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { Api, TestClock, TestRemit } from '@remit/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openAttempt, sealAttempt } from '../src/login/attempts.ts'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'
 import { LoginBrowser } from './support/login-browser.ts'
@@ -33,6 +35,10 @@ const settings = (more: Partial<OidcSettings> = {}): OidcSettings => ({
   ...more,
 })
 
+const newKey = () => createSecretKey(randomBytes(SECRETS_KEY_BYTES))
+const secretsKeys = [newKey()]
+const secrets = createSecretBox(secretsKeys)
+
 const outbound = createOutbound({ allowLoopback: true })
 const isCallback = (url: URL) => url.pathname === '/console/callback'
 /** Each test has people of its own: an address is invited by one organization only. */
@@ -53,7 +59,7 @@ describe.each(DIALECTS)('sign-in with an OpenID provider on %s', (dialect) => {
   let api: Api
   beforeAll(async () => {
     clock = createClock(new Date().toISOString())
-    const options = { modules, clock, outbound, settings: { oidc: settings() } }
+    const options = { modules, clock, outbound, secretsKeys, settings: { oidc: settings() } }
     remit = await createTestRemit({ dialect, ...options })
     other = await createTestRemit({ url: remit.url, signingKey: remit.signingKey, ...options })
   })
@@ -173,8 +179,11 @@ describe.each(DIALECTS)('sign-in with an OpenID provider on %s', (dialect) => {
     /** A sign-in as far as the return. */
     const returning = async (browser: LoginBrowser) =>
       (await browser.open('/console/login', isCallback)).url
-    const change = (columns: object) =>
-      on<Tables>(remit.db).updateTable('login_attempt').set(columns).execute()
+    const change = (browser: LoginBrowser, members: object) => {
+      const attempt = openAttempt(secrets, browser.attempt, clock.now())
+      if (!attempt) throw new Error('the cookie is not that of an attempt')
+      browser.attempt = sealAttempt(secrets, { ...attempt, ...members }, clock.now())
+    }
 
     const expectRefused = async (browser: LoginBrowser, url: URL) => {
       const { status, text } = await browser.open(url.href)
@@ -186,9 +195,13 @@ describe.each(DIALECTS)('sign-in with an OpenID provider on %s', (dialect) => {
       await invite()
       const browser = new LoginBrowser(remit)
       const url = await returning(browser)
+      const { attempt } = browser
       await browser.open(url.href)
       expect((await browser.session()).principal).not.toBeNull()
       await browser.api('DELETE', '/v1/session')
+      await expectRefused(browser, url)
+      // Somebody who has copied the cookie too.
+      browser.attempt = attempt
       await expectRefused(browser, url)
     })
 
@@ -224,10 +237,22 @@ describe.each(DIALECTS)('sign-in with an OpenID provider on %s', (dialect) => {
         await invite()
         const browser = new LoginBrowser(remit)
         const url = await returning(browser)
-        await change({ [name]: 'x'.repeat(43) })
+        change(browser, { [name]: 'x'.repeat(43) })
         await expectRefused(browser, url)
       },
     )
+
+    it.each([
+      ['sealed elsewhere', createSecretBox([newKey()]).seal('{}', 'login attempt')],
+      ['sealed for another place', secrets.seal('{}', 'webhook')],
+      ['not sealed', 'x'],
+    ])('a cookie that is %s is refused', async (_, cookie) => {
+      await invite()
+      const browser = new LoginBrowser(remit)
+      const url = await returning(browser)
+      browser.attempt = cookie
+      await expectRefused(browser, url)
+    })
 
     it('a return after ten minutes is refused', async () => {
       await invite()

@@ -1,40 +1,31 @@
-import { hash, randomBytes } from 'node:crypto'
-import { isoTime, on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
-import type { LoginAttemptRow } from '../tables/people.ts'
-import type { Tables } from '../tables/schema.ts'
+import { SecretUnreadable } from '@remit/core'
+import type { SecretBox } from '@remit/core'
 import type { Challenge } from './provider.ts'
 
 const ATTEMPT_MS = 10 * 60 * 1000
+const PLACE = 'login attempt'
 
-const hashOf = (cookie: string): string => hash('sha256', cookie, 'hex')
-
-/** Stores an attempt and returns the cookie that binds it to a browser. */
-export async function beginAttempt(
-  db: AnyDatabase,
-  challenge: Challenge,
-  orgId: string | null,
-  now: number,
-): Promise<string> {
-  const cookie = randomBytes(32).toString('base64url')
-  const expires_at = isoTime(now + ATTEMPT_MS)
-  await on<Tables>(db)
-    .insertInto('login_attempt')
-    .values({ ...challenge, hash: hashOf(cookie), org_id: orgId, expires_at })
-    .execute()
-  await on<Tables>(db).deleteFrom('login_attempt').where('expires_at', '<=', isoTime(now)).execute()
-  return cookie
+/** A sign-in on its way through the identity provider. */
+export interface Attempt extends Challenge {
+  /** The organization that the person chose. */
+  readonly orgId: string | null
 }
 
-/** Uses an attempt up; undefined if it was used, is too old, or never was. */
-export const takeAttempt = (
-  db: AnyDatabase,
-  cookie: string,
-  now: number,
-): Promise<LoginAttemptRow | undefined> =>
-  on<Tables>(db)
-    .deleteFrom('login_attempt')
-    .where('hash', '=', hashOf(cookie))
-    .where('expires_at', '>', isoTime(now))
-    .returningAll()
-    .executeTakeFirst()
+/**
+ * Returns the cookie that binds an attempt to a browser: the attempt itself, encrypted. Nothing is
+ * stored, because anybody can begin attempts. The provider accepts a code once (RFC 6749 §4.1.2), so
+ * an attempt cannot finish twice.
+ */
+export const sealAttempt = (secrets: SecretBox, attempt: Attempt, now: number): string =>
+  secrets.seal(JSON.stringify({ ...attempt, end: now + ATTEMPT_MS }), PLACE)
+
+/** Returns the attempt of a cookie; null if it is too old or was not sealed here. */
+export function openAttempt(secrets: SecretBox, cookie: string, now: number): Attempt | null {
+  try {
+    const attempt = JSON.parse(secrets.open(cookie, PLACE)) as Attempt & { readonly end: number }
+    return now < attempt.end ? attempt : null
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return null
+    throw error
+  }
+}

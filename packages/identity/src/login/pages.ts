@@ -1,6 +1,6 @@
 import { findOrganization, messagePage, OPERATOR, readCookie, writeCookie } from '@remit/core'
 import type { ConsolePage, Deps, OidcSettings, PageRequest } from '@remit/core'
-import { beginAttempt, takeAttempt } from './attempts.ts'
+import { openAttempt, sealAttempt } from './attempts.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './candidates.ts'
 import type { Identity, IdentityProvider } from './provider.ts'
@@ -34,7 +34,7 @@ async function beginLogin(
   provider: IdentityProvider,
   { url }: PageRequest,
 ): Promise<Response> {
-  const { db, clock, log } = deps
+  const { db, clock, log, secrets } = deps
   const place = attemptPlace(deps)
   try {
     const { challenge, url: target } = await provider.begin(
@@ -42,7 +42,11 @@ async function beginLogin(
     )
     const asked = url.searchParams.get('organization')
     const organization = asked === null ? undefined : await findOrganization(db, asked)
-    const cookie = await beginAttempt(db, challenge, organization?.id ?? null, clock.now())
+    const cookie = sealAttempt(
+      secrets,
+      { ...challenge, orgId: organization?.id ?? null },
+      clock.now(),
+    )
     return redirect(target, writeCookie(place, cookie))
   } catch (error) {
     log.warn({ err: error }, 'the identity provider could not be reached')
@@ -55,15 +59,14 @@ async function finishLogin(
   { provider, settings }: { provider: IdentityProvider; settings: OidcSettings },
   { url, header }: PageRequest,
 ): Promise<Response> {
-  const { db, clock, log } = deps
+  const { db, clock, log, secrets } = deps
   const place = attemptPlace(deps)
   const cookie = readCookie(header('cookie') ?? '', place)
   const forget = { 'Set-Cookie': writeCookie(place, null) }
   const refuse = (status: number, message: string, links = [AGAIN]) =>
     messagePage(status, message, links, forget)
-  const attempt = cookie === undefined ? undefined : await takeAttempt(db, cookie, clock.now())
-  if (!attempt)
-    return refuse(400, 'This sign-in was used, has expired, or began in another browser.')
+  const attempt = cookie === undefined ? null : openAttempt(secrets, cookie, clock.now())
+  if (!attempt) return refuse(400, 'This sign-in has expired, or began in another browser.')
   const identity = await provider.finish(url.search, attempt).catch((error: unknown) => {
     log.warn({ err: error }, 'a sign-in failed its checks')
     return null
@@ -71,7 +74,7 @@ async function finishLogin(
   if (!identity) return refuse(400, 'The answer of the identity provider is not valid.')
   const candidates = await candidatesOf(db, identity, settings)
   const chosen =
-    candidates.length > 1 ? candidates.find(({ id }) => id === attempt.org_id) : candidates[0]
+    candidates.length > 1 ? candidates.find(({ id }) => id === attempt.orgId) : candidates[0]
   if (!chosen && candidates.length > 1)
     return refuse(200, 'Choose an organization.', linksTo(candidates))
   if (!chosen) return refuse(403, 'No organization has invited this account.')

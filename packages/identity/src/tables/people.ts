@@ -3,7 +3,7 @@ import { column } from '@remit/core'
 import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-export type PeopleTables = { person: PersonRow; login_attempt: LoginAttemptRow }
+export type PeopleTables = { person: PersonRow }
 
 export type PersonRow = {
   org_id: string
@@ -23,18 +23,6 @@ export type PersonRow = {
   last_login_at: string | null
 }
 
-/** A sign-in on its way through the identity provider. It is used once. */
-export type LoginAttemptRow = {
-  /** Hex SHA-256 of the cookie of the browser that began it. */
-  hash: string
-  state: string
-  nonce: string
-  verifier: string
-  /** The organization that the person chose. */
-  org_id: string | null
-  expires_at: string
-}
-
 export const peopleMigration: Migration = {
   async up(db) {
     const { text } = column(db)
@@ -45,9 +33,5 @@ export const peopleMigration: Migration = {
       primary key (org_id, id))`.execute(db)
     await sql`create unique index person_by_subject on person (issuer, subject, org_id)
       where subject is not null`.execute(db)
-    await sql`create table login_attempt (
-      hash ${text} primary key, state ${text} not null, nonce ${text} not null, verifier ${text} not null,
-      org_id ${text}, expires_at ${text} not null)`.execute(db)
-    await sql`create index login_attempt_by_age on login_attempt (expires_at)`.execute(db)
   },
 }

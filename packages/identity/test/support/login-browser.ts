@@ -43,6 +43,22 @@ export class LoginBrowser {
     }
   }
 
+  /** The cookie of the sign-in on its way. */
+  get attempt(): string {
+    const [, value] = this.#attempt() ?? []
+    if (value === undefined) throw new Error('no sign-in is on its way')
+    return value
+  }
+
+  set attempt(value: string) {
+    const [name] = this.#attempt() ?? ['__Host-remit_login']
+    this.#cookies.get(BASE)?.set(name, value)
+  }
+
+  #attempt(): [string, string] | undefined {
+    return [...(this.#cookies.get(BASE) ?? [])].find(([name]) => name.includes('_login'))
+  }
+
   async #send(url: URL): Promise<Response> {
     const cookie = this.#header(url)
     const headers: Record<string, string> = cookie ? { cookie } : {}
