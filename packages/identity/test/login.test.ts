@@ -263,6 +263,18 @@ describe.each(DIALECTS)('sign-in with an OpenID provider on %s', (dialect) => {
     })
   })
 
+  it('refused sign-ins are recorded up to 60 times a minute', async () => {
+    const { id } = await invite()
+    await api.ok('changePerson', { params: { id }, body: { status: 'disabled' } })
+    // A minute of its own.
+    clock.advance(60_000)
+    for (let i = 0; i < 62; i++)
+      expect((await new LoginBrowser(remit).open('/console/login')).status).toBe(403)
+
+    const refused = (await kinds()).filter((kind) => kind === 'person.sign_in_refused')
+    expect(refused).toHaveLength(60)
+  })
+
   it('an ID token that the keys of the provider did not sign is refused', async () => {
     await invite()
     const fresh = await createTestRemit({

@@ -1,5 +1,6 @@
 import { findOrganization, messagePage, OPERATOR, readCookie, writeCookie } from '@remit/core'
 import type { ConsolePage, Deps, OidcSettings, PageRequest } from '@remit/core'
+import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './candidates.ts'
@@ -8,15 +9,21 @@ import { signIn } from './sign-in.ts'
 
 const AGAIN = { href: '/console/login', text: 'Sign in again' }
 
+interface Login {
+  readonly provider: IdentityProvider
+  readonly settings: OidcSettings
+  readonly refusals: RefusalLog
+}
+
 /** `/console/login` and `/console/callback`: a failure ends on a page that says why. */
-export function loginPages(
-  deps: Deps,
-  login: { readonly provider: IdentityProvider; readonly settings: OidcSettings } | null,
-): ConsolePage[] {
+export function loginPages(deps: Deps, login: Omit<Login, 'refusals'> | null): ConsolePage[] {
   const begin = login
     ? (request: PageRequest) => beginLogin(deps, login.provider, request)
     : () => Promise.resolve(messagePage(404, 'Single sign-on is not set up. Sign in with a key.'))
-  const finish = login ? (request: PageRequest) => finishLogin(deps, login, request) : begin
+  const refusals = new RefusalLog()
+  const finish = login
+    ? (request: PageRequest) => finishLogin(deps, { ...login, refusals }, request)
+    : begin
   return [
     { path: '/console/login', handle: begin },
     { path: '/console/callback', handle: finish },
@@ -56,7 +63,7 @@ async function beginLogin(
 
 async function finishLogin(
   deps: Deps,
-  { provider, settings }: { provider: IdentityProvider; settings: OidcSettings },
+  { provider, settings, refusals }: Login,
   { url, header }: PageRequest,
 ): Promise<Response> {
   const { db, clock, log, secrets } = deps
@@ -78,17 +85,19 @@ async function finishLogin(
   if (!chosen && candidates.length > 1)
     return refuse(200, 'Choose an organization.', linksTo(candidates))
   if (!chosen) return refuse(403, 'No organization has invited this account.')
-  return intoOrganization(deps, settings, chosen, identity, refuse)
+  for (const { orgId, count } of refusals.settle(clock.now()))
+    log.warn({ orgId, count }, 'refused sign-ins were not recorded, because there were too many')
+  return intoOrganization(deps, { settings, refusals }, chosen, identity, refuse)
 }
 
 async function intoOrganization(
   { ids, sessions, writer }: Deps,
-  settings: OidcSettings,
+  { settings, refusals }: Pick<Login, 'settings' | 'refusals'>,
   organization: Candidate,
   identity: Identity,
   refuse: (status: number, message: string) => Response,
 ): Promise<Response> {
-  const change = signIn({ ids, sessions, settings }, identity)
+  const change = signIn({ ids, sessions, settings, refusals }, identity)
   const result = await writer.work(organization.id, OPERATOR, change)
   if ('refused' in result) return refuse(403, `Sign-in was refused: ${result.refused}.`)
   return redirect('/console', writeCookie(sessions.place, result.cookie))

@@ -10,6 +10,7 @@ import {
   updatePerson,
 } from '../people/store.ts'
 import type { PersonRow } from '../tables/people.ts'
+import type { RefusalLog } from '../exchange/refusal-log.ts'
 import type { Identity } from './provider.ts'
 import { roleOf } from './role.ts'
 
@@ -20,18 +21,25 @@ interface SignInDeps {
   readonly ids: Ids
   readonly sessions: Sessions
   readonly settings: Pick<OidcSettings, 'roleMap' | 'organization'>
+  /** Limits the entries of refusals: every account of the provider can cause them. */
+  readonly refusals: RefusalLog
 }
 
 /** Signs an identity in to an organization, or records why not, in one transaction. */
 export const signIn =
-  ({ ids, sessions, settings }: SignInDeps, identity: Identity): Change<SignedIn> =>
+  ({ ids, sessions, settings, refusals }: SignInDeps, identity: Identity): Change<SignedIn> =>
   async (scope) => {
-    const { tx, orgId, recordedAt } = scope
+    const { tx, orgId, now, recordedAt } = scope
     const before = await personFor(scope, identity)
     const role = settings.roleMap ? roleOf(identity.groups, settings.roleMap) : before?.role
     const refused = refusalOf(identity, before, role ?? null)
     if (refused !== null || role == null)
-      return refusal(identity, before, refused ?? 'no group of the person has a role')
+      return refusal(
+        identity,
+        before,
+        refused ?? 'no group of the person has a role',
+        refusals.admit(orgId, identity.issuer, now),
+      )
     const row = {
       ...withAddress(before ?? newcomer(scope, ids, identity), identity),
       role,
@@ -105,11 +113,12 @@ function refusal(
   { issuer, subject, email }: Identity,
   person: PersonRow | null,
   reason: string,
+  isRecorded: boolean,
 ): { entries: EntryDraft[]; reply: () => SignedIn } {
   const entry: EntryDraft = {
     kind: 'person.sign_in_refused',
     actor: { type: 'issuer', id: issuer },
     data: { issuer, subject, email, reason, ...(person && { person_id: person.id }) },
   }
-  return { entries: [entry], reply: () => ({ refused: reason }) }
+  return { entries: isRecorded ? [entry] : [], reply: () => ({ refused: reason }) }
 }
