@@ -32,6 +32,23 @@ describe.each(DIALECTS)('runs of scorers in the ledger, on %s', (dialect) => {
   const judge = (params: object = {}, results: object[] = [{ input: RAW, output: RAW }]) =>
     run(judgeBody('good', params, results))
 
+  it.each(['approver', 'read'] as const)(
+    'a key with the role %s may not call a judge',
+    async (role) => {
+      const { org, remit } = api
+      const limited = api.as({ ...org, key: await remit.key(org.id, role) })
+      const results = [{ output: 'a', expected: 'a' }]
+
+      expect(
+        await limited.ok('runScorer', { body: { scorer: 'exact_match', results } }),
+      ).toBeDefined()
+      expect(
+        (await limited.refusal('runScorer', { body: judgeBody('good', {}, results) })).code,
+      ).toBe('role_required')
+      expect(judging.server.calls).toEqual([])
+    },
+  )
+
   it('are one entry each, with numbers and a hash and no text', async () => {
     const results = [
       { id: 'r1', output: RAW, expected: RAW },
