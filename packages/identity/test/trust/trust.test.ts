@@ -55,6 +55,30 @@ for (const dialect of DIALECTS) {
       expect(await reason('buyer-1', 'buyer-1')).toBe('deny default_deny')
     })
 
+    it('is only checked with ?validate=true, with the errors of storing', async () => {
+      const send = async (query: string, body: object) => {
+        const response = await f.remit.call('POST', `/v1/identity/trust${query}`, {
+          key: f.org.key,
+          body,
+        })
+        return { status: response.status, ...((await response.json()) as { errors?: unknown }) }
+      }
+      const wrong = { effect: 'allow', condition: 'source.nosuch ==' }
+      const stored = await send('', wrong)
+      const checked = await send('?validate=true', wrong)
+
+      expect(stored.status).toBe(400)
+      expect(checked).toMatchObject({ status: 200, valid: false })
+      expect(checked.errors).toMatchObject(stored.errors as object)
+      expect(await send('?validate=true', { effect: 'allow' })).toMatchObject({
+        status: 200,
+        valid: true,
+        errors: [],
+      })
+      expect((await list()).data).toEqual([])
+      expect(await reason('buyer-1', 'seller-1')).toBe('deny default_deny')
+    })
+
     it('is given by patterns and by labels, to registered agents only', async () => {
       await allow({
         source_agents: ['buyer-*'],
