@@ -70,7 +70,12 @@ export function useMatchingRows(filters: Filters, last: number): Rows {
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
       remit.listEntries({
-        query: { ...queryOf(filters), fields: 'header', limit: CHUNK, cursor: pageParam || undefined },
+        query: {
+          ...queryOf(filters),
+          fields: 'header',
+          limit: CHUNK,
+          cursor: pageParam || undefined,
+        },
         signal,
       }),
     getNextPageParam: ({ next_cursor }) => next_cursor,
