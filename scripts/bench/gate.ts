@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createClient } from '../../packages/contract/src/client/index.ts'
 import { createGate } from '../../packages/sdk/src/index.ts'
 import { createInstallation } from './installation.ts'
@@ -9,6 +10,9 @@ import { limitSpend, startServer } from './servers.ts'
 const CALLS = 400
 /** The engine optimizes hot code for a long time; the gate is measured after that. */
 const WARM_CALLS = 10_000
+
+/** As long and as random as the gate's keys: the server keeps answers in their order. */
+const randomKey = () => randomBytes(32).toString('base64url')
 
 /**
  * A decision through the gate of the SDK against the same request by `fetch`, call by call in turns. Both
@@ -29,13 +33,13 @@ export async function gateSuite(rounds: number): Promise<Result[]> {
     const { kind } = await gate.check({ tool: action, input: context, callId: `call-${calls++}` })
     if (kind !== 'allow') throw new Error(`the gate answered ${kind}`)
   }
-  const byFetch = async () => {
+  const byFetch = async (idempotencyKey: string) => {
     const response = await fetch(`${url}/v1/authorize`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
-        'idempotency-key': `call-${calls++}`,
+        'idempotency-key': idempotencyKey,
       },
       body: JSON.stringify(ASK),
     })
@@ -44,7 +48,7 @@ export async function gateSuite(rounds: number): Promise<Result[]> {
   }
 
   for (let call = 0; call < WARM_CALLS; call++) {
-    await byFetch()
+    await byFetch(randomKey())
     await throughGate()
   }
   const taken = { fetch: [] as number[], gate: [] as number[] }
@@ -55,8 +59,10 @@ export async function gateSuite(rounds: number): Promise<Result[]> {
       // Which of both is first changes from call to call.
       for (const name of call % 2 === 0
         ? (['fetch', 'gate'] as const)
-        : (['gate', 'fetch'] as const))
-        times[name].push(await timed(name === 'gate' ? throughGate : byFetch))
+        : (['gate', 'fetch'] as const)) {
+        const key = randomKey()
+        times[name].push(await timed(name === 'gate' ? throughGate : () => byFetch(key)))
+      }
     }
     overheads.push((median(times.gate) / median(times.fetch) - 1) * 100)
     taken.fetch.push(...times.fetch)

@@ -13,7 +13,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 /** The one text of a JSON value by RFC 8785 (JCS). */
 export function canonical(value: Json): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (isOrdered(value) || typeof value !== 'object' || value === null) return JSON.stringify(value)
   let text = ''
   if (Array.isArray(value)) {
     for (const item of value as Json[]) text += `${text === '' ? '' : ','}${canonical(item)}`
@@ -22,6 +22,19 @@ export function canonical(value: Json): string {
   for (const name of Object.keys(value).toSorted())
     text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonical((value as JsonObject)[name] ?? null)}`
   return `{${text}}`
+}
+
+/** Returns whether each object has its names in order, as almost all do that a gate makes. */
+function isOrdered(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return (value as Json[]).every(isOrdered)
+  let last = ''
+  for (const name in value as JsonObject) {
+    const member = (value as JsonObject)[name]
+    if (name < last || member === undefined || !isOrdered(member)) return false
+    last = name
+  }
+  return true
 }
 
 /** The value at a JSON Pointer (RFC 6901); undefined where there is none. */

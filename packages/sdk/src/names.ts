@@ -6,12 +6,16 @@ const HASH_LENGTH = 9
 const UNUSABLE =
   /[\u{16FE4}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{NChar}\p{Zl}\p{Zp}[\p{Zs}--\x20]\u2800\uFFFC\u{13441}\u{13442}\u{1D159}*]/gv
 
+/** Most names, at a fraction of the time. */
+const PLAIN = /^[\w.:/-]{1,256}$/
+
 /**
  * A text as Remit takes names: at most 256 characters, NFC, without invisible characters, outer blanks
  * or `*`. A text that had to be changed ends in `~` and 8 hex digits of its SHA-256, so that different
  * texts stay different.
  */
 export async function toName(text: string): Promise<string> {
+  if (PLAIN.test(text)) return text
   const clean = text
     .normalize('NFC')
     .replace(UNUSABLE, '_')

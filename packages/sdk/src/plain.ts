@@ -5,7 +5,6 @@ import type { Json } from './json.ts'
 const MAX_DEPTH = 500
 /** Bytes of a long text that are kept. */
 export const KEPT_BYTES = 2048
-const UNSENDABLE = /[\0\p{Cs}]/u
 const EACH_UNSENDABLE = /[\0\p{Cs}]/gu
 
 /** Parts of a value that are written when their digests are known. */
@@ -24,10 +23,12 @@ export async function toPlain(value: unknown): Promise<Json> {
   return plain
 }
 
+const isSendable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
 function plainValue(value: unknown, path: string, outer: unknown[], jobs: Jobs): Json {
   switch (typeof value) {
     case 'string':
-      return UNSENDABLE.test(value) ? shortenedLater(value, jobs) : value
+      return isSendable(value) ? value : shortenedLater(value, jobs)
     case 'boolean':
       return value
     case 'number':
@@ -65,8 +66,8 @@ function plainObject(value: object, path: string, outer: unknown[], jobs: Jobs):
     const found = (value as Record<string, unknown>)[name]
     if (found === undefined) continue
     const member = plainValue(found, `${path}/${name}`, inner, jobs)
-    if (UNSENDABLE.test(name)) jobs.push(async () => setOwn(plain, await cleanName(name), member))
-    else setOwn(plain, name, member)
+    if (isSendable(name)) setOwn(plain, name, member)
+    else jobs.push(async () => setOwn(plain, await cleanName(name), member))
   }
   return plain
 }
