@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Plan } from '@remit/contract'
 import { LRUCache } from 'lru-cache'
+import { SharedCalls } from '../base/shared-calls.ts'
 import { upTo } from '../base/limits.ts'
 import { systemClock } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
@@ -31,6 +32,8 @@ export class Authenticator {
   readonly #cache = new LRUCache<string, Caller>(upTo(MAX_CACHED))
   /** Cache hash of a credential's caller: its row may have another hash. */
   readonly #hashes = new WeakMap<Caller, string>()
+  /** Look-ups by the hash of the text: one caller's many requests take one connection. */
+  readonly #lookUps = new SharedCalls<Caller>()
 
   /** `ceiling` is the plan of the license; it caps the plan of every caller. */
   constructor(db: Database<CoreTables>, ceiling: Plan, clock: Clock = systemClock) {
@@ -55,8 +58,12 @@ export class Authenticator {
    * Returns the caller of an `Authorization` header; throws `unauthorized` without a cause for any
    * other one.
    */
-  async authenticate(header: string | undefined): Promise<Caller> {
+  authenticate(header: string | undefined): Promise<Caller> {
     const text = bearerOf(header)
+    return this.#lookUps.run(hashKey(text), () => this.#lookUp(text))
+  }
+
+  async #lookUp(text: string): Promise<Caller> {
     const key = parseKey(text)
     if (key === null) return this.#authenticateAgent(text)
     const holder = await findHolder(this.#db, key.id)
