@@ -18,6 +18,7 @@ import type {
   NewKey,
   NewOrganization,
   Remit,
+  WaitOptions,
 } from '@remit/core'
 import type { Logger } from 'pino'
 import type { Config } from '../settings/config.ts'
@@ -32,6 +33,7 @@ import { readPepperFile } from '../settings/pepper-file.ts'
 import { openSecretsKeys } from '../settings/secrets-key.ts'
 import { VERSION } from '../settings/version.ts'
 import { referencePages } from './reference-pages.ts'
+import { prepareTables } from './tables.ts'
 
 export interface BootOptions {
   /** The vendor's public key; tests pass their own. */
@@ -42,8 +44,18 @@ export interface BootOptions {
   readonly background?: boolean
   /** The models for the judge; none for a command. */
   readonly judges?: JudgesSource | undefined
+  /** Waits for pending migrations with `REMIT_MIGRATE=check`; without it they are an error. */
+  readonly wait?: (waiting: Waiting) => WaitOptions
   /** Milliseconds between two checks of the ledgers; shorter in tests. */
   readonly watchEveryMs?: number
+}
+
+/** What a server knows while migrations are pending. */
+export interface Waiting {
+  readonly db: Database<CoreTables>
+  readonly entitlement: Entitlement
+  readonly log: Logger
+  readonly warnings: readonly string[]
 }
 
 /** The product, as the server and the command line use it. */
@@ -52,8 +64,6 @@ export interface Booted {
   readonly entitlement: Entitlement
   readonly remit: Remit
   readonly db: Database<CoreTables>
-  /** False if the database is reachable only through a pooler in transaction mode. */
-  readonly mayMigrate: boolean
   readonly ledgerKey: KeyObject
   readonly clock: Clock
   readonly log: Logger
@@ -65,7 +75,7 @@ export interface Booted {
   readonly newOrganization: (name: string, plan?: Plan, key?: NewKey) => Promise<NewOrganization>
 }
 
-/** Starts the product from settings, with migrated tables; the caller must call `remit.close`. */
+/** Starts the product from settings, on migrated tables; the caller must call `remit.close`. */
 export async function boot(config: Config, options: BootOptions = {}): Promise<Booted> {
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config.REMIT_LOG_LEVEL)
@@ -81,7 +91,9 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
     : []
-  const { db, signals, migrate, mayMigrate } = await openStorage(config, log)
+  const storage = await openStorage(config, log)
+  const { db, signals } = storage
+  const wait = options.wait?.({ db, entitlement, log, warnings })
   const base = { db, clock, ids: randomIds, signer, version: VERSION }
   try {
     const remit = await createRemit({
@@ -91,7 +103,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       secrets: createSecretBox(secretsKeys),
       log,
       signals,
-      migrate,
+      migrate: prepareTables(config.REMIT_MIGRATE, storage, wait),
       warnings,
       background: options.background ?? true,
       outbound: createOutbound({ allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS }),
@@ -131,7 +143,6 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       entitlement,
       remit,
       db,
-      mayMigrate,
       ledgerKey,
       clock,
       log,

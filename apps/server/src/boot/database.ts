@@ -16,7 +16,7 @@ import type { Config } from '../settings/config.ts'
 export interface Storage {
   readonly db: Database<CoreTables>
   readonly signals: Signals
-  /** Runs pending migrations; throws `ConfigError` if they are pending and cannot run. */
+  /** Runs pending migrations; throws `ConfigError` if they cannot run with these settings. */
   readonly migrate: (sets: readonly MigrationSet[]) => Promise<string[]>
   /** False behind a pooler in transaction mode without `REMIT_DATABASE_DIRECT_URL`. */
   readonly mayMigrate: boolean
@@ -63,8 +63,18 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
 
 const migrator =
   (db: Database<CoreTables>): Storage['migrate'] =>
-  (sets) =>
-    migrate(db, sets)
+  async (sets) => {
+    try {
+      return await migrate(db, sets)
+    } catch (error) {
+      if (isForbidden(error)) throw new ConfigError(NOT_OWNER)
+      throw error
+    }
+  }
+
+/** PostgreSQL: `insufficient_privilege`. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as { code?: unknown } | undefined)?.code === '42501'
 
 const migratorAt =
   (open: () => Database<CoreTables>): Storage['migrate'] =>
@@ -89,6 +99,9 @@ const refuser =
 /** The error of a migration through a pooler in transaction mode. */
 export const NEEDS_DIRECT =
   'REMIT_DATABASE_DIRECT_URL must be set for migrations: REMIT_DATABASE_URL connects through a pooler in transaction mode, which does not support the migration lock'
+
+const NOT_OWNER =
+  'Migrations are pending, and the database role must not change tables: run `remit migrate` with the role that owns the tables, and start servers with REMIT_MIGRATE=check'
 
 const NOT_DIRECT =
   'REMIT_DATABASE_DIRECT_URL must connect to PostgreSQL directly: it connects through a pooler in transaction mode'

@@ -2,6 +2,7 @@ import type { Remit } from '@remit/core'
 import { boot } from './boot.ts'
 import type { BootOptions } from './boot.ts'
 import { bootstrap } from './bootstrap.ts'
+import { FrontDoor } from './front-door.ts'
 import type { FirstKey } from './bootstrap.ts'
 import { ignoredNames } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
@@ -29,7 +30,9 @@ export interface RunningServer {
 }
 
 export interface ServerOptions
-  extends Omit<BootOptions, 'judges'>, Pick<ListenOptions, 'requestTimeoutMs'> {
+  extends Omit<BootOptions, 'judges' | 'wait'>, Pick<ListenOptions, 'requestTimeoutMs'> {
+  /** Ends a start that waits for migrations; `createServer` then rejects with its reason. */
+  readonly signal?: AbortSignal
   /** Environment with the keys of judges. Default: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -41,26 +44,27 @@ export async function createServer(
 ): Promise<RunningServer> {
   const env = options.env ?? process.env
   const judges = readJudgesFile(config, env)
-  const booted = await boot(config, { ...options, judges })
+  const on = { ...options, host: config.REMIT_HOST }
+  const door = new FrontDoor({ ...on, port: config.REMIT_PORT })
+  const wait = door.wait(options.signal ?? new AbortController().signal)
+  const booted = await boot(config, { ...options, judges, wait }).catch(async (error: unknown) => {
+    await door.close()
+    throw error
+  })
   const { remit, db, ledgerKey, log, entitlement, warnings } = booted
   const { edition, notice } = entitlement
-  const listeners: Listener[] = []
+  let metrics: Listener | null = null
   const close = async () => {
     remit.release()
-    await Promise.all(listeners.map((listener) => listener.stop()))
+    await Promise.all([door.close(), metrics?.stop()])
     await remit.close()
   }
   try {
     const first = await bootstrap(booted)
-    const on = { ...options, host: config.REMIT_HOST }
-    const main = await listen(remit.app, { ...on, port: config.REMIT_PORT })
-    listeners.push(main)
+    const main = await door.serve(remit.app)
     booted.listening.port = Number(new URL(main.url).port || 80)
-    const metrics =
-      config.REMIT_METRICS_PORT === undefined
-        ? null
-        : await listen(remit.metricsApp, { ...on, port: config.REMIT_METRICS_PORT })
-    if (metrics) listeners.push(metrics)
+    if (config.REMIT_METRICS_PORT !== undefined)
+      metrics = await listen(remit.metricsApp, { ...on, port: config.REMIT_METRICS_PORT })
     const { url } = main
     const consoleUrl = `${config.REMIT_BASE_URL?.replace(/\/$/, '') ?? url}/console`
     const loginUrl = await loginLink(booted, url)

@@ -1,7 +1,15 @@
-import { CheckpointError, Failure, isUnavailable, NoteError, SettingError } from '@remit/core'
+import {
+  CheckpointError,
+  Failure,
+  isUnavailable,
+  NoteError,
+  SettingError,
+  TablesTooNew,
+} from '@remit/core'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../settings/config.ts'
 import { ListenError } from '../boot/listen.ts'
+import { MigrationsPending } from '../boot/tables.ts'
 
 /** Exit codes; docs/cli.md explains each. 78 is EX_CONFIG of sysexits.h. */
 export const EXIT = { ok: 0, failed: 1, couldNotRun: 2, notAnchored: 3, badConfig: 78 } as const
@@ -31,7 +39,8 @@ export function judge(error: unknown): {
   if (error instanceof NoteError || error instanceof CheckpointError) {
     return { message: error.message, exitCode: EXIT.failed }
   }
-  if (error instanceof ListenError) return { message: error.message, exitCode: EXIT.couldNotRun }
+  const isOwn = [ListenError, MigrationsPending, TablesTooNew].some((kind) => error instanceof kind)
+  if (isOwn) return { message: (error as Error).message, exitCode: EXIT.couldNotRun }
   return { message: foreign(error), exitCode: EXIT.couldNotRun }
 }
 

@@ -9,7 +9,15 @@ import type { CommandRun } from './session.ts'
 export function serveCommand(program: Command, session: CommandRun): void {
   subcommand(program, 'serve', 'Run the server until SIGTERM or SIGINT').action(async () => {
     const ended = session.io.endSignal()
-    const server = await createServer(readConfig(session.io.env), { env: session.io.env })
+    const { env } = session.io
+    const server = await createServer(readConfig(env), { env, signal: ended }).catch(
+      (error: unknown) => {
+        // Stopped while it waited for migrations.
+        if (ended.aborted) return null
+        throw error
+      },
+    )
+    if (!server) return
     const { url, consoleUrl: console_url, loginUrl: login_url } = server
     const { metricsUrl: metrics_url, edition, notice, first } = server
     session.print(

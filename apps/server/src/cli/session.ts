@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs'
 import { findOrganization, listOrganizations, openDatabase } from '@remit/core'
-import type { CoreTables, Database, OrganizationRow } from '@remit/core'
+import type { CoreTables, Database, MigrationSet, OrganizationRow } from '@remit/core'
 import { boot } from '../boot/boot.ts'
 import type { Booted } from '../boot/boot.ts'
+import { openStorage } from '../boot/database.ts'
+import type { Storage } from '../boot/database.ts'
+import { entitle } from '../boot/entitlement.ts'
+import { migrationsOf } from '../boot/tables.ts'
 import { ignoredNames, readConfig } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
 import { createLog } from '../boot/log.ts'
@@ -67,6 +71,25 @@ export class CommandRun {
   ): Promise<T> {
     const organization = await this.database((db) => organizationOf(db, idOrName))
     return this.product((booted) => work(booted, organization))
+  }
+
+  /** Returns the migrations of the modules that the license permits. */
+  async migrations(): Promise<readonly MigrationSet[]> {
+    return migrationsOf((await entitle(this.config, Date.now())).modules)
+  }
+
+  /** Runs work on the tables themselves: without keys, modules and ledgers. */
+  async storage(
+    work: (storage: Storage, sets: readonly MigrationSet[]) => Promise<void>,
+  ): Promise<void> {
+    const sets = await this.migrations()
+    const storage = await openStorage(this.config, createLog('silent'))
+    try {
+      await work(storage, sets)
+    } finally {
+      await storage.signals.close()
+      await storage.db.destroy()
+    }
   }
 
   /** Runs read-only work: no migrations, and SQLite is opened read-only. */

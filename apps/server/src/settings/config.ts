@@ -43,6 +43,12 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Direct connection to the same PostgreSQL if `REMIT_DATABASE_URL` uses a pooler; for migrations and `LISTEN`',
     ),
+  REMIT_MIGRATE: z
+    .enum(['auto', 'check', 'off'], { error: 'must be auto, check or off' })
+    .default('auto')
+    .describe(
+      'Pending migrations at the start: `auto` runs them, `check` waits for them, `off` ignores them; see [upgrades.md](upgrades.md)',
+    ),
   REMIT_HOST: z
     .string()
     .min(1)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
 
 // The bundle of the sources.
@@ -23,10 +23,11 @@ export class RunningProcess {
   stdout = ''
   stderr = ''
 
-  constructor(program: 'main' | 'cli', args: readonly string[], env: Env, cwd?: string) {
+  /** `program` is one of the bundle, or a path. */
+  constructor(program: string, args: readonly string[], env: Env, cwd?: string) {
     this.child = spawn(
       process.execPath,
-      [...SOURCE_FLAGS, join(folder, `${program}.js`), ...args],
+      [...SOURCE_FLAGS, isAbsolute(program) ? program : join(folder, `${program}.js`), ...args],
       {
         env: programEnv(env),
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,9 +78,12 @@ export class RunningProcess {
   }
 }
 
-/** `remit serve` in its own process, once it answers. */
-export async function startServer(env: Env): Promise<{ url: string; server: RunningProcess }> {
-  const server = new RunningProcess('cli', ['serve', '--json'], env)
+/** `remit serve` in its own process, once it answers; of another build with its `program`. */
+export async function startServer(
+  env: Env,
+  program = 'cli',
+): Promise<{ url: string; server: RunningProcess }> {
+  const server = new RunningProcess(program, ['serve', '--json'], env)
   const [line] = await server.says(/^\{.*\}$/m)
   return { url: (JSON.parse(line) as { url: string }).url, server }
 }

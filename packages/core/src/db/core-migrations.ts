@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { column, dialectOf } from './portable.ts'
 import { pruning } from './pruning-migration.ts'
+import { schemaReleaseMigration } from './schema-release.ts'
 
 const foundation: Migration = {
   async up(db: Kysely<never>) {
@@ -114,4 +115,5 @@ export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0002_pruning': pruning,
   '0003_appended_actors': appendedActors,
   '0004_sessions': sessions,
+  '0005_schema_release': schemaReleaseMigration,
 }

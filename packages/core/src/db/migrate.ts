@@ -2,6 +2,7 @@ import { Migrator } from 'kysely/migration'
 import type { Migration } from 'kysely/migration'
 import { on } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
+import { recordRelease, refuseNewerTables } from './schema-release.ts'
 
 export interface MigrationSet {
   /**
@@ -29,8 +30,12 @@ const migratorFor = (db: AnyDatabase, set: MigrationSet) =>
     migrationLockTableName: `migration_${set.name}_lock`,
   })
 
-/** Runs the pending migrations of every set; returns their names. */
+/**
+ * Runs the pending migrations of every set; returns their names. Throws `TablesTooNew` for tables
+ * that are newer than those of the next release.
+ */
 export async function migrate(db: AnyDatabase, sets: readonly MigrationSet[]): Promise<string[]> {
+  await refuseNewerTables(db)
   const ran: string[] = []
   for (const set of sets) {
     // The check needs no lock: a start next to a busy server must not wait for the write lock.
@@ -39,6 +44,7 @@ export async function migrate(db: AnyDatabase, sets: readonly MigrationSet[]): P
     if (error !== undefined) throw new Error(`migrating ${set.name} failed`, { cause: error })
     ran.push(...results.map((result) => `${set.name}/${result.migrationName}`))
   }
+  if (ran.length > 0) await recordRelease(db)
   return ran
 }
 

@@ -1,0 +1,56 @@
+import { waitingApp } from '@remit/core'
+import type { Remit, WaitOptions } from '@remit/core'
+import { VERSION } from '../settings/version.ts'
+import type { Waiting } from './boot.ts'
+import { listen } from './listen.ts'
+import type { Listener, ListenOptions } from './listen.ts'
+import { migrationsOf } from './tables.ts'
+
+type App = Pick<Remit['app'], 'fetch'>
+
+/**
+ * The port of the server. It opens when the product serves, or earlier, when migrations are pending
+ * (`REMIT_MIGRATE=check`): orchestrators then see a live server that is not ready.
+ */
+export class FrontDoor {
+  readonly #options: ListenOptions
+  #app: App | null = null
+  #listener: Listener | null = null
+
+  constructor(options: ListenOptions) {
+    this.#options = options
+  }
+
+  /** Serves `app` from now on. */
+  async serve(app: App): Promise<Listener> {
+    this.#app = app
+    const current: App['fetch'] = (...request) => (this.#app ?? app).fetch(...request)
+    return (this.#listener ??= await listen({ fetch: current }, this.#options))
+  }
+
+  /** Returns how to wait for migrations: not ready, with the reason in the log. */
+  wait(signal: AbortSignal): (waiting: Waiting) => WaitOptions {
+    return ({ db, entitlement, log, warnings }) => ({
+      signal,
+      onWait: async (reason) => {
+        log.warn(`not ready: ${reason}`)
+        const { edition, evaluation, modules } = entitlement
+        await this.serve(
+          waitingApp({
+            db,
+            version: VERSION,
+            edition,
+            evaluation,
+            modules: ['core', ...modules.map(({ name }) => name)],
+            migrationSets: migrationsOf(modules),
+            warnings,
+          }),
+        )
+      },
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#listener?.stop()
+  }
+}

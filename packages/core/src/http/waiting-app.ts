@@ -1,0 +1,14 @@
+import { Hono } from 'hono'
+import { unavailable } from '../db/failure.ts'
+import { requestIdOf } from './header.ts'
+import { problemResponse } from './problem.ts'
+import { mountStatus } from './status.ts'
+import type { StatusDeps } from './status.ts'
+
+/** Serves `/health` and `/ready` while migrations are pending; everything else is 503. */
+export function waitingApp(deps: StatusDeps): Hono {
+  const app = new Hono()
+  mountStatus(app, deps)
+  app.notFound((c) => problemResponse(unavailable('database_unavailable'), requestIdOf(c)))
+  return app
+}
