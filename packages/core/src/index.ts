@@ -39,6 +39,8 @@ export type {
 export { localSignals } from './db/signals.ts'
 export type { Signal, Signals } from './db/signals.ts'
 export { SCHEMA_RELEASE, TablesTooNew } from './db/schema-release.ts'
+export { cached } from './telemetry/cached.ts'
+export type { Metrics } from './telemetry/metrics.ts'
 export { makeDurable } from './db/transaction-settings.ts'
 export { waitForMigrations } from './db/wait-for-migrations.ts'
 export type { WaitOptions } from './db/wait-for-migrations.ts'

@@ -18,7 +18,10 @@ import { RequestTurns } from './http/request-turns.ts'
 import { Deadlines } from './http/deadlines.ts'
 import { createFailedKeys } from './http/failed-keys.ts'
 import { RunningClaims } from './http/idempotency.ts'
-import { createMetrics } from './http/metrics.ts'
+import { decisionMetrics } from './authorize/decision-metrics.ts'
+import { requestMetrics } from './http/request-metrics.ts'
+import { writeMetrics } from './ledger/write/write-metrics.ts'
+import { createMetrics } from './telemetry/metrics.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { metricsApp } from './http/status.ts'
 import { forgetAnswers } from './idempotency/store.ts'
@@ -131,6 +134,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const sessions = new Sessions(db, options.planCeiling, clock, options.sessions ?? NO_SIGN_IN)
   const links = new LoginLinks(clock)
   const share = new Share()
+  const metrics = createMetrics()
   const writer = new Writer({
     db,
     clock,
@@ -138,11 +142,19 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     log,
     signals,
     share,
+    metrics: writeMetrics(metrics),
     recheck: recheckAll(authenticator, sessions),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
   const ledger = new Ledger(db, share)
-  const decider = new Decider(writer, { db, clock, ids, log, share })
+  const decider = new Decider(writer, {
+    db,
+    clock,
+    ids,
+    log,
+    share,
+    observe: decisionMetrics(metrics),
+  })
   const ports: Partial<Ports> = {}
   const deps: Deps = {
     db,
@@ -154,6 +166,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     clock,
     ids,
     signals,
+    metrics,
     secrets: options.secrets,
     sessions,
     outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
@@ -174,7 +187,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const requests = new RequestTurns()
   const deadlines = new Deadlines()
   const closing = new AbortController()
-  const metrics = createMetrics(() => deadlines.size)
+  const observeRequest = requestMetrics(metrics, () => deadlines.size)
   const rateLimit = options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null
   const failedKeys = failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null
   const routes: readonly Route[] = [
@@ -209,6 +222,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     warnings: options.warnings ?? [],
     migrationSets,
     metrics,
+    observeRequest,
     authenticator,
     rateLimit,
     failedKeys,

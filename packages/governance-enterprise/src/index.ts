@@ -29,8 +29,15 @@ export default defineModule({
   migrations,
   setup: (deps) => {
     const { spendUrl, spendDeadlineMs } = deps.settings
+    const spendFailed = deps.metrics.counter(
+      'remit_spend_source_failures_total',
+      'Requests to REMIT_SPEND_URL without a usable answer',
+      [],
+    )
     const measure =
-      spendUrl === undefined ? null : measureWith(httpSpendSource(spendUrl), spendDeadlineMs)
+      spendUrl === undefined
+        ? null
+        : measureWith(httpSpendSource(spendUrl), spendDeadlineMs, spendFailed)
     const approvals = approvalsOf(deps)
     const webhooks = webhooksOf(deps)
     const scorers = scorersOf(deps)

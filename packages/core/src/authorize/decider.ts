@@ -21,6 +21,7 @@ import type {
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
+import type { ObserveDecision } from './decision-metrics.ts'
 import { decide } from './decide.ts'
 import type { Decided } from './decide.ts'
 import { FilledSlots } from './filled-slots.ts'
@@ -43,6 +44,7 @@ interface DeciderDeps {
   readonly ids: Ids
   readonly log: Logger
   readonly share: Share
+  readonly observe: ObserveDecision
 }
 
 /** The decision point: decides a batch inside the transaction that records it. */
@@ -83,7 +85,10 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         return await this.#writer.submit(selfTestLane, caller.orgId, job, asked)
       }
       const job = { decisionId, request, claims }
-      return await this.#writer.submit(this, caller.orgId, job, asked)
+      const began = performance.now()
+      const answer = await this.#writer.submit(this, caller.orgId, job, asked)
+      this.#deps.observe(answer.decision, answer.reason, performance.now() - began)
+      return answer
     } catch (error) {
       throw toClientError(error)
     }

@@ -8,6 +8,7 @@ import { mountConsole } from './console.ts'
 import type { ConsoleDeps } from './console.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { makeDocument } from './document-job.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { Computer } from '../threads/pool.ts'
 import { oauthResponse } from './oauth-problem.ts'
 import { mountOpenApi, mountPages } from './pages.ts'
@@ -18,7 +19,7 @@ import { NOBODY } from './answer.ts'
 import { pipeline } from './pipeline.ts'
 import type { PipelineDeps } from './pipeline.ts'
 import type { RequestEnv } from './request-env.ts'
-import { mountStatus } from './status.ts'
+import { metricsApp, mountStatus } from './status.ts'
 import type { StatusDeps } from './status.ts'
 import { refuseUnrouted } from './unrouted.ts'
 import type { Served } from './unrouted.ts'
@@ -26,6 +27,9 @@ import type { Served } from './unrouted.ts'
 export interface AppOptions extends PipelineDeps, StatusDeps, ConsoleDeps {
   readonly routes: readonly Route[]
   readonly computer: Computer
+  readonly metrics: Metrics
+  /** `/metrics` is served on a separate port. */
+  readonly metricsApart?: boolean
   /** Origins whose pages may call the API. Default: none. */
   readonly corsOrigins?: readonly string[]
   /** Further pages, such as the API reference; none unless given. */
@@ -54,6 +58,7 @@ export function createApp(options: AppOptions): Hono {
       await next()
     })
   mountStatus(app, options)
+  if (!options.metricsApart) app.route('/', metricsApp(options.metrics))
   const names = Object.keys(wholeContract).filter((name) =>
     options.routes.some((route) => route.name === name),
   )

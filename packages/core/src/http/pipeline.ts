@@ -17,7 +17,7 @@ import { addressOf, headerOf, requestIdOf } from './header.ts'
 import { claimOf } from './idempotency.ts'
 import type { RunningClaims } from './idempotency.ts'
 import type { Route } from './implement.ts'
-import type { HttpMetrics } from './metrics.ts'
+import type { ObserveRequest } from './request-metrics.ts'
 import { presentedBy, presentedByClient } from './presented.ts'
 import type { Presented } from './presented.ts'
 import { readBody, requireType } from './read-body.ts'
@@ -31,7 +31,7 @@ export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
   readonly claims: RunningClaims
   readonly deadlines: Deadlines
   readonly log: Logger
-  readonly metrics: HttpMetrics
+  readonly observeRequest: ObserveRequest
   readonly requests: RequestTurns
 }
 
@@ -62,7 +62,7 @@ const validates = ({ query }: Endpoint): boolean =>
   query instanceof z.ZodObject && 'validate' in query.shape
 
 const observe =
-  (route: Route, { log, metrics }: PipelineDeps): Step =>
+  (route: Route, { log, observeRequest }: PipelineDeps): Step =>
   async (c, next) => {
     const started = performance.now()
     const requestId = requestIdOf(c)
@@ -71,7 +71,7 @@ const observe =
     await next()
     const { status } = c.res
     const ms = performance.now() - started
-    metrics.observe(route.name, status, ms)
+    observeRequest(route.name, status, ms)
     // A refusal costs little, but a caller that repeats it at once could still fill the event loop.
     if (status === 429) await setTimeout(REFUSAL_PAUSE_MS)
     if (log.isLevelEnabled('debug'))

@@ -1,7 +1,8 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { mountOpenApi } from './pages.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { requestMetrics } from './request-metrics.ts'
 import { metricsApp } from './status.ts'
 
 describe('what anybody may ask for is not made anew for each who asks', () => {
@@ -30,7 +31,9 @@ describe('what anybody may ask for is not made anew for each who asks', () => {
 
   it('/metrics', async () => {
     let counted = 0
-    const app = metricsApp(createMetrics(() => ++counted))
+    const metrics = createMetrics()
+    requestMetrics(metrics, () => ++counted)
+    const app = metricsApp(metrics)
     const texts = await Promise.all(
       [1, 2, 3].map(async () => (await app.request('/metrics')).text()),
     )

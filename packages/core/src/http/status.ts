@@ -4,7 +4,7 @@ import type { Database } from '../db/open.ts'
 import { pendingMigrations } from '../db/migrate.ts'
 import type { MigrationSet } from '../db/migrate.ts'
 import type { CoreTables } from '../db/schema.ts'
-import type { HttpMetrics } from './metrics.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 export interface StatusDeps {
   readonly db: Database<CoreTables>
@@ -15,12 +15,9 @@ export interface StatusDeps {
   readonly migrationSets: readonly MigrationSet[]
   /** Development-only settings, listed on `/ready`. */
   readonly warnings: readonly string[]
-  readonly metrics: HttpMetrics
-  /** `/metrics` is served on a separate port. */
-  readonly metricsApart?: boolean
 }
 
-/** Mounts `/health`, `/ready` and `/metrics`: without a key, in every edition. */
+/** Mounts `/health` and `/ready`: without a key, in every edition. */
 export function mountStatus(app: Hono, deps: StatusDeps): void {
   const { edition, version, modules, evaluation } = deps
   app.get('/health', (c) => {
@@ -28,27 +25,27 @@ export function mountStatus(app: Hono, deps: StatusDeps): void {
     return c.json({ status: 'ok', edition, version, modules, evaluation })
   })
   app.get('/ready', async (c) => {
-    const { database, migrations } = await checkReady(deps)
-    const ready = database === 'ok' && migrations === 'ok'
+    const { checks, pending } = await checkReady(deps)
+    const ready = Object.values(checks).every((check) => check === 'ok')
     c.header('Cache-Control', 'no-store')
     if (!ready) c.header('Retry-After', '1')
     return c.json(
       {
         status: ready ? 'ready' : 'unavailable',
-        checks: { database, migrations },
+        checks,
+        ...(pending.length > 0 && { pending_migrations: pending }),
         warnings: deps.warnings,
       },
       ready ? 200 : 503,
     )
   })
-  if (!deps.metricsApart) app.route('/', metricsApp(deps.metrics))
 }
 
 /** Milliseconds for which the text of the metrics is cached, as it needs no key. */
 const KEPT_MS = 1_000
 
 /** `/metrics` in the Prometheus text format, at most a second old. */
-export function metricsApp(metrics: HttpMetrics): Hono {
+export function metricsApp(metrics: Metrics): Hono {
   let text: Promise<string> | null = null
   let made = 0
   return new Hono().get('/metrics', async (c) => {
@@ -61,18 +58,18 @@ export function metricsApp(metrics: HttpMetrics): Hono {
   })
 }
 
-async function checkReady({
-  db,
-  migrationSets,
-}: StatusDeps): Promise<{ database: string; migrations: string }> {
+interface Readiness {
+  readonly checks: Readonly<Record<'database' | 'migrations', string>>
+  readonly pending: readonly string[]
+}
+
+async function checkReady({ db, migrationSets }: StatusDeps): Promise<Readiness> {
   try {
     await sql`select 1`.execute(db)
     const pending = await pendingMigrations(db, migrationSets)
-    return {
-      database: 'ok',
-      migrations: pending.length === 0 ? 'ok' : `${pending.length} pending`,
-    }
+    const migrations = pending.length === 0 ? 'ok' : 'pending_migrations'
+    return { checks: { database: 'ok', migrations }, pending }
   } catch {
-    return { database: 'unavailable', migrations: 'unknown' }
+    return { checks: { database: 'unavailable', migrations: 'unknown' }, pending: [] }
   }
 }

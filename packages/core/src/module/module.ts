@@ -16,6 +16,7 @@ import type { Ledger } from '../ledger/read/ledger.ts'
 import type { EntryObserver } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
@@ -89,6 +90,7 @@ export interface Deps {
   readonly clock: Clock
   readonly ids: Ids
   readonly signals: Signals
+  readonly metrics: Metrics
   /** Sessions of the console. */
   readonly sessions: Sessions
   /** Encrypts the secrets that a module stores. */

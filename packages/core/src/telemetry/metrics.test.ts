@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { requestMetrics } from '../http/request-metrics.ts'
+import { cached } from './cached.ts'
 import { createMetrics } from './metrics.ts'
 
 describe('metrics', () => {
   it('say how many requests are under way when they are asked', async () => {
     let open = 3
-    const metrics = createMetrics(() => open)
+    const metrics = createMetrics()
+    requestMetrics(metrics, () => open)
 
     expect(await metrics.text()).toContain('\nremit_http_requests_in_flight 3\n')
     open = 0
@@ -12,11 +15,12 @@ describe('metrics', () => {
   })
 
   it('count answers by endpoint and status, in seconds', async () => {
-    const metrics = createMetrics(() => 0)
+    const metrics = createMetrics()
+    const observe = requestMetrics(metrics, () => 0)
 
-    metrics.observe('authorize', 200, 4)
-    metrics.observe('authorize', 200, 40)
-    metrics.observe('authorize', 503, 4)
+    observe('authorize', 200, 4)
+    observe('authorize', 200, 40)
+    observe('authorize', 503, 4)
 
     const text = await metrics.text()
     const series = (suffix: string, status: number, more = '') =>
@@ -25,5 +29,25 @@ describe('metrics', () => {
     expect(text).toContain(`${series('sum', 200)} 0.044\n`)
     expect(text).toContain(`${series('count', 503)} 1\n`)
     expect(text).toContain(`${series('bucket', 200, 'le="0.005",')} 1\n`)
+  })
+
+  it('leave out a gauge that has no value or cannot be read, and only that', async () => {
+    const metrics = createMetrics()
+    let value: number | null = 7
+    metrics.gauge('remit_first', 'One', () => value)
+    metrics.gauge('remit_broken', 'Two', () => Promise.reject(new Error('no database')))
+
+    expect(await metrics.text()).toContain('\nremit_first 7\n')
+    value = null
+    const text = await metrics.text()
+    expect(text).not.toMatch(/^remit_/m)
+    expect(text).toMatch(/^process_start_time_seconds /m)
+  })
+
+  it('do not read the database for every reader', async () => {
+    let reads = 0
+    const read = cached(() => Promise.resolve(++reads))
+
+    expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1])
   })
 })

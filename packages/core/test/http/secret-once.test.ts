@@ -9,7 +9,7 @@ import { Bodies } from '../../src/http/bodies.ts'
 import { RequestTurns } from '../../src/http/request-turns.ts'
 import { Deadlines } from '../../src/http/deadlines.ts'
 import { RunningClaims } from '../../src/http/idempotency.ts'
-import { createMetrics } from '../../src/http/metrics.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { Reply } from '../../src/http/reply.ts'
 import { Authenticator } from '../../src/keys/authenticator.ts'
 import { LoginLinks } from '../../src/sessions/login-links.ts'
@@ -87,7 +87,8 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       requests,
       secrets: createSecretBox([]),
       closing: new AbortController().signal,
-      metrics: createMetrics(() => 0),
+      metrics: createMetrics(),
+      observeRequest: () => undefined,
       routes: routes(remit.writer),
       log: pino({ level: 'silent' }),
       version: '0',

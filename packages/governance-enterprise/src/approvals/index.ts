@@ -1,6 +1,7 @@
 import type { Contribution, Deps } from '@remit/core'
 import { approvalEraser } from './erase.ts'
 import { ConnectionLimits } from '../streams/connection-limits.ts'
+import { pendingMetrics } from './pending-metrics.ts'
 import { approvalRoutes } from './routes.ts'
 import { approvalStage } from './stage.ts'
 import { createSweeper } from './sweeper.ts'
@@ -15,6 +16,7 @@ export function approvalsOf(deps: Deps): Required<
 } {
   const waits = new DecisionWaiters(deps)
   const sweeper = createSweeper(deps)
+  pendingMetrics(deps)
   return {
     routes: approvalRoutes(deps, waits, new ConnectionLimits()),
     stage: approvalStage(deps),

@@ -11,9 +11,14 @@ export type MeasureSpend = (asks: readonly Ask[]) => Promise<MeasuredSpend>
 
 /**
  * Queries a source for the agents of a batch concurrently. An error, a value other than a finite
- * number of at least 0, or more than `deadlineMs` leaves the agent without data, which denies.
+ * number of at least 0, or more than `deadlineMs` leaves the agent without data, which denies, and
+ * calls `onFailure`.
  */
-export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpend {
+export function measureWith(
+  source: SpendSource,
+  deadlineMs: number,
+  onFailure: () => void = () => undefined,
+): MeasureSpend {
   return async (asks) => {
     const agents = new Map(asks.map((ask) => [ask.request.agent_id, ask]))
     const signal = AbortSignal.timeout(deadlineMs)
@@ -26,6 +31,7 @@ export function measureWith(source: SpendSource, deadlineMs: number): MeasureSpe
           const [dayUsd, monthUsd] = await Promise.all([ask(day), ask(month)])
           return [agentId, { dayUsd, monthUsd }] as const
         } catch {
+          onFailure()
           return [agentId, null] as const
         }
       }),

@@ -1,4 +1,5 @@
 import type { Contribution, Deps } from '@remit/core'
+import { backlogMetric } from './backlog-metric.ts'
 import { Deliveries } from './deliveries.ts'
 import { Outbox } from './outbox.ts'
 import { webhookRoutes } from './routes.ts'
@@ -9,6 +10,7 @@ export function webhooksOf(
   deps: Deps,
 ): Required<Pick<Contribution, 'routes' | 'observers' | 'reseal' | 'start' | 'close'>> {
   const deliveries = new Deliveries(deps)
+  backlogMetric(deps)
   return {
     routes: webhookRoutes(deps),
     observers: [new Outbox()],

@@ -20,6 +20,7 @@ import { forgedHead, missingHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from '../format/note.ts'
 import { linkedRows, lockHead } from '../store/store.ts'
+import type { WriteMetrics } from './write-metrics.ts'
 import { LATER } from './work.ts'
 import type {
   Change,
@@ -50,6 +51,7 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
+  readonly metrics?: WriteMetrics
   /**
    * Returns the callers at this version and time by `callerId`; null for a key or session that is no
    * longer valid.
@@ -87,8 +89,10 @@ export async function runTransaction(
   memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
+  const began = performance.now()
   return deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
+    deps.metrics?.locked(performance.now() - began)
     if (!head) throw missingHead()
     const signer = await deps.heads.signerFor(tx, head)
     // Only work that reports a forgery continues from it, unsigned.

@@ -120,6 +120,7 @@ export class Writer {
     const next = async (most?: number) => {
       const batch = this.#withoutLate(queue.take(most))
       const began = performance.now()
+      this.#measure(batch, began)
       const { later, computedMs } =
         batch.length > 0 ? await this.#commit(orgId, batch) : { later: [], computedMs: 0 }
       answered = batch.length - later.length
@@ -134,6 +135,13 @@ export class Writer {
     }
     this.#queues.delete(orgId)
     this.#running.delete(orgId)
+  }
+
+  #measure(batch: readonly Waiting[], now: number): void {
+    const { metrics } = this.#options
+    if (!metrics || batch.length === 0) return
+    metrics.began(batch.length)
+    for (const { since } of batch) metrics.waited(now - since)
   }
 
   #withoutLate(batch: Waiting[]): Waiting[] {

@@ -1,0 +1,90 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** The value of a gauge; null leaves the series out. */
+export type GaugeValue = number | null
+
+/** The metrics of the process, in the Prometheus text format. */
+export interface Metrics {
+  /** Returns a function that counts one event of these label values. */
+  counter(name: string, help: string, labels: readonly string[]): Count
+  /** Returns a function that records a value for these label values. */
+  histogram(name: string, help: string, options: HistogramOptions): Observe
+  /** `read` is called when the metrics are read; an error leaves the series out. */
+  gauge(name: string, help: string, read: () => GaugeValue | Promise<GaugeValue>): void
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export interface HistogramOptions {
+  readonly labels?: readonly string[]
+  readonly buckets: readonly number[]
+}
+
+export type Count = (...labels: readonly string[]) => void
+export type Observe = (value: number, ...labels: readonly string[]) => void
+
+/** Buckets for durations of requests and their parts, in seconds. */
+export const SECONDS: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30,
+]
+
+/** Gauges of the library whose names end like those of counters, which Prometheus advises against. */
+const MISNAMED = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
+  const registers = [registry]
+  return {
+    counter(name, help, labelNames) {
+      const counter = new Counter({ name, help, labelNames, registers })
+      const child = bound((...labels: string[]) => counter.labels(...labels))
+      return (...labels) => child(...labels).inc()
+    },
+    histogram(name, help, { labels: labelNames = [], buckets }) {
+      const histogram = new Histogram({
+        name,
+        help,
+        labelNames,
+        buckets: [...buckets],
+        registers,
+      })
+      const child = bound((...labels: string[]) => histogram.labels(...labels))
+      return (value, ...labels) => child(...labels).observe(value)
+    },
+    gauge(name, help, read) {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const value = await Promise.resolve()
+            .then(read)
+            .catch(() => null)
+          if (value === null) gauge.remove()
+          else gauge.set(value)
+        },
+      })
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
+
+/** Looks the labels up once per combination: that costs more than counting. */
+function bound<Child>(
+  create: (...labels: string[]) => Child,
+): (...labels: readonly string[]) => Child {
+  const children = new Map<string, Child>()
+  return (...labels) => {
+    const key = labels.join('\n')
+    let child = children.get(key)
+    if (child === undefined) children.set(key, (child = create(...labels)))
+    return child
+  }
+}

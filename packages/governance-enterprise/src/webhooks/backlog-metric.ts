@@ -1,0 +1,19 @@
+import { cached, on } from '@remit/core'
+import type { Deps } from '@remit/core'
+import type { Tables } from '../tables/schema.ts'
+
+/** The metric of messages that wait for delivery, the same from every server. */
+export function backlogMetric({ db, metrics }: Pick<Deps, 'db' | 'metrics'>): void {
+  metrics.gauge(
+    'remit_webhook_backlog',
+    'Webhook messages of all organizations that are not delivered yet',
+    cached(async () => {
+      const { count } = await on<Tables>(db)
+        .selectFrom('webhook_delivery')
+        .select((of) => of.fn.countAll().as('count'))
+        .where('state', '=', 'waiting')
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    }),
+  )
+}
