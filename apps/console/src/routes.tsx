@@ -48,7 +48,20 @@ const policies = createRoute({
 const policy = createRoute({
   getParentRoute: () => root,
   path: '/policies/$id',
+  validateSearch: ({ like }: Record<string, unknown>): { like?: string } =>
+    typeof like === 'string' ? { like } : {},
   component: lazyRouteComponent(() => import('./pages/policies/editor.tsx'), 'PolicyEditor'),
+})
+
+const approvalRule = createRoute({
+  getParentRoute: () => root,
+  path: '/policies/approval-rules/$id',
+  validateSearch: ({ except }: Record<string, unknown>): { except?: string } =>
+    typeof except === 'string' ? { except } : {},
+  component: lazyRouteComponent(
+    () => import('./pages/approval-rules/editor.tsx'),
+    'ApprovalRuleEditor',
+  ),
 })
 
 const live = createRoute({
@@ -67,6 +80,18 @@ const agent = createRoute({
   getParentRoute: () => root,
   path: '/agents/$id',
   component: lazyRouteComponent(() => import('./pages/agents/agent.tsx'), 'AgentPage'),
+})
+const trust = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/trust/$id',
+  component: lazyRouteComponent(() => import('./pages/trust/editor.tsx'), 'TrustEditor'),
+})
+const issuer = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/issuers/$id',
+  validateSearch: ({ copy }: Record<string, unknown>): { copy?: string } =>
+    typeof copy === 'string' ? { copy } : {},
+  component: lazyRouteComponent(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
 })
 const spend = createRoute({
   getParentRoute: () => root,
@@ -104,9 +129,12 @@ export const router = createRouter({
     approvals,
     policies,
     policy,
+    approvalRule,
     ledger.addChildren([entry]),
     agents,
     agent,
+    trust,
+    issuer,
     spend,
     reports,
     report,

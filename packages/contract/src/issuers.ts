@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
 import { integer, page, Paging, PathId, Timestamp } from './primitives.ts'
 import type { Scope } from './primitives.ts'
+import { Validating, VALIDATION_TEXT } from './validation.ts'
 
 /** Asymmetric signature algorithms only, so that a verifier cannot sign. */
 export const SIGNATURE_ALGS = [
@@ -199,9 +200,12 @@ export const issuers = {
     scope: null,
     viaWriter: true,
     summary: 'Add a trusted issuer',
+    query: Validating,
     body: IssuerInput,
     ok: Issuer,
+    alsoJson: VALIDATION_TEXT,
     status: 201,
+    alsoStatus: 200,
   }),
   removeIssuer: endpoint({
     method: 'DELETE',

@@ -1,28 +1,13 @@
+import type { StatKey } from '@remit/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { send } from './client.ts'
+import { remit } from './client.ts'
 import { useCan } from './session.ts'
-
-export type Bucket = 'minute' | 'hour' | 'day'
-export type Dimension = 'decision' | 'reason' | 'agent' | 'action' | 'policy'
-
-export interface Stat {
-  readonly from: string
-  readonly key: string
-  readonly count: number
-  readonly amount_usd: number
-}
-
-export interface Stats {
-  readonly data: readonly Stat[]
-  /** Null until the first entries are counted. */
-  readonly up_to_seq: number | null
-}
 
 export interface StatsQuestion {
   readonly from: string
   readonly to: string
-  readonly bucket: Bucket
-  readonly by: Dimension
+  readonly bucket: 'minute' | 'hour' | 'day'
+  readonly by: StatKey
 }
 
 /** `key` names the question where its times move. */
@@ -30,11 +15,12 @@ export const statsQuery = (key: string, question: () => StatsQuestion, isOn: boo
   queryOptions({
     queryKey: ['stats', key],
     enabled: isOn,
-    queryFn: ({ signal }) => send<Stats>('GET', '/v1/stats', { query: { ...question() }, signal }),
+    queryFn: ({ signal }) => remit.getStats({ query: question(), signal }),
     refetchInterval: 15_000,
   })
 
 const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 
 /** The start of the bucket that `days` ago lies in, and the end of the current one. */
 export function period(days: number, bucketMs: number): { from: string; to: string } {
@@ -45,15 +31,31 @@ export function period(days: number, bucketMs: number): { from: string; to: stri
   }
 }
 
+export interface Hits {
+  readonly count: number
+  /** The start of the hour of the last one. */
+  readonly last: string
+}
+
 /** Decisions by policy in 7 days; null where the server keeps no statistics. */
-export function usePolicyHits(): ReadonlyMap<string, number> | null {
+export function usePolicyHits(): ReadonlyMap<string, Hits> | null {
   const can = useCan()
   const isOn = can('GET /v1/stats')
   const { data } = useQuery(
-    statsQuery('policy-hits', () => ({ ...period(7, DAY_MS), bucket: 'day', by: 'policy' }), isOn),
+    statsQuery(
+      'policy-hits',
+      () => ({ ...period(7, HOUR_MS), bucket: 'hour', by: 'policy' }),
+      isOn,
+    ),
   )
   if (!data) return null
-  const hits = new Map<string, number>()
-  for (const { key, count } of data.data) hits.set(key, (hits.get(key) ?? 0) + count)
+  const hits = new Map<string, Hits>()
+  for (const { key, count, from } of data.data) {
+    const before = hits.get(key)
+    hits.set(key, {
+      count: (before?.count ?? 0) + count,
+      last: before && before.last > from ? before.last : from,
+    })
+  }
   return hits
 }

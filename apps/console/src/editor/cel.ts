@@ -2,18 +2,11 @@ import type { CompletionContext, CompletionResult } from '@codemirror/autocomple
 import { HighlightStyle, StreamLanguage } from '@codemirror/language'
 import type { StringStream } from '@codemirror/language'
 import { tags } from '@lezer/highlight'
+import { RULE_VARIABLES, TRUST_VARIABLES } from './variables.ts'
 
-/** The variables of a condition, and functions of CEL and its `strings` extension. */
-const VARIABLES = [
-  'action',
-  'action_properties',
-  'agent',
-  'agent_id',
-  'context',
-  'now',
-  'resource',
-  'subject',
-]
+const COLORED = new Set([...RULE_VARIABLES, ...TRUST_VARIABLES])
+
+/** Functions of CEL and its `strings` extension. */
 const FUNCTIONS = [
   'all',
   'contains',
@@ -52,7 +45,7 @@ function token(stream: StringStream): string | null {
   if (Array.isArray(word)) {
     const [name = ''] = word
     if (CONSTANTS.has(name)) return 'keyword'
-    if (VARIABLES.includes(name)) return 'variableName.special'
+    if (COLORED.has(name)) return 'variableName.special'
     return stream.peek() === '(' ? 'function' : 'propertyName'
   }
   stream.next()
@@ -77,7 +70,7 @@ export const celColors = HighlightStyle.define([
 
 /** Completes variables and functions, and after `context.` the names that requests had lately. */
 export const completeCel =
-  (contextNames: () => readonly string[]) =>
+  (variables: readonly string[], contextNames: () => readonly string[]) =>
   (context: CompletionContext): CompletionResult | null => {
     const member = context.matchBefore(/context\.\w*/)
     if (member)
@@ -90,7 +83,7 @@ export const completeCel =
     return {
       from: word?.from ?? context.pos,
       options: [
-        ...VARIABLES.map((label) => ({ label, type: 'variable' })),
+        ...variables.map((label) => ({ label, type: 'variable' })),
         ...FUNCTIONS.map((label) => ({ label, type: 'function' })),
       ],
     }

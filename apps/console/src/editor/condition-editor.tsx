@@ -22,6 +22,7 @@ interface ConditionEditorProps {
   readonly onValue: (value: string) => void
   readonly faults: readonly Fault[]
   readonly isReadOnly?: boolean
+  readonly variables: readonly string[]
   /** Names seen below `context`. */
   readonly contextNames: readonly string[]
 }
@@ -31,7 +32,7 @@ interface ConditionEditorProps {
  * in the document they would be an inline element, which the content security policy refuses.
  */
 export function ConditionEditor(props: ConditionEditorProps) {
-  const { label, value, faults, contextNames, isReadOnly = false } = props
+  const { label, value, faults, variables, contextNames, isReadOnly = false } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const names = useRef(contextNames)
@@ -51,7 +52,7 @@ export function ConditionEditor(props: ConditionEditorProps) {
           history(),
           bracketMatching(),
           EditorView.lineWrapping,
-          autocompletion({ override: [completeCel(() => names.current)] }),
+          autocompletion({ override: [completeCel(variables, () => names.current)] }),
           cel,
           syntaxHighlighting(celColors),
           theme,
@@ -68,7 +69,7 @@ export function ConditionEditor(props: ConditionEditorProps) {
     })
     view.current = editor
     return () => editor.destroy()
-  }, [label, isReadOnly])
+  }, [label, isReadOnly, variables])
 
   useEffect(() => {
     names.current = contextNames

@@ -73,6 +73,22 @@ export function Input({ label, hint, fault, onValue, mono, ...rest }: InputProps
   )
 }
 
+type UtcInputProps = Omit<InputProps, 'value' | 'onValue' | 'type'> & {
+  /** RFC 3339 in UTC; null for none. */
+  readonly value: string | null
+  readonly onValue: (at: string | null) => void
+}
+
+/** A time in UTC, to the minute. A time with seconds keeps them until it is changed. */
+export const UtcInput = ({ value, onValue, ...rest }: UtcInputProps) => (
+  <Input
+    {...rest}
+    type="datetime-local"
+    value={value?.slice(0, 16) ?? ''}
+    onValue={(text) => onValue(text === '' ? null : `${text.slice(0, 16)}:00.000Z`)}
+  />
+)
+
 type AreaProps = Shared &
   Omit<ComponentProps<'textarea'>, 'onChange' | 'value'> & {
     readonly value: string
@@ -100,13 +116,21 @@ type SelectProps = Shared & {
   readonly value: string
   readonly onValue: (value: string) => void
   readonly options: readonly (readonly [value: string, label: string])[]
+  readonly disabled?: boolean
 }
 
-export function Select({ label, hint, fault, value, onValue, options }: SelectProps) {
+export function Select(props: SelectProps) {
+  const { label, hint, fault, value, onValue, options, disabled } = props
+
   return (
     <Field label={label} hint={hint} fault={fault}>
-      {(props) => (
-        <select {...props} value={value} onChange={(event) => onValue(event.target.value)}>
+      {(field) => (
+        <select
+          {...field}
+          disabled={disabled}
+          value={value}
+          onChange={(event) => onValue(event.target.value)}
+        >
           {options.map(([option, text]) => (
             <option key={option} value={option}>
               {text}

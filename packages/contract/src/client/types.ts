@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Contract, EndpointName } from '../contract.ts'
 import type { Call, Endpoint } from '../endpoint.ts'
+import type { Validating, Validation } from '../validation.ts'
 import type { ServerEvent } from './events.ts'
 import type { LooseCall } from './request.ts'
 
@@ -50,13 +51,20 @@ interface Operation<E extends Endpoint> {
   withResponse(...call: Arguments<E>): Promise<WithResponse<z.output<E['ok']>>>
 }
 
+/** With `validate=true`, the answer is the verdict on the body. */
+interface Validated<E extends Endpoint> {
+  (call: Options<E> & { readonly query: { readonly validate: 'true' } }): Promise<Validation>
+}
+
 type Stream<E extends Endpoint> = (...call: Arguments<E>) => AsyncGenerator<ServerEvent>
 
 /** One function an endpoint: `client.authorize({ body: { agent_id, action } })`. */
 export type Client = {
   readonly [K in EndpointName]: Contract[K] extends { readonly produces: 'text/event-stream' }
     ? Stream<Contract[K]>
-    : Operation<Contract[K]>
+    : Contract[K] extends { readonly query: typeof Validating }
+      ? Validated<Contract[K]> & Operation<Contract[K]>
+      : Operation<Contract[K]>
 }
 
 export interface ClientOptions {

@@ -42,9 +42,11 @@ export const issuerRoutes = (
         items: (rows) => rows.map(toIssuer),
       }),
 
-    trustIssuer: async ({ body }, caller, request) => {
+    trustIssuer: async ({ body, query }, caller, request) => {
       const terms = termsOf(body, tokenEndpoint(settings.baseUrl))
       checkKeySource(terms, outbound)
+      if (query.validate === 'true')
+        return new Reply({ valid: true, errors: [], warnings: [] } as never, { status: 200 })
       const id = ids.next('idp_', clock.now())
       const { issuer } = terms
       const found = await keys.look({ orgId: caller.orgId, id, issuer, terms })

@@ -66,6 +66,32 @@ describe('a trusted issuer', () => {
     expect(await response.json()).toMatchObject({ keys: { count: 0, error: 'name_not_found' } })
   })
 
+  it('is only checked with ?validate=true, with the errors of storing and no fetch', async () => {
+    const check = async (query: string, change: object) => {
+      const input = { ...issuerInput(f.key), issuer: GITHUB, ...change }
+      const response = await f.post(`/v1/identity/idp${query}`, input)
+      return { status: response.status, ...((await response.json()) as { errors?: unknown }) }
+    }
+    const before = await f.entries('issuer.trusted')
+    const wrong = { preset: 'github', conditions: CONDITIONS }
+    const stored = await check('', wrong)
+    const checked = await check('?validate=true', wrong)
+
+    expect(stored.status).toBe(400)
+    expect(checked).toMatchObject({ status: 200, valid: false })
+    expect(checked.errors).toEqual(stored.errors)
+    expect(await check('?validate=true', { clock_skew_seconds: 999 })).toMatchObject({
+      valid: false,
+      errors: [{ path: 'clock_skew_seconds' }],
+    })
+    expect(await check('?validate=true', { issuer: 'https://away.example' })).toMatchObject({
+      status: 200,
+      valid: true,
+      errors: [],
+    })
+    expect(await f.entries('issuer.trusted')).toEqual(before)
+  })
+
   it.each([
     ['no condition', { conditions: [] }, 'conditions'],
     ['no condition but an audience', { conditions: [pin('aud')] }, 'conditions.0.claim'],

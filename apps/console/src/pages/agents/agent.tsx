@@ -2,10 +2,11 @@ import type { Agent, EffectivePermissions } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { remit } from '../../api/client.ts'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { Input } from '../../ui/field.tsx'
 import { Card, Facts, Page, Stack, Table } from '../../ui/layout.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
@@ -16,12 +17,14 @@ import { AgentStatus } from './agents.tsx'
 import { Credentials } from './credentials.tsx'
 import { agentQuery, effectiveQuery } from './queries.ts'
 
+const agentPath = (id: string): string => `/v1/identity/agents/${encodeURIComponent(id)}`
+
 /** One agent: its record, its credentials, and everything that it may do. */
 export function AgentPage() {
   const { id } = useParams({ from: '/agents/$id' })
   const can = useCan()
   const query = useQuery(agentQuery(id))
-  const path = `/v1/identity/agents/${encodeURIComponent(id)}`
+  const path = agentPath(id)
   return (
     <Page
       title={<Literal>{id}</Literal>}
@@ -52,6 +55,7 @@ export function AgentPage() {
 
 function Record({ agent }: { agent: Agent }) {
   const { name, owners, environment, labels, allowed_scopes: scopes, created_at } = agent
+  const { suspended_at: stoppedAt, suspended_reason: why } = agent
   return (
     <Facts
       rows={[
@@ -71,6 +75,8 @@ function Record({ agent }: { agent: Agent }) {
         ],
         [t.agents.scopes, <Literal key="s">{scopes.join(', ')}</Literal>],
         [t.common.created, <Time key="c" at={created_at} as="full" />],
+        [t.agents.stoppedAt, stoppedAt && <Time at={stoppedAt} as="full" />],
+        [t.agents.stopReason, why && <Literal>{why}</Literal>],
       ]}
     />
   )
@@ -80,13 +86,16 @@ function Record({ agent }: { agent: Agent }) {
 function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
   const client = useQueryClient()
   const [isOpen, setOpen] = useState(false)
+  const [reason, setReason] = useState('')
   const isActive = status === 'active'
+  const body = isActive
+    ? {
+        status: 'suspended' as const,
+        ...(reason.trim() !== '' && { suspended_reason: reason.trim() }),
+      }
+    : { status: 'active' as const }
   const change = useMutation({
-    mutationFn: () =>
-      remit.changeAgent({
-        params: { agentID: id },
-        body: { status: isActive ? 'suspended' : 'active' },
-      }),
+    mutationFn: () => remit.changeAgent({ params: { agentID: id }, body }),
     onSuccess: async () => {
       announce(isActive ? t.agents.stopped : t.agents.resumed)
       setOpen(false)
@@ -105,8 +114,13 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
         onClose={() => setOpen(false)}
         footer={
           <>
+            <CurlButton request={() => ({ method: 'PATCH', path: agentPath(id), body })} />
             <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-            <Button tone="danger" disabled={change.isPending} onClick={() => change.mutate()}>
+            <Button
+              tone={isActive ? 'danger' : 'primary'}
+              disabled={change.isPending}
+              onClick={() => change.mutate()}
+            >
               {title}
             </Button>
           </>
@@ -118,6 +132,18 @@ function Stop({ agent: { agent_id: id, status } }: { agent: Agent }) {
           </strong>
         </p>
         {isActive && <p>{t.agents.stopText}</p>}
+        {isActive && (
+          <Input
+            label={t.agents.stopReason}
+            hint={t.agents.stopReasonHint}
+            maxLength={500}
+            value={reason}
+            fault={
+              fieldErrorsOf(change.error).find(({ path }) => path === 'suspended_reason')?.message
+            }
+            onValue={setReason}
+          />
+        )}
         {change.error && <Failure error={change.error} />}
       </Modal>
     </>

@@ -4,13 +4,14 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Page, TabLinks, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Loaded } from '../../ui/states.tsx'
 import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Issuers } from '../issuers/list.tsx'
+import { TrustPolicies } from '../trust/list.tsx'
 import { agentsQuery } from './queries.ts'
 import { RegisterDialog } from './register-dialog.tsx'
-import { Issuers, TrustPolicies } from './trust.tsx'
 
 const AGENT = {
   method: 'POST',
@@ -39,10 +40,24 @@ export function Agents() {
           <CurlButton
             request={() => ({ method: 'GET', path: PATHS[tab] ?? '/v1/identity/agents' })}
           />
-          {can('POST /v1/identity/agents') && (
+          {tab === 'agents' && can('POST /v1/identity/agents') && (
             <Button tone="primary" onClick={() => setOpen(true)}>
               {t.agents.register}
             </Button>
+          )}
+          {tab === 'trust' && can('POST /v1/identity/trust') && (
+            <Link to="/agents/trust/$id" params={{ id: 'new' }} className={buttonClass('primary')}>
+              {t.agents.trust.create}
+            </Link>
+          )}
+          {tab === 'issuers' && can('POST /v1/identity/idp') && (
+            <Link
+              to="/agents/issuers/$id"
+              params={{ id: 'new' }}
+              className={buttonClass('primary')}
+            >
+              {t.issuers.create}
+            </Link>
           )}
         </>
       }

@@ -14,6 +14,7 @@ import type { Vote } from './decide-dialog.tsx'
 import { EarlierRequest, SpendOfAgent } from './facts.tsx'
 import { requestQuery } from './queries.ts'
 import type { Request } from './queries.ts'
+import { resourceText } from './resource.ts'
 import { useCanVote } from './votes.ts'
 
 const TONES: Readonly<Record<Request['status'], Tone | undefined>> = {
@@ -83,6 +84,16 @@ function Detail({ request, onVote }: { request: Request; onVote: (vote: Vote) =>
           >
             {t.approvals.entry}
           </Link>
+          {can('POST /v1/policies') && (
+            <Link
+              to="/policies/$id"
+              params={{ id: 'new' }}
+              search={{ like: request.id }}
+              className={buttonClass()}
+            >
+              {t.approvals.always}
+            </Link>
+          )}
           {status === 'approved' && can('POST /v1/approvals/{id}/revoke') && (
             <Revoke id={request.id} />
           )}
@@ -122,14 +133,7 @@ function RequestFacts({ request }: { request: Request }) {
   return (
     <Facts
       rows={[
-        [
-          t.approvals.resource,
-          resource && (
-            <Literal>
-              {typeof resource === 'string' ? resource : `${resource.type}:${resource.id}`}
-            </Literal>
-          ),
-        ],
+        [t.approvals.resource, resource && <Literal>{resourceText(request)}</Literal>],
         [t.approvals.requestedBy, <Literal key="b">{by.person ?? `${by.type} ${by.id}`}</Literal>],
         [t.approvals.actingFor, acting_for && <Literal>{acting_for}</Literal>],
         [t.approvals.requestedAt, <Time key="r" at={requested_at} as="full" />],

@@ -15,10 +15,8 @@ import type { Vote } from './decide-dialog.tsx'
 import { RequestDetail } from './detail.tsx'
 import { amountOf } from './difference.ts'
 import type { Request } from './queries.ts'
+import { resourceText } from './resource.ts'
 import { useCanVote } from './votes.ts'
-
-const resourceOf = ({ resource }: Request): string =>
-  typeof resource === 'string' ? resource : resource ? `${resource.type}:${resource.id}` : ''
 
 interface PendingListProps {
   readonly requests: readonly Request[]
@@ -103,7 +101,7 @@ function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
     <li className={styles['item']} data-id={id} data-open={isOpen ? '' : undefined}>
       <input
         type="checkbox"
-        aria-label={t.approvals.select(`${spellOut(action)} ${spellOut(resourceOf(request))}`)}
+        aria-label={t.approvals.select(`${spellOut(action)} ${spellOut(resourceText(request))}`)}
         checked={isChosen}
         disabled={!canVote}
         onChange={onToggle}
@@ -122,7 +120,7 @@ function Item({ request, isOpen, isChosen, canVote, onToggle }: ItemProps) {
         <Ago at={expires_at} />
       </span>
       <small>
-        <Literal>{`${agent_id} · ${resourceOf(request)}`}</Literal>
+        <Literal>{`${agent_id} · ${resourceText(request)}`}</Literal>
       </small>
       <span className={styles['side']}>{amount !== null && <Money amount={amount} />}</span>
     </li>

@@ -1,7 +1,7 @@
+import type { Stats } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { period, statsQuery } from '../../api/stats.ts'
-import type { Stats } from '../../api/stats.ts'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Figure } from '../../ui/figure.tsx'

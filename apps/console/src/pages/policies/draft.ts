@@ -1,4 +1,5 @@
 import type { Policy, PolicyInput } from '@remit/contract'
+import { linesOf, textOrNull } from '../rules/lines.ts'
 
 /** A rule as it is typed: patterns as lines. */
 export interface Draft {
@@ -37,21 +38,13 @@ export const draftOf = (policy: Policy): Draft => ({
   expires_at: policy.expires_at,
 })
 
-const lines = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-
-const textOrNull = (text: string): string | null => (text.trim() === '' ? null : text)
-
 /** The body of the API. Every member is there, so that equal drafts have equal texts. */
 export const inputOf = (draft: Draft): PolicyInput => ({
   description: textOrNull(draft.description),
   effect: draft.effect,
-  agents: lines(draft.agents),
-  actions: lines(draft.actions),
-  resources: lines(draft.resources),
+  agents: linesOf(draft.agents),
+  actions: linesOf(draft.actions),
+  resources: linesOf(draft.resources),
   condition: textOrNull(draft.condition),
   enabled: draft.enabled,
   not_before: draft.not_before,

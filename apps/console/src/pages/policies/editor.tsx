@@ -1,9 +1,9 @@
 import { RemitError } from '@remit/contract/client'
-import type { PolicyInput } from '@remit/contract'
+import type { PolicyChange } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fieldErrorsOf, remit, send } from '../../api/client.ts'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -11,89 +11,110 @@ import { Input } from '../../ui/field.tsx'
 import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import { requestQuery } from '../approvals/queries.ts'
+import { Conflict } from '../rules/conflict.tsx'
+import { useValidation } from '../rules/use-validation.ts'
 import { DeletePolicy } from './delete-policy.tsx'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
+import { allowLike } from './like-request.ts'
+import { LikeNote } from './like-note.tsx'
 import styles from './policies.module.css'
-import { pathOf, policyQuery } from './queries.ts'
+import { pathOf, policyQuery, readPolicy, validatePolicy } from './queries.ts'
 import type { Stored } from './queries.ts'
 import { ReplayPanel } from './replay-panel.tsx'
 import { RuleForm } from './rule-form.tsx'
 import { RuleHistory } from './rule-history.tsx'
-import { useValidation } from './use-validation.ts'
 
 /** One policy: form, condition, replay, history. The id `new` makes one. */
 export function PolicyEditor() {
   const { id } = useParams({ from: '/policies/$id' })
-  if (id === 'new')
+  const { like } = useSearch({ from: '/policies/$id' })
+  if (id !== 'new')
     return (
-      <Page title={t.policies.new}>
-        <Editor key="new" id={null} stored={null} />
+      <Page title={t.policies.edit(id)}>
+        <Existing key={id} id={id} />
       </Page>
     )
   return (
-    <Page title={t.policies.edit(id)}>
-      <Existing key={id} id={id} />
+    <Page title={t.policies.new}>
+      {like === undefined ? (
+        <Editor key="new" id={null} stored={null} first={EMPTY} />
+      ) : (
+        <Like key={like} id={like} />
+      )}
     </Page>
   )
 }
 
-function Existing({ id }: { id: string }) {
-  const can = useCan()
-  const query = useQuery(policyQuery(id, can('GET /v1/policies/{policyID}')))
+/** A draft that a request for approval proposes. */
+function Like({ id }: { id: string }) {
+  const query = useQuery({ ...requestQuery(id), refetchOnWindowFocus: false })
   return (
     <Loaded query={query}>
-      {(stored) => (
+      {(request) => (
         <Stack>
-          {stored ? (
-            <Editor id={id} stored={stored} />
-          ) : (
-            <Note tone="wait">{t.common.notFoundText}</Note>
-          )}
-          <RuleHistory id={id} />
+          <LikeNote request={request} />
+          <Editor id={null} stored={null} first={allowLike(request)} />
         </Stack>
       )}
     </Loaded>
   )
 }
 
+function Existing({ id }: { id: string }) {
+  const query = useQuery(policyQuery(id))
+  return (
+    <Stack>
+      <Loaded query={query}>
+        {(stored) => <Editor id={id} stored={stored} first={draftOf(stored.policy)} />}
+      </Loaded>
+      <RuleHistory id={id} />
+    </Stack>
+  )
+}
+
 interface EditorProps {
   readonly id: string | null
   readonly stored: Stored | null
+  readonly first: Draft
 }
 
-function Editor({ id, stored }: EditorProps) {
+function Editor({ id, stored, first }: EditorProps) {
   const can = useCan()
-  const [draft, setDraft] = useState<Draft>(stored ? draftOf(stored.policy) : EMPTY)
+  const [draft, setDraft] = useState(first)
   /** The version that the draft began with: a newer one makes Save a conflict. */
   const [base, setBase] = useState(stored)
   const [replayed, setReplayed] = useState<string | null>(null)
   const [reason, setReason] = useState('')
   const input = inputOf(draft)
   const text = JSON.stringify(input)
-  const canReplace = can('PUT /v1/policies/{policyID}')
-  const mayChange = id === null ? can('POST /v1/policies') : canReplace
-  const validation = useValidation(input, canReplace && mayChange)
+  const mayChange = can(id === null ? 'POST /v1/policies' : 'PUT /v1/policies/{policyID}')
+  const validation = useValidation({
+    name: 'policy',
+    input: can('POST /v1/policies') ? input : null,
+    ask: validatePolicy,
+  })
   const save = useSave(id)
   const isReplayed = replayed === text
   const canReplay = can('POST /v1/compliance/policies/replay')
-  const body = {
-    ...input,
-    ...(canReplace && reason.trim() !== '' && { change_reason: reason.trim() }),
-  }
+  const body = { ...input, ...(reason.trim() !== '' && { change_reason: reason.trim() }) }
   const isConflict = save.error instanceof RemitError && save.error.status === 412
-  const needsReason = canReplay && !isReplayed && canReplace
+  const needsReason = canReplay && !isReplayed
   const isInvalid = validation.data?.valid === false
 
-  const store = (etag: string | null | undefined) =>
-    save.mutate({ body, etag: etag ?? null }, { onSuccess: (next) => next && setBase(next) })
+  const store = (version: Stored | null) =>
+    save.mutate(
+      { body, etag: version?.etag ?? null },
+      { onSuccess: (next) => next && setBase(next) },
+    )
   return (
     <div className={styles['editor']}>
       <Card title={t.policies.form} actions={id !== null && <DeletePolicy id={id} />}>
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            store(base?.etag)
+            store(base)
           }}
         >
           <Stack>
@@ -108,6 +129,9 @@ function Editor({ id, stored }: EditorProps) {
             {isConflict && id !== null && (
               <Conflict
                 id={id}
+                read={() => readPolicy(id)}
+                textOf={(theirs) => asText(inputOf(draftOf(theirs.policy)))}
+                mine={asText(input)}
                 onTheirs={(theirs) => {
                   setDraft(draftOf(theirs.policy))
                   setBase(theirs)
@@ -115,17 +139,20 @@ function Editor({ id, stored }: EditorProps) {
                 }}
                 onMine={(theirs) => {
                   setBase(theirs)
-                  store(theirs.etag)
+                  store(theirs)
                 }}
               />
             )}
             {save.error && !isConflict && <Failure error={save.error} />}
-            {needsReason && mayChange && (
+            {mayChange && (
               <Input
                 label={t.policies.changeReason}
-                hint={t.policies.saveHint}
+                hint={needsReason ? t.policies.saveHint : t.policies.changeReasonHint}
                 maxLength={500}
                 value={reason}
+                fault={
+                  fieldErrorsOf(save.error).find(({ path }) => path === 'change_reason')?.message
+                }
                 onValue={setReason}
               />
             )}
@@ -162,55 +189,32 @@ function Editor({ id, stored }: EditorProps) {
   )
 }
 
-const requestOf = (id: string | null, body: unknown, etag: string | null | undefined) => ({
+const asText = (value: unknown): string => JSON.stringify(value, null, 2)
+
+const requestOf = (id: string | null, body: PolicyChange, etag: string | undefined) => ({
   method: id === null ? 'POST' : 'PUT',
   path: id === null ? '/v1/policies' : pathOf(id),
   body,
-  ...(etag && { headers: { 'If-Match': etag } }),
+  ...(etag !== undefined && { headers: { 'If-Match': etag } }),
 })
 
 function useSave(id: string | null) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const can = useCan()
   return useMutation({
-    mutationFn: async ({ body, etag }: { body: PolicyInput; etag: string | null }) => {
-      if (id !== null) {
-        await send('PUT', pathOf(id), { body, ...(etag && { headers: { 'if-match': etag } }) })
-        const own = policyQuery(id, can('GET /v1/policies/{policyID}'))
-        return client.query({ ...own, staleTime: 0 })
+    mutationFn: async ({ body, etag }: { body: PolicyChange; etag: string | null }) => {
+      if (id === null) {
+        const { id: created } = await remit.createPolicy({ body })
+        await navigate({ to: '/policies/$id', params: { id: created } })
+        return null
       }
-      const { id: created } = await remit.createPolicy({ body })
-      await navigate({ to: '/policies/$id', params: { id: created } })
-      return null
+      const headers = etag === null ? {} : { 'if-match': etag }
+      await remit.replacePolicy({ params: { policyID: id }, body, headers })
+      return client.query({ ...policyQuery(id), staleTime: 0 })
     },
     onSuccess: () => {
       announce(t.policies.saved)
       return client.invalidateQueries({ queryKey: ['policies'] })
     },
   })
-}
-
-interface ConflictProps {
-  readonly id: string
-  readonly onTheirs: (theirs: Stored) => void
-  readonly onMine: (theirs: Stored) => void
-}
-
-/** Somebody else was faster: the typed text stays until its author decides. */
-function Conflict({ id, onTheirs, onMine }: ConflictProps) {
-  const client = useQueryClient()
-  const withNewest = (use: (theirs: Stored) => void) => async () => {
-    const theirs = await client.query({ ...policyQuery(id, true), staleTime: 0 })
-    if (theirs) use(theirs)
-  }
-  return (
-    <Note tone="wait">
-      <span role="alert">{t.policies.conflict}</span>
-      <Row>
-        <Button onClick={() => void withNewest(onTheirs)()}>{t.policies.showTheirs}</Button>
-        <Button onClick={() => void withNewest(onMine)()}>{t.policies.keepMine}</Button>
-      </Row>
-    </Note>
-  )
 }

@@ -1,6 +1,6 @@
-import type { Entry, Policy, PolicyInput, Replay } from '@remit/contract'
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { exchange, remit, send } from '../../api/client.ts'
+import type { Entry, Policy, PolicyInput, Replay, Validation } from '@remit/contract'
+import { queryOptions } from '@tanstack/react-query'
+import { remit } from '../../api/client.ts'
 
 const MOST = 1_000
 const DAY_MS = 86_400_000
@@ -12,45 +12,28 @@ export const policiesQuery = queryOptions({
 
 export interface Stored {
   readonly policy: Policy
-  readonly etag: string | null
+  readonly etag: string
 }
 
 export const pathOf = (id: string): string => `/v1/policies/${encodeURIComponent(id)}`
 
-/** One rule with its version; without an endpoint for one rule, from the list and without. */
-export const policyQuery = (id: string, hasOwn: boolean) =>
-  queryOptions({
-    queryKey: ['policies', id],
-    queryFn: async ({ signal }): Promise<Stored | null> => {
-      if (hasOwn) {
-        const answer = await exchange<Policy>('GET', pathOf(id), { signal })
-        return { policy: answer.data, etag: answer.headers.get('etag') }
-      }
-      const { data } = await remit.listPolicies({ query: { limit: MOST }, signal })
-      const policy = data.find((one) => one.id === id)
-      return policy ? { policy, etag: null } : null
-    },
-    refetchOnWindowFocus: false,
+export const readPolicy = async (id: string, signal?: AbortSignal): Promise<Stored> => {
+  const { data, headers } = await remit.getPolicy.withResponse({
+    params: { policyID: id },
+    ...(signal && { signal }),
   })
-
-export interface Validation {
-  readonly valid: boolean
-  readonly errors: readonly {
-    readonly path: string
-    readonly message: string
-    readonly position?: { readonly line: number; readonly column: number } | undefined
-  }[]
-  readonly warnings: readonly string[]
+  return { policy: data, etag: headers.get('etag') ?? '' }
 }
 
-export const validationQuery = (input: PolicyInput, isOn: boolean) =>
+export const validatePolicy = (body: PolicyInput, signal: AbortSignal): Promise<Validation> =>
+  remit.createPolicy({ query: { validate: 'true' }, body, signal })
+
+/** One rule with its version. */
+export const policyQuery = (id: string) =>
   queryOptions({
-    queryKey: ['validation', input],
-    enabled: isOn,
-    queryFn: ({ signal }) =>
-      send<Validation>('POST', '/v1/policies', { query: { validate: true }, body: input, signal }),
-    staleTime: Infinity,
-    placeholderData: keepPreviousData,
+    queryKey: ['policies', id],
+    queryFn: ({ signal }) => readPolicy(id, signal),
+    refetchOnWindowFocus: false,
   })
 
 /** Replays the recorded decisions of some days under a draft, in place of the rule `id`. */
@@ -92,17 +75,3 @@ export function ruleText(entry: Entry): string {
   const { ledger: _, updated_at: __, ...rule } = (policyOf(entry) ?? {}) as Record<string, unknown>
   return JSON.stringify(rule, null, 2)
 }
-
-const isName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
-
-/** Names that requests had below `context` lately, for completion. */
-export const contextNamesQuery = queryOptions({
-  queryKey: ['context-names'],
-  queryFn: async ({ signal }) => {
-    const query = { kind: 'authorization.decided', limit: 500 }
-    const { data } = await remit.listEntries({ query, signal })
-    const names = data.flatMap((entry) => Object.keys(entry.data?.['context'] ?? {}))
-    return [...new Set(names)].filter(isName).toSorted((one, other) => (one < other ? -1 : 1))
-  },
-  staleTime: 300_000,
-})

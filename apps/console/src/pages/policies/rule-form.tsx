@@ -1,23 +1,22 @@
-import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
-import { useCan } from '../../api/session.ts'
+import { RULE_VARIABLES } from '../../editor/variables.ts'
 import { t } from '../../texts.ts'
-import { Checkbox, Input, Select, TextArea } from '../../ui/field.tsx'
+import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
 import { Grid, Stack } from '../../ui/layout.tsx'
-import { Note, Skeleton } from '../../ui/states.tsx'
-import ui from '../../ui/ui.module.css'
-import { Literal } from '../../ui/values.tsx'
+import { ConditionField } from '../rules/condition-field.tsx'
+import { PatternFields } from '../rules/pattern-fields.tsx'
+import { faultAt } from '../rules/use-validation.ts'
+import type { ValidationState } from '../rules/use-validation.ts'
+import { ValidationNote } from '../rules/validation-note.tsx'
 import type { Draft } from './draft.ts'
-import { contextNamesQuery } from './queries.ts'
-import type { ValidationState } from './use-validation.ts'
-
-const ConditionEditor = lazy(async () => ({
-  default: (await import('../../editor/condition-editor.tsx')).ConditionEditor,
-}))
 
 const EFFECTS = [
   ['deny', 'deny'],
   ['allow', 'allow'],
+] as const
+const PATTERNS = [
+  ['agents', t.policies.agents],
+  ['actions', t.policies.actions],
+  ['resources', t.policies.resources],
 ] as const
 
 interface RuleFormProps {
@@ -30,15 +29,12 @@ interface RuleFormProps {
 
 export function RuleForm({ draft, onDraft, isReadOnly, validation, faults }: RuleFormProps) {
   const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
-  const errors = validation.data?.errors ?? faults
-  const faultOf = (path: string) =>
-    errors.find((error) => error.path === path || error.path.startsWith(`${path}.`))?.message
-  const shared = { readOnly: isReadOnly }
+  const faultOf = (path: string) => faultAt(validation.data?.errors ?? faults, path)
   return (
     <Stack>
       <Grid>
         <Input
-          {...shared}
+          readOnly={isReadOnly}
           label={t.policies.description}
           value={draft.description}
           fault={faultOf('description')}
@@ -48,95 +44,47 @@ export function RuleForm({ draft, onDraft, isReadOnly, validation, faults }: Rul
           label={t.policies.effect}
           value={draft.effect}
           options={EFFECTS}
+          disabled={isReadOnly}
           onValue={(effect) => set({ effect: effect === 'allow' ? 'allow' : 'deny' })}
         />
       </Grid>
-      <Grid>
-        {(['agents', 'actions', 'resources'] as const).map((name) => (
-          <TextArea
-            key={name}
-            {...shared}
-            mono
-            label={t.policies[name]}
-            value={draft[name]}
-            fault={faultOf(name)}
-            onValue={(text) => set({ [name]: text })}
-          />
-        ))}
-      </Grid>
-      <p className={ui['hint']}>{t.policies.patternsHint}</p>
-      <Condition
-        {...{ draft, isReadOnly, validation }}
-        onText={(condition) => set({ condition })}
+      <PatternFields
+        fields={PATTERNS}
+        values={draft}
+        isReadOnly={isReadOnly}
+        faultOf={faultOf}
+        onValue={(name, text) => set({ [name]: text })}
       />
+      <ConditionField
+        value={draft.condition}
+        isReadOnly={isReadOnly}
+        validation={validation}
+        variables={RULE_VARIABLES}
+        onValue={(condition) => set({ condition })}
+      />
+      <Grid>
+        <UtcInput
+          readOnly={isReadOnly}
+          label={t.policies.starts}
+          value={draft.not_before}
+          fault={faultOf('not_before')}
+          onValue={(at) => set({ not_before: at })}
+        />
+        <UtcInput
+          readOnly={isReadOnly}
+          label={t.policies.ends}
+          value={draft.expires_at}
+          fault={faultOf('expires_at')}
+          onValue={(at) => set({ expires_at: at })}
+        />
+      </Grid>
       <Checkbox
         label={t.policies.enabled}
         isOn={draft.enabled}
         disabled={isReadOnly}
         onToggle={(enabled) => set({ enabled })}
       />
-      <Messages validation={validation} />
+      <ValidationNote validation={validation} />
     </Stack>
-  )
-}
-
-interface ConditionProps {
-  readonly draft: Draft
-  readonly isReadOnly: boolean
-  readonly validation: ValidationState
-  readonly onText: (text: string) => void
-}
-
-const NO_NAMES: readonly string[] = []
-
-function Condition({ draft, isReadOnly, validation, onText }: ConditionProps) {
-  const can = useCan()
-  const names = useQuery({ ...contextNamesQuery, enabled: can('GET /v1/ledger') })
-  const faults = (validation.data?.errors ?? []).flatMap(({ message, position }) =>
-    position ? [{ message, ...position }] : [],
-  )
-  return (
-    <div className={ui['field']}>
-      <span className={ui['legend']}>{t.policies.condition}</span>
-      <Suspense fallback={<Skeleton />}>
-        <ConditionEditor
-          label={t.policies.editor}
-          value={draft.condition}
-          onValue={onText}
-          faults={faults}
-          isReadOnly={isReadOnly}
-          contextNames={names.data ?? NO_NAMES}
-        />
-      </Suspense>
-      <span className={ui['hint']}>{t.policies.conditionHint}</span>
-    </div>
-  )
-}
-
-/** The verdict of the server about the draft, as it is typed. */
-function Messages({ validation: { data, isPending } }: { validation: ValidationState }) {
-  if (!data) return null
-  const lines = data.errors.map(({ path, message }) => `${path}: ${message}`)
-  return (
-    <div aria-live="polite">
-      {data.valid ? (
-        <Note tone="allow">{isPending ? t.policies.checking : t.policies.valid}</Note>
-      ) : (
-        <Note tone="deny">
-          <ul>
-            {lines.map((line) => (
-              <li key={line}>
-                <Literal>{line}</Literal>
-              </li>
-            ))}
-          </ul>
-        </Note>
-      )}
-      {data.warnings.map((warning) => (
-        <Note key={warning} tone="wait">
-          <Literal>{warning}</Literal>
-        </Note>
-      ))}
-    </div>
   )
 }

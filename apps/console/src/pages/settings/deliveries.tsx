@@ -1,5 +1,6 @@
+import type { Delivery } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { send } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -8,26 +9,17 @@ import { Failure, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
 
-interface Delivery {
-  readonly id: string
-  readonly event: string
-  readonly created_at: string
-  readonly state: 'pending' | 'delivered' | 'failed'
-  readonly attempts: readonly { status?: number | null; error?: string | null }[]
-}
-
 const TONES = { pending: 'wait', delivered: 'allow', failed: 'deny' } as const
 
 export function Deliveries({ webhook }: { webhook: string }) {
   const can = useCan()
   const client = useQueryClient()
-  const path = `/v1/webhooks/${encodeURIComponent(webhook)}/deliveries`
   const query = useQuery({
     queryKey: ['webhooks', webhook, 'deliveries'],
-    queryFn: ({ signal }) => send<{ data: Delivery[] }>('GET', path, { signal }),
+    queryFn: ({ signal }) => remit.listDeliveries({ params: { id: webhook }, signal }),
   })
   const again = useMutation({
-    mutationFn: (id: string) => send('POST', `${path}/${id}/redeliver`, { body: {} }),
+    mutationFn: (id: string) => remit.redeliver({ params: { id: webhook, deliveryID: id } }),
     onSettled: () => client.invalidateQueries({ queryKey: ['webhooks', webhook] }),
   })
   const last = ({ attempts }: Delivery) => attempts.at(-1)

@@ -1,6 +1,7 @@
+import type { Person, PersonChange, PersonRole } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { send } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -9,20 +10,13 @@ import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
 
-interface Person {
-  readonly id: string
-  readonly email: string
-  readonly name: string | null
-  readonly role: string
-  readonly status: 'invited' | 'active' | 'disabled'
-  readonly last_login_at: string | null
-}
-
 const ROLES = [
   ['read', 'read'],
   ['approver', 'approver'],
   ['admin', 'admin'],
 ] as const
+
+const roleOf = (text: string): PersonRole => ROLES.find(([role]) => role === text)?.[0] ?? 'read'
 
 /** The people of the organization: they sign in with its identity provider. */
 export function People() {
@@ -30,12 +24,11 @@ export function People() {
   const client = useQueryClient()
   const query = useQuery({
     queryKey: ['people'],
-    queryFn: ({ signal }) =>
-      send<{ data: Person[] }>('GET', '/v1/people', { query: { limit: 1_000 }, signal }),
+    queryFn: ({ signal }) => remit.listPeople({ query: { limit: 1_000 }, signal }),
   })
   const change = useMutation({
-    mutationFn: ({ id, body }: { id: string; body: unknown }) =>
-      send('PATCH', `/v1/people/${encodeURIComponent(id)}`, { body }),
+    mutationFn: ({ id, body }: { id: string; body: PersonChange }) =>
+      remit.changePerson({ params: { id }, body }),
     onSettled: () => client.invalidateQueries({ queryKey: ['people'] }),
   })
   const mayChange = can('PATCH /v1/people/{id}')
@@ -62,7 +55,7 @@ export function People() {
                         label={`${t.settings.people.role}: ${email}`}
                         value={role}
                         options={ROLES}
-                        onValue={(value) => change.mutate({ id, body: { role: value } })}
+                        onValue={(value) => change.mutate({ id, body: { role: roleOf(value) } })}
                       />
                     ) : (
                       role
@@ -112,10 +105,10 @@ export function People() {
 function Invite() {
   const client = useQueryClient()
   const [email, setEmail] = useState('')
-  const [role, setRole] = useState('read')
+  const [role, setRole] = useState<PersonRole>('read')
   const body = { email, role }
   const invite = useMutation({
-    mutationFn: () => send('POST', '/v1/people', { body }),
+    mutationFn: () => remit.invitePerson({ body }),
     onSuccess: () => {
       setEmail('')
       return client.invalidateQueries({ queryKey: ['people'] })
@@ -126,7 +119,12 @@ function Invite() {
       <Stack>
         <Row>
           <Input label={t.settings.people.email} type="email" value={email} onValue={setEmail} />
-          <Select label={t.settings.people.role} value={role} options={ROLES} onValue={setRole} />
+          <Select
+            label={t.settings.people.role}
+            value={role}
+            options={ROLES}
+            onValue={(value) => setRole(roleOf(value))}
+          />
           <Button
             tone="primary"
             disabled={invite.isPending || email === ''}

@@ -1,7 +1,7 @@
 import type { Webhook } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrorsOf, remit, send } from '../../api/client.ts'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -34,7 +34,7 @@ export function Webhooks() {
     onSuccess: refresh,
   })
   const test = useMutation({
-    mutationFn: (id: string) => send('POST', `/v1/webhooks/${id}/test`, { body: {} }),
+    mutationFn: (id: string) => remit.testWebhook({ params: { id } }),
     onSuccess: () => announce(t.settings.webhooks.tested),
   })
   const error = remove.error ?? test.error

@@ -1,6 +1,7 @@
+import type { SpendHistory } from '@remit/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { send } from '../../api/client.ts'
+import { remit } from '../../api/client.ts'
 import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Select } from '../../ui/field.tsx'
@@ -8,8 +9,8 @@ import { Figure } from '../../ui/figure.tsx'
 import { Stack } from '../../ui/layout.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { forecastOf } from './forecast.ts'
-import type { SpendHistory } from './forecast.ts'
 
+type Window = 'day' | 'month'
 const WINDOWS = [
   ['day', t.spend.windows.day],
   ['month', t.spend.windows.month],
@@ -17,21 +18,23 @@ const WINDOWS = [
 
 /** The spend of one agent in a window, with its cap and where a straight line leads. */
 export function BurnDown({ agent }: { agent: string | undefined }) {
-  const [window, setWindow] = useState('day')
+  const [window, setWindow] = useState<Window>('day')
   const query = useQuery({
     queryKey: ['spend', 'history', agent, window],
     enabled: agent !== undefined,
     queryFn: ({ signal }) =>
-      send<SpendHistory>('GET', `/v1/spend-limits/${encodeURIComponent(agent ?? '')}/history`, {
-        query: { window },
-        signal,
-      }),
+      remit.getSpendHistory({ params: { id: agent ?? '' }, query: { window }, signal }),
   })
   if (agent === undefined) return null
   return (
     <Stack>
       <div>
-        <Select label={t.spend.window} value={window} options={WINDOWS} onValue={setWindow} />
+        <Select
+          label={t.spend.window}
+          value={window}
+          options={WINDOWS}
+          onValue={(value) => setWindow(value === 'month' ? 'month' : 'day')}
+        />
       </div>
       <Loaded query={query}>
         {(history) => <Drawn agent={agent} history={history} isDay={window === 'day'} />}

@@ -1,11 +1,4 @@
-export interface SpendHistory {
-  readonly data: readonly {
-    readonly at: string
-    readonly spent_usd: number
-    readonly held_usd: number
-  }[]
-  readonly limit_usd: number | null
-}
+import type { SpendHistory } from '@remit/contract'
 
 export interface Forecast {
   /** Seconds since 1970. */

@@ -65,7 +65,7 @@ export const identityOperations = {
     text: 'Lists the trusted issuers with the state of their keys.',
   },
   trustIssuer: {
-    text: 'Trusts an issuer: its tokens can be exchanged for credentials under the given conditions. An issuer cannot be changed, only removed and trusted anew.',
+    text: 'Trusts an issuer: its tokens can be exchanged for credentials under the given conditions. An issuer cannot be changed, only removed and trusted anew. `validate=true` checks the terms and fetches no keys.',
     problems: ['issuer_exists', 'too_many_issuers'],
   },
   removeIssuer: {

@@ -1,0 +1,32 @@
+import type { ApprovalRule, ApprovalRuleInput, Validation } from '@remit/contract'
+import { queryOptions } from '@tanstack/react-query'
+import { remit } from '../../api/client.ts'
+
+export const rulesQuery = queryOptions({
+  queryKey: ['approval-rules'],
+  queryFn: ({ signal }) => remit.listApprovalRules({ query: { limit: 1_000 }, signal }),
+})
+
+export const pathOf = (id: string): string => `/v1/approval-rules/${encodeURIComponent(id)}`
+
+export const readRule = (id: string, signal?: AbortSignal): Promise<ApprovalRule> =>
+  remit.getApprovalRule({ params: { id }, ...(signal && { signal }) })
+
+export const ruleQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approval-rules', id],
+    queryFn: ({ signal }) => readRule(id, signal),
+    refetchOnWindowFocus: false,
+  })
+
+/** The id of a rule is part of its path; any valid one serves for a draft without. */
+export const validateRule = (
+  { id, body }: { id: string; body: ApprovalRuleInput },
+  signal: AbortSignal,
+): Promise<Validation> =>
+  remit.setApprovalRule({
+    params: { id: id || 'draft' },
+    query: { validate: 'true' },
+    body,
+    signal,
+  })

@@ -1,0 +1,208 @@
+import { t } from '../../texts.ts'
+import { Checkbox, Input, Select, TextArea, UtcInput } from '../../ui/field.tsx'
+import { Grid, Stack } from '../../ui/layout.tsx'
+import ui from '../../ui/ui.module.css'
+import { faultAt } from '../rules/use-validation.ts'
+import type { ValidationState } from '../rules/use-validation.ts'
+import { ValidationNote } from '../rules/validation-note.tsx'
+import { ConditionsField } from './conditions-field.tsx'
+import { ALGS, PRESETS, SCOPES } from './draft.ts'
+import type { Draft } from './draft.ts'
+import styles from './issuers.module.css'
+import { MappingField } from './mapping-field.tsx'
+
+const PRESET_OPTIONS = [
+  ['', t.common.none],
+  ...PRESETS.map((preset) => [preset, preset] as const),
+] as const
+const KEYS = Object.entries(t.issuers.keySources)
+const REPLAYS = Object.entries(t.issuers.replays)
+const NUMBERS = [
+  ['ttl', 'credential_ttl_seconds'],
+  ['age', 'max_token_age_seconds'],
+  ['skew', 'clock_skew_seconds'],
+] as const
+
+interface IssuerFormProps {
+  readonly draft: Draft
+  readonly onDraft: (draft: Draft) => void
+  readonly isReadOnly: boolean
+  readonly validation: ValidationState
+  readonly faults: readonly { path: string; message: string }[]
+}
+
+export function IssuerForm({ draft, onDraft, isReadOnly, validation, faults }: IssuerFormProps) {
+  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
+  const faultOf = (path: string) => faultAt(validation.data?.errors ?? faults, path)
+  const shared = { readOnly: isReadOnly }
+  return (
+    <Stack>
+      <Grid>
+        <Input
+          {...shared}
+          mono
+          required
+          label={t.agents.issuers.issuer}
+          hint={t.issuers.issuerHint}
+          value={draft.issuer}
+          fault={faultOf('issuer')}
+          onValue={(issuer) => set({ issuer })}
+        />
+        <Select
+          label={t.issuers.preset}
+          hint={t.issuers.presetHint}
+          value={draft.preset}
+          options={PRESET_OPTIONS}
+          disabled={isReadOnly}
+          fault={faultOf('preset')}
+          onValue={(preset) => set({ preset })}
+        />
+      </Grid>
+      <Grid>
+        <TextArea
+          {...shared}
+          mono
+          rows={2}
+          label={t.agents.issuers.audiences}
+          hint={t.issuers.audiencesHint}
+          value={draft.audiences}
+          fault={faultOf('audiences')}
+          onValue={(audiences) => set({ audiences })}
+        />
+        <Checkbox
+          label={t.issuers.foreign}
+          isOn={draft.foreign}
+          disabled={isReadOnly}
+          onToggle={(foreign) => set({ foreign })}
+        />
+      </Grid>
+      <Grid>
+        <Select
+          label={t.issuers.keys}
+          value={draft.keys}
+          options={KEYS}
+          disabled={isReadOnly}
+          onValue={(keys) => set({ keys: keys as Draft['keys'] })}
+        />
+        {draft.keys === 'url' && (
+          <Input
+            {...shared}
+            mono
+            label={t.issuers.keysUrl}
+            value={draft.keysUrl}
+            fault={faultOf('jwks')}
+            onValue={(keysUrl) => set({ keysUrl })}
+          />
+        )}
+      </Grid>
+      {draft.keys === 'inline' && (
+        <TextArea
+          {...shared}
+          mono
+          label={t.issuers.keysInline}
+          value={draft.keysInline}
+          fault={faultOf('jwks')}
+          onValue={(keysInline) => set({ keysInline })}
+        />
+      )}
+      <ConditionsField
+        legend={t.issuers.conditions}
+        hint={t.issuers.conditionsHint}
+        fault={faultOf('conditions')}
+        conditions={draft.conditions}
+        isReadOnly={isReadOnly}
+        onConditions={(conditions) => set({ conditions })}
+      />
+      <MappingField {...{ draft, isReadOnly }} fault={faultOf('agent')} onDraft={set} />
+      <Choices
+        legend={t.agents.scopes}
+        all={SCOPES}
+        chosen={draft.scopes}
+        fault={faultOf('scopes')}
+        isReadOnly={isReadOnly}
+        onChosen={(scopes) => set({ scopes })}
+      />
+      <details>
+        <summary>{t.issuers.more}</summary>
+        <Stack>
+          <Choices
+            legend={t.issuers.algs}
+            all={ALGS}
+            chosen={draft.algs}
+            fault={faultOf('allowed_algs')}
+            isReadOnly={isReadOnly}
+            onChosen={(algs) => set({ algs })}
+          />
+          <Grid>
+            {NUMBERS.map(([name, path]) => (
+              <Input
+                {...shared}
+                key={name}
+                inputMode="numeric"
+                label={t.issuers.numbers[name]}
+                value={draft[name]}
+                fault={faultOf(path)}
+                onValue={(text) => set({ [name]: text })}
+              />
+            ))}
+          </Grid>
+          <Grid>
+            <Select
+              label={t.issuers.replay}
+              value={draft.replay}
+              options={REPLAYS}
+              disabled={isReadOnly}
+              onValue={(replay) => set({ replay: replay as Draft['replay'] })}
+            />
+            <UtcInput
+              {...shared}
+              label={t.policies.ends}
+              value={draft.expires_at}
+              fault={faultOf('expires_at')}
+              onValue={(at) => set({ expires_at: at })}
+            />
+          </Grid>
+        </Stack>
+      </details>
+      <Checkbox
+        label={t.policies.enabled}
+        isOn={draft.enabled}
+        disabled={isReadOnly}
+        onToggle={(enabled) => set({ enabled })}
+      />
+      <ValidationNote validation={validation} />
+    </Stack>
+  )
+}
+
+interface ChoicesProps<T extends string> {
+  readonly legend: string
+  readonly all: readonly T[]
+  readonly chosen: readonly T[]
+  readonly fault: string | undefined
+  readonly isReadOnly: boolean
+  readonly onChosen: (chosen: readonly T[]) => void
+}
+
+function Choices<T extends string>(props: ChoicesProps<T>) {
+  const { legend, all, chosen, fault, isReadOnly, onChosen } = props
+  return (
+    <fieldset>
+      <legend className={ui['legend']}>{legend}</legend>
+      <div className={styles['choices']}>
+        {all.map((one) => (
+          <Checkbox
+            key={one}
+            label={one}
+            isOn={chosen.includes(one)}
+            disabled={isReadOnly}
+            onToggle={(isOn) =>
+              onChosen(all.filter((other) => (other === one ? isOn : chosen.includes(other))))
+            }
+          />
+        ))}
+      </div>
+      {fault && <div className={ui['fault']}>{fault}</div>}
+    </fieldset>
+  )
+}

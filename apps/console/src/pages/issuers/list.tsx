@@ -1,0 +1,79 @@
+import type { Issuer } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { t } from '../../texts.ts'
+import { Table } from '../../ui/layout.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { Badge, Literal, Time } from '../../ui/values.tsx'
+import { issuersQuery } from './queries.ts'
+
+const ISSUER = {
+  method: 'POST',
+  path: '/v1/identity/idp',
+  body: {
+    issuer: 'https://token.actions.githubusercontent.com',
+    preset: 'github',
+    audiences: ['remit'],
+    conditions: [
+      { claim: 'repository_owner_id', equals: '1234567' },
+      { claim: 'repository_id', equals: '7654321' },
+    ],
+    agent: {
+      type: 'rules',
+      rules: [{ match: [{ claim: 'repository_id', equals: '7654321' }], agent_id: 'deployer' }],
+    },
+  },
+}
+
+export function Issuers() {
+  const query = useQuery(issuersQuery)
+  return (
+    <Loaded query={query}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty title={t.agents.issuers.empty} request={ISSUER}>
+            {t.agents.issuers.text}
+          </Empty>
+        ) : (
+          <Table<Issuer>
+            label={t.agents.tabs.issuers}
+            rows={data}
+            rowKey={({ id }) => id}
+            columns={[
+              {
+                name: t.agents.issuers.issuer,
+                cell: ({ id, issuer }) => (
+                  <Link to="/agents/issuers/$id" params={{ id }}>
+                    <Literal>{issuer}</Literal>
+                  </Link>
+                ),
+              },
+              {
+                name: t.agents.status,
+                cell: ({ enabled }) => (
+                  <Badge tone={enabled ? 'allow' : undefined}>
+                    {enabled ? t.issuers.trusted : t.policies.disabled}
+                  </Badge>
+                ),
+              },
+              {
+                name: t.agents.issuers.audiences,
+                cell: ({ audiences }) => <Literal>{audiences.join(', ')}</Literal>,
+              },
+              { name: t.agents.issuers.keys, end: true, cell: ({ keys }) => keys.count },
+              {
+                name: t.agents.issuers.fetched,
+                cell: ({ keys }) =>
+                  keys.fetched_at === null ? t.common.never : <Time at={keys.fetched_at} />,
+              },
+              {
+                name: t.agents.issuers.error,
+                cell: ({ keys }) => <Literal>{keys.error ?? '–'}</Literal>,
+              },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Skeleton } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
+import { contextNamesQuery } from './context-names.ts'
+import type { ValidationState } from './use-validation.ts'
+
+const ConditionEditor = lazy(async () => ({
+  default: (await import('../../editor/condition-editor.tsx')).ConditionEditor,
+}))
+
+interface ConditionFieldProps {
+  readonly value: string
+  readonly onValue: (text: string) => void
+  readonly isReadOnly: boolean
+  readonly validation: ValidationState
+  /** The variables that a condition of this kind of rule can read. */
+  readonly variables: readonly string[]
+}
+
+const NO_NAMES: readonly string[] = []
+
+/** A condition with the errors that the server finds in it, at their place. */
+export function ConditionField(props: ConditionFieldProps) {
+  const { value, onValue, isReadOnly, validation, variables } = props
+  const can = useCan()
+  const names = useQuery({ ...contextNamesQuery, enabled: can('GET /v1/ledger') })
+  const faults = (validation.data?.errors ?? []).flatMap(({ message, position }) =>
+    position ? [{ message, ...position }] : [],
+  )
+  return (
+    <div className={ui['field']}>
+      <span className={ui['legend']}>{t.policies.condition}</span>
+      <Suspense fallback={<Skeleton />}>
+        <ConditionEditor
+          label={t.policies.editor}
+          value={value}
+          onValue={onValue}
+          faults={faults}
+          isReadOnly={isReadOnly}
+          variables={variables}
+          contextNames={names.data ?? NO_NAMES}
+        />
+      </Suspense>
+      <span className={ui['hint']}>{t.policies.conditionHint}</span>
+    </div>
+  )
+}

@@ -1,0 +1,144 @@
+import type { TrustPolicy } from '@remit/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fieldErrorsOf, messageOf, remit } from '../../api/client.ts'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
+import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import { Literal } from '../../ui/values.tsx'
+import { useValidation } from '../rules/use-validation.ts'
+import { draftOf, EMPTY, inputOf } from './draft.ts'
+import { TrustForm } from './form.tsx'
+import { trustQuery, validateTrust } from './queries.ts'
+
+const PATH = '/v1/identity/trust'
+
+/** One trust policy. The id `new` makes one. */
+export function TrustEditor() {
+  const { id } = useParams({ from: '/agents/trust/$id' })
+  const query = useQuery({ ...trustQuery, enabled: id !== 'new' })
+  if (id === 'new')
+    return (
+      <Page title={t.agents.trust.create}>
+        <Editor stored={null} />
+      </Page>
+    )
+  return (
+    <Page title={t.agents.trust.edit(id)}>
+      <Loaded query={query}>
+        {({ data }) => {
+          const stored = data.find((one) => one.id === id)
+          if (!stored) return <Note tone="wait">{t.common.notFoundText}</Note>
+          return <Editor key={id} stored={stored} />
+        }}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Editor({ stored }: { stored: TrustPolicy | null }) {
+  const can = useCan()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [draft, setDraft] = useState(stored ? draftOf(stored) : EMPTY)
+  const body = inputOf(draft)
+  const mayChange = can('POST /v1/identity/trust')
+  const mayDelete = can('DELETE /v1/identity/trust/{policyID}')
+  const validation = useValidation({
+    name: 'trust',
+    input: mayChange ? body : null,
+    ask: validateTrust,
+  })
+  const leave = async () => {
+    await client.invalidateQueries({ queryKey: ['trust'] })
+    await navigate({ to: '/agents', search: { tab: 'trust' } })
+  }
+  const save = useMutation({
+    mutationFn: () => replace(stored, body),
+    onSuccess: async (leftover) => {
+      announce(t.policies.saved, leftover ?? undefined)
+      await leave()
+    },
+  })
+  return (
+    <Card
+      title={t.policies.form}
+      actions={
+        stored &&
+        mayDelete && (
+          <ConfirmDelete
+            title={t.agents.trust.deleteTitle}
+            text={t.agents.trust.deleteText}
+            request={() => ({ method: 'DELETE', path: `${PATH}/${stored.id}` })}
+            onDelete={() => remit.deleteTrustPolicy({ params: { policyID: stored.id } })}
+            onDeleted={leave}
+          />
+        )
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Stack>
+          {stored && mayChange && (
+            <Note tone="info">
+              <span>
+                {t.agents.trust.replaceNote} <Literal>{stored.id}</Literal>
+              </span>
+            </Note>
+          )}
+          <TrustForm
+            draft={draft}
+            onDraft={setDraft}
+            isReadOnly={!mayChange}
+            validation={validation}
+            faults={fieldErrorsOf(save.error)}
+          />
+          {save.error && <Failure error={save.error} />}
+          {mayChange && (
+            <Row>
+              <Button
+                type="submit"
+                tone="primary"
+                disabled={
+                  save.isPending ||
+                  validation.data?.valid === false ||
+                  [body.source_agents, body.target_agents, body.actions].some(
+                    (list) => list?.length === 0,
+                  )
+                }
+              >
+                {stored ? t.policies.save : t.policies.create}
+              </Button>
+              <CurlButton request={() => ({ method: 'POST', path: PATH, body })} />
+            </Row>
+          )}
+        </Stack>
+      </form>
+    </Card>
+  )
+}
+
+/**
+ * Trust policies are never changed: the new one is created, then the old one deleted. Between the two,
+ * both decide, and deny wins. Returns why the old one is left over, or null.
+ */
+async function replace(
+  old: TrustPolicy | null,
+  body: ReturnType<typeof inputOf>,
+): Promise<string | null> {
+  await remit.createTrustPolicy({ body })
+  if (!old) return null
+  return remit.deleteTrustPolicy({ params: { policyID: old.id } }).then(
+    () => null,
+    (error: unknown) => t.agents.trust.leftover(old.id, messageOf(error)),
+  )
+}
