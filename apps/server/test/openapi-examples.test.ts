@@ -156,6 +156,7 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
       'getSpendHistory',
       'getStats',
       'listSpendLimits',
+      'listSpendHolds',
       'listEntries',
       'listLedgerKeys',
       'streamEntries',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { integer, page, Paging, PathId, Timestamp, Usd } from './primitives.ts'
+import { AgentId, integer, page, Paging, PathId, Timestamp, Usd } from './primitives.ts'
 
 const caps = {
   daily_usd: Usd.nullable().default(null),
@@ -61,6 +61,17 @@ const SpendHistory = z
   .meta({ id: 'SpendHistory' })
 export type SpendHistory = z.infer<typeof SpendHistory>
 
+const SpendHold = z
+  .object({
+    decision_id: z.string(),
+    agent_id: z.string(),
+    amount_usd: z.number().describe('The amount that counts as spent until it is settled'),
+    held_at: Timestamp.describe('Time of the decision'),
+    expires_at: Timestamp.nullable().describe('End of the hold; null: it stays until settled'),
+  })
+  .meta({ id: 'SpendHold' })
+export type SpendHold = z.infer<typeof SpendHold>
+
 export const spendLimits = {
   listSpendLimits: endpoint({
     method: 'GET',
@@ -99,6 +110,17 @@ export const spendLimits = {
         .describe('`day`: by hour; `month`: by day, both in UTC'),
     }),
     ok: SpendHistory,
+    status: 200,
+  }),
+  listSpendHolds: endpoint({
+    method: 'GET',
+    path: '/v1/spend-holds',
+    plan: 'team',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'List the open holds of allowed decisions, oldest first',
+    query: z.strictObject({ ...Paging, agent_id: AgentId.optional() }),
+    ok: page(SpendHold),
     status: 200,
   }),
   setSpendLimit: endpoint({

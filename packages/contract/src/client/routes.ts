@@ -25,6 +25,7 @@ export const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${strin
   listSpendLimits: 'GET /v1/spend-limits',
   getSpendLimit: 'GET /v1/spend-limits/{id}',
   getSpendHistory: 'GET /v1/spend-limits/{id}/history',
+  listSpendHolds: 'GET /v1/spend-holds',
   setSpendLimit: 'POST /v1/spend-limits/{id}',
   removeSpendLimit: 'DELETE /v1/spend-limits/{id}',
   getStats: 'GET /v1/stats',

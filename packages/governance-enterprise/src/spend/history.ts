@@ -28,61 +28,69 @@ export async function historyOf(
   const usage = limit.spent[window]
   const current = { at: isoTime(now), spent_usd: usage.usd, held_usd: usage.held_usd }
   const from = Date.parse(usage.from)
-  const data =
-    window === 'day'
-      ? await byHour(db, orgId, limit.agent_id, from, now)
-      : await byDay(db, orgId, limit.agent_id, from, now)
   const limitUsd = window === 'day' ? limit.daily_usd : limit.monthly_usd
+  const { step, read, add } = COURSES[window]
+  const samples = await read(db, orgId, limit.agent_id, isoTime(from), isoTime(now))
+  let last: Totals = { spent_micro: 0, held_micro: 0 }
+  const data = ends(from, now, step).map((end) => {
+    last = add(last, samples.get(isoTime(end - step).slice(0, SAMPLE_LENGTHS[window])))
+    return point(end, last)
+  })
   return { data: [...data, current], limit_usd: limitUsd }
 }
 
-/** An hour without a sample has the totals of the one before. */
-async function byHour(
-  db: AnyDatabase,
-  orgId: string,
-  agentId: string,
-  from: number,
-  now: number,
-): Promise<Points> {
-  const rows = await on<Tables>(db)
-    .selectFrom('spend_hour')
-    .select(['hour', 'spent_micro', 'held_micro'])
-    .where('org_id', '=', orgId)
-    .where('agent_id', '=', agentId)
-    .where('hour', '>=', isoTime(from).slice(0, 13))
-    .where('hour', '<=', isoTime(now).slice(0, 13))
-    .execute()
-  const samples = new Map(rows.map((row) => [row.hour, row]))
-  let last: Totals = { spent_micro: 0, held_micro: 0 }
-  return ends(from, now, HOUR_MS).map((end) => {
-    last = samples.get(isoTime(end - HOUR_MS).slice(0, 13)) ?? last
-    return point(end, last)
-  })
+/** Letters of a time that name the sample of a step: its hour or its day. */
+const SAMPLE_LENGTHS = { day: 13, month: 10 } as const
+
+interface Course {
+  readonly step: number
+  /** The samples of a period by the name of their step. */
+  readonly read: (
+    db: AnyDatabase,
+    orgId: string,
+    agentId: string,
+    from: string,
+    to: string,
+  ) => Promise<ReadonlyMap<string, Totals>>
+  /** The totals at the end of a step, from those before it and its sample. */
+  readonly add: (before: Totals, sample: Totals | undefined) => Totals
 }
 
-async function byDay(
-  db: AnyDatabase,
-  orgId: string,
-  agentId: string,
-  from: number,
-  now: number,
-): Promise<Points> {
-  const rows = await on<Tables>(db)
-    .selectFrom('spend_total')
-    .select(['window_id', 'spent_micro', 'held_micro'])
-    .where('org_id', '=', orgId)
-    .where('agent_id', '=', agentId)
-    .where('window_id', '>=', isoTime(from).slice(0, 10))
-    .where('window_id', '<=', isoTime(now).slice(0, 10))
-    .execute()
-  const days = new Map(rows.map((row) => [row.window_id, row]))
-  const sum = { spent_micro: 0, held_micro: 0 }
-  return ends(from, now, DAY_MS).map((end) => {
-    const day = days.get(isoTime(end - DAY_MS).slice(0, 10))
-    sum.spent_micro += day?.spent_micro ?? 0
-    sum.held_micro += day?.held_micro ?? 0
-    return point(end, sum)
-  })
+const COURSES: Readonly<Record<'day' | 'month', Course>> = {
+  day: {
+    step: HOUR_MS,
+    async read(db, orgId, agentId, from, to) {
+      const rows = await on<Tables>(db)
+        .selectFrom('spend_hour')
+        .select(['hour', 'spent_micro', 'held_micro'])
+        .where('org_id', '=', orgId)
+        .where('agent_id', '=', agentId)
+        .where('hour', '>=', from.slice(0, SAMPLE_LENGTHS.day))
+        .where('hour', '<=', to.slice(0, SAMPLE_LENGTHS.day))
+        .execute()
+      return new Map(rows.map((row) => [row.hour, row]))
+    },
+    // A sample is a total; an hour without one has the totals of the hour before.
+    add: (before, sample) => sample ?? before,
+  },
+  month: {
+    step: DAY_MS,
+    async read(db, orgId, agentId, from, to) {
+      const rows = await on<Tables>(db)
+        .selectFrom('spend_total')
+        .select(['window_id', 'spent_micro', 'held_micro'])
+        .where('org_id', '=', orgId)
+        .where('agent_id', '=', agentId)
+        .where('window_id', '>=', from.slice(0, SAMPLE_LENGTHS.month))
+        .where('window_id', '<=', to.slice(0, SAMPLE_LENGTHS.month))
+        .execute()
+      return new Map(rows.map((row) => [row.window_id, row]))
+    },
+    add: (before, day) => ({
+      spent_micro: before.spent_micro + (day?.spent_micro ?? 0),
+      held_micro: before.held_micro + (day?.held_micro ?? 0),
+    }),
+  },
 }
 
 /** The ends of the whole steps between two times. */

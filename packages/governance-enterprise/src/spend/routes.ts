@@ -1,10 +1,22 @@
-import { spendLimits, toMicroUsd } from '@remit/contract'
-import type { SpendLimitInput } from '@remit/contract'
-import { actorOf, fail, implement, invalid, isOwn, pageOf, personOf, Reply } from '@remit/core'
+import { fromMicroUsd, spendLimits, toMicroUsd } from '@remit/contract'
+import type { SpendHold, SpendLimitInput } from '@remit/contract'
+import {
+  actorOf,
+  fail,
+  implement,
+  invalid,
+  isoTime,
+  isOwn,
+  pageOf,
+  personOf,
+  Reply,
+  timeOfId,
+} from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
-import type { SpendLimitRow } from '../tables/schema.ts'
+import type { SpendHoldRow, SpendLimitRow } from '../tables/schema.ts'
 import { deleteLimit, findLimit, listLimits, putLimit } from './limits-store.ts'
 import { historyOf } from './history.ts'
+import { listOpenHolds } from './totals-store.ts'
 import { recordedLimit, withUsage } from './usage.ts'
 
 export function spendRoutes({ db, clock, writer }: Deps): Route[] {
@@ -29,6 +41,13 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
       const limit = await limitOf(caller, params.id)
       return historyOf(db, caller.orgId, limit, query.window, clock.now())
     },
+
+    listSpendHolds: ({ query }, { orgId }) =>
+      pageOf(query.limit, {
+        read: (limit) => listOpenHolds(db, orgId, { ...query, limit, now: isoTime(clock.now()) }),
+        cursor: (row) => row.decision_id,
+        items: (rows) => rows.map(toHold),
+      }),
 
     setSpendLimit: ({ params, body }, caller, request) =>
       writer.change(
@@ -83,6 +102,20 @@ export function spendRoutes({ db, clock, writer }: Deps): Route[] {
       }),
   })
 }
+
+const toHold = ({
+  decision_id,
+  agent_id,
+  day,
+  held_micro,
+  expires_at,
+}: SpendHoldRow): SpendHold => ({
+  decision_id,
+  agent_id,
+  amount_usd: fromMicroUsd(held_micro),
+  held_at: isoTime(timeOfId(decision_id) ?? Date.parse(day)),
+  expires_at,
+})
 
 const micro = (usd: number | null): number | null => (usd === null ? null : toMicroUsd(usd))
 

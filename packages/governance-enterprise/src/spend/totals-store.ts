@@ -1,5 +1,6 @@
 import { on } from '@remit/core'
 import type { AnyDatabase, BulkInsert } from '@remit/core'
+import { sql } from 'kysely'
 import type { SpendHoldRow, SpendTotalRow, Tables } from '../tables/schema.ts'
 import { monthOf } from './windows.ts'
 
@@ -121,6 +122,34 @@ export async function findOverdueHolds(
     .where('expires_at', 'is not', null)
     .where('expires_at', '<=', now)
     .execute()
+}
+
+interface OpenHoldsOptions {
+  readonly limit: number
+  /** The decision of the last hold of the previous page. */
+  readonly cursor?: string | undefined
+  readonly agent_id?: string | undefined
+  readonly now: string
+}
+
+/** Holds that still count, in the order of their decisions. */
+export async function listOpenHolds(
+  db: AnyDatabase,
+  orgId: string,
+  { limit, cursor, agent_id: agentId, now }: OpenHoldsOptions,
+): Promise<SpendHoldRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('spend_hold')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    // Literal: SQLite finds no partial index for a parameter.
+    .where('state', '=', sql.lit('held'))
+    .where((hold) => hold.or([hold('expires_at', 'is', null), hold('expires_at', '>', now)]))
+    .orderBy('decision_id')
+    .limit(limit)
+  if (cursor !== undefined) query = query.where('decision_id', '>', cursor)
+  if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
+  return query.execute()
 }
 
 /** Agents with expiring holds. */

@@ -100,6 +100,14 @@ const settlementMigration: Migration = {
   },
 }
 
+const openHoldsMigration: Migration = {
+  async up(db) {
+    // Settled holds stay, and soon outnumber the open ones.
+    await sql`create index spend_hold_open on spend_hold (org_id, decision_id)
+      where state = 'held'`.execute(db)
+  },
+}
+
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_policies': policyMigration,
@@ -113,4 +121,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0010_policy_versions': policyVersionMigration,
   '0011_webhook_history': webhookHistoryMigration,
   '0012_spend_hours': spendHourMigration,
+  '0013_open_holds': openHoldsMigration,
 }

@@ -11,6 +11,7 @@ import { Input } from '../../ui/field.tsx'
 import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
 import { Conflict } from '../rules/conflict.tsx'
@@ -81,7 +82,7 @@ function Editor({ stored, first }: { stored: ApprovalRule | null; first: Draft }
   const mayChange = can('POST /v1/approval-rules/{id}')
   const validation = useValidation({
     name: 'approval-rule',
-    input: mayChange ? { id, body } : null,
+    input: mayChange && draft !== EMPTY ? { id, body } : null,
     ask: validateRule,
   })
   const save = useMutation({
@@ -101,6 +102,7 @@ function Editor({ stored, first }: { stored: ApprovalRule | null; first: Draft }
   const isConflict = save.error instanceof ChangedError
   return (
     <Card
+      className={ui['form']}
       title={t.policies.form}
       actions={
         stored &&

@@ -10,6 +10,7 @@ import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { Literal, Time } from '../../ui/values.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
@@ -53,7 +54,11 @@ function NewIssuer({ first }: { first: Draft }) {
   const navigate = useNavigate()
   const [draft, setDraft] = useState(first)
   const body = inputOf(draft)
-  const validation = useValidation({ name: 'issuer', input: body, ask: validateIssuer })
+  const validation = useValidation({
+    name: 'issuer',
+    input: draft === EMPTY ? null : body,
+    ask: validateIssuer,
+  })
   const create = useMutation({
     mutationFn: () => remit.trustIssuer({ body }),
     onSuccess: async ({ id }) => {
@@ -63,7 +68,7 @@ function NewIssuer({ first }: { first: Draft }) {
     },
   })
   return (
-    <Card title={t.policies.form}>
+    <Card className={ui['form']} title={t.policies.form}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -83,7 +88,7 @@ function NewIssuer({ first }: { first: Draft }) {
             <Button
               type="submit"
               tone="primary"
-              disabled={create.isPending || validation.data?.valid === false}
+              disabled={create.isPending || draft === EMPTY || validation.data?.valid === false}
             >
               {create.isPending ? t.issuers.fetching : t.policies.create}
             </Button>
@@ -104,6 +109,7 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
   return (
     <Stack>
       <Card
+        className={ui['form']}
         title={t.agents.issuers.keys}
         actions={
           <>
@@ -145,7 +151,7 @@ function StoredIssuer({ issuer }: { issuer: Issuer }) {
           ]}
         />
       </Card>
-      <Card title={t.issuers.terms}>
+      <Card className={ui['form']} title={t.issuers.terms}>
         <Stack>
           <Note tone="info">{t.issuers.immutable}</Note>
           <IssuerForm

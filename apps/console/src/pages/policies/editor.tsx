@@ -92,7 +92,7 @@ function Editor({ id, stored, first }: EditorProps) {
   const mayChange = can(id === null ? 'POST /v1/policies' : 'PUT /v1/policies/{policyID}')
   const validation = useValidation({
     name: 'policy',
-    input: can('POST /v1/policies') ? input : null,
+    input: can('POST /v1/policies') && draft !== EMPTY ? input : null,
     ask: validatePolicy,
   })
   const save = useSave(id)

@@ -56,7 +56,7 @@ export function Spend() {
             {can('GET /v1/spend-limits/{id}/history') && (
               <BurnDown agent={agent ?? data[0]?.agent_id} />
             )}
-            {can('GET /v1/ledger') && <Holds />}
+            {can('GET /v1/spend-holds') && <Holds agent={agent} />}
           </Stack>
         )}
       </Loaded>

@@ -10,6 +10,7 @@ import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
@@ -51,7 +52,7 @@ function Editor({ stored }: { stored: TrustPolicy | null }) {
   const mayDelete = can('DELETE /v1/identity/trust/{policyID}')
   const validation = useValidation({
     name: 'trust',
-    input: mayChange ? body : null,
+    input: mayChange && draft !== EMPTY ? body : null,
     ask: validateTrust,
   })
   const leave = async () => {
@@ -67,6 +68,7 @@ function Editor({ stored }: { stored: TrustPolicy | null }) {
   })
   return (
     <Card
+      className={ui['form']}
       title={t.policies.form}
       actions={
         stored &&

@@ -49,6 +49,9 @@ export const governanceOperations = {
     text: 'Returns the spend limit of one agent with what is spent and held. A credential reads the limit of its own agent only.',
     problems: ['spend_limit_not_found', 'agent_mismatch'],
   },
+  listSpendHolds: {
+    text: 'Lists the amounts of allowed decisions that no entry has settled and that have not expired, oldest first. `POST /v1/ledger` with `decision_id` and `settle: "release"` releases one.',
+  },
   getSpendHistory: {
     text: 'Returns the spend of the current UTC day by hour, or of the current month by day. Hours are sampled once a minute; decisions never read them. The last point is the current state.',
     problems: ['spend_limit_not_found', 'agent_mismatch'],
