@@ -135,9 +135,10 @@ export function inputOf(draft: Draft): IssuerInput {
 function keySourceOf({ keys, keysUrl, keysInline }: Draft): KeySource {
   if (keys === 'discovery') return { type: keys }
   if (keys === 'url') return { type: keys, url: keysUrl }
-  const read = jsonOr(keysInline) as { keys?: unknown }
+  const read = jsonOr(keysInline)
   // A JWK set as well as its list.
-  return { type: keys, keys: (read?.keys ?? read) as never }
+  const list = Array.isArray(read) ? read : ((read as { keys?: unknown } | null)?.keys ?? read)
+  return { type: keys, keys: list as never }
 }
 
 function mappingOf({ mapping, claim, rules }: Draft): AgentMapping {
