@@ -1,21 +1,26 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { createOutbound, createSecretBox, on, SECRETS_KEY_BYTES } from '@remit/core'
 import type { OidcSettings } from '@remit/core'
-import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
-import type { Api, TestClock, TestRemit } from '@remit/core/testing'
+import {
+  apiOf,
+  createClock,
+  createTestRemit,
+  DIALECTS,
+  LOGIN_CLIENT,
+  startLoginProvider,
+} from '@remit/core/testing'
+import type { Api, LoginProvider, TestClock, TestRemit } from '@remit/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openAttempt, sealAttempt } from '../src/login/attempts.ts'
 import type { Tables } from '../src/tables/schema.ts'
 import { modules } from './support/api.ts'
-import { LoginBrowser } from './support/login-browser.ts'
-import { CLIENT, startLoginProvider } from './support/login-provider.ts'
-import type { LoginProvider } from './support/login-provider.ts'
+import { BASE, LoginBrowser } from './support/login-browser.ts'
 
 const ADA = { email: 'ada@example.org', email_verified: true, name: 'Ada' }
 
 let provider: LoginProvider
 beforeAll(async () => {
-  provider = await startLoginProvider()
+  provider = await startLoginProvider([BASE])
 })
 afterAll(() => provider.close())
 beforeEach(() => {
@@ -26,7 +31,7 @@ beforeEach(() => {
 
 const settings = (more: Partial<OidcSettings> = {}): OidcSettings => ({
   issuer: provider.issuer,
-  ...CLIENT,
+  ...LOGIN_CLIENT,
   scopes: 'openid profile email',
   roleClaim: 'groups',
   roleMap: null,
@@ -158,6 +163,20 @@ describe.each(DIALECTS)('sign-in with an OpenID provider on %s', (dialect) => {
       const again = await browser.open('/console/login')
       expect(again.status).toBe(how === 'role' ? 404 : 403)
     })
+  })
+
+  it('the page that was asked for opens after the sign-in, also after the choice of an organization', async () => {
+    await invite()
+    const next = '/console/ledger?kind=policy.created'
+    const path = `/console/login?next=${encodeURIComponent(next)}`
+    const isPage = (url: URL) => url.pathname + url.search === next
+    const { url } = await new LoginBrowser(remit).open(path, isPage)
+    expect(isPage(url)).toBe(true)
+    const second = apiOf(remit, await remit.organization('team'))
+    await second.ok('invitePerson', { body: { email: ADA.email, role: 'read' } })
+    const browser = new LoginBrowser(remit)
+    const [, link = ''] = /href="([^"]+)"/.exec((await browser.open(path)).text) ?? []
+    expect(isPage((await browser.open(link.replaceAll('&amp;', '&'), isPage)).url)).toBe(true)
   })
 
   it('where several organizations invite an address, a page asks', async () => {
@@ -330,6 +349,7 @@ describe('sign-in with roles of the provider', () => {
     provider.accounts.set('ada', { ...ADA, groups: 'none' })
     const nobody = new LoginBrowser(mapped)
     expect((await nobody.open('/console/login')).status).toBe(403)
+    expect((await later.session()).principal).toBeNull()
     const last = (await entriesOf(mapped, org.id)).at(-1)
     expect(last?.kind).toBe('person.sign_in_refused')
     expect(last?.payload).toContain(ADA.email)

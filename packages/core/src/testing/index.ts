@@ -1,6 +1,7 @@
 export * from './api.ts'
 export * from './chromium.ts'
 export * from './databases.ts'
+export * from './login-provider.ts'
 export * from './pgbouncer.ts'
 export * from './postgres-server.ts'
 export * from './remit.ts'

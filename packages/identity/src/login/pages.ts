@@ -4,7 +4,8 @@ import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './candidates.ts'
-import type { Identity, IdentityProvider } from './provider.ts'
+import { nextOf } from './next.ts'
+import type { IdentityProvider } from './provider.ts'
 import { signIn } from './sign-in.ts'
 
 const AGAIN = { href: '/console/login', text: 'Sign in again' }
@@ -51,7 +52,11 @@ async function beginLogin(
     const organization = asked === null ? undefined : await findOrganization(db, asked)
     const cookie = sealAttempt(
       secrets,
-      { ...challenge, orgId: organization?.id ?? null },
+      {
+        ...challenge,
+        orgId: organization?.id ?? null,
+        next: nextOf(url.searchParams.get('next')),
+      },
       clock.now(),
     )
     return redirect(target, writeCookie(place, cookie))
@@ -66,7 +71,7 @@ async function finishLogin(
   { provider, settings, refusals }: Login,
   { url, header }: PageRequest,
 ): Promise<Response> {
-  const { db, clock, log, secrets } = deps
+  const { db, clock, ids, log, secrets, sessions, writer } = deps
   const place = attemptPlace(deps)
   const cookie = readCookie(header('cookie') ?? '', place)
   const forget = { 'Set-Cookie': writeCookie(place, null) }
@@ -83,28 +88,22 @@ async function finishLogin(
   const chosen =
     candidates.length > 1 ? candidates.find(({ id }) => id === attempt.orgId) : candidates[0]
   if (!chosen && candidates.length > 1)
-    return refuse(200, 'Choose an organization.', linksTo(candidates))
+    return refuse(200, 'Choose an organization.', linksTo(candidates, attempt.next))
   if (!chosen) return refuse(403, 'No organization has invited this account.')
   for (const { orgId, count } of refusals.settle(clock.now()))
     log.warn({ orgId, count }, 'refused sign-ins were not recorded, because there were too many')
-  return intoOrganization(deps, { settings, refusals }, chosen, identity, refuse)
-}
-
-async function intoOrganization(
-  { ids, sessions, writer }: Deps,
-  { settings, refusals }: Pick<Login, 'settings' | 'refusals'>,
-  organization: Candidate,
-  identity: Identity,
-  refuse: (status: number, message: string) => Response,
-): Promise<Response> {
   const change = signIn({ ids, sessions, settings, refusals }, identity)
-  const result = await writer.work(organization.id, OPERATOR, change)
-  if ('refused' in result) return refuse(403, `Sign-in was refused: ${result.refused}.`)
-  return redirect('/console', writeCookie(sessions.place, result.cookie))
+  const result = await writer.work(chosen.id, OPERATOR, change)
+  return 'refused' in result
+    ? refuse(403, `Sign-in was refused: ${result.refused}.`)
+    : redirect(attempt.next, writeCookie(sessions.place, result.cookie))
 }
 
-const linksTo = (candidates: readonly Candidate[]) =>
-  candidates.map(({ id, name }) => ({ href: `/console/login?organization=${id}`, text: name }))
+const linksTo = (candidates: readonly Candidate[], next: string) =>
+  candidates.map(({ id, name }) => ({
+    href: `/console/login?organization=${id}&next=${encodeURIComponent(next)}`,
+    text: name,
+  }))
 
 const redirect = (location: string, cookie: string): Response =>
   messagePage(303, 'Continue', [{ href: location, text: 'Continue' }], {

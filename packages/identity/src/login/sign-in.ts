@@ -31,9 +31,13 @@ export const signIn =
   async (scope) => {
     const { tx, orgId, now, recordedAt } = scope
     const before = await personFor(scope, identity)
-    const role = settings.roleMap ? roleOf(identity.groups, settings.roleMap) : before?.role
-    const refused = refusalOf(identity, before, role ?? null)
-    if (refused !== null || role == null)
+    const role = settings.roleMap
+      ? roleOf(identity.groups, settings.roleMap)
+      : (before?.role ?? null)
+    // Sessions keep the role of their sign-in.
+    if (before && before.role !== role) await endSessionsOf(tx, orgId, before.id)
+    const refused = refusalOf(identity, before, role)
+    if (refused !== null || role === null)
       return refusal(
         identity,
         before,
@@ -50,8 +54,6 @@ export const signIn =
       last_login_at: recordedAt,
     }
     await (before ? updatePerson(tx, row) : insertPerson(tx, row))
-    // Sessions keep the role of their sign-in.
-    if (before && before.role !== role) await endSessionsOf(tx, orgId, row.id)
     const { id, email, name } = row
     const cookie = await sessions.begin(orgId, { id, role, name, email }, tx)
     const entry = personEntry('signed_in', row, null, { issuer: identity.issuer })

@@ -1,5 +1,6 @@
 import type { TestRemit } from '@remit/core/testing'
-import { BASE } from './login-provider.ts'
+
+export const BASE = 'https://remit.test'
 
 /** A browser without pages: it keeps cookies by origin and follows redirects. */
 export class LoginBrowser {
