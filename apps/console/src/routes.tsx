@@ -7,7 +7,8 @@ import {
 import { readSearch as readApprovals } from './pages/approvals/statuses.ts'
 import { readLiveFilter } from './pages/live/filter.ts'
 import { readFilters } from './pages/ledger/filters.ts'
-import { Broken, NotFound, Root } from './shell/root.tsx'
+import { NotFound } from './shell/current-page.tsx'
+import { Broken, Root } from './shell/root.tsx'
 import { Skeleton } from './ui/states.tsx'
 
 const root = createRootRoute({

@@ -32,4 +32,8 @@ export function useCan(): (endpoint: string) => boolean {
 
 export const signInWithKey = (key: string): Promise<void> => remit.startSession({ body: { key } })
 
-export const signOut = (): Promise<void> => remit.endSession()
+/** Returns the address that signs out at the identity provider; null where there is none. */
+export async function signOut(): Promise<string | null> {
+  const { headers } = await remit.endSession.withResponse()
+  return headers.get('location')
+}

@@ -8,12 +8,14 @@ import { t } from '../texts.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Input } from '../ui/field.tsx'
 import { Code, Note } from '../ui/states.tsx'
+import { asksAgain } from './ask-again.ts'
 import styles from './shell.module.css'
 
 /** Shown in the place of any page without a session; the address stays. */
 export function Login() {
   const { login } = useSession()
-  const next = location.pathname + location.search
+  const query = new URLSearchParams({ next: location.pathname + location.search })
+  if (asksAgain()) query.set('prompt', 'login')
   return (
     <main className={styles['signIn']}>
       <div className={styles['signInCard']}>
@@ -23,7 +25,7 @@ export function Login() {
           <a
             data-wide
             className={buttonClass('primary')}
-            href={`/console/login?next=${encodeURIComponent(next)}`}
+            href={`/console/login?${query.toString()}`}
           >
             {t.login.with(login.oidc.label)}
           </a>

@@ -16,8 +16,8 @@ export interface PageLink {
   readonly to: string
   readonly label: string
   readonly icon: LucideIcon
-  /** One of these endpoints makes the page useful; null: always. */
-  readonly needs: readonly string[] | null
+  /** One of these endpoints makes the page useful. */
+  readonly needs: readonly string[]
 }
 
 export const PAGES: readonly PageLink[] = [
@@ -34,8 +34,17 @@ export const PAGES: readonly PageLink[] = [
     icon: FlaskConical,
     needs: ['POST /v1/guard', 'POST /v1/scorers'],
   },
-  { to: '/settings', label: t.nav.settings, icon: Settings, needs: null },
+  {
+    to: '/settings',
+    label: t.nav.settings,
+    icon: Settings,
+    needs: ['GET /v1/organization', 'GET /v1/keys', 'GET /v1/people', 'GET /v1/webhooks'],
+  },
 ]
 
+/** Returns the page that a path is of, or below. */
+export const pageAt = (pathname: string): PageLink | undefined =>
+  PAGES.findLast(({ to }) => pathname === to || pathname.startsWith(`${to}/`))
+
 export const isShown = ({ needs }: PageLink, can: (endpoint: string) => boolean): boolean =>
-  needs === null || needs.some(can)
+  needs.some(can)

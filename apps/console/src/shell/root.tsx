@@ -3,9 +3,9 @@ import { useLocation } from '@tanstack/react-router'
 import { useSession } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Page } from '../ui/layout.tsx'
-import { Empty, Failure, Skeleton } from '../ui/states.tsx'
+import { Failure, Skeleton } from '../ui/states.tsx'
 import { Login } from './login.tsx'
-import { PAGES } from './pages.ts'
+import { pageAt } from './pages.ts'
 import { Shell } from './shell.tsx'
 
 export function Root() {
@@ -25,17 +25,10 @@ function SessionGate() {
 function useTitle(isSignedIn: boolean): void {
   const { pathname } = useLocation()
   useEffect(() => {
-    const page = PAGES.findLast(({ to }) => pathname === to || pathname.startsWith(`${to}/`))
-    const name = isSignedIn ? page?.label : t.login.signIn
+    const name = isSignedIn ? pageAt(pathname)?.label : t.login.signIn
     document.title = name ? `${name} · ${t.product}` : t.product
   }, [pathname, isSignedIn])
 }
-
-export const NotFound = () => (
-  <Page title={t.common.notFound}>
-    <Empty title={t.common.notFound}>{t.common.notFoundText}</Empty>
-  </Page>
-)
 
 export const Broken = ({ error, reset }: { error: unknown; reset: () => void }) => (
   <Page title={t.common.failed}>

@@ -1,5 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { Outlet, useLocation } from '@tanstack/react-router'
+import { useLocation } from '@tanstack/react-router'
 import { Menu } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { followEvents } from '../api/events.ts'
@@ -7,6 +7,8 @@ import { useCan, useSession } from '../api/session.ts'
 import { t } from '../texts.ts'
 import { Button } from '../ui/button.tsx'
 import ui from '../ui/ui.module.css'
+import { setAskAgain } from './ask-again.ts'
+import { CurrentPage } from './current-page.tsx'
 import { Brand, Sidebar } from './sidebar.tsx'
 import styles from './shell.module.css'
 import { ShortcutsDialog } from './shortcuts.tsx'
@@ -14,6 +16,7 @@ import { ShortcutsDialog } from './shortcuts.tsx'
 /** The frame of a session: navigation, the page, one stream of events. */
 export function Shell() {
   useEventStream()
+  useEffect(() => setAskAgain(false), [])
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -32,7 +35,7 @@ export function Shell() {
       <TopBar key={pathname} onHelp={() => setHelpOpen(true)} />
       <Sidebar onHelp={() => setHelpOpen(true)} />
       <main id="content" ref={main} tabIndex={-1} className={styles['main']}>
-        <Outlet />
+        <CurrentPage />
       </main>
       <ShortcutsDialog isOpen={isHelpOpen} setOpen={setHelpOpen} />
     </div>

@@ -7,6 +7,7 @@ import icon from '../icon.svg'
 import { pendingQuery } from '../pages/approvals/queries.ts'
 import { t } from '../texts.ts'
 import { Literal } from '../ui/values.tsx'
+import { setAskAgain } from './ask-again.ts'
 import { isShown, PAGES } from './pages.ts'
 import styles from './shell.module.css'
 
@@ -52,7 +53,7 @@ export function Sidebar({ onHelp }: { onHelp: () => void }) {
         </button>
         <SignOut />
         {principal && (
-          <div className={styles['who']}>
+          <div className={styles['who']} role="group" aria-label={t.settings.about.signedInAs}>
             <span>
               <Literal>{principal.email ?? principal.name ?? principal.id}</Literal>
             </span>
@@ -84,6 +85,10 @@ function SignOut() {
   const client = useQueryClient()
   const leave = useMutation({
     mutationFn: signOut,
+    onSuccess: (provider) => {
+      if (provider === null) setAskAgain(true)
+      else location.assign(provider)
+    },
     onSettled: async () => {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })

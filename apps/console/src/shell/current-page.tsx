@@ -1,0 +1,21 @@
+import { Navigate, Outlet, useLocation } from '@tanstack/react-router'
+import { useCan } from '../api/session.ts'
+import { t } from '../texts.ts'
+import { Page } from '../ui/layout.tsx'
+import { Empty } from '../ui/states.tsx'
+import { isShown, pageAt, PAGES } from './pages.ts'
+
+/** The page of the address, if the edition and the role include it. `/console` opens the first that they do. */
+export function CurrentPage() {
+  const can = useCan()
+  const page = pageAt(useLocation().pathname)
+  if (!page || isShown(page, can)) return <Outlet />
+  const first = PAGES.find((one) => isShown(one, can))
+  return page.to === '/' && first ? <Navigate to={first.to} replace /> : <NotFound />
+}
+
+export const NotFound = () => (
+  <Page title={t.common.notFound}>
+    <Empty title={t.common.notFound}>{t.common.notFoundText}</Empty>
+  </Page>
+)
