@@ -15,6 +15,8 @@ import { LedgerRow } from './row.tsx'
 import { useAllRows, useHead, useMatchingRows } from './rows.ts'
 
 const ROW_PX = 31
+/** Rows beyond each edge, drawn and read ahead. */
+const AHEAD = 20
 const APPEND = { action: 'deploy.finished', actor: 'ci', outcome: 'success' }
 
 export function Explorer() {
@@ -85,9 +87,10 @@ function List({ filters, open }: { filters: Filters; open: string | undefined })
     count: rows.count,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 20,
+    overscan: AHEAD,
     onChange: ({ range }) => {
-      if (range) setWindow({ first: range.startIndex, last: range.endIndex })
+      if (range)
+        setWindow({ first: Math.max(0, range.startIndex - AHEAD), last: range.endIndex + AHEAD })
     },
   })
   const newer = isAll && top !== null ? Math.max(seen, head.data?.seq ?? 0) - top : 0

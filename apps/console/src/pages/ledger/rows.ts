@@ -40,12 +40,12 @@ export interface Rows {
 }
 
 /**
- * All entries, newest first, for rows `first` to `last` of the window. Sequence numbers have no gaps,
+ * All entries, newest first, for rows `first` to `last`, or to the end. Sequence numbers have no gaps,
  * so a row's number follows from its index and any part can be read on its own.
  */
 export function useAllRows(anchor: number | null, first: number, last: number): Rows {
   const from = Math.floor(first / CHUNK)
-  const chunks = anchor === null ? [] : range(from, Math.floor(last / CHUNK))
+  const chunks = anchor === null ? [] : range(from, Math.floor(Math.min(last, anchor) / CHUNK))
   const answers = useQueries({ queries: chunks.map((chunk) => chunkQuery(anchor ?? 0, chunk)) })
   const total = anchor === null ? 0 : Math.min(anchor + 1, MOST_ROWS)
   // A pruned ledger ends earlier: the chunk with its first entry is short.
