@@ -17,6 +17,9 @@ const rooms = [
   'tools/guard-training',
 ]
 
+/** Their tests start programs of the server. */
+const starting = new Set(['apps/server', 'apps/console'])
+
 // Programs and threads that tests start load their modules from here, compiled.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/remit-test')
 
@@ -43,7 +46,7 @@ export default defineConfig({
           name: room.split('/')[1] ?? room,
           root: room,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          ...(room === 'apps/server' && { globalSetup: resolve(room, 'test/support/bundle.ts') }),
+          ...(starting.has(room) && { globalSetup: resolve('apps/server/test/support/bundle.ts') }),
         },
       })),
   },

@@ -1,8 +1,17 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, settled, signIn, violationsOf } from './support/browser.ts'
+import {
+  canRun,
+  openBrowser,
+  openTab,
+  settled,
+  signIn,
+  startSession,
+  violationsInBoth,
+  violationsOf,
+} from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
-import { fillOrganization } from './support/data.ts'
+import { fillOrganization, HOSTILE, MARKUP } from './support/data.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
@@ -25,17 +34,30 @@ const PATHS = [
   '/agents/issuers/new',
   '/agents/support-bot',
   '/spend',
+  '/spend?agent=support-bot',
   '/reports',
   '/playground',
   '/playground?tab=scorers',
   '/playground?tab=decision',
   '/settings',
   '/settings?tab=keys',
+  '/settings?tab=people',
   '/settings?tab=webhooks',
   '/settings?tab=about',
+  '/no-such-page',
 ]
 
-const textOf = (page: Page): Promise<string> => page.locator('main').innerText()
+/** Everything that a person reads or hears, with what fields and descriptions hold. */
+const textOf = (page: Page): Promise<string> =>
+  page.evaluate<string>(`[
+    document.title,
+    document.body.innerText,
+    ...[...document.querySelectorAll('[title],[aria-label]')].map(
+      (element) => element.title + ' ' + (element.ariaLabel ?? '')),
+  ].join(' ')`)
+
+/** Controls, and characters that hide or reorder others. */
+const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u
 
 describe.skipIf(!canRun)('the console in Chromium', () => {
   let server: Server
@@ -45,7 +67,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     ;[server, browser] = await Promise.all([startServer(), openBrowser()])
     await fillOrganization(server.api)
     tab = await openTab(browser, server)
-    await signIn(tab.page, server.key)
+    await startSession(tab, server, server.key)
   })
   afterAll(async () => {
     await browser?.close()
@@ -53,18 +75,36 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
   })
 
   describe.each(PATHS)('%s', (path) => {
-    test('loads without another host or an error, and passes WCAG 2.2 AA in both schemes', async () => {
+    test('loads without another host or an error, passes WCAG 2.2 AA in both schemes, and shows hostile texts as text', async () => {
       const { page, complaints } = tab
-      await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(`/console${path}`)
       await settled(page)
 
       expect(await page.locator('main h1').count()).toBe(1)
-      expect(await violationsOf(page)).toEqual([])
-      await page.emulateMedia({ colorScheme: 'dark' })
-      expect(await violationsOf(page)).toEqual([])
+      expect(await violationsInBoth(page)).toEqual([])
+      expect(await textOf(page)).not.toMatch(INVISIBLE)
+      expect(await page.locator('img[src=x]').count()).toBe(0)
+      expect(await page.evaluate('window.harmed')).toBeUndefined()
       expect(complaints.splice(0)).toEqual([])
     })
+  })
+
+  test('the list of pages above is complete', async () => {
+    const { page } = tab
+    const known = new Set(PATHS.map((path) => `/console${path}`))
+    const found = new Set<string>()
+    for (const path of ['/', '/approvals', '/policies', '/agents', '/playground', '/settings']) {
+      await page.goto(`/console${path}`)
+      await settled(page)
+      // The current tab is the one that opens without a name.
+      const links = await page.evaluate<string[]>(`
+        [...document.querySelectorAll('nav a:not([aria-current])')].map(
+          ({ pathname, search }) => pathname + search)`)
+      for (const link of links) found.add(link)
+    }
+
+    expect(found.size).toBeGreaterThan(15)
+    expect([...found].filter((path) => !known.has(path))).toEqual([])
   })
 
   test('a report is readable and its hash is verified in the browser', async () => {
@@ -74,138 +114,37 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     await page.getByRole('button', { name: 'Verify the hash here' }).click()
     await page.getByText('Verified: the content has the recorded hash.').waitFor()
 
-    expect(await violationsOf(page)).toEqual([])
+    expect(await violationsInBoth(page)).toEqual([])
     expect(complaints.splice(0)).toEqual([])
   })
 
-  test('the login page has no violation of WCAG 2.2 AA and refuses a wrong key in words', async () => {
-    const { page } = await openTab(browser, server)
-    await page.goto('/console/ledger?kind=policy.created')
-    await page.getByLabel('Key', { exact: true }).fill('rmk_wrong')
-    expect(await violationsOf(page)).toEqual([])
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('This key is unknown or revoked.').waitFor()
-
-    await page.getByLabel('Key', { exact: true }).fill(server.key)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-
-    expect(new URL(page.url()).search).toBe('?kind=policy.created')
-    await page.context().close()
-  })
-
-  test('the first load fits into 220 kB', async () => {
-    const { page, context } = await openTab(browser, server)
-    const session = await context.newCDPSession(page)
-    await session.send('Network.enable')
-    let transferred = 0
-    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-      transferred += encodedDataLength
-    })
-    await signIn(page, server.key)
+  test.each([
+    ['/approvals', 'Approve'],
+    ['/approvals', 'Show as curl'],
+    ['/agents', 'Register an agent'],
+    ['/', 'Keyboard shortcuts'],
+  ])('on %s, the dialog of "%s" passes WCAG 2.2 AA in both schemes', async (path, name) => {
+    const { page, complaints } = tab
+    await page.goto(`/console${path}`)
     await settled(page)
+    await page.getByRole('button', { name, exact: true }).first().click()
+    await page.getByRole('dialog').waitFor()
 
-    expect(transferred).toBeGreaterThan(50_000)
-    expect(transferred).toBeLessThan(BUDGET_BYTES)
-    await context.close()
-  })
-
-  test('the browser keeps no key after signing in', async () => {
-    const { page, context } = await openTab(browser, server)
-    const bodies: string[] = []
-    page.on('response', (response) => {
-      void response.text().then(
-        (text) => bodies.push(text),
-        () => undefined,
-      )
-    })
-    await signIn(page, server.key)
-    await page.goto('/console/settings?tab=keys')
-    await settled(page)
-    const kept = await page.evaluate<string>(
-      'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])',
-    )
-
-    expect(kept).not.toContain('rmk_')
-    expect(bodies.length).toBeGreaterThan(5)
-    expect(bodies.filter((body) => body.includes(server.key.slice(0, 24)))).toEqual([])
-    const [cookie] = await context.cookies()
-    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
-    await context.close()
-  })
-
-  test('after the end of its key, the next click shows the login page', async () => {
-    const { key, secret } = await server.api.createKey({ body: { role: 'read' } })
-    const { page, context } = await openTab(browser, server)
-    await signIn(page, secret!)
-    await settled(page)
-    await server.api.revokeKey({ params: { id: key.id } })
-    await page.getByRole('link', { name: 'Policies' }).click()
-
-    await page.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
-
-    expect(await page.getByRole('navigation').count()).toBe(0)
-    await context.close()
-  })
-
-  test('a reader sees no button that its role refuses', async () => {
-    const { secret } = await server.api.createKey({ body: { role: 'read' } })
-    const { page, context } = await openTab(browser, server)
-    await signIn(page, secret!)
-    await page.goto('/console/approvals')
-    await page.getByText('You cannot vote on this request').waitFor()
-
-    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
-    await page.goto('/console/policies')
-    await settled(page)
-    expect(await page.getByRole('link', { name: 'New policy' }).count()).toBe(0)
-    expect(await page.getByRole('link', { name: 'Reports' }).count()).toBe(1)
-    await context.close()
+    expect(await violationsInBoth(page)).toEqual([])
+    expect(complaints.splice(0)).toEqual([])
   })
 
   test('hostile texts are shown literally, with invisible characters spelled out', async () => {
     const { page, complaints } = tab
-    const action = '<img src=x onerror=window.harmed=1>'
-    await server.api.authorize({
-      body: { agent_id: 'support-bot', action, context: { note: 'safe\u202Eevil\u200B' } },
-    })
-    const { data } = await server.api.listEntries({ query: { action, limit: 1 } })
-    await page.goto(`/console/ledger/${data[0]!.seq}`)
-    await settled(page)
-    const text = await textOf(page)
-
-    expect(text).toContain(action)
-    expect(text).toContain('safe\\u{202e}evil\\u{200b}')
-    expect(await page.locator('main img').count()).toBe(0)
+    const { data } = await server.api.listEntries({ query: { action: MARKUP, limit: 1 } })
+    const spelled = HOSTILE.replace('\u202e', '\\u{202e}').replace('\u200b', '\\u{200b}')
+    for (const path of [`/ledger/${data[0]!.seq}`, '/approvals', '/policies']) {
+      await page.goto(`/console${path}`)
+      await settled(page)
+      expect(await textOf(page)).toContain(spelled)
+    }
     expect(await page.evaluate('window.harmed')).toBeUndefined()
     expect(complaints.splice(0)).toEqual([])
-  })
-
-  test('a long ledger scrolls to its first entry with few rows in the document', async () => {
-    const entries = 1_500
-    const work = Array.from({ length: entries }, (_, i) => i)
-    for (let at = 0; at < entries; at += 100)
-      await Promise.all(
-        work
-          .slice(at, at + 100)
-          .map((i) =>
-            server.api.appendEntry({ body: { action: 'load.step', resource: `n:${i}` } }),
-          ),
-      )
-    const { page } = tab
-    await page.goto('/console/ledger')
-    const list = page.getByRole('region', { name: 'Entries' })
-    await list.waitFor()
-    await page.evaluate(`{
-      const list = document.querySelector('[role=region][aria-label=Entries]')
-      list.scrollTo(0, list.scrollHeight)
-    }`)
-    await page.getByRole('link', { name: '0', exact: true }).waitFor()
-
-    expect(await page.getByRole('row').count()).toBeLessThan(200)
-    expect(Number(await page.getByRole('table').getAttribute('aria-rowcount'))).toBeGreaterThan(
-      entries,
-    )
   })
 
   test('every filter is in the address, and the address brings it back', async () => {
@@ -219,4 +158,104 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     expect(await page.getByLabel('Kind').inputValue()).toBe('policy.created')
     expect(await page.getByRole('row').count()).toBe(2)
   })
+
+  describe('sign-in with a key', () => {
+    test('passes WCAG 2.2 AA, refuses a wrong key in words, and leads to the page that was asked for', async () => {
+      const { page, complaints } = await openTab(browser, server)
+      await page.goto('/console/ledger?kind=policy.created')
+      await page.getByLabel('Key', { exact: true }).fill('rmk_wrong')
+      expect(await violationsInBoth(page)).toEqual([])
+      expect(complaints).toEqual([])
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('This key is unknown or revoked.').waitFor()
+      expect(await violationsOf(page)).toEqual([])
+
+      await page.getByLabel('Key', { exact: true }).fill(server.key)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+
+      expect(new URL(page.url()).search).toBe('?kind=policy.created')
+      await page.context().close()
+    })
+
+    test('transfers at most 220 kB, and leaves no key in the browser', async () => {
+      const { page, context } = await openTab(browser, server)
+      const session = await context.newCDPSession(page)
+      await session.send('Network.enable')
+      let transferred = 0
+      session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+        transferred += encodedDataLength
+      })
+      const bodies: Promise<string>[] = []
+      page.on('response', (response) => {
+        const { pathname } = new URL(response.url())
+        // The stream of events has no end.
+        if (pathname.startsWith('/v1/') && !pathname.endsWith('/events'))
+          bodies.push(response.text().catch(() => ''))
+      })
+      await signIn(page, server.key)
+      await settled(page)
+
+      expect(transferred).toBeGreaterThan(50_000)
+      expect(transferred).toBeLessThan(BUDGET_BYTES)
+
+      for (const name of ['Settings', 'Keys', 'Webhooks', 'Agents', 'Ledger'])
+        await page.getByRole('link', { name, exact: true }).click()
+      await settled(page)
+      const kept = await page.evaluate<string>(KEPT)
+
+      expect(kept).not.toContain('rmk_')
+      expect(bodies.length).toBeGreaterThan(5)
+      const secret = server.key.slice(0, 24)
+      expect((await Promise.all(bodies)).filter((body) => body.includes(secret))).toEqual([])
+      const [cookie] = await context.cookies()
+      expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
+      expect(cookie?.value).not.toContain('rmk_')
+      await context.close()
+    })
+
+    test('ends with the key: the next click shows the login page', async () => {
+      const { key, secret } = await server.api.createKey({ body: { role: 'read' } })
+      const other = await openTab(browser, server)
+      await startSession(other, server, secret!)
+      const { page, context } = other
+      await page.goto('/console/')
+      await settled(page)
+      await server.api.revokeKey({ params: { id: key.id } })
+      await page.getByRole('link', { name: 'Policies' }).click()
+      await page.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
+
+      expect(await page.getByRole('navigation').count()).toBe(0)
+      await context.close()
+    })
+
+    test('of a reader shows no button that its role refuses', async () => {
+      const { secret } = await server.api.createKey({ body: { role: 'read' } })
+      const other = await openTab(browser, server)
+      await startSession(other, server, secret!)
+      const { page, context } = other
+      await page.goto('/console/approvals')
+      await page.getByText('You cannot vote on this request').waitFor()
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+
+      await page.getByRole('link', { name: 'Policies' }).click()
+      await settled(page)
+      expect(await page.getByRole('link', { name: 'New policy' }).count()).toBe(0)
+      expect(await page.getByRole('link', { name: 'Reports' }).count()).toBe(1)
+      await context.close()
+    })
+  })
 })
+
+/** Everything in which a page can keep a text. */
+const KEPT = `(async () => JSON.stringify([
+  document.cookie,
+  { ...localStorage },
+  { ...sessionStorage },
+  await indexedDB.databases(),
+  await caches.keys(),
+  history.state,
+  location.href,
+  window.name,
+  [...document.querySelectorAll('input,textarea')].map(({ value }) => value),
+]))()`

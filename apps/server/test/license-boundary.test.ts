@@ -80,6 +80,23 @@ describe('dependencies', () => {
     expect(naming.filter((file) => file !== 'apps/server/src/boot/modules.ts')).toEqual([])
   })
 
+  test('the console imports the contract alone of the packages, and nothing beside its sources', () => {
+    const folder = 'apps/console/src'
+    const isPresent = packages.some((found) => folder.startsWith(`${found.folder}/`))
+    const files = isPresent ? sourcesBelow(folder).filter((file) => /\.tsx?$/.test(file)) : []
+    const imported = files.flatMap((file) =>
+      [...read(file).matchAll(/(?:from|import)\s*\(?'([^']+)'/g)].map(([, name = '']) =>
+        name.startsWith('.') ? join(file, '..', name) : name,
+      ),
+    )
+    const isForeign = (name: string) =>
+      (name.startsWith('@remit/') && !/^@remit\/contract(?:\/|$)/.test(name)) ||
+      (/^(?:apps|packages|tools)\//.test(name) && !name.startsWith(`${folder}/`))
+
+    expect(imported.length > 100).toBe(isPresent)
+    expect(imported.filter(isForeign)).toEqual([])
+  })
+
   test('the linter knows every commercial package by name', () => {
     const config = read('.oxlintrc.json')
 

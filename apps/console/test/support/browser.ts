@@ -14,7 +14,8 @@ const isWhole = readdirSync(PACKAGES).some((name) => {
   return existsSync(tags) && readFileSync(tags, 'utf8').includes('commercial')
 })
 
-export const canRun: boolean = isWhole && CHROMIUM !== null
+export const canLaunch: boolean = CHROMIUM !== null
+export const canRun: boolean = isWhole && canLaunch
 if (CHROMIUM === null) process.stderr.write('skipped: the console needs a Chromium\n')
 
 export const openBrowser = (): Promise<Browser> =>
@@ -28,21 +29,25 @@ export interface Tab {
   readonly complaints: string[]
 }
 
+interface TabOptions extends BrowserContextOptions {
+  /** Hosts beside the server's own that may be asked. */
+  readonly hosts?: readonly string[]
+}
+
 export async function openTab(
   browser: Browser,
-  { url }: Server,
-  options: BrowserContextOptions = {},
+  { url }: Pick<Server, 'url'>,
+  { hosts = [], ...options }: TabOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ baseURL: url, ...options })
   const complaints: string[] = []
-  const { host } = new URL(url)
-  await context.route(
-    (address) => address.host !== host && address.protocol.startsWith('http'),
-    (route) => {
-      complaints.push(`foreign host: ${route.request().url()}`)
-      return route.abort()
-    },
-  )
+  const known = new Set([new URL(url).host, ...hosts])
+  const isForeign = ({ protocol, host }: URL) => protocol.startsWith('http') && !known.has(host)
+  await context.route(isForeign, (route) => route.abort())
+  // Routes do not see where a redirect leads.
+  context.on('request', (request) => {
+    if (isForeign(new URL(request.url()))) complaints.push(`foreign host: ${request.url()}`)
+  })
   const page = await context.newPage()
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`)
@@ -59,16 +64,40 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+/** Signs in without the page, for tests of what comes after. */
+export async function startSession({ context }: Tab, { url }: Server, key: string): Promise<void> {
+  const response = await context.request.post(`${url}/v1/session`, {
+    data: { key },
+    headers: { 'sec-fetch-site': 'same-origin' },
+  })
+  if (!response.ok()) throw new Error(`the key was refused: ${await response.text()}`)
+}
 
-/** Violations of the rules of WCAG 2.2 A and AA, as `rule: element`. */
-export async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const WCAG = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+}
+/** The rules whose outcome can change with the color scheme; the document is the same in both. */
+const COLORS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+
+/** Violations of rules of WCAG 2.2 A and AA, as `rule: element`. */
+export async function violationsOf(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(AXE)
+  const options = { runOnly: rules === 'all' ? WCAG : COLORS, resultTypes: ['violations'] }
   return page.evaluate<string[]>(`
-    axe.run({ runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+    axe.run(${JSON.stringify(options)}).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))))
   `)
+}
+
+/** Violations in the light and in the dark scheme. The tab stays in the dark one. */
+export async function violationsInBoth(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  const light = await violationsOf(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await violationsOf(page, 'colors')
+  return [...light, ...dark.map((violation) => `dark: ${violation}`)]
 }
 
 /** Waits until the page shows its data. The stream of events stays open, so the network is never idle. */
