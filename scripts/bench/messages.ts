@@ -18,6 +18,14 @@ export interface BenchOrganization {
   readonly orgId: string
 }
 
+/** What a server process has used since its start. */
+export interface Usage {
+  readonly cpuSeconds: number
+  /** Of the main thread, which decides. */
+  readonly mainCpuSeconds: number
+  readonly rssBytes: number
+}
+
 export type ToServer = 'usage' | 'organization' | 'stop'
 
 export type FromServer =
@@ -28,4 +36,4 @@ export type FromServer =
     }
   /** Another organization, as requested. */
   | { readonly kind: 'organization'; readonly organization: BenchOrganization }
-  | { readonly kind: 'usage'; readonly cpuSeconds: number; readonly rssBytes: number }
+  | ({ readonly kind: 'usage' } & Usage)

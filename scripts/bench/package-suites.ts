@@ -26,7 +26,7 @@ const toolsOf = ({ rounds, seconds, entries }: Sizes) => ({
   quantile,
   ratio,
   startRemit,
-  traffic: (load: Omit<Traffic, 'seconds'>) => traffic({ ...load, seconds }),
+  traffic: (load: Omit<Traffic, 'seconds'> & Partial<Traffic>) => traffic({ seconds, ...load }),
 })
 
 const packages = new URL('../../packages/', import.meta.url)

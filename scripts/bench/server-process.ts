@@ -83,8 +83,13 @@ send({ kind: 'ready', port: Number(new URL(url).port), organization })
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToServer) => {
   if (message === 'usage') {
-    const { user, system } = process.cpuUsage()
-    send({ kind: 'usage', cpuSeconds: (user + system) / 1e6, rssBytes: process.memoryUsage().rss })
+    const seconds = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1e6
+    send({
+      kind: 'usage',
+      cpuSeconds: seconds(process.cpuUsage()),
+      mainCpuSeconds: seconds(process.threadCpuUsage()),
+      rssBytes: process.memoryUsage().rss,
+    })
   } else if (message === 'organization') {
     void addOrganization().then((added) => send({ kind: 'organization', organization: added }))
   } else {

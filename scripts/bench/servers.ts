@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import autocannon from 'autocannon'
-import type { BenchOrganization, FromServer, ServerSpec, ToServer } from './messages.ts'
+import type { BenchOrganization, FromServer, ServerSpec, ToServer, Usage } from './messages.ts'
 
 /** A server process under load. */
 export interface BenchServer {
@@ -9,7 +9,7 @@ export interface BenchServer {
   readonly organization: BenchOrganization
   /** Creates another organization on the same server. */
   addOrganization(): Promise<BenchOrganization>
-  usage(): Promise<{ cpuSeconds: number; rssBytes: number }>
+  usage(): Promise<Usage>
   stop(): Promise<void>
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Module } from '@remit/core'
 import { complianceSuite } from './compliance.ts'
+import { statsSuite } from './stats.ts'
 
 /** A measured goal, as `scripts/bench/report.ts` prints it. */
 export interface Result {
@@ -26,7 +27,7 @@ export interface Unstarted {
 export interface Server {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  usage(): Promise<{ readonly cpuSeconds: number; readonly rssBytes: number }>
+  usage(): Promise<{ readonly mainCpuSeconds: number; readonly rssBytes: number }>
   stop(): Promise<void>
 }
 
@@ -37,6 +38,15 @@ export interface BenchTools {
   readonly entries: number
   readonly median: (values: readonly number[]) => number
   readonly quantile: (values: readonly number[], q: number) => number
+  readonly ratio: (a: readonly number[], b: readonly number[]) => number
+  /** Sends bodies in turn for some seconds; any status other than 2xx fails. */
+  readonly traffic: (load: {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly bodies: readonly object[]
+    readonly connections: number
+    readonly seconds: number
+  }) => Promise<{ readonly perSecond: number }>
   readonly startRemit: (options: {
     readonly dialect: 'sqlite' | 'postgres'
     readonly fill: (
@@ -48,4 +58,8 @@ export interface BenchTools {
 export const suites: Readonly<Record<string, (tools: BenchTools) => Promise<Result[]>>> = {
   'compliance-sqlite': (tools) => complianceSuite('sqlite', tools),
   'compliance-postgres': (tools) => complianceSuite('postgres', tools),
+  stats: async (tools) => [
+    ...(await statsSuite('sqlite', tools)),
+    ...(await statsSuite('postgres', tools)),
+  ],
 }
