@@ -60,8 +60,8 @@ export async function gateSuite(rounds: number): Promise<Result[]> {
       for (const name of call % 2 === 0
         ? (['fetch', 'gate'] as const)
         : (['gate', 'fetch'] as const)) {
-        const key = randomKey()
-        times[name].push(await timed(name === 'gate' ? throughGate : () => byFetch(key)))
+        const ownKey = randomKey()
+        times[name].push(await timed(name === 'gate' ? throughGate : () => byFetch(ownKey)))
       }
     }
     overheads.push((median(times.gate) / median(times.fetch) - 1) * 100)
