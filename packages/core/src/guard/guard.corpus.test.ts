@@ -59,11 +59,12 @@ describe.skipIf(!existsSync(corpus!))('on the development corpus (shared/data/gu
 describe.skipIf(!existsSync(second!))('on long documents (shared/data/guard/v2)', () => {
   it('flags at most 8 % of harmless ones of 6,000 characters and more, and blocks 4 %', () => {
     const documents = rows(second!).filter(({ ctx }) => ctx === 'document' || ctx === 'tool')
-    const long = scoresOf(documents.filter(({ text }) => text.length >= 6_000))
+    const scores = scoresOf(documents)
+    const long = scores.filter((_, at) => (documents[at]?.text.length ?? 0) >= 6_000)
 
     expect(long.length).toBeGreaterThan(250)
     expect(share(long, 0.5)).toBeLessThanOrEqual(0.08)
     expect(share(long, 0.8)).toBeLessThanOrEqual(0.04)
-    expect(share(scoresOf(documents), 0.5)).toBeLessThanOrEqual(0.04)
+    expect(share(scores, 0.5)).toBeLessThanOrEqual(0.04)
   })
 })
