@@ -2,7 +2,7 @@ import { startLoginProvider } from '@remit/core/testing'
 import type { LoginProvider } from '@remit/core/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, startSession } from './support/browser.ts'
+import { canRun, openBrowser, openTab, renew, startSession } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { oidcEnv, returnOf } from './support/oidc.ts'
 import { createInstallation } from './support/server.ts'
@@ -25,6 +25,9 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
   let invited: Server
   let mapped: Server
   let browser: Browser
+  /** Tabs of the second process, by two people or a person and an attacker. */
+  let mine: Tab
+  let theirs: Tab
   beforeAll(async () => {
     ;[provider, other, installation, browser] = await Promise.all([
       startLoginProvider(),
@@ -40,6 +43,11 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
     }
     mapped = byName(await installation.start({ ...env, ...roles }))
     await provider.register([invited.url, mapped.url])
+    const hosts = [hostOf(provider.issuer), hostOf(invited.url)]
+    ;[mine, theirs] = await Promise.all([
+      openTab(browser, mapped, { hosts }),
+      openTab(browser, mapped, { hosts }),
+    ])
   })
   afterAll(async () => {
     await browser?.close()
@@ -47,14 +55,13 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
     await provider?.close()
     await other?.close()
   })
-  beforeEach(() => {
+  beforeEach(async () => {
     provider.subject = 'ada'
     provider.accounts.set('ada', ADA).set('bob', BOB)
+    await Promise.all([renew(mine), renew(theirs)])
   })
 
   const hostOf = (url: string) => new URL(url).host
-  const openAt = (server: Server): Promise<Tab> =>
-    openTab(browser, server, { hosts: [hostOf(provider.issuer)] })
   const navigation = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
   const signIn = async ({ page }: Tab, path = '/console/') => {
     await page.goto(path)
@@ -67,24 +74,21 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
   const who = (page: Page) => page.getByRole('group', { name: 'Signed in as' }).innerText()
 
   test('a sign-in leads to the page that was asked for, with the role of the group; the next one has its new role', async () => {
-    const tab = await openAt(mapped)
-    const { page, context, complaints } = tab
-    await signIn(tab, '/console/ledger?kind=policy.created')
+    const { page, context, complaints } = mine
+    await signIn(mine, '/console/ledger?kind=policy.created')
     expect(page.url()).toBe(`${mapped.url}/console/ledger?kind=policy.created`)
     expect(await who(page)).toBe('ada@example.org\nread')
 
     provider.accounts.set('ada', { ...ADA, groups: ['staff', 'admins'] })
     await context.clearCookies({ name: /^remit_session/ })
-    await signIn(tab)
+    await signIn(mine)
     expect(await who(page)).toBe('ada@example.org\nadmin')
     expect(complaints).toEqual([])
-    await context.close()
   })
 
   test('sign-out ends the session here and at the provider', async () => {
-    const tab = await openAt(mapped)
-    const { page, context } = tab
-    await signIn(tab)
+    const { page, context } = mine
+    await signIn(mine)
     const cookie = (await sessionOf(context)) ?? ''
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL(`${provider.issuer}/session/end**`)
@@ -93,15 +97,13 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
     expect(await principalOf(mapped, cookie)).toBeNull()
 
     provider.subject = 'bob'
-    await signIn(tab)
+    await signIn(mine)
     expect(await who(page)).toBe('bob@example.org\napprover')
-    await context.close()
   })
 
   test('after a sign-out that the provider does not offer, it asks again who it is', async () => {
-    const tab = await openAt(mapped)
-    const { page, context } = tab
-    await signIn(tab)
+    const { page } = mine
+    await signIn(mine)
     await page.route('**/v1/session', async (route) => {
       const response = await route.fetch()
       const { location: _, ...headers } = response.headers()
@@ -115,61 +117,46 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
     expect(new URL((await asked).url()).searchParams.get('prompt')).toBe('login')
     await navigation(page).waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
-    await context.close()
   })
 
   test('a person whose groups are removed is refused at the next sign-in, which ends the older sessions', async () => {
-    const older = await openAt(mapped)
-    await signIn(older)
+    await signIn(theirs)
     provider.accounts.set('ada', { ...ADA, groups: [] })
-    const { page, context } = await openAt(mapped)
+    const { page, context } = mine
     await page.goto('/console/login')
     await page.getByText('Sign-in was refused: no group of the person has a role.').waitFor()
     expect(await sessionOf(context)).toBeUndefined()
 
-    await older.page.getByRole('link', { name: 'Policies' }).click()
-    await older.page.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
-    await Promise.all([older.context.close(), context.close()])
+    await navigation(theirs.page).getByRole('link', { name: 'Policies' }).click()
+    await theirs.page.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
   })
 
   test('an address that the provider has not verified signs nobody in', async () => {
     await invited.api.invitePerson({ body: { email: 'eve@example.org', role: 'admin' } })
     provider.subject = 'eve'
     provider.accounts.set('eve', { email: 'eve@example.org', email_verified: false })
-    const { page, context } = await openAt(invited)
-    await page.goto('/console/login')
+    const { page, context } = mine
+    await page.goto(`${invited.url}/console/login`)
     await page.getByText('No organization has invited this account.').waitFor()
 
     expect(await sessionOf(context)).toBeUndefined()
-    await context.close()
   })
 
   describe('an attack on the return from the provider', () => {
-    let victim: Tab
-    beforeAll(async () => {
-      victim = await openAt(mapped)
-    })
-    afterAll(() => victim.context.close())
-    beforeEach(async () => {
-      await victim.page.goto('about:blank')
-      await victim.context.clearCookies()
-      victim.complaints.splice(0)
-    })
-
     const expectRefused = async (url: URL) => {
-      const response = await victim.page.goto(url.href)
-      expect([response?.status(), await victim.page.locator('body').innerText()]).toEqual([
+      const response = await mine.page.goto(url.href)
+      expect([response?.status(), await mine.page.locator('body').innerText()]).toEqual([
         400,
         expect.stringContaining('Sign in again'),
       ])
-      expect(await sessionOf(victim.context)).toBeUndefined()
+      expect(await sessionOf(mine.context)).toBeUndefined()
     }
 
     test('the same steps without an attack sign in', async () => {
-      const url = await returnOf(victim.context.request, mapped.url)
-      await victim.page.goto(url.href)
-      await navigation(victim.page).waitFor()
-      expect(await sessionOf(victim.context)).toHaveLength(43)
+      const url = await returnOf(mine.context.request, mapped.url)
+      await mine.page.goto(url.href)
+      await navigation(mine.page).waitFor()
+      expect(await sessionOf(mine.context)).toHaveLength(43)
     })
 
     test.each([
@@ -180,7 +167,7 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
       ['no issuer', (url: URL) => url.searchParams.delete('iss')],
       ['an error beside the code', (url: URL) => url.searchParams.set('error', 'access_denied')],
     ])('with %s is refused', async (_, change) => {
-      const url = await returnOf(victim.context.request, mapped.url)
+      const url = await returnOf(mine.context.request, mapped.url)
       change(url)
       await expectRefused(url)
     })
@@ -190,46 +177,43 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
       ['code_challenge', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'],
     ])('that changes the %s of the request is refused', async (name, value) => {
       await expectRefused(
-        await returnOf(victim.context.request, mapped.url, (authorization) =>
+        await returnOf(mine.context.request, mapped.url, (authorization) =>
           authorization.searchParams.set(name, value),
         ),
       )
     })
 
     test('with the code of another browser is refused, also under the state of this one', async () => {
-      const attacker = await browser.newContext()
-      await expectRefused(await returnOf(attacker.request, mapped.url))
-      const injected = await returnOf(attacker.request, mapped.url)
-      const own = await returnOf(victim.context.request, mapped.url)
+      const attacker = theirs.context.request
+      await expectRefused(await returnOf(attacker, mapped.url))
+      const injected = await returnOf(attacker, mapped.url)
+      const own = await returnOf(mine.context.request, mapped.url)
       injected.searchParams.set('state', own.searchParams.get('state') ?? '')
       await expectRefused(injected)
-      await attacker.close()
     })
 
     test('that replays a code is refused, in this browser and with its cookies', async () => {
-      const url = await returnOf(victim.context.request, mapped.url)
-      const copied = await victim.context.cookies()
-      await victim.page.goto(url.href)
-      await navigation(victim.page).waitFor()
-      await victim.context.clearCookies()
-      await victim.context.addCookies(copied)
+      const url = await returnOf(mine.context.request, mapped.url)
+      const copied = await mine.context.cookies()
+      await mine.page.goto(url.href)
+      await navigation(mine.page).waitFor()
+      await mine.context.clearCookies()
+      await mine.context.addCookies(copied)
       await expectRefused(url)
     })
 
     test('with the session of somebody else in the browser does not sign in to that session', async () => {
-      const attacker = await openAt(mapped)
-      await startSession(attacker, mapped, mapped.key)
-      const planted = await attacker.context.cookies()
-      await victim.context.addCookies(planted)
-      const url = await returnOf(victim.context.request, mapped.url)
-      await victim.page.goto(url.href)
-      await navigation(victim.page).waitFor()
+      await startSession(theirs, mapped, mapped.key)
+      const planted = await theirs.context.cookies()
+      await mine.context.addCookies(planted)
+      const url = await returnOf(mine.context.request, mapped.url)
+      await mine.page.goto(url.href)
+      await navigation(mine.page).waitFor()
 
-      expect(await who(victim.page)).toBe('ada@example.org\nread')
-      expect(await sessionOf(victim.context)).not.toBe(planted[0]?.value)
-      await attacker.page.goto('/console/')
-      expect(await who(attacker.page)).toMatch(/admin$/)
-      await attacker.context.close()
+      expect(await who(mine.page)).toBe('ada@example.org\nread')
+      expect(await sessionOf(mine.context)).not.toBe(planted[0]?.value)
+      await theirs.page.goto('/console/')
+      expect(await who(theirs.page)).toMatch(/admin$/)
     })
 
     test.each([
@@ -239,46 +223,45 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
       'javascript:alert(1)',
       '/console/../v1/session',
     ])('that wants to lead to %s ends on the start page', async (next) => {
-      await victim.page.goto(`/console/login?next=${encodeURIComponent(next)}`)
-      await navigation(victim.page).waitFor()
+      await mine.page.goto(`/console/login?next=${encodeURIComponent(next)}`)
+      await navigation(mine.page).waitFor()
 
-      expect(victim.page.url()).toBe(`${mapped.url}/console`)
-      expect(victim.complaints).toEqual([])
+      expect(mine.page.url()).toBe(`${mapped.url}/console`)
+      expect(mine.complaints).toEqual([])
     })
   })
 
   test('a person is invited, gets another role and is disabled in one process; the next click in another shows it', async () => {
-    const admin = await openAt(invited)
-    await startSession(admin, invited, invited.key)
-    await admin.page.goto('/console/settings?tab=people')
-    await admin.page.getByLabel('E-mail address').fill('Carol@example.org')
-    await admin.page.getByRole('button', { name: 'Invite a person' }).click()
-    const row = admin.page.getByRole('row', { name: /carol@example\.org/i })
+    const { page: admin } = theirs
+    await startSession(theirs, invited, invited.key)
+    await admin.goto(`${invited.url}/console/settings?tab=people`)
+    await admin.getByLabel('E-mail address').fill('Carol@example.org')
+    await admin.getByRole('button', { name: 'Invite a person' }).click()
+    const row = admin.getByRole('row', { name: /carol@example\.org/i })
     await row.getByText('invited', { exact: true }).waitFor()
 
     provider.subject = 'carol'
     provider.accounts.set('carol', { ...ADA, email: 'carol@example.org', name: 'Carol' })
-    const carol = await openAt(mapped)
-    const isOut = () => carol.page.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
-    await signIn(carol)
-    expect(await who(carol.page)).toBe('carol@example.org\nread')
-    await admin.page.reload()
+    const { page: carol } = mine
+    const isOut = () => carol.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
+    await signIn(mine)
+    expect(await who(carol)).toBe('carol@example.org\nread')
+    await admin.reload()
     await row.getByText('active', { exact: true }).waitFor()
 
-    const changed = admin.page.waitForResponse((one) => one.request().method() === 'PATCH')
+    const changed = admin.waitForResponse((one) => one.request().method() === 'PATCH')
     await row.getByLabel(/^Role/).selectOption('approver')
     expect((await changed).status()).toBe(200)
-    await navigation(carol.page).getByRole('link', { name: 'Ledger' }).click()
+    await navigation(carol).getByRole('link', { name: 'Ledger' }).click()
     await isOut()
 
-    await signIn(carol)
+    await signIn(mine)
     await row.getByRole('button', { name: /^Disable/ }).click()
     await row.getByText('disabled', { exact: true }).waitFor()
-    await navigation(carol.page).getByRole('link', { name: 'Policies' }).click()
+    await navigation(carol).getByRole('link', { name: 'Policies' }).click()
     await isOut()
-    await carol.page.goto('/console/login')
-    await carol.page.getByText('Sign-in was refused: the person is disabled.').waitFor()
-    await Promise.all([admin.context.close(), carol.context.close()])
+    await carol.goto('/console/login')
+    await carol.getByText('Sign-in was refused: the person is disabled.').waitFor()
   })
 })
 

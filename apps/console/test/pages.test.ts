@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   canRun,
+  go,
   openBrowser,
   openTab,
   settled,
@@ -23,8 +26,8 @@ const PATHS = [
   '/policies',
   '/policies?tab=approval-rules',
   '/policies/new',
-  '/policies/approval-rules/new',
   '/policies/approval-rules/large-refunds',
+  '/policies/approval-rules/new',
   '/ledger',
   '/ledger/3',
   '/agents',
@@ -75,10 +78,9 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
   })
 
   describe.each(PATHS)('%s', (path) => {
-    test('loads without another host or an error, passes WCAG 2.2 AA in both schemes, and shows hostile texts as text', async () => {
+    test('is shown without another host or an error, passes WCAG 2.2 AA in both schemes, and shows hostile texts as text', async () => {
       const { page, complaints } = tab
-      await page.goto(`/console${path}`)
-      await settled(page)
+      await go(page, path)
 
       expect(await page.locator('main h1').count()).toBe(1)
       expect(await violationsInBoth(page)).toEqual([])
@@ -89,13 +91,24 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     })
   })
 
+  test.each(['/policies/new', '/ledger/3', '/settings?tab=keys', '/no-such-page'])(
+    '%s opens by its address alone',
+    async (path) => {
+      const { page, complaints } = tab
+      await page.goto(`/console${path}`)
+      await settled(page)
+
+      expect(await page.locator('main h1').count()).toBe(1)
+      expect(complaints.splice(0)).toEqual([])
+    },
+  )
+
   test('the list of pages above is complete', async () => {
     const { page } = tab
     const known = new Set(PATHS.map((path) => `/console${path}`))
     const found = new Set<string>()
     for (const path of ['/', '/approvals', '/policies', '/agents', '/playground', '/settings']) {
-      await page.goto(`/console${path}`)
-      await settled(page)
+      await go(page, path)
       // The current tab is the one that opens without a name.
       const links = await page.evaluate<string[]>(`
         [...document.querySelectorAll('nav a:not([aria-current])')].map(
@@ -105,11 +118,21 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
 
     expect(found.size).toBeGreaterThan(15)
     expect([...found].filter((path) => !known.has(path))).toEqual([])
+    const routes = readFileSync(resolve(import.meta.dirname, '../src/routes.tsx'), 'utf8')
+    const patterns = [...routes.matchAll(/ path: '([^']+)'/g)].map(([, path = '']) =>
+      path.startsWith('/') ? path : `/ledger/${path}`,
+    )
+    const isVisited = (pattern: string) => {
+      const form = new RegExp(`^${pattern.replaceAll(/\$\w+/g, '[^/]+')}$`)
+      return PATHS.some((path) => form.test(path.replace(/\?.*$/, '')))
+    }
+    // The id of a report is known later: the next test.
+    expect(patterns.filter((pattern) => !isVisited(pattern))).toEqual(['/reports/$id'])
   })
 
   test('a report is readable and its hash is verified in the browser', async () => {
     const { page, complaints } = tab
-    await page.goto('/console/reports')
+    await go(page, '/reports')
     await page.getByRole('link', { name: 'SOC 2' }).first().click()
     await page.getByRole('button', { name: 'Verify the hash here' }).click()
     await page.getByText('Verified: the content has the recorded hash.').waitFor()
@@ -125,8 +148,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     ['/', 'Keyboard shortcuts'],
   ])('on %s, the dialog of "%s" passes WCAG 2.2 AA in both schemes', async (path, name) => {
     const { page, complaints } = tab
-    await page.goto(`/console${path}`)
-    await settled(page)
+    await go(page, path)
     await page.getByRole('button', { name, exact: true }).first().click()
     await page.getByRole('dialog').waitFor()
 
@@ -139,8 +161,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     const { data } = await server.api.listEntries({ query: { action: MARKUP, limit: 1 } })
     const spelled = HOSTILE.replace('\u202e', '\\u{202e}').replace('\u200b', '\\u{200b}')
     for (const path of [`/ledger/${data[0]!.seq}`, '/approvals', '/policies']) {
-      await page.goto(`/console${path}`)
-      await settled(page)
+      await go(page, path)
       expect(await textOf(page)).toContain(spelled)
     }
     expect(await page.evaluate('window.harmed')).toBeUndefined()

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, settled, startSession } from './support/browser.ts'
+import { canRun, openBrowser, openTab, renew, settled, startSession } from './support/browser.ts'
+import type { Tab } from './support/browser.ts'
 import { startServer } from './support/server.ts'
 import type { Server } from './support/server.ts'
 
@@ -9,17 +10,20 @@ const AGENT = 'support-bot'
 describe.skipIf(!canRun)('work in the console', () => {
   let server: Server
   let browser: Browser
+  let mine: Tab
+  let theirs: Tab
   beforeAll(async () => {
     ;[server, browser] = await Promise.all([startServer(), openBrowser()])
+    ;[mine, theirs] = await Promise.all([openTab(browser, server), openTab(browser, server)])
+    await theirs.page.addInitScript(NO_POLLING)
   })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()
   })
 
-  const openAs = async (key: string): Promise<Page> => {
-    const tab = await openTab(browser, server)
-    await startSession(tab, server, key)
+  const openAs = async (key: string, tab = mine): Promise<Page> => {
+    await startSession(await renew(tab), server, key)
     return tab.page
   }
 
@@ -44,33 +48,31 @@ describe.skipIf(!canRun)('work in the console', () => {
 
     test('two people approve by keyboard alone; the event of one vote shows it to the other', async () => {
       const { request_id: id } = await ask(700)
-      const [ada, bob] = await Promise.all(approvers.map(openAs))
-      await bob!.addInitScript(NO_POLLING)
+      const [ada, bob] = await Promise.all([openAs(approvers[0]!), openAs(approvers[1]!, theirs)])
       const reads: string[] = []
-      bob!.on('request', (request) => {
+      bob.on('request', (request) => {
         if (/\/v1\/approvals(?:\?|$)/.test(request.url())) reads.push(request.url())
       })
-      const stream = bob!.waitForResponse(/\/v1\/\w+\/events/)
-      await Promise.all([ada!, bob!].map((page) => page.goto('/console/approvals')))
-      await bob!.getByText('0 of 2').waitFor()
+      const stream = bob.waitForResponse(/\/v1\/\w+\/events/)
+      await Promise.all([ada, bob].map((page) => page.goto('/console/approvals')))
+      await bob.getByText('0 of 2').waitFor()
       await stream
-      await settled(bob!)
-      await openVote(ada!, 'a')
+      await settled(bob)
+      await openVote(ada, 'a')
       const before = reads.length
-      await ada!.keyboard.press('Control+Enter')
-      await bob!.getByText('1 of 2').waitFor()
+      await ada.keyboard.press('Control+Enter')
+      await bob.getByText('1 of 2').waitFor()
       expect(before).toBeGreaterThan(0)
       expect(reads.length).toBeGreaterThan(before)
 
-      await openVote(bob!, 'a')
-      await bob!.keyboard.press('Control+Enter')
-      await bob!.getByText('Nothing waits for a decision').waitFor()
-      await ada!.getByText('Nothing waits for a decision').waitFor()
+      await openVote(bob, 'a')
+      await bob.keyboard.press('Control+Enter')
+      await bob.getByText('Nothing waits for a decision').waitFor()
+      await ada.getByText('Nothing waits for a decision').waitFor()
       const { status, votes } = await server.api.getApproval({ params: { id: id! } })
 
       expect(status).toBe('approved')
       expect(votes.map(({ approver }) => approver.named)).toEqual([true, true])
-      await Promise.all([ada!, bob!].map((page) => page.context().close()))
     })
 
     test('the person who asked sees a reason in the place of the buttons', async () => {
@@ -85,7 +87,6 @@ describe.skipIf(!canRun)('work in the console', () => {
       await page.getByText('You cannot vote on this request').waitFor()
 
       expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
-      await page.context().close()
     })
 
     test('several are rejected in one go, with the reason of the person', async () => {
@@ -104,7 +105,6 @@ describe.skipIf(!canRun)('work in the console', () => {
 
       expect(data).toHaveLength(chosen)
       expect(data.map(({ votes }) => votes[0]?.comment)).toEqual(data.map(() => 'Not today'))
-      await page.context().close()
     })
   })
 
@@ -117,7 +117,6 @@ describe.skipIf(!canRun)('work in the console', () => {
       await page.getByText(/line 1, column \d+/).waitFor()
 
       expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
-      await page.context().close()
     })
 
     test('a draft is saved after a replay of exactly it, and its flips are those of the API', async () => {
@@ -140,7 +139,6 @@ describe.skipIf(!canRun)('work in the console', () => {
       await page.waitForURL(/policies\/pol_/)
       const { data } = await server.api.listPolicies()
       expect(data.map(({ description }) => description)).toContain('No mail')
-      await page.context().close()
     })
 
     test('the second of two tabs that save is told, and keeps its text', async () => {
@@ -170,7 +168,7 @@ describe.skipIf(!canRun)('work in the console', () => {
       const { data } = await server.api.listPolicies()
 
       expect(data.find((policy) => policy.id === id)?.description).toBe('second')
-      await first.context().close()
+      await second.close()
     })
   })
 })
