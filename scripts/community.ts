@@ -3,13 +3,16 @@
  * commercial folders installs with the lockfile unchanged, builds, passes types and the tests of
  * its apps, boots and returns 404 for everything that is not open. Then the same for the deployed
  * server without optional packages, built from the full tree: it must contain no file of a
- * commercial package. `--quick` skips the tests.
+ * commercial package. Then the container images of both editions. `--quick` skips the tests.
  */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { checkImage } from './image/check-image.ts'
+import { HOME } from './image/server-tree.ts'
 import { probeCommunity } from './edition-probe.ts'
 import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
 
@@ -46,6 +49,21 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
   say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
 }
 
+/** Checks the container image of a built tree. */
+async function makeAndBoot(
+  tree: string,
+  edition: 'community' | 'enterprise',
+  inspect?: (root: string) => Promise<void>,
+): Promise<void> {
+  if (process.platform !== 'linux' || !existsSync('/usr/bin/apt-get')) {
+    say('skipped: images are made on Debian')
+    return
+  }
+  const out = join(temp, `image-${edition}`)
+  const { digest } = await checkImage(tree, out, { edition, ...(inspect && { inspect }) })
+  say(`${edition} image starts read-only as another user: ${digest}`)
+}
+
 const readLockfile = (folder: string): Promise<string> =>
   readFile(join(folder, 'pnpm-lock.yaml'), 'utf8')
 
@@ -56,8 +74,7 @@ async function deployedWithoutOptional(stage: string, image: string): Promise<vo
   await run('pnpm', ['build'], stage)
   const deploy = ['--filter', '@remit/server', 'deploy', '--prod', '--no-optional', image]
   await run('pnpm', deploy, stage)
-  const leaks = await commercialBytes(stage, image)
-  if (leaks.length > 0) throw new Error(`commercial files in the image:\n  ${leaks.join('\n  ')}`)
+  await refuseCommercial(stage, image)
   say('deployed without optional packages; no commercial file in the image')
   const asked = await probeCommunity(image)
   say(`boots; ${asked} endpoints above the open tier are 404 with and without a key`)
@@ -67,6 +84,12 @@ async function deployedWithoutOptional(stage: string, image: string): Promise<vo
  * The only files that may name a commercial package: the server's list of modules, built and not.
  */
 const MODULE_LIST = /^(src\/boot\/modules\.ts|dist\/boot\/modules\.(js|js\.map|d\.ts|d\.ts\.map))$/
+
+/** Throws if a deployed server contains a file of a commercial package, or names one. */
+async function refuseCommercial(stage: string, deployed: string): Promise<void> {
+  const leaks = await commercialBytes(stage, deployed)
+  if (leaks.length > 0) throw new Error(`commercial files in the image:\n  ${leaks.join('\n  ')}`)
+}
 
 /** Returns the files of the image that are part of a commercial package, or name one. */
 async function commercialBytes(stage: string, image: string): Promise<string[]> {
@@ -109,8 +132,11 @@ const temp = await mkdtemp(join(tmpdir(), 'remit-editions-'))
 // The programs of PostgreSQL run as a separate user, who needs access.
 await chmod(temp, 0o755)
 try {
-  await withoutCommercialFolders(join(temp, 'tree'))
-  await deployedWithoutOptional(join(temp, 'full'), join(temp, 'image'))
+  const [tree, full] = [join(temp, 'tree'), join(temp, 'full')]
+  await withoutCommercialFolders(tree)
+  await deployedWithoutOptional(full, join(temp, 'deployed'))
+  await makeAndBoot(tree, 'community', (root) => refuseCommercial(full, join(root, HOME, 'server')))
+  await makeAndBoot(full, 'enterprise')
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
