@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkImage } from './image/check-image.ts'
+import type { ImageCheck } from './image/check-image.ts'
 import { HOME } from './image/server-tree.ts'
 import { probeCommunity } from './edition-probe.ts'
 import { install, ROOT, run, stageWorkingTree, workspacePackages } from './staging.ts'
@@ -53,14 +54,14 @@ async function withoutCommercialFolders(stage: string): Promise<void> {
 async function makeAndBoot(
   tree: string,
   edition: 'community' | 'enterprise',
-  inspect?: (root: string) => Promise<void>,
+  options: Omit<ImageCheck, 'edition'>,
 ): Promise<void> {
   if (process.platform !== 'linux' || !existsSync('/usr/bin/apt-get')) {
     say('skipped: images are made on Debian')
     return
   }
   const out = join(temp, `image-${edition}`)
-  const { digest } = await checkImage(tree, out, { edition, ...(inspect && { inspect }) })
+  const { digest } = await checkImage(tree, out, { edition, ...options })
   say(`${edition} image starts read-only as another user: ${digest}`)
 }
 
@@ -135,8 +136,9 @@ try {
   const [tree, full] = [join(temp, 'tree'), join(temp, 'full')]
   await withoutCommercialFolders(tree)
   await deployedWithoutOptional(full, join(temp, 'deployed'))
-  await makeAndBoot(tree, 'community', (root) => refuseCommercial(full, join(root, HOME, 'server')))
-  await makeAndBoot(full, 'enterprise')
+  const inspect = (root: string) => refuseCommercial(full, join(root, HOME, 'server'))
+  await makeAndBoot(tree, 'community', { inspect })
+  await makeAndBoot(full, 'enterprise', { twice: true })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

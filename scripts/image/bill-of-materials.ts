@@ -12,6 +12,11 @@ interface Component {
   readonly purl?: string
 }
 
+interface Dependency {
+  readonly ref: string
+  readonly dependsOn?: readonly string[]
+}
+
 /** A software bill of materials in the format of CycloneDX. */
 export interface BillOfMaterials {
   readonly components: readonly Component[]
@@ -32,7 +37,7 @@ export async function billOfMaterials(
   const text = await run('pnpm', ['--filter', '@remit/server', 'sbom', ...options], workspace)
   const { serialNumber: _, ...bill } = JSON.parse(text.slice(text.indexOf('{'))) as BillOfMaterials
   const { timestamp: __, ...metadata } = bill['metadata'] as Record<string, unknown>
-  const components = [...bill.components, ...system.map(ofSystem), NODE]
+  const components = inOrder([...bill.components, ...system.map(ofSystem), NODE])
   const missing = (await packagesBelow(root)).filter(
     ({ name, version }) =>
       !components.some((known) => nameOf(known) === name && known.version === version),
@@ -41,8 +46,20 @@ export async function billOfMaterials(
     throw new Error(
       `not in the bill of materials: ${missing.map(({ name, version }) => `${name}@${version}`).join(', ')}`,
     )
-  return { ...bill, metadata, components }
+  const dependencies = inOrder((bill['dependencies'] ?? []) as readonly Dependency[]).map(
+    (one) => ({
+      ...one,
+      ...(one.dependsOn && { dependsOn: one.dependsOn.toSorted() }),
+    }),
+  )
+  return { ...bill, metadata, components, dependencies }
 }
+
+/** pnpm lists them in an order that differs between two runs. */
+const inOrder = <T extends object>(list: readonly T[]): T[] =>
+  list.toSorted((a, b) => compare(JSON.stringify(a), JSON.stringify(b)))
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 const nameOf = ({ group, name }: Component): string => (group ? `${group}/${name}` : name)
 
@@ -60,30 +77,18 @@ const NODE: Component = {
   purl: `pkg:generic/node@${process.version.slice(1)}`,
 }
 
-/** Returns every package in the tree of the server, from the folders of the package manager. */
+/** Returns every package in the tree of the server. */
 async function packagesBelow(root: string): Promise<{ name: string; version: string }[]> {
-  const store = join(root, HOME, 'server/node_modules/.pnpm')
-  const found = new Map<string, { name: string; version: string }>()
-  for (const entry of await readdir(store, { withFileTypes: true })) {
-    const inner = join(store, entry.name, 'node_modules')
-    for (const folder of entry.isDirectory() ? await folders(inner) : []) {
-      const manifest = await readFile(join(folder, 'package.json'), 'utf8').catch(() => null)
-      if (manifest === null) continue
-      const { name, version } = JSON.parse(manifest) as { name: string; version: string }
-      found.set(`${name}@${version}`, { name, version })
-    }
-  }
-  return [...found.values()]
+  const home = join(root, HOME, 'server/node_modules')
+  const paths = await readdir(home, { recursive: true })
+  const manifests = paths.filter((path) => MANIFEST.test(path))
+  return Promise.all(
+    manifests.map(
+      async (path) =>
+        JSON.parse(await readFile(join(home, path), 'utf8')) as { name: string; version: string },
+    ),
+  )
 }
 
-/** Returns the folders of packages, links to other packages left out. */
-async function folders(modules: string): Promise<string[]> {
-  const entries = await readdir(modules, { withFileTypes: true }).catch(() => [])
-  const own = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-  const found: string[] = []
-  for (const { name } of own)
-    found.push(
-      ...(name.startsWith('@') ? await folders(join(modules, name)) : [join(modules, name)]),
-    )
-  return found
-}
+/** The manifest of a package; some packages have further ones inside. */
+const MANIFEST = /^(?:.+\/node_modules\/)?(?:@[^/]+\/)?[^/]+\/package\.json$/

@@ -33,7 +33,7 @@ let said = ''
 server.stdout.on('data', async (chunk) => {
   said += chunk
   if (!said.includes('\\n')) return
-  const { url } = JSON.parse(said)
+  const url = 'http://127.0.0.1:' + new URL(JSON.parse(said).url).port
   const status = async (path) => (await fetch(url + path)).status
   let write = 'none'
   try { require('node:fs').writeFileSync('/opt/remit/server/x', '') } catch (error) { write = error.code }

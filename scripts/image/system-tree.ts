@@ -24,6 +24,7 @@ export interface SystemPackage {
 export async function writeSystemTree(root: string): Promise<SystemPackage[]> {
   const downloads = await mkdtemp(join(tmpdir(), 'remit-debs-'))
   try {
+    await mkdir(root, { recursive: true })
     await run('apt-get', ['download', ...PACKAGES], downloads)
     const found: SystemPackage[] = []
     for (const file of (await readdir(downloads)).toSorted())

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Deployment } from 'kubernetes-models/apps/v1'
+import { Job } from 'kubernetes-models/batch/v1'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { readConfig } from '../src/settings/config.ts'
+
+const DEPLOY = resolve(import.meta.dirname, '../../../deploy')
+const textOf = (name: string) => readFileSync(resolve(DEPLOY, name), 'utf8')
+
+const KINDS = {
+  ConfigMap,
+  Deployment,
+  Job,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+  ServiceAccount,
+}
+
+interface Container {
+  readonly envFrom: readonly Record<'configMapRef' | 'secretRef', { name: string } | undefined>[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly securityContext: object
+}
+
+interface Manifest {
+  readonly kind: keyof typeof KINDS
+  readonly metadata: { readonly name: string }
+  readonly data?: Readonly<Record<string, string>>
+  readonly spec?: {
+    readonly template?: {
+      readonly metadata: { readonly labels: object }
+      readonly spec: { readonly containers: readonly Container[] } & Record<string, unknown>
+    }
+    readonly podSelector?: { readonly matchLabels: object }
+  }
+}
+
+/** The manifests as kubectl builds them, or null without it. */
+function manifests(): readonly Manifest[] | null {
+  const built = spawnSync('kubectl', ['kustomize', resolve(DEPLOY, 'kubernetes')])
+  if (built.error) {
+    process.stderr.write('skipped: the test of the Kubernetes manifests needs kubectl\n')
+    return null
+  }
+  expect(built.stderr.toString()).toBe('')
+  return parseAllDocuments(built.stdout.toString()).map((one) => one.toJS() as Manifest)
+}
+
+const all = manifests()
+
+describe.skipIf(all === null)('the Kubernetes manifests', () => {
+  const find = (kind: string) => {
+    const found = all?.find((one) => one.kind === kind)
+    if (!found) throw new Error(`no ${kind}`)
+    return found
+  }
+  const podOf = (kind: string) => {
+    const template = find(kind).spec?.template
+    const [container] = template?.spec.containers ?? []
+    if (!template || !container) throw new Error(`${kind} has no container`)
+    return { template, container }
+  }
+  const secrets = ({ envFrom }: Container) => envFrom.map((one) => one.secretRef?.name)
+
+  it('are valid for the schemas of Kubernetes', () => {
+    for (const one of all ?? []) {
+      const Model = KINDS[one.kind]
+      expect(() => new Model(one as never).validate(), one.kind).not.toThrow(/./)
+    }
+    expect(all?.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(KINDS))
+  })
+
+  it('give the job and the servers the same settings, and other roles of the database', () => {
+    const server = podOf('Deployment').container
+    const job = podOf('Job').container
+
+    expect(job.envFrom.slice(0, 2)).toEqual(server.envFrom.slice(0, 2))
+    expect(secrets(server)[2]).toBe('remit-database-app')
+    expect(secrets(job)[2]).toBe('remit-database-owner')
+    // The job needs no key, so it has none.
+    expect(job.env).toBeUndefined()
+  })
+
+  it('have settings that the server accepts, and no secret', () => {
+    const { data = {} } = find('ConfigMap')
+
+    expect(() => readConfig(data)).not.toThrow(/./)
+    expect(readConfig(data).REMIT_MIGRATE).toBe('check')
+    expect(Object.keys(data).filter((name) => /KEY|SECRET|DATABASE|PEPPER/.test(name))).toEqual([])
+    expect(all?.some(({ kind }) => (kind as string) === 'Secret')).toBe(false)
+  })
+
+  it.each(['Deployment', 'Job'])('run the %s without rights, on a read-only root', (kind) => {
+    const { template, container } = podOf(kind)
+
+    expect(template.spec).toMatchObject({
+      securityContext: { runAsNonRoot: true },
+      automountServiceAccountToken: false,
+    })
+    expect(container.securityContext).toEqual({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    })
+    // The policy of the network selects the pods by this label.
+    expect(template.metadata.labels).toMatchObject(
+      find('NetworkPolicy').spec?.podSelector?.matchLabels ?? { none: true },
+    )
+  })
+})
+
+it('compose.yaml gives the servers of a profile settings that they accept', () => {
+  const text = textOf('compose.yaml').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+  const { services } = parse(text, { merge: true }) as {
+    services: Record<string, { environment: Record<string, unknown>; read_only?: boolean }>
+  }
+  const ours = ['remit', 'migrate', 'remit-1', 'remit-2']
+
+  for (const name of ours) {
+    const { environment = {}, read_only } = services[name] ?? {}
+    const env = Object.fromEntries(Object.entries(environment).map(([k, v]) => [k, String(v)]))
+    expect(read_only, name).toBe(true)
+    expect(() => readConfig(env), name).not.toThrow(/./)
+  }
+  expect(services['remit-1']?.environment).toEqual(services['migrate']?.environment)
+})
+
+it('the systemd unit names settings of the server', () => {
+  const named = textOf('systemd/remit.service').match(/REMIT_\w+/g) ?? []
+
+  expect(named.length).toBeGreaterThan(0)
+  expect(() => readConfig(Object.fromEntries(named.map((name) => [name, '/x'])))).not.toThrow(/./)
+})
+
+it('the chart passes settings of the server, and no secret', () => {
+  const { settings } = parse(textOf('helm/remit/values.yaml')) as {
+    settings: Record<string, string>
+  }
+
+  expect(() => readConfig(settings)).not.toThrow(/./)
+  expect(existsSync(resolve(DEPLOY, 'helm/remit/values.schema.json'))).toBe(true)
+})
