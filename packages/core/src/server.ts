@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { Decider } from './authorize/decider.ts'
 import type { Clock } from './base/clock.ts'
+import { startCleaning } from './cleaning.ts'
 import { coreModule } from './core-module.ts'
 import { migrate, migrationSetsOf } from './db/migrate.ts'
 import type { MigrationSet } from './db/migrate.ts'
@@ -24,14 +25,12 @@ import { writeMetrics } from './ledger/write/write-metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { metricsApp } from './http/status.ts'
-import { forgetAnswers } from './idempotency/store.ts'
 import type { Ids } from './base/ids.ts'
 import { Authenticator } from './keys/authenticator.ts'
 import { LoginLinks } from './sessions/login-links.ts'
 import type { LinkedKey } from './sessions/login-links.ts'
 import { Sessions } from './sessions/sessions.ts'
 import type { SessionSettings } from './sessions/sessions.ts'
-import { forgetSessions } from './sessions/store.ts'
 import { recheckAll } from './sessions/recheck.ts'
 import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/implement.ts'
@@ -49,6 +48,7 @@ import { guardRoutes } from './guard/routes.ts'
 import type { ExternalModel } from './guard/external-model.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
+import type { Tracer } from './telemetry/tracing.ts'
 import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
 
@@ -67,6 +67,8 @@ export interface RemitOptions {
   readonly migrate?: (sets: readonly MigrationSet[]) => Promise<string[]>
   /** Without it, only the public internet can be reached. */
   readonly outbound?: Outbound
+  /** Records operations; none unless given. */
+  readonly tracer?: Tracer | null
   readonly log: Logger
   readonly settings: Settings
   readonly version: string
@@ -119,8 +121,6 @@ export interface Remit {
 }
 
 const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
-
-const HOUR_MS = 60 * 60 * 1000
 
 /** Puts database, modules and HTTP together; brings the tables up to date first. */
 export async function createRemit(options: RemitOptions): Promise<Remit> {
@@ -223,6 +223,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     migrationSets,
     metrics,
     observeRequest,
+    tracer: options.tracer ?? null,
     authenticator,
     rateLimit,
     failedKeys,
@@ -235,14 +236,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     impersonations: ports.impersonations ?? null,
     routes,
   })
-  const cleaning = setInterval(() => {
-    forgetAnswers(db, clock.now()).catch((error: unknown) =>
-      log.warn({ err: error }, 'deleting expired idempotency keys failed'),
-    )
-    forgetSessions(db, clock.now()).catch((error: unknown) =>
-      log.warn({ err: error }, 'deleting ended sessions failed'),
-    )
-  }, HOUR_MS).unref()
+  const stopCleaning = startCleaning(db, clock, log)
   const reseal = async () => {
     const done = await overwriting(db, () => assembled.reseal())
     if (done.resealed > 0 && !(await emptyLog(db)))
@@ -269,13 +263,14 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     release: () => closing.abort(),
     async close() {
       closing.abort()
-      clearInterval(cleaning)
+      stopCleaning()
       await assembled.settle()
       await writer.drain()
       deadlines.close()
       await computer.close()
       await assembled.close()
       await signals.close()
+      await options.tracer?.close()
       await db.destroy()
     },
   }

@@ -18,6 +18,7 @@ import type {
   NewKey,
   NewOrganization,
   Remit,
+  Tracer,
   WaitOptions,
 } from '@remit/core'
 import type { Logger } from 'pino'
@@ -46,6 +47,8 @@ export interface BootOptions {
   readonly judges?: JudgesSource | undefined
   /** Waits for pending migrations with `REMIT_MIGRATE=check`; without it they are an error. */
   readonly wait?: (waiting: Waiting) => WaitOptions
+  /** Records operations; none for a command. */
+  readonly tracer?: Tracer | null
   /** Milliseconds between two checks of the ledgers; shorter in tests. */
   readonly watchEveryMs?: number
 }
@@ -100,6 +103,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       ...base,
       ...entitlement,
       databaseUrl: config.REMIT_DATABASE_URL,
+      tracer: options.tracer ?? null,
       secrets: createSecretBox(secretsKeys),
       log,
       signals,

@@ -8,6 +8,7 @@ import { ignoredNames } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
 import { loginLink } from './login-link.ts'
 import { foreignLedgers } from '../settings/ledger-key.ts'
+import { telemetrySettings } from '../settings/telemetry.ts'
 import { readJudgesFile } from '../settings/judges-file.ts'
 import { listen } from './listen.ts'
 import type { Listener, ListenOptions } from './listen.ts'
@@ -30,7 +31,7 @@ export interface RunningServer {
 }
 
 export interface ServerOptions
-  extends Omit<BootOptions, 'judges' | 'wait'>, Pick<ListenOptions, 'requestTimeoutMs'> {
+  extends Omit<BootOptions, 'judges' | 'tracer' | 'wait'>, Pick<ListenOptions, 'requestTimeoutMs'> {
   /** Ends a start that waits for migrations; `createServer` then rejects with its reason. */
   readonly signal?: AbortSignal
   /** Environment with the keys of judges. Default: that of the process. */
@@ -44,13 +45,18 @@ export async function createServer(
 ): Promise<RunningServer> {
   const env = options.env ?? process.env
   const judges = readJudgesFile(config, env)
+  const telemetry = telemetrySettings(env)
+  // Nobody else pays for the library.
+  const tracer = telemetry && (await import('./open-telemetry.ts')).openTelemetry(telemetry)
   const on = { ...options, host: config.REMIT_HOST }
   const door = new FrontDoor({ ...on, port: config.REMIT_PORT })
   const wait = door.wait(options.signal ?? new AbortController().signal)
-  const booted = await boot(config, { ...options, judges, wait }).catch(async (error: unknown) => {
-    await door.close()
-    throw error
-  })
+  const booted = await boot(config, { ...options, judges, tracer, wait }).catch(
+    async (error: unknown) => {
+      await door.close()
+      throw error
+    },
+  )
   const { remit, db, ledgerKey, log, entitlement, warnings } = booted
   const { edition, notice } = entitlement
   let metrics: Listener | null = null

@@ -19,6 +19,7 @@ import type {
   WriteContext,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
+import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
 import type { ObserveDecision } from './decision-metrics.ts'
@@ -36,6 +37,7 @@ interface Job {
   readonly decisionId: string
   readonly request: AuthorizeRequest
   readonly claims: UnverifiedFacts
+  readonly trace: TraceParent | null
 }
 
 interface DeciderDeps {
@@ -84,13 +86,29 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         const job = { decisionId, request, decision }
         return await this.#writer.submit(selfTestLane, caller.orgId, job, asked)
       }
-      const job = { decisionId, request, claims }
-      const began = performance.now()
-      const answer = await this.#writer.submit(this, caller.orgId, job, asked)
-      this.#deps.observe(answer.decision, answer.reason, performance.now() - began)
-      return answer
+      const job = { decisionId, request, claims, trace: requester.trace ?? null }
+      return await this.#decide(job, caller.orgId, asked)
     } catch (error) {
       throw toClientError(error)
+    }
+  }
+
+  async #decide(job: Job, orgId: string, requester: Requester): Promise<AuthorizeAnswer> {
+    const began = performance.now()
+    const span = requester.span?.child('remit.decide')
+    const asked = span ? { ...requester, span } : requester
+    try {
+      const answer = await this.#writer.submit(this, orgId, job, asked)
+      const { decision, reason, matched } = answer
+      this.#deps.observe(decision, reason, performance.now() - began)
+      span?.set({
+        'remit.decision': decision,
+        'remit.reason': reason,
+        'remit.matched': matched.map(({ id }) => id),
+      })
+      return answer
+    } finally {
+      span?.end()
     }
   }
 
@@ -145,9 +163,9 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
         further.push(...((await stage.record(settled, state, scope.tx, scope.writes)) ?? []))
     }
     return {
-      outcomes: items.map(({ caller }, i) => {
+      outcomes: items.map(({ caller, job }, i) => {
         const one = decided[i]
-        return one ? outcomeOf(one, caller, scope) : LATER
+        return one ? outcomeOf(one, caller, scope, job.trace) : LATER
       }),
       further,
     }
@@ -173,6 +191,7 @@ function outcomeOf(
   decided: Decided,
   caller: Caller | null,
   scope: WriteContext,
+  trace: TraceParent | null,
 ): Outcome<AuthorizeAnswer> {
   const { ask, decision, reason, message, matched, warnings } = decided
   const { request, resource, decisionId, claims } = ask
@@ -197,6 +216,7 @@ function outcomeOf(
       ...(properties && { resource_properties: properties }),
       ...(type !== undefined && { resource_type: type }),
       ...(claims.subject && { subject: claims.subject }),
+      ...(trace && { span_id: trace.spanId, trace_id: trace.traceId }),
       ...(warnings.length > 0 && { warnings }),
     },
   }

@@ -10,6 +10,7 @@ import { AlreadyAnswered } from '../idempotency/claim.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
+import { parseTraceparent } from '../telemetry/tracing.ts'
 import { addressOf, headerOf } from './header.ts'
 import type { RequestInfo, Route } from './implement.ts'
 import { fromKept, placeOf } from './kept-answer.ts'
@@ -72,6 +73,8 @@ const requestOf = (c: RequestContext, { closing }: AnswerDeps): RequestInfo => {
     requestId: c.get('requestId'),
     claim: c.get('claim') ?? null,
     wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
+    trace: parseTraceparent(headerOf(c, 'traceparent')),
+    span: c.get('span') ?? null,
     accept: headerOf(c, 'accept') ?? '',
     url: () => c.req.url,
     header: (name) => headerOf(c, name),

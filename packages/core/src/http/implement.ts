@@ -1,6 +1,7 @@
 import type { Answer, Endpoint, Input } from '@remit/contract'
 import type { Caller } from '../caller/caller.ts'
 import type { IdempotencyClaim } from '../idempotency/claim.ts'
+import type { Span, TraceParent } from '../telemetry/tracing.ts'
 import type { Reply } from './reply.ts'
 
 /** Data of the request for a handler, in addition to its input. */
@@ -10,6 +11,10 @@ export interface RequestInfo {
   readonly claim: IdempotencyClaim | null
   /** The caller requests the signed note of its commit (`Prefer: receipt`). */
   readonly wantsNote: boolean
+  /** The `traceparent` of the caller. */
+  readonly trace: TraceParent | null
+  /** The operation, if it is sampled. */
+  readonly span: Span | null
   readonly accept: string
   /** Returns the URL of the request, with the host that the client named. */
   url(): string

@@ -24,6 +24,8 @@ import { readBody, requireType } from './read-body.ts'
 import type { RequestEnv } from './request-env.ts'
 import type { RequestTurns } from './request-turns.ts'
 import { answerErrors } from './validation.ts'
+import { parseTraceparent } from '../telemetry/tracing.ts'
+import type { Span, Tracer } from '../telemetry/tracing.ts'
 import { validateParams, validateQuery } from './validators.ts'
 
 export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
@@ -32,6 +34,8 @@ export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
   readonly deadlines: Deadlines
   readonly log: Logger
   readonly observeRequest: ObserveRequest
+  /** Null unless tracing is configured. */
+  readonly tracer: Tracer | null
   readonly requests: RequestTurns
 }
 
@@ -62,14 +66,17 @@ const validates = ({ query }: Endpoint): boolean =>
   query instanceof z.ZodObject && 'validate' in query.shape
 
 const observe =
-  (route: Route, { log, observeRequest }: PipelineDeps): Step =>
+  (route: Route, { log, observeRequest, tracer }: PipelineDeps): Step =>
   async (c, next) => {
     const started = performance.now()
     const requestId = requestIdOf(c)
     c.set('route', route)
     c.set('requestId', requestId)
+    const span = tracer && startSpan(tracer, route, c)
     await next()
     const { status } = c.res
+    span?.set({ 'http.response.status_code': status })
+    span?.end(status >= 500)
     const ms = performance.now() - started
     observeRequest(route.name, status, ms)
     // A refusal costs little, but a caller that repeats it at once could still fill the event loop.
@@ -77,6 +84,18 @@ const observe =
     if (log.isLevelEnabled('debug'))
       log.debug({ request_id: requestId, route: route.name, status, ms }, 'request')
   }
+
+function startSpan(
+  tracer: Tracer,
+  { endpoint: { method, path } }: Route,
+  c: Context<RequestEnv>,
+): Span | null {
+  const parent = parseTraceparent(headerOf(c, 'traceparent'))
+  const attributes = { 'http.request.method': method, 'http.route': path }
+  const span = tracer.start(`${method} ${path}`, parent, attributes)
+  if (span) c.set('span', span)
+  return span
+}
 
 const authenticate =
   (endpoint: Endpoint, deps: PipelineDeps): Step =>

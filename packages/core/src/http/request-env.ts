@@ -2,6 +2,7 @@ import type { Input, Endpoint } from '@remit/contract'
 import type { IncomingMessage } from 'node:http'
 import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Admission } from './admission.ts'
+import type { Span } from '../telemetry/tracing.ts'
 import type { Body } from './bodies.ts'
 import type { Route } from './implement.ts'
 
@@ -14,6 +15,8 @@ export interface RequestEnv {
   Variables: {
     route: Route
     requestId: string
+    /** Absent unless the request is sampled. */
+    span?: Span
     /** Absent where the request needs no key. */
     admission?: Admission
     /** The body, where authentication had to read it; its failure is not reported yet. */

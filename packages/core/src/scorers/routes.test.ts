@@ -21,6 +21,8 @@ const request: RequestInfo = {
   requestId: 'r',
   claim: null,
   wantsNote: false,
+  trace: null,
+  span: null,
   accept: '*/*',
   url: () => 'http://localhost/v1/scorers',
   header: () => undefined,

@@ -89,6 +89,7 @@ describe.each(['/v1/kept-secrets', '/v1/written-secrets'])('a secret made by %s'
       closing: new AbortController().signal,
       metrics: createMetrics(),
       observeRequest: () => undefined,
+      tracer: null,
       routes: routes(remit.writer),
       log: pino({ level: 'silent' }),
       version: '0',

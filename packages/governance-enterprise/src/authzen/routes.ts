@@ -7,6 +7,8 @@ import { decisionOf, mapEvaluation } from './mapping.ts'
 import { decisionPoint, metadataOf } from './metadata.ts'
 import { referenceOf } from './reference.ts'
 
+type Requesting = Pick<RequestInfo, 'claim' | 'wantsNote' | 'trace' | 'span'>
+
 /** The idempotency claim of one evaluation. Keys of clients contain no line break. */
 const partOf = (claim: IdempotencyClaim, i: number): IdempotencyClaim => ({
   ...claim,
@@ -18,7 +20,7 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
   const evaluate = async (
     evaluation: AccessEvaluation,
     caller: Caller,
-    { claim, wantsNote }: Pick<RequestInfo, 'claim' | 'wantsNote'>,
+    { claim, ...more }: Requesting,
   ): Promise<AccessDecision> => {
     const question = mapEvaluation(evaluation)
     const reference = await referenceOf(db, caller.orgId, question, clock.now())
@@ -28,14 +30,14 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
       ...claim,
       encode: (reply: unknown) => claim.encode(toDecision(reply as AuthorizeAnswer)),
     }
-    const requester = { claim: kept, wantsNote }
+    const requester = { ...more, claim: kept }
     return toDecision(await decider.authorize(caller, question.request, requester, question.claims))
   }
   /** One of several evaluations; an earlier decision of it is repeated. */
   const evaluateOne = async (
     evaluation: AccessEvaluation,
     caller: Caller,
-    request: Pick<RequestInfo, 'claim' | 'wantsNote'>,
+    request: Requesting,
   ): Promise<AccessDecision> => {
     try {
       return await evaluate(evaluation, caller, request)
@@ -54,11 +56,16 @@ export const authzenRoutes = ({ db, clock, decider, settings, offered }: Deps): 
     accessEvaluation: ({ body }, caller, request) => evaluate(body, caller, request),
 
     accessEvaluations: async ({ body }, caller, request) => {
-      const { claim, wantsNote, requestId } = request
+      const { claim, wantsNote, trace, span, requestId } = request
       await request.charge((body.evaluations?.length ?? 1) - 1)
       // The whole response is stored after the decisions, and each decision is stored too: a decision
       // of another or a dead process is not repeated.
-      const requester = (i: number) => ({ claim: claim && partOf(claim, i), wantsNote })
+      const requester = (i: number) => ({
+        claim: claim && partOf(claim, i),
+        wantsNote,
+        trace,
+        span,
+      })
       if (!body.evaluations?.length)
         return evaluateOne(AccessEvaluation.parse(body), caller, requester(0))
       return {

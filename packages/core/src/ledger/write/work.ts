@@ -8,6 +8,7 @@ import { Failure } from '../../base/errors.ts'
 import type { BulkInsert } from '../../db/portable.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import type { IdempotencyClaim } from '../../idempotency/claim.ts'
+import type { Span, TraceParent } from '../../telemetry/tracing.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import type { EntryPayload } from '../format/entry.ts'
 
@@ -68,6 +69,10 @@ export interface Requester {
   readonly caller: Caller | null
   readonly claim: IdempotencyClaim | null
   readonly wantsNote: boolean
+  /** The trace that the caller names, for its entry. */
+  readonly trace?: TraceParent | null
+  /** The sampled operation of the request. */
+  readonly span?: Span | null
 }
 
 /** A request in a lane, with its caller as read by the transaction. */

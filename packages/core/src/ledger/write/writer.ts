@@ -12,6 +12,7 @@ import type { LedgerSigner } from '../format/signing-key.ts'
 import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
+import { traceCommit } from './traced-commit.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Lane, Requester } from './work.ts'
 
@@ -121,8 +122,10 @@ export class Writer {
       const batch = this.#withoutLate(queue.take(most))
       const began = performance.now()
       this.#measure(batch, began)
+      const endTrace = traceCommit(batch, began)
       const { later, computedMs } =
         batch.length > 0 ? await this.#commit(orgId, batch) : { later: [], computedMs: 0 }
+      endTrace()
       answered = batch.length - later.length
       if (later.length > 0) queue.putBack(later, answered)
       tookMs = performance.now() - began
