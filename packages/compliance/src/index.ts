@@ -6,6 +6,7 @@ import { migrations } from './tables/schema.ts'
 import { verifyRoutes } from './verify/routes.ts'
 import { StatKeeper } from './stats/keeper.ts'
 import { statRoutes } from './stats/routes.ts'
+import { refuseRestored } from './watch/refuse-restored.ts'
 import { Watch } from './watch/watch.ts'
 import { createJobs } from './worker/create-jobs.ts'
 
@@ -25,6 +26,7 @@ export default defineModule({
         ...statRoutes(deps),
       ],
       provides: { compliance: operatorOf(deps, jobs) },
+      check: () => refuseRestored(deps),
       start() {
         watch.start()
         stats.start()

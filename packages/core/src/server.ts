@@ -244,6 +244,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     return done
   }
   if (options.background !== false) {
+    await assembled.check()
     const { resealed } = await reseal()
     if (resealed > 0) log.info({ resealed }, 'stored secrets encrypted under the current key')
     assembled.start()

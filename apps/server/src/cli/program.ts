@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { VERSION } from '../settings/version.ts'
 import { agentCommands } from './agent.ts'
+import { backupCommand } from './backup.ts'
 import { complianceCommands } from './compliance.ts'
 import { doctorCommand } from './doctor.ts'
 import { judge } from './errors.ts'
@@ -32,6 +33,7 @@ export function createProgram(session: CommandRun): Command {
     })
   serveCommand(program, session)
   migrateCommand(program, session)
+  backupCommand(program, session)
   orgCommands(program, session)
   keyCommands(program, session)
   licenseCommands(program, session)

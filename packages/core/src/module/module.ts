@@ -57,6 +57,11 @@ export interface Contribution {
    * Encrypts secrets that are stored in plain text or under an older key; resolves to their number.
    */
   readonly reseal?: () => Promise<Resealed>
+  /**
+   * Rejects with `SettingError` if a server must not serve this database. Called before `start`, not
+   * for commands.
+   */
+  readonly check?: () => Promise<void>
   /** Starts background work (deliveries, expiry). Called once, after the migrations. */
   readonly start?: () => void
   /** Records pending counts. Called after the last request, while the writer still accepts work. */

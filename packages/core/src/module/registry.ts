@@ -32,6 +32,7 @@ export interface Assembled {
   readonly ports: Partial<Ports>
   readonly consolePages: readonly ConsolePage[]
   reseal(): Promise<Resealed>
+  check(): Promise<void>
   start(): void
   settle(): Promise<void>
   close(): Promise<void>
@@ -81,6 +82,7 @@ export function assemble(
     consolePages: parts.flatMap(({ contribution }) => contribution.consolePages ?? []),
     stages: fill(parts),
     reseal: () => resealAll(parts),
+    check: () => checkAll(parts),
     start: () => parts.forEach(({ contribution }) => contribution.start?.()),
     settle: () => settleAll(parts),
     close: () => closeAll(parts),
@@ -119,6 +121,10 @@ async function resealAll(
     sum.unreadable += unreadable
   }
   return sum
+}
+
+async function checkAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {
+  for (const { contribution } of parts) await contribution.check?.()
 }
 
 async function settleAll(parts: readonly { readonly contribution: Contribution }[]): Promise<void> {

@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  checkSqlite,
+  copySqlite,
+  isoTime,
+  Ledger,
+  listOrganizations,
+  openDatabase,
+} from '@remit/core'
+import type { CoreTables, Database } from '@remit/core'
+import type { Command } from 'commander'
+import { isPostgres } from '../settings/config.ts'
+import { VERSION } from '../settings/version.ts'
+import { subcommand } from './command.ts'
+import { CliError } from './errors.ts'
+import { fileFault, writeSecret } from './files.ts'
+import type { CommandRun } from './session.ts'
+import { userPath } from './user-path.ts'
+
+/** The ledgers of a backup, for a comparison after a restore. */
+interface BackedUpLedger {
+  readonly org_id: string
+  readonly size: number
+  readonly hash: string
+  readonly note: string
+}
+
+export function backupCommand(program: Command, session: CommandRun): void {
+  subcommand(
+    program,
+    'backup <folder>',
+    'Copy a SQLite database while it is in use, and write the checkpoints of its ledgers; for PostgreSQL, only these',
+  ).action((folder: string) =>
+    session.database(async (db) => {
+      const isCopied = !isPostgres(session.config.REMIT_DATABASE_URL)
+      makeFolder(folder)
+      const copy = join(userPath(folder), 'remit.db')
+      if (isCopied) await copyInto(db, copy)
+      const ledgers = isCopied ? await ofCopy(copy) : await ledgersOf(db)
+      const manifest = {
+        version: VERSION,
+        created_at: isoTime(Date.now()),
+        database: isCopied ? 'remit.db' : null,
+        ledgers,
+      }
+      writeSecret(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+      const entries = ledgers.reduce((sum, { size }) => sum + size, 0)
+      session.print(
+        { folder, ...manifest },
+        `${isCopied ? `${copy}\n` : ''}${ledgers.length} ledgers with ${entries} entries\n${isCopied ? '' : POSTGRES}${KEYS}`,
+      )
+    }),
+  )
+}
+
+const POSTGRES =
+  'PostgreSQL is not copied: back it up with its own tools (docs/backup.md), and keep manifest.json with that backup\n'
+const KEYS =
+  'Not included: the ledger key, the secrets key, the pepper and REMIT_CHECKPOINT_DIR. Keep them elsewhere\n'
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(userPath(folder), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new CliError(`${folder} cannot be created: ${fileFault(error)}`)
+  }
+}
+
+async function copyInto(db: Database<CoreTables>, path: string): Promise<void> {
+  try {
+    await copySqlite(db, path)
+  } catch (error) {
+    throw new CliError(
+      `The backup failed: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+}
+
+/** Reads the copy itself: the database may have grown since. */
+async function ofCopy(path: string): Promise<BackedUpLedger[]> {
+  const db = openDatabase<CoreTables>(`sqlite:${path}`, { readonly: true })
+  try {
+    await checkSqlite(db)
+    return await ledgersOf(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function ledgersOf(db: Database<CoreTables>): Promise<BackedUpLedger[]> {
+  const ledger = new Ledger(db)
+  const found: BackedUpLedger[] = []
+  for (const { id } of await listOrganizations(db)) {
+    const { size, hash, note } = await ledger.head(id)
+    found.push({ org_id: id, size, hash, note })
+  }
+  return found
+}
