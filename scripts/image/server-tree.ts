@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '../staging.ts'
+import { run, workspacePackages } from '../staging.ts'
 
 /** Path of the server and the console below the root of the image. */
 export const HOME = 'opt/remit'
@@ -29,8 +29,8 @@ export async function writeServerTree(workspace: string, root: string): Promise<
   const server = join(home, 'server')
   await mkdir(home, { recursive: true })
   // The other linkers name folders after the path of the workspace.
-  const deploy = ['--config.node-linker=hoisted', '--filter', '@remit/server', 'deploy', '--prod']
-  await run('pnpm', [...deploy, server], workspace)
+  const linker = ['--config.node-linker=hoisted', '--filter', '@remit/server', 'deploy']
+  await run('pnpm', [...linker, ...(await dependencies(workspace)), server], workspace)
   // The server finds the console beside its own folder.
   await cp(join(workspace, 'apps/console/dist'), join(home, 'console/dist'), { recursive: true })
   for (const path of [...STATE, ...SOURCES, ...(await foreignParts(server))])
@@ -38,6 +38,16 @@ export async function writeServerTree(workspace: string, root: string): Promise<
   const manifest = join(server, 'package.json')
   const text = await readFile(manifest, 'utf8')
   await writeFile(manifest, text.replaceAll(/"@remit\/[\w-]+@file:[^"]+"/g, '"*"'))
+}
+
+/**
+ * Options of pnpm for the dependencies in an image. The commercial packages are optional
+ * dependencies, and the lockfile names them where their folders are absent, too.
+ */
+export async function dependencies(workspace: string): Promise<string[]> {
+  const packages = await workspacePackages(workspace)
+  const isCommunity = packages.every(({ tag }) => tag !== 'commercial')
+  return isCommunity ? ['--prod', '--no-optional'] : ['--prod']
 }
 
 /** Compiled parts of libraries for other systems. */
