@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../staging.ts'
-import { dependencies, HOME } from './server-tree.ts'
+import { dependencyOptions, HOME } from './server-tree.ts'
 import type { SystemPackage } from './system-tree.ts'
 
 interface Component {
@@ -34,7 +34,7 @@ export async function billOfMaterials(
   system: readonly SystemPackage[],
 ): Promise<BillOfMaterials> {
   const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application']
-  const options = [...format, ...(await dependencies(workspace))]
+  const options = [...format, ...(await dependencyOptions(workspace))]
   const text = await run('pnpm', ['--filter', '@remit/server', 'sbom', ...options], workspace)
   const { serialNumber: _, ...bill } = JSON.parse(text.slice(text.indexOf('{'))) as BillOfMaterials
   const { timestamp: __, ...metadata } = bill['metadata'] as Record<string, unknown>

@@ -30,7 +30,7 @@ export async function writeServerTree(workspace: string, root: string): Promise<
   await mkdir(home, { recursive: true })
   // The other linkers name folders after the path of the workspace.
   const linker = ['--config.node-linker=hoisted', '--filter', '@remit/server', 'deploy']
-  await run('pnpm', [...linker, ...(await dependencies(workspace)), server], workspace)
+  await run('pnpm', [...linker, ...(await dependencyOptions(workspace)), server], workspace)
   // The server finds the console beside its own folder.
   await cp(join(workspace, 'apps/console/dist'), join(home, 'console/dist'), { recursive: true })
   for (const path of [...STATE, ...SOURCES, ...(await foreignParts(server))])
@@ -44,7 +44,7 @@ export async function writeServerTree(workspace: string, root: string): Promise<
  * Options of pnpm for the dependencies in an image. The commercial packages are optional
  * dependencies, and the lockfile names them where their folders are absent, too.
  */
-export async function dependencies(workspace: string): Promise<string[]> {
+export async function dependencyOptions(workspace: string): Promise<string[]> {
   const packages = await workspacePackages(workspace)
   const isCommunity = packages.every(({ tag }) => tag !== 'commercial')
   return isCommunity ? ['--prod', '--no-optional'] : ['--prod']
