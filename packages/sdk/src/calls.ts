@@ -67,8 +67,8 @@ export class Calls {
     )
     const call: Call = { verdict, controller, waiting: 0, isTaken: false }
     this.#calls.set(key, call)
-    for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= MAX_KEPT) break
+    if (this.#calls.size > MAX_KEPT) {
+      const [oldest = key] = this.#calls.keys()
       this.#calls.delete(oldest)
     }
     return call

@@ -1,39 +1,33 @@
 import { RemitError } from './error.ts'
 
-const ENDED = Symbol('ended')
-
 /**
  * Runs `work` with a signal that ends with the caller's and after `ms`, and settles then, even if `work`
  * ignores its signal. Rejects with the caller's own reason, or with `timed_out`. Leaves no timer behind.
  */
-export async function withTimeLimit<T>(
+export function withTimeLimit<T>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  signal?.throwIfAborted()
-  const controller = new AbortController()
-  let end: (reason: unknown) => void = () => undefined
-  const ended = new Promise<typeof ENDED>((resolve) => {
-    end = (reason) => {
-      resolve(ENDED)
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const controller = new AbortController()
+    const end = (reason: Error) => {
+      release()
+      reject(reason)
       controller.abort(reason)
     }
+    const onAbort = () => end(signal?.reason as Error)
+    const late = () =>
+      end(new RemitError({ code: 'timed_out', message: `no answer within ${ms} ms` }))
+    const timer = setTimeout(late, ms)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const release = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    work(controller.signal).then(resolve, reject).finally(release)
   })
-  const onAbort = () => end(signal?.reason)
-  const timer = setTimeout(
-    () => end(new RemitError({ code: 'timed_out', message: `no answer within ${ms} ms` })),
-    ms,
-  )
-  signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    const result = await Promise.race([ended, work(controller.signal)])
-    if (result === ENDED) throw controller.signal.reason
-    return result
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
 }
 
 /** Resolves after `ms`; rejects with the signal's reason. */
