@@ -107,7 +107,7 @@ const FactRow = ({ name, value }: { name: string; value: ReactNode }) => (
   </>
 )
 
-interface Column<T> {
+export interface Column<T> {
   readonly name: string
   readonly end?: boolean
   readonly cell: (row: T) => ReactNode

@@ -1,59 +1,65 @@
-import { useState } from 'react'
 import { count } from '../../format/money.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Card, Table } from '../../ui/layout.tsx'
 import { Literal } from '../../ui/values.tsx'
+import { Picture } from './picture.tsx'
 import styles from './reports.module.css'
+
+export interface BarRow {
+  readonly name: string
+  readonly value: number
+  /** The end of the scale of this row, such as a cap; the greatest value unless given. */
+  readonly limit?: number
+  /** The value in words; the number unless given. */
+  readonly text?: string
+}
 
 interface BarsProps {
   readonly title: string
   readonly nameTitle: string
-  readonly rows: readonly (readonly [name: string, value: number])[]
+  readonly valueTitle?: string
+  readonly rows: readonly BarRow[]
+  readonly note?: string
 }
 
 /** Horizontal bars as inline SVG, which prints; the table has the same numbers. */
-export function Bars({ title, nameTitle, rows }: BarsProps) {
-  const [isTable, setTable] = useState(false)
-  const most = Math.max(1, ...rows.map(([, value]) => value))
+export function Bars({ title, nameTitle, valueTitle = t.reports.entries, rows, note }: BarsProps) {
+  const most = Math.max(1, ...rows.map(({ value }) => value))
   return (
-    <Card
+    <Picture
       title={title}
-      actions={
-        <Button tone="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-          {isTable ? t.common.showAsChart : t.common.showAsTable}
-        </Button>
-      }
+      note={note}
+      rows={rows}
+      rowKey={({ name }) => name}
+      columns={[
+        { name: nameTitle, cell: ({ name }) => <Literal>{name}</Literal> },
+        { name: valueTitle, end: true, cell: textOf },
+      ]}
     >
-      {isTable ? (
-        <Table
-          label={title}
-          rows={rows}
-          rowKey={([name]) => name}
-          columns={[
-            { name: nameTitle, cell: ([name]) => <Literal>{name}</Literal> },
-            { name: t.reports.entries, end: true, cell: ([, value]) => count(value) },
-          ]}
-        />
-      ) : (
-        <div className={styles['bars']}>
-          {rows.map(([name, value]) => (
-            <Bar key={name} name={name} value={value} share={value / most} />
-          ))}
-        </div>
-      )}
-    </Card>
+      <div className={styles['bars']}>
+        {rows.map((row) => (
+          <Bar key={row.name} row={row} share={row.value / (row.limit ?? most)} />
+        ))}
+      </div>
+    </Picture>
   )
 }
 
-const Bar = ({ name, value, share }: { name: string; value: number; share: number }) => (
+const textOf = ({ value, text }: BarRow): string => text ?? count(value)
+
+const Bar = ({ row, share }: { row: BarRow; share: number }) => (
   <>
     <span>
-      <Literal>{name}</Literal>
+      <Literal>{row.name}</Literal>
     </span>
     <svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden>
-      <rect width={Math.max(0.5, share * 100)} height="12" rx="1" />
+      {row.limit !== undefined && <rect data-track="" width="100" height="12" rx="1" />}
+      <rect
+        data-over={share > 1 ? '' : undefined}
+        width={Math.min(100, Math.max(0.5, share * 100))}
+        height="12"
+        rx="1"
+      />
     </svg>
-    <span>{count(value)}</span>
+    <span>{textOf(row)}</span>
   </>
 )

@@ -7,10 +7,12 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts, Grid, Page, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded, Note, Skeleton } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+import { Badge, Id, Literal, Time, useNow } from '../../ui/values.tsx'
 import type { Tone } from '../../ui/values.tsx'
 import { Bars } from './bars.tsx'
 import { canonicalHash } from './canonical.ts'
+import { AllEvidence, Seqs } from './evidence.tsx'
+import { Pictures } from './pictures.tsx'
 import styles from './reports.module.css'
 
 const POLL_MS = 1_500
@@ -39,15 +41,24 @@ export function ReportPage() {
         {(loaded) => {
           if (loaded.status === 'ready') return <Ready report={loaded} />
           if (loaded.status === 'failed') return <Failure error={new Error(loaded.detail)} />
-          return (
-            <Stack>
-              <p role="status">{t.reports.generating}</p>
-              <Skeleton />
-            </Stack>
-          )
+          return <Generating since={loaded.requested_at} />
         }}
       </Loaded>
     </Page>
+  )
+}
+
+/** The server does not tell how far it is, but the page tells how long it has been. */
+function Generating({ since }: { since: string }) {
+  const now = useNow(1_000)
+  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1000))
+  return (
+    <Stack>
+      <p role="status">{t.reports.generating}</p>
+      <progress className={styles['progress']} aria-label={t.reports.generating} />
+      <p className={ui['hint']}>{t.reports.elapsed(seconds)}</p>
+      <Skeleton />
+    </Stack>
   )
 }
 
@@ -73,15 +84,18 @@ const TONES: Readonly<Record<ReportControl['status'], Tone | undefined>> = {
   manual: undefined,
 }
 
+const SEVERITIES = { critical: 'deny', high: 'deny', medium: 'wait', low: undefined } as const
+
 function Ready({ report }: { report: ReadyReport }) {
   const { content, period } = report
   const { summary, controls, findings, ledger, notice } = content
   const statuses = (['satisfied', 'attention', 'not_evidenced', 'manual'] as const).map(
-    (status) => [t.reports.statuses[status], summary[status]] as const,
+    (status) => ({ name: t.reports.statuses[status], value: summary[status] }),
   )
   const kinds = Object.entries(ledger.by_kind)
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, 10)
+    .map(([name, value]) => ({ name, value }))
   return (
     <Stack>
       <Card>
@@ -109,12 +123,18 @@ function Ready({ report }: { report: ReadyReport }) {
         </Stack>
       </Card>
       <Grid>
-        <Bars title={t.reports.controlsChart} nameTitle={t.reports.status} rows={statuses} />
+        <Bars
+          title={t.reports.controlsChart}
+          nameTitle={t.reports.status}
+          valueTitle={t.reports.controls}
+          rows={statuses}
+        />
         <Bars title={t.reports.decisionsChart} nameTitle={t.reports.kind} rows={kinds} />
       </Grid>
+      <Pictures period={period} />
       <Card title={t.reports.controls}>
         {controls.map((control) => (
-          <Control key={control.id} control={control} />
+          <Control key={control.id} report={report.id} control={control} />
         ))}
       </Card>
       <Card title={t.reports.findings}>
@@ -126,9 +146,16 @@ function Ready({ report }: { report: ReadyReport }) {
             rows={findings}
             rowKey={({ id }) => id}
             columns={[
-              { name: t.reports.severity, cell: ({ severity }) => severity },
+              {
+                name: t.reports.severity,
+                cell: ({ severity }) => <Badge tone={SEVERITIES[severity]}>{severity}</Badge>,
+              },
               { name: t.reports.finding, cell: ({ text }) => <Literal>{text}</Literal> },
               { name: t.reports.evidence, cell: ({ seqs }) => <Seqs of={seqs} /> },
+              {
+                name: t.reports.fixed,
+                cell: ({ fixed_seq: seq }) => (seq == null ? t.reports.open : <Seqs of={[seq]} />),
+              },
             ]}
           />
         )}
@@ -140,17 +167,7 @@ function Ready({ report }: { report: ReadyReport }) {
   )
 }
 
-const Seqs = ({ of }: { of: readonly number[] }) => (
-  <div className={styles['seqs']}>
-    {of.map((seq) => (
-      <Link key={seq} to="/ledger/$seq" params={{ seq: String(seq) }}>
-        {seq}
-      </Link>
-    ))}
-  </div>
-)
-
-function Control({ control }: { control: ReportControl }) {
+function Control({ report, control }: { report: string; control: ReportControl }) {
   const seqs = [...new Set(control.evidence.flatMap(({ sample }) => sample))]
   return (
     <details className={styles['control']}>
@@ -176,6 +193,7 @@ function Control({ control }: { control: ReportControl }) {
           <div>
             <h3>{t.reports.evidence}</h3>
             <Seqs of={seqs} />
+            <AllEvidence report={report} control={control.id} />
           </div>
         )}
         <div>

@@ -1,0 +1,78 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { remit } from '../../api/client.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { Row, Stack, Table } from '../../ui/layout.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { Time } from '../../ui/values.tsx'
+import styles from './reports.module.css'
+
+export const Seqs = ({ of }: { of: readonly number[] }) => (
+  <div className={styles['seqs']}>
+    {of.map((seq) => (
+      <Link key={seq} to="/ledger/$seq" params={{ seq: String(seq) }}>
+        {seq}
+      </Link>
+    ))}
+  </div>
+)
+
+/** Every entry behind a control, page by page. */
+export function AllEvidence({ report, control }: { report: string; control: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const query = useInfiniteQuery({
+    queryKey: ['reports', report, 'evidence', control],
+    enabled: isOpen,
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      remit.listReportEvidence({
+        params: { id: report },
+        query: { control, limit: 100, cursor: pageParam || undefined },
+        signal,
+      }),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+  if (!isOpen)
+    return (
+      <Row>
+        <Button tone="quiet" onClick={() => setOpen(true)}>
+          {t.reports.allEvidence}
+        </Button>
+      </Row>
+    )
+  return (
+    <Loaded query={query}>
+      {({ pages }) => (
+        <Stack>
+          <Table
+            label={t.reports.evidence}
+            rows={pages.flatMap(({ data }) => data)}
+            rowKey={({ seq }) => String(seq)}
+            columns={[
+              {
+                name: t.ledger.seq,
+                cell: ({ seq }) => (
+                  <Link to="/ledger/$seq" params={{ seq: String(seq) }}>
+                    {seq}
+                  </Link>
+                ),
+              },
+              { name: t.ledger.kind, cell: ({ kind }) => kind },
+              {
+                name: t.ledger.time,
+                cell: ({ recorded_at }) => <Time at={recorded_at} as="full" />,
+              },
+            ]}
+          />
+          {query.hasNextPage && (
+            <Row>
+              <Button onClick={() => void query.fetchNextPage()}>{t.common.more}</Button>
+            </Row>
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
