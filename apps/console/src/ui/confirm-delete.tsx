@@ -13,6 +13,8 @@ interface ConfirmDeleteProps {
   readonly text: string
   /** The name of the button; "Delete" unless given. */
   readonly verb?: string
+  /** What is announced; "Deleted" unless given. */
+  readonly done?: string
   /** The accessible name of the button in a list. */
   readonly label?: string
   readonly request: () => Request
@@ -23,12 +25,13 @@ interface ConfirmDeleteProps {
 
 /** A button that deletes after a confirmation which says what follows. */
 export function ConfirmDelete(props: ConfirmDeleteProps) {
-  const { title, text, verb = t.policies.delete, label, request, onDelete, onDeleted } = props
+  const { title, text, verb = t.policies.delete, done = t.policies.deleted } = props
+  const { label, request, onDelete, onDeleted } = props
   const [isOpen, setOpen] = useState(false)
   const remove = useMutation({
     mutationFn: onDelete,
     onSuccess: async () => {
-      announce(t.policies.deleted)
+      announce(done)
       setOpen(false)
       await onDeleted()
     },

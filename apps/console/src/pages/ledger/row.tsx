@@ -38,7 +38,7 @@ function Cells({ entry }: { entry: Entry }) {
       <span role="cell">
         <Time at={recorded_at} />
       </span>
-      <span role="cell">
+      <span role="cell" title={spellOut(kind)}>
         <Literal>{kind}</Literal>
       </span>
       <span role="cell" title={reason === null ? undefined : spellOut(reason)}>

@@ -9,17 +9,8 @@ import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Decision, Literal } from '../../ui/values.tsx'
+import { readObject } from './json.ts'
 import styles from './playground.module.css'
-
-function readObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
-}
 
 export function DecisionPlayground() {
   const [agent, setAgent] = useState('payer')
@@ -120,7 +111,19 @@ function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }
                 <Literal>{matched.map(({ kind, id }) => `${kind} ${id}`).join(', ')}</Literal>
               ),
             },
-            { name: t.playground.reason, cell: ({ reason }) => <Literal>{reason ?? ''}</Literal> },
+            {
+              name: t.playground.reason,
+              cell: ({ reason, message: said }) => (
+                <>
+                  <Literal>{reason ?? ''}</Literal>
+                  {said !== undefined && said !== message && (
+                    <div className={ui['hint']}>
+                      <Literal>{said}</Literal>
+                    </div>
+                  )}
+                </>
+              ),
+            },
           ]}
         />
         {warnings.map((warning) => (

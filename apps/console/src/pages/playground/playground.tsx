@@ -2,6 +2,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Page, TabLinks } from '../../ui/layout.tsx'
+import { AuthzenPlayground } from './authzen.tsx'
 import { DecisionPlayground } from './decision.tsx'
 import { GuardPlayground } from './guard.tsx'
 import { ScorerPlayground } from './scorers.tsx'
@@ -16,6 +17,7 @@ export function Playground() {
       value: 'decision',
       needs: 'POST /v1/compliance/policies/dry-run',
     },
+    { label: t.playground.tabs.authzen, value: 'authzen', needs: 'POST /access/v1/evaluation' },
   ].filter(({ needs }) => can(needs))
   const { tab = tabs[0]?.value ?? '' } = useSearch({ from: '/playground' })
   return (
@@ -26,6 +28,7 @@ export function Playground() {
       {tab === 'guard' && <GuardPlayground />}
       {tab === 'scorers' && <ScorerPlayground />}
       {tab === 'decision' && <DecisionPlayground />}
+      {tab === 'authzen' && <AuthzenPlayground />}
     </Page>
   )
 }

@@ -1,14 +1,17 @@
 import type { ScorersAnswer } from '@remit/contract'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { remit } from '../../api/client.ts'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { Select, TextArea } from '../../ui/field.tsx'
-import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
+import { Input, Select, TextArea } from '../../ui/field.tsx'
+import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { Badge, Literal } from '../../ui/values.tsx'
+import { numberOf } from '../rules/lines.ts'
+import { faultAt } from '../rules/use-validation.ts'
+import { readObject } from './json.ts'
 import styles from './playground.module.css'
 
 const EXAMPLE = JSON.stringify(
@@ -36,11 +39,20 @@ export function ScorerPlayground() {
   })
   const [scorer, setScorer] = useState('exact_match')
   const [text, setText] = useState(EXAMPLE)
+  const [params, setParams] = useState('{}')
+  const [threshold, setThreshold] = useState('')
   const results = readList(text)
+  const given = readObject(params)
+  const body = {
+    scorer,
+    results: results ?? [],
+    ...(given && Object.keys(given).length > 0 && { params: given }),
+    ...(threshold.trim() !== '' && { threshold: numberOf(threshold) }),
+  }
   const run = useMutation({
-    mutationFn: () =>
-      remit.runScorer({ body: { scorer, results: results ?? [] }, timeoutMs: 150_000 }),
+    mutationFn: () => remit.runScorer({ body, timeoutMs: 150_000 }),
   })
+  const faultOf = (path: string) => faultAt(fieldErrorsOf(run.error), path)
   return (
     <div className={styles['split']}>
       <Card title={t.playground.tabs.scorers}>
@@ -54,29 +66,41 @@ export function ScorerPlayground() {
                 onValue={setScorer}
                 hint={data.find(({ name }) => name === scorer)?.description}
               />
+              <Grid>
+                <TextArea
+                  mono
+                  rows={3}
+                  label={t.playground.params}
+                  hint={paramsHint(data.find(({ name }) => name === scorer)?.params)}
+                  value={params}
+                  fault={given === null ? t.playground.badContext : faultOf('params')}
+                  onValue={setParams}
+                />
+                <Input
+                  label={t.playground.threshold}
+                  inputMode="decimal"
+                  value={threshold}
+                  fault={faultOf('threshold')}
+                  onValue={setThreshold}
+                />
+              </Grid>
               <TextArea
                 mono
                 rows={12}
                 label={t.playground.results}
                 value={text}
-                fault={results === null ? t.playground.badJson : undefined}
+                fault={results === null ? t.playground.badJson : faultOf('results')}
                 onValue={setText}
               />
               <Row>
                 <Button
                   tone="primary"
-                  disabled={run.isPending || results === null}
+                  disabled={run.isPending || results === null || given === null}
                   onClick={() => run.mutate()}
                 >
                   {t.playground.run}
                 </Button>
-                <CurlButton
-                  request={() => ({
-                    method: 'POST',
-                    path: '/v1/scorers',
-                    body: { scorer, results },
-                  })}
-                />
+                <CurlButton request={() => ({ method: 'POST', path: '/v1/scorers', body })} />
               </Row>
               {run.error && <Failure error={run.error} />}
             </Stack>
@@ -86,6 +110,12 @@ export function ScorerPlayground() {
       {run.data && <Scores answer={run.data} />}
     </div>
   )
+}
+
+/** The names of the parameters in their JSON Schema. */
+function paramsHint(schema: unknown): string {
+  const names = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+  return names.length === 0 ? t.playground.noParams : t.playground.paramNames(names.join(', '))
 }
 
 function Scores({ answer: { scores, aggregate, scorer } }: { answer: ScorersAnswer }) {

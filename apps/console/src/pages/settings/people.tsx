@@ -1,22 +1,32 @@
 import type { Person, PersonChange, PersonRole } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { remit } from '../../api/client.ts'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
 import { Badge, Literal, Time } from '../../ui/values.tsx'
+import { faultAt } from '../rules/use-validation.ts'
 
 const ROLES = [
   ['read', 'read'],
   ['approver', 'approver'],
   ['admin', 'admin'],
 ] as const
+const PERSON = {
+  method: 'POST',
+  path: '/v1/people',
+  body: { email: 'ada@example.com', role: 'approver' },
+}
 
 const roleOf = (text: string): PersonRole => ROLES.find(([role]) => role === text)?.[0] ?? 'read'
+
+const TONES = { active: 'allow', invited: 'wait', disabled: undefined } as const
 
 /** The people of the organization: they sign in with its identity provider. */
 export function People() {
@@ -26,12 +36,12 @@ export function People() {
     queryKey: ['people'],
     queryFn: ({ signal }) => remit.listPeople({ query: { limit: 1_000 }, signal }),
   })
+  const refresh = () => client.invalidateQueries({ queryKey: ['people'] })
   const change = useMutation({
     mutationFn: ({ id, body }: { id: string; body: PersonChange }) =>
       remit.changePerson({ params: { id }, body }),
-    onSettled: () => client.invalidateQueries({ queryKey: ['people'] }),
+    onSettled: refresh,
   })
-  const mayChange = can('PATCH /v1/people/{id}')
   return (
     <Stack>
       {can('POST /v1/people') && <Invite />}
@@ -39,33 +49,54 @@ export function People() {
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title={t.settings.people.empty}>{t.settings.people.emptyText}</Empty>
+            <Empty title={t.settings.people.empty} request={PERSON}>
+              {t.settings.people.emptyText}
+            </Empty>
           ) : (
             <Table<Person>
               label={t.settings.tabs.people}
               rows={data}
               rowKey={({ id }) => id}
               columns={[
-                { name: t.settings.people.email, cell: ({ email }) => <Literal>{email}</Literal> },
+                {
+                  name: t.settings.people.email,
+                  cell: ({ email, name }) => (
+                    <>
+                      <Literal>{email}</Literal>
+                      {name !== null && (
+                        <div className={ui['muted']}>
+                          <Literal>{name}</Literal>
+                        </div>
+                      )}
+                    </>
+                  ),
+                },
                 {
                   name: t.settings.people.role,
                   cell: ({ id, email, role }) =>
-                    mayChange ? (
-                      <Select
-                        label={`${t.settings.people.role}: ${email}`}
+                    can('PATCH /v1/people/{id}') ? (
+                      <select
+                        className={ui['input']}
+                        aria-label={`${t.settings.people.role}: ${email}`}
                         value={role}
-                        options={ROLES}
-                        onValue={(value) => change.mutate({ id, body: { role: roleOf(value) } })}
-                      />
+                        disabled={change.isPending}
+                        onChange={(event) =>
+                          change.mutate({ id, body: { role: roleOf(event.target.value) } })
+                        }
+                      >
+                        {ROLES.map(([one, label]) => (
+                          <option key={one} value={one}>
+                            {label}
+                          </option>
+                        ))}
+                      </select>
                     ) : (
                       role
                     ),
                 },
                 {
                   name: t.settings.people.status,
-                  cell: ({ status }) => (
-                    <Badge tone={status === 'active' ? 'allow' : undefined}>{status}</Badge>
-                  ),
+                  cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge>,
                 },
                 {
                   name: t.settings.people.lastLogin,
@@ -75,23 +106,13 @@ export function People() {
                 {
                   name: t.common.actions,
                   end: true,
-                  cell: ({ id, status, email }) =>
-                    mayChange && (
-                      <Button
-                        tone={status === 'disabled' ? undefined : 'danger'}
-                        aria-label={`${status === 'disabled' ? t.settings.people.enable : t.settings.people.disable} ${email}`}
-                        onClick={() =>
-                          change.mutate({
-                            id,
-                            body: { status: status === 'disabled' ? 'active' : 'disabled' },
-                          })
-                        }
-                      >
-                        {status === 'disabled'
-                          ? t.settings.people.enable
-                          : t.settings.people.disable}
-                      </Button>
-                    ),
+                  cell: (person) => (
+                    <Actions
+                      person={person}
+                      onChange={(body) => change.mutate({ id: person.id, body })}
+                      onRemoved={refresh}
+                    />
+                  ),
                 },
               ]}
             />
@@ -102,40 +123,111 @@ export function People() {
   )
 }
 
+interface ActionsProps {
+  readonly person: Person
+  readonly onChange: (body: PersonChange) => void
+  readonly onRemoved: () => Promise<unknown>
+}
+
+function Actions({ person: { id, email, status }, onChange, onRemoved }: ActionsProps) {
+  const can = useCan()
+  const path = `/v1/people/${encodeURIComponent(id)}`
+  const mayChange = can('PATCH /v1/people/{id}')
+  return (
+    <Row>
+      {mayChange && status === 'disabled' && (
+        <Button
+          aria-label={`${t.settings.people.enable} ${email}`}
+          onClick={() => onChange({ status: 'active' })}
+        >
+          {t.settings.people.enable}
+        </Button>
+      )}
+      {mayChange && status !== 'disabled' && (
+        <ConfirmDelete
+          title={t.settings.people.disableTitle}
+          text={t.settings.people.disableText}
+          verb={t.settings.people.disable}
+          done={t.settings.people.disabled}
+          label={`${t.settings.people.disable} ${email}`}
+          request={() => ({ method: 'PATCH', path, body: { status: 'disabled' } })}
+          onDelete={() => remit.changePerson({ params: { id }, body: { status: 'disabled' } })}
+          onDeleted={onRemoved}
+        >
+          <Literal>{email}</Literal>
+        </ConfirmDelete>
+      )}
+      {can('DELETE /v1/people/{id}') && (
+        <ConfirmDelete
+          title={t.settings.people.removeTitle}
+          text={t.settings.people.removeText}
+          verb={t.settings.people.remove}
+          done={t.settings.people.removed}
+          label={`${t.settings.people.remove} ${email}`}
+          request={() => ({ method: 'DELETE', path })}
+          onDelete={() => remit.removePerson({ params: { id } })}
+          onDeleted={onRemoved}
+        >
+          <Literal>{email}</Literal>
+        </ConfirmDelete>
+      )}
+    </Row>
+  )
+}
+
 function Invite() {
   const client = useQueryClient()
   const [email, setEmail] = useState('')
+  const [name, setName] = useState('')
   const [role, setRole] = useState<PersonRole>('read')
-  const body = { email, role }
+  const body = { email: email.trim(), role, ...(name.trim() !== '' && { name: name.trim() }) }
   const invite = useMutation({
     mutationFn: () => remit.invitePerson({ body }),
     onSuccess: () => {
       setEmail('')
+      setName('')
       return client.invalidateQueries({ queryKey: ['people'] })
     },
   })
+  const faultOf = (path: string) => faultAt(fieldErrorsOf(invite.error), path)
   return (
     <Card title={t.settings.people.invite}>
-      <Stack>
-        <Row>
-          <Input label={t.settings.people.email} type="email" value={email} onValue={setEmail} />
-          <Select
-            label={t.settings.people.role}
-            value={role}
-            options={ROLES}
-            onValue={(value) => setRole(roleOf(value))}
-          />
-          <Button
-            tone="primary"
-            disabled={invite.isPending || email === ''}
-            onClick={() => invite.mutate()}
-          >
-            {t.settings.people.invite}
-          </Button>
-          <CurlButton request={() => ({ method: 'POST', path: '/v1/people', body })} />
-        </Row>
-        {invite.error && <Failure error={invite.error} />}
-      </Stack>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          invite.mutate()
+        }}
+      >
+        <Stack>
+          <Row>
+            <Input
+              label={t.settings.people.email}
+              type="email"
+              value={email}
+              fault={faultOf('email')}
+              onValue={setEmail}
+            />
+            <Input
+              label={t.settings.people.name}
+              value={name}
+              fault={faultOf('name')}
+              onValue={setName}
+            />
+            <Select
+              label={t.settings.people.role}
+              value={role}
+              options={ROLES}
+              onValue={(value) => setRole(roleOf(value))}
+            />
+            <Button type="submit" tone="primary" disabled={invite.isPending || email.trim() === ''}>
+              {t.settings.people.invite}
+            </Button>
+            <CurlButton request={() => ({ method: 'POST', path: '/v1/people', body })} />
+          </Row>
+          {invite.error && <Failure error={invite.error} />}
+        </Stack>
+      </form>
     </Card>
   )
 }

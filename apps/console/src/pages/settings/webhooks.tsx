@@ -1,16 +1,19 @@
-import type { Webhook } from '@remit/contract'
+import type { Webhook, WebhookEvent } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
-import { Input } from '../../ui/field.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { Checkbox, Input } from '../../ui/field.tsx'
 import { Card, Row, Stack, Table } from '../../ui/layout.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { CurlButton, Empty, Failure, Loaded } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Badge, Id, Literal } from '../../ui/values.tsx'
+import ui from '../../ui/ui.module.css'
+import { faultAt } from '../rules/use-validation.ts'
 import { Deliveries } from './deliveries.tsx'
 
 const HOOK = {
@@ -18,6 +21,16 @@ const HOOK = {
   path: '/v1/webhooks',
   body: { url: 'https://hooks.example.com/remit', events: ['approval.requested'] },
 }
+
+const EVENTS: readonly WebhookEvent[] = [
+  'approval.requested',
+  'approval.decided',
+  'approval.expired',
+  'approval.consumed',
+  'authorization.denied',
+  'enforcement.gap',
+  'spend.threshold',
+]
 
 export function Webhooks() {
   const can = useCan()
@@ -29,15 +42,15 @@ export function Webhooks() {
     queryFn: ({ signal }) => remit.listWebhooks({ query: { limit: 200 }, signal }),
   })
   const refresh = () => client.invalidateQueries({ queryKey: ['webhooks'] })
-  const remove = useMutation({
-    mutationFn: (id: string) => remit.deleteWebhook({ params: { id } }),
-    onSuccess: refresh,
-  })
   const test = useMutation({
     mutationFn: (id: string) => remit.testWebhook({ params: { id } }),
-    onSuccess: () => announce(t.settings.webhooks.tested),
+    onSuccess: (_, id) => {
+      announce(t.settings.webhooks.tested)
+      setOpen(id)
+      return refresh()
+    },
   })
-  const error = remove.error ?? test.error
+  const { error } = test
   return (
     <Stack>
       {can('POST /v1/webhooks') && (
@@ -77,7 +90,7 @@ export function Webhooks() {
                 {
                   name: t.common.actions,
                   end: true,
-                  cell: ({ id }) => (
+                  cell: ({ id, url }) => (
                     <Row>
                       {can('POST /v1/webhooks/{id}/test') && (
                         <Button tone="quiet" onClick={() => test.mutate(id)}>
@@ -85,14 +98,29 @@ export function Webhooks() {
                         </Button>
                       )}
                       {can('GET /v1/webhooks/{id}/deliveries') && (
-                        <Button tone="quiet" onClick={() => setOpen(open === id ? null : id)}>
+                        <Button
+                          tone="quiet"
+                          aria-expanded={open === id}
+                          onClick={() => setOpen(open === id ? null : id)}
+                        >
                           {t.settings.webhooks.deliveries}
                         </Button>
                       )}
                       {can('DELETE /v1/webhooks/{id}') && (
-                        <Button tone="danger" onClick={() => remove.mutate(id)}>
-                          {t.settings.webhooks.remove}
-                        </Button>
+                        <ConfirmDelete
+                          title={t.settings.webhooks.removeTitle}
+                          text={t.settings.webhooks.removeText}
+                          verb={t.settings.webhooks.remove}
+                          label={`${t.settings.webhooks.remove} ${url}`}
+                          request={() => ({ method: 'DELETE', path: `/v1/webhooks/${id}` })}
+                          onDelete={() => remit.deleteWebhook({ params: { id } })}
+                          onDeleted={() => {
+                            setOpen(null)
+                            return refresh()
+                          }}
+                        >
+                          <Id>{url}</Id>
+                        </ConfirmDelete>
                       )}
                     </Row>
                   ),
@@ -114,29 +142,62 @@ export function Webhooks() {
 
 function NewWebhook({ onMade }: { onMade: (secret: string | null) => void }) {
   const [url, setUrl] = useState('')
-  const body = { url }
+  const [description, setDescription] = useState('')
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(EVENTS)
+  const body = {
+    url,
+    events: [...events],
+    ...(description.trim() !== '' && { description: description.trim() }),
+  }
   const create = useMutation({
     mutationFn: () => remit.createWebhook({ body }),
     onSuccess: ({ secret }) => {
       setUrl('')
+      setDescription('')
       onMade(secret)
     },
   })
-  const fault = fieldErrorsOf(create.error).find(({ path }) => path === 'url')?.message
+  const faultOf = (path: string) => faultAt(fieldErrorsOf(create.error), path)
   return (
     <Card title={t.settings.webhooks.create}>
       <Stack>
         <Row>
-          <Input label={t.settings.webhooks.url} value={url} fault={fault} onValue={setUrl} />
+          <Input
+            label={t.settings.webhooks.url}
+            value={url}
+            fault={faultOf('url')}
+            onValue={setUrl}
+          />
+          <Input
+            label={t.settings.webhooks.description}
+            value={description}
+            fault={faultOf('description')}
+            onValue={setDescription}
+          />
           <Button
             tone="primary"
-            disabled={create.isPending || url === ''}
+            disabled={create.isPending || url === '' || events.length === 0}
             onClick={() => create.mutate()}
           >
             {t.settings.webhooks.create}
           </Button>
           <CurlButton request={() => ({ method: 'POST', path: '/v1/webhooks', body })} />
         </Row>
+        <fieldset>
+          <legend className={ui['legend']}>{t.settings.webhooks.events}</legend>
+          <Row>
+            {EVENTS.map((event) => (
+              <Checkbox
+                key={event}
+                label={event}
+                isOn={events.includes(event)}
+                onToggle={(isOn) =>
+                  setEvents(EVENTS.filter((one) => (one === event ? isOn : events.includes(one))))
+                }
+              />
+            ))}
+          </Row>
+        </fieldset>
         {create.error && <Failure error={create.error} />}
       </Stack>
     </Card>
