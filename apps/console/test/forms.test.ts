@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canRun, openBrowser, openTab, settled, signIn, violationsOf } from './support/browser.ts'
@@ -167,7 +168,7 @@ describe.skipIf(!canRun)('forms of the console', () => {
     await field('Claim').fill('env')
     await field('Value').fill('prod')
     await field('Keys').selectOption('inline')
-    await field('JWK set (JSON)').fill(JSON.stringify({ keys: [await publicKey()] }))
+    await field('JWK set (JSON)').fill(JSON.stringify({ keys: [publicKey()] }))
     await page.getByText('The rule is valid').waitFor()
     expect(await violationsOf(page)).toEqual([])
     await button('Create').click()
@@ -190,12 +191,8 @@ describe.skipIf(!canRun)('forms of the console', () => {
   })
 })
 
-const publicKey = async (): Promise<object> => {
-  const { publicKey: key } = (await crypto.subtle.generateKey(
-    { name: 'ECDSA', namedCurve: 'P-256' },
-    true,
-    ['sign', 'verify'],
-  )) as CryptoKeyPair
-  const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', key)
-  return { kty, crv, x, y, kid: 'one', alg: 'ES256', use: 'sig' }
+/** A public key as an issuer publishes it. */
+function publicKey(): object {
+  const { publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { ...key.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }
 }

@@ -29,6 +29,7 @@ describe.each(DIALECTS)('GET /v1/spend-holds on %s', (dialect) => {
     const first = await hold(api, 'payer', 20)
     const settled = await hold(api, 'payer', 30)
     const other = await hold(api, 'buyer', 0.000001)
+    await hold(api, 'payer', 0)
     await settle(api, settled)
     await api.ok('appendEntry', { body: { action: 'a.b', decision_id: first } })
 

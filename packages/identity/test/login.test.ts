@@ -37,6 +37,7 @@ const settings = (more: Partial<OidcSettings> = {}): OidcSettings => ({
   roleMap: null,
   organization: null,
   allowLoopback: true,
+  allowPrivate: false,
   ...more,
 })
 

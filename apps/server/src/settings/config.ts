@@ -90,6 +90,13 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Identity provider that signs people in to the console; see [console.md](console.md#single-sign-on)',
     ),
+  REMIT_OIDC_PRIVATE_NETWORK: z
+    .enum(['0', '1'], { error: 'must be 0 or 1' })
+    .default('0')
+    .transform((value) => value === '1')
+    .describe(
+      '`1`: the identity provider may have a private address and any port; https is still required',
+    ),
   REMIT_OIDC_CLIENT_ID: z.string().min(1).optional().describe('Id of this server at the provider'),
   REMIT_OIDC_CLIENT_SECRET_FILE: z
     .string()

@@ -16,6 +16,7 @@ export function oidcSettings(config: Config): OidcSettings | undefined {
     roleMap: config.REMIT_OIDC_ROLE_MAP ?? null,
     organization: config.REMIT_OIDC_ORGANIZATION ?? null,
     allowLoopback: config.REMIT_ALLOW_LOOPBACK_TARGETS,
+    allowPrivate: config.REMIT_OIDC_PRIVATE_NETWORK,
   }
 }
 

@@ -38,13 +38,14 @@ export interface SessionRouteDeps {
 /** `/v1/session`: sign-in with a key, and the answer to "who am I, and what may I do here?". */
 export const sessionRoutes = (deps: SessionRouteDeps): Route[] => {
   const { db, sessions, writer, people } = deps
+  const endpointsOf = endpointLists(deps.routes)
   return implement(group, {
     getSession: async (_, caller) => ({
       principal: caller && shown(caller.principal),
       organization: caller && (await organizationOf(db, caller)),
       edition: deps.edition,
       evaluation: deps.evaluation,
-      endpoints: endpointsOf(deps.routes(), caller),
+      endpoints: endpointsOf(caller),
       login: {
         key: sessions.settings.keyLogin && sessions.settings.place() !== null,
         oidc: people && sessions.settings.place() && people.login,
@@ -116,15 +117,34 @@ async function organizationOf(
   return { id, name, plan }
 }
 
-const endpointsOf = (routes: readonly Route[], caller: Caller | null): string[] =>
-  routes
-    .filter(({ endpoint }) =>
-      caller
-        ? mayCall(endpoint, caller)
-        : endpoint.public === true || endpoint.keyless === 'always',
-    )
-    .map(({ endpoint: { method, path } }) => `${method} ${path}`)
-    .toSorted()
+/** Returns the endpoints of a caller; one list for all callers of a plan with the same rights. */
+function endpointLists(routes: () => readonly Route[]): (caller: Caller | null) => string[] {
+  const lists = new Map<string, string[]>()
+  return (caller) => {
+    const rights = caller === null ? '' : `${caller.plan} ${rightsOf(caller.principal)}`
+    const known = lists.get(rights)
+    if (known) return known
+    const list = routes()
+      .filter(({ endpoint }) =>
+        caller
+          ? mayCall(endpoint, caller)
+          : endpoint.public === true || endpoint.keyless === 'always',
+      )
+      .map(({ endpoint: { method, path } }) => `${method} ${path}`)
+      .toSorted()
+    if (lists.size < MOST_LISTS) lists.set(rights, list)
+    return list
+  }
+}
+
+/** Scopes can be combined in hundreds of ways; few of them are used. */
+const MOST_LISTS = 200
+
+/** Everything that `mayCall` reads of a principal. */
+const rightsOf = (principal: Principal): string =>
+  principal.type === 'credential'
+    ? `credential ${principal.scopes.join(' ')}`
+    : `${principal.role} ${sessionOf(principal) === undefined ? 'key' : 'session'}`
 
 function shown(principal: Principal): Session['principal'] {
   if (principal.type === 'credential')

@@ -148,6 +148,8 @@ export interface OidcSettings {
   readonly organization: string | null
   /** The issuer may be on loopback, with plain HTTP. */
   readonly allowLoopback: boolean
+  /** The issuer may be on a private network. */
+  readonly allowPrivate: boolean
 }
 
 /** The operator's judges file, and the environment with its keys. */

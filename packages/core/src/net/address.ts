@@ -15,5 +15,12 @@ export function isPublicAddress(text: string): boolean {
   return address.toString() !== AZURE_HOST
 }
 
+/** Ranges of addresses inside an organization (RFC 1918, RFC 4193, RFC 6598). */
+const PRIVATE: ReadonlySet<string> = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
+
+/** Returns true if an address is of a private network; not link-local ones, where clouds have secrets. */
+export const isPrivateAddress = (text: string): boolean =>
+  isIP(text) !== 0 && PRIVATE.has(ipaddr.parse(text).range())
+
 /** The two loopback addresses for development; not the rest of 127.0.0.0/8. */
 export const isLoopbackAddress = (text: string): boolean => text === '127.0.0.1' || text === '::1'

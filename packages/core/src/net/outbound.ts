@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { exchange } from './exchange.ts'
 import type { Address, OutboundRequest, OutboundResponse } from './exchange.ts'
-import { isLoopbackAddress, isPublicAddress } from './address.ts'
+import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts'
 import { OutboundDeadlines, OutboundError } from './outbound-deadlines.ts'
 import { checkTarget, hostOf, isLoopbackHost } from './target.ts'
 import type { TargetCheck } from './target.ts'
@@ -12,6 +12,8 @@ export type Resolve = (host: string) => Promise<readonly Address[]>
 export interface OutboundOptions {
   /** Development and tests only: see `TargetRules`. */
   readonly allowLoopback: boolean
+  /** For a target that the operator chose: it may be on a private network. Default: false. */
+  readonly allowPrivate?: boolean
   /** The system's resolver unless given. */
   readonly resolve?: Resolve
   /** PEM of the authorities to trust in place of the built-in ones. */
@@ -33,9 +35,9 @@ const CONNECT_MS = 2_000
 const TOTAL_MS = 5_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { allowLoopback, resolve = systemResolve } = options
+  const { allowLoopback, allowPrivate = false, resolve = systemResolve } = options
   const check: Outbound['checkTarget'] = (url, { query } = { query: true }) =>
-    checkTarget(url, { allowLoopback, allowQuery: query })
+    checkTarget(url, { allowLoopback, allowPrivate, allowQuery: query })
   return {
     checkTarget: check,
     async fetch(text, request) {
@@ -46,7 +48,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         request.signal,
       )
       const host = hostOf(target.url)
-      const addresses = await ending.race(addressesOf(host, resolve))
+      const addresses = await ending.race(addressesOf(host, resolve, allowPrivate))
       const { ca } = options
       return await exchange({ url: target.url, addresses, request, ending, ca })
     },
@@ -56,10 +58,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
 const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verbatim' })
 
 /** The addresses to connect to, each of them allowed: one that is not spoils them all. */
-async function addressesOf(host: string, resolve: Resolve): Promise<readonly Address[]> {
+async function addressesOf(
+  host: string,
+  resolve: Resolve,
+  allowPrivate: boolean,
+): Promise<readonly Address[]> {
   // Only a loopback address gets past `checkTarget` as a literal.
   if (isLoopbackAddress(host)) return [{ address: host, family: host === '::1' ? 6 : 4 }]
-  const isAllowed = isLoopbackHost(host) ? isLoopbackAddress : isPublicAddress
+  const isReachable = (address: string): boolean =>
+    isPublicAddress(address) || (allowPrivate && isPrivateAddress(address))
+  const isAllowed = isLoopbackHost(host) ? isLoopbackAddress : isReachable
   const addresses = await resolve(host).catch(() => {
     throw new OutboundError('name_not_found', 'the DNS lookup of the host failed')
   })

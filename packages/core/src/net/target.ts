@@ -4,6 +4,8 @@ import { isLoopbackAddress } from './address.ts'
 export interface TargetRules {
   /** Also plain http, any port, and 127.0.0.1, ::1 and localhost: development and tests only. */
   readonly allowLoopback: boolean
+  /** Also names of a private network, and any port; still https only. Default: false. */
+  readonly allowPrivate?: boolean
   /** True if the URL may have a query. */
   readonly allowQuery: boolean
 }
@@ -42,6 +44,7 @@ function complaint(url: URL, text: string, rules: TargetRules): string | null {
   if (isLoopback) return null
   if (isIP(host) !== 0) return 'must have a host name, not an IP address'
   if (host.endsWith('.')) return 'must have a host name without a trailing dot'
+  if (rules.allowPrivate) return null
   if (!host.includes('.') || INSIDE.test(host)) return 'must have a host of the public internet'
   if (url.port !== '' && !rules.allowLoopback) return 'must use port 443'
   return null

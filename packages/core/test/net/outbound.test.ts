@@ -119,6 +119,30 @@ describe('no connection is made', () => {
     expect([code, host.connections(), dns.asked()]).toEqual(['address_refused', 0, 1])
   })
 
+  it('on a private network, unless the operator chose the target; never to a cloud’s own address', async () => {
+    const codeFor = (address: string, allowPrivate: boolean) => {
+      const dns = createOutbound({
+        allowLoopback: false,
+        allowPrivate,
+        resolve: () => Promise.resolve([{ address, family: address.includes(':') ? 6 : 4 }]),
+      })
+      const signal = AbortSignal.abort()
+      return codeOf(dns.fetch('https://login.corp.internal:8443/', { ...post, signal }))
+    }
+    const own = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1']
+    const never = ['169.254.169.254', '127.0.0.1', '0.0.0.0', '::1', 'fe80::1', '168.63.129.16']
+
+    expect(await Promise.all(own.map((one) => codeFor(one, true)))).toEqual(
+      own.map(() => 'aborted'),
+    )
+    expect(await Promise.all(own.map((one) => codeFor(one, false)))).toEqual(
+      own.map(() => 'target_refused'),
+    )
+    expect(await Promise.all(never.map((one) => codeFor(one, true)))).toEqual(
+      never.map(() => 'address_refused'),
+    )
+  })
+
   it('to what a second look-up would say: there is one look-up', async () => {
     await using host = await httpsHost((_, response) => response.end())
     const dns = names(['93.184.215.14'], ['127.0.0.1'])

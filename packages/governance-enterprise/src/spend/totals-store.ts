@@ -142,8 +142,9 @@ export async function listOpenHolds(
     .selectFrom('spend_hold')
     .selectAll()
     .where('org_id', '=', orgId)
-    // Literal: SQLite finds no partial index for a parameter.
+    // Literals: SQLite finds no partial index for a parameter.
     .where('state', '=', sql.lit('held'))
+    .where('held_micro', '>', sql.lit(0))
     .where((hold) => hold.or([hold('expires_at', 'is', null), hold('expires_at', '>', now)]))
     .orderBy('decision_id')
     .limit(limit)

@@ -102,9 +102,9 @@ const settlementMigration: Migration = {
 
 const openHoldsMigration: Migration = {
   async up(db) {
-    // Settled holds stay, and soon outnumber the open ones.
+    // Settled holds and those of no amount stay, and soon outnumber the others.
     await sql`create index spend_hold_open on spend_hold (org_id, decision_id)
-      where state = 'held'`.execute(db)
+      where state = 'held' and held_micro > 0`.execute(db)
   },
 }
 

@@ -6,14 +6,45 @@ import type { Tables } from '../tables/schema.ts'
 /** Ids sort by creation, and so does the list. */
 const people = orgTable<Tables, 'person'>('person', 'id')
 
-export const {
-  find: findPerson,
-  list: listPeople,
-  count: countPeople,
-  insert: insertPerson,
-  update: updatePerson,
-  remove: removePerson,
-} = people
+export const { find: findPerson, list: listPeople, count: countPeople } = people
+
+export async function insertPerson(db: AnyDatabase, row: PersonRow): Promise<void> {
+  await people.insert(db, row)
+  await addAddresses(db, row)
+}
+
+export async function updatePerson(db: AnyDatabase, row: PersonRow): Promise<void> {
+  await people.update(db, row)
+  await addAddresses(db, row)
+}
+
+export async function removePerson(
+  db: AnyDatabase,
+  orgId: string,
+  id: string,
+): Promise<PersonRow | undefined> {
+  const removed = await people.remove(db, orgId, id)
+  if (!removed) return undefined
+  await on<Tables>(db)
+    .deleteFrom('person_address')
+    .where('address', 'in', addressesOf(removed))
+    .where('org_id', '=', orgId)
+    .where('person_id', '=', id)
+    .execute()
+  return removed
+}
+
+/** A person never loses an address. */
+async function addAddresses(db: AnyDatabase, row: PersonRow): Promise<void> {
+  const { org_id, id: person_id } = row
+  const rows = addressesOf(row).map((address) => ({ address, org_id, person_id }))
+  if (rows.length === 0) return
+  await on<Tables>(db)
+    .insertInto('person_address')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
 
 /** E-mail addresses are compared without case. */
 export const foldAddress = (email: string): string => email.normalize('NFC').toLowerCase()
@@ -27,21 +58,18 @@ export async function findByAddress(
   email: string,
   orgId?: string,
 ): Promise<PersonRow[]> {
-  const folded = foldAddress(email)
   let query = on<Tables>(db)
-    .selectFrom('person')
-    .selectAll()
-    .where('addresses', 'like', `%${likeText(JSON.stringify(folded))}%`)
-    .orderBy('org_id')
-    .orderBy('id')
-  if (orgId !== undefined) query = query.where('org_id', '=', orgId)
-  const rows = await query.execute()
-  // `like` ignores case in SQLite and knows wildcards.
-  return rows.filter((row) => addressesOf(row).includes(folded))
+    .selectFrom('person_address as known')
+    .innerJoin('person', (join) =>
+      join.onRef('person.org_id', '=', 'known.org_id').onRef('person.id', '=', 'known.person_id'),
+    )
+    .selectAll('person')
+    .where('known.address', '=', foldAddress(email))
+    .orderBy('person.org_id')
+    .orderBy('person.id')
+  if (orgId !== undefined) query = query.where('known.org_id', '=', orgId)
+  return query.execute()
 }
-
-/** An underscore stands for any character, which is harmless; a backslash escapes on PostgreSQL. */
-const likeText = (text: string): string => text.replaceAll('\\', '_')
 
 export const findBySubject = (
   db: AnyDatabase,

@@ -6,7 +6,7 @@ import { credentialMigration } from './credentials.ts'
 import type { CredentialTables } from './credentials.ts'
 import { issuerMigration } from './issuers.ts'
 import type { IssuerTables } from './issuers.ts'
-import { peopleMigration } from './people.ts'
+import { peopleMigration, personAddressMigration } from './people.ts'
 import type { PeopleTables } from './people.ts'
 import { trustMigration } from './trust.ts'
 import type { TrustTables } from './trust.ts'
@@ -25,4 +25,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_issuers': issuerMigration,
   '0004_trust': trustMigration,
   '0005_people': peopleMigration,
+  '0006_person_addresses': personAddressMigration,
 }

@@ -55,7 +55,7 @@ const Bar = ({ row, share }: { row: BarRow; share: number }) => (
       {row.limit !== undefined && <rect data-track="" width="100" height="12" rx="1" />}
       <rect
         data-over={share > 1 ? '' : undefined}
-        width={Math.min(100, Math.max(0.5, share * 100))}
+        width={share > 0 ? Math.min(100, Math.max(0.5, share * 100)) : 0}
         height="12"
         rx="1"
       />

@@ -38,6 +38,8 @@ export function daysOf({ data }: Stats, period: { from: string; to: string }): D
 const totalOf = (day: Day): number => day.allow + day.needs_approval + day.deny
 
 const HEIGHT = 120
+/** Few days do not make broad bars. */
+const MOST_DAY_PX = 90
 
 /** Decisions by day and outcome, stacked. */
 export function Days({ days }: { days: readonly Day[] }) {
@@ -46,7 +48,7 @@ export function Days({ days }: { days: readonly Day[] }) {
   return (
     <Picture
       title={t.reports.daysChart}
-      note={t.reports.daysNote}
+      note={`${t.reports.mostPerDay(count(most))} ${t.reports.daysNote}`}
       rows={days}
       rowKey={({ at }) => at}
       columns={[
@@ -58,21 +60,22 @@ export function Days({ days }: { days: readonly Day[] }) {
         })),
       ]}
     >
-      <svg
-        className={styles['days']}
-        viewBox={`0 0 ${days.length * 10} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={t.reports.daysChart}
-      >
-        {days.map((day, i) => (
-          <Stacked key={day.at} day={day} x={i * 10} most={most} />
-        ))}
-      </svg>
-      <div className={styles['axis']}>
-        <span>{first?.at}</span>
-        <span>{t.reports.mostPerDay(count(most))}</span>
-        <span>{last?.at}</span>
+      <div style={{ maxWidth: `${days.length * MOST_DAY_PX}px` }}>
+        <svg
+          className={styles['days']}
+          viewBox={`0 0 ${days.length * 10} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={t.reports.daysChart}
+        >
+          {days.map((day, i) => (
+            <Stacked key={day.at} day={day} x={i * 10} most={most} />
+          ))}
+        </svg>
+        <div className={styles['axis']}>
+          <span>{first?.at}</span>
+          {last !== first && <span>{last?.at}</span>}
+        </div>
       </div>
       <ul className={figure['legend']}>
         {OUTCOMES.map(([outcome, label, color]) => (

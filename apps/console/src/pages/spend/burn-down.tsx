@@ -6,7 +6,7 @@ import { usd } from '../../format/money.ts'
 import { t } from '../../texts.ts'
 import { Select } from '../../ui/field.tsx'
 import { Figure } from '../../ui/figure.tsx'
-import { Stack } from '../../ui/layout.tsx'
+import { Row, Stack } from '../../ui/layout.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { forecastOf } from './forecast.ts'
 
@@ -28,14 +28,14 @@ export function BurnDown({ agent }: { agent: string | undefined }) {
   if (agent === undefined) return null
   return (
     <Stack>
-      <div>
+      <Row>
         <Select
           label={t.spend.window}
           value={window}
           options={WINDOWS}
           onValue={(value) => setWindow(value === 'month' ? 'month' : 'day')}
         />
-      </div>
+      </Row>
       <Loaded query={query}>
         {(history) => <Drawn agent={agent} history={history} isDay={window === 'day'} />}
       </Loaded>
