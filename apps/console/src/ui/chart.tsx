@@ -61,7 +61,7 @@ export function Chart({ label, times, series, unit = String }: ChartProps) {
           legend: { show: false },
           cursor: { y: false },
           axes: [
-            { ...axis, values: (_, ticks) => ticks.map(tick) },
+            { ...axis, size: 30, values: (_, ticks) => ticks.map(tick) },
             { ...axis, size: 64, values: (_, values) => values.map(unit) },
           ],
           scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },

@@ -121,20 +121,24 @@ describe('no connection is made', () => {
 
   it('on a private network, unless the operator chose the target; never to a cloud’s own address', async () => {
     const codeFor = (address: string, allowPrivate: boolean) => {
+      const controller = new AbortController()
       const dns = createOutbound({
         allowLoopback: false,
         allowPrivate,
-        resolve: () => Promise.resolve([{ address, family: address.includes(':') ? 6 : 4 }]),
+        resolve: () => {
+          // Nothing listens there: the attempt to connect is what is told apart.
+          setImmediate(() => controller.abort())
+          return Promise.resolve([{ address, family: address.includes(':') ? 6 : 4 }])
+        },
       })
-      const signal = AbortSignal.abort()
+      const { signal } = controller
       return codeOf(dns.fetch('https://login.corp.internal:8443/', { ...post, signal }))
     }
     const own = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1']
     const never = ['169.254.169.254', '127.0.0.1', '0.0.0.0', '::1', 'fe80::1', '168.63.129.16']
 
-    expect(await Promise.all(own.map((one) => codeFor(one, true)))).toEqual(
-      own.map(() => 'aborted'),
-    )
+    for (const code of await Promise.all(own.map((one) => codeFor(one, true))))
+      expect(['aborted', 'connection_failed']).toContain(code)
     expect(await Promise.all(own.map((one) => codeFor(one, false)))).toEqual(
       own.map(() => 'target_refused'),
     )

@@ -108,7 +108,9 @@ function Trace({ answer }: { answer: Extract<DryRunAnswer, { trace: unknown }> }
             {
               name: t.playground.matched,
               cell: ({ matched = [] }) => (
-                <Literal>{matched.map(({ kind, id }) => `${kind} ${id}`).join(', ')}</Literal>
+                <span className={styles['matched']}>
+                  <Literal>{matched.map(({ kind, id }) => `${kind} ${id}`).join(', ')}</Literal>
+                </span>
               ),
             },
             {
