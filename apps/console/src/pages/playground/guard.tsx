@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Select, TextArea } from '../../ui/field.tsx'
 import { Card, Grid, Row, Stack, Table } from '../../ui/layout.tsx'
 import { CurlButton, Failure } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
 import { Badge, Literal } from '../../ui/values.tsx'
 import styles from './playground.module.css'
 import { spansOf } from './spans.ts'
@@ -114,14 +115,24 @@ function Verdict({ content, answer }: { content: string; answer: GuardAnswer }) 
             columns={[
               {
                 name: t.playground.category,
-                cell: ({ category }) => <Literal>{category}</Literal>,
-              },
-              {
-                name: t.playground.detector,
-                cell: ({ detector }) => <Literal>{detector}</Literal>,
+                cell: ({ category, detector }) => (
+                  <>
+                    <Literal>{category}</Literal>
+                    <div className={ui['hint']}>
+                      <Literal>{detector}</Literal>
+                    </div>
+                  </>
+                ),
               },
               { name: t.playground.severity, cell: ({ severity }) => severity },
-              { name: t.playground.excerpt, cell: ({ excerpt }) => <Literal>{excerpt}</Literal> },
+              {
+                name: t.playground.excerpt,
+                cell: ({ excerpt }) => (
+                  <span className={styles['matched']}>
+                    <Literal>{excerpt}</Literal>
+                  </span>
+                ),
+              },
             ]}
           />
         )}
