@@ -62,8 +62,11 @@ describe.skipIf(!canRun)('forms of the console', () => {
     await field('Description').fill('Two of us')
     await button('Save').click()
     await page.getByText('Your text is kept').waitFor()
+    const saved = page.waitForResponse(
+      (response) => response.request().method() === 'POST' && !response.url().includes('validate'),
+    )
     await button('Keep my text and save over it').click()
-    await page.getByText('Your text is kept').waitFor({ state: 'detached' })
+    await saved
     expect(await server.api.getApprovalRule({ params })).toMatchObject({
       description: 'Two of us',
       actions: ['payments.refund'],

@@ -90,20 +90,19 @@ export function Days({ days }: { days: readonly Day[] }) {
 }
 
 function Stacked({ day, x, most }: { day: Day; x: number; most: number }) {
-  let top = HEIGHT
+  const heightOf = (n: number) => (n / most) * HEIGHT
   return (
     <g>
       <title>{`${day.at}: ${OUTCOMES.map(([outcome, label]) => `${label} ${day[outcome]}`).join(', ')}`}</title>
-      {OUTCOMES.map(([outcome, , color]) => {
-        const height = (day[outcome] / most) * HEIGHT
-        top -= height
+      {OUTCOMES.map(([outcome, , color], i) => {
+        const below = OUTCOMES.slice(0, i + 1).reduce((sum, [one]) => sum + day[one], 0)
         return (
           <rect
             key={outcome}
             x={x + 1}
-            y={top}
+            y={HEIGHT - heightOf(below)}
             width={8}
-            height={height}
+            height={heightOf(day[outcome])}
             style={{ fill: `var(${color})` }}
           />
         )
