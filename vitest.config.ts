@@ -12,6 +12,7 @@ const rooms = [
   'packages/compliance',
   'apps/server',
   'apps/verify',
+  'apps/mcp',
   'apps/console',
   'examples',
   'tools/guard-training',

@@ -8,9 +8,12 @@ import { delegation } from './delegation.ts'
 import { dryRun } from './dry-run.ts'
 import type { Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
+import { hooks } from './hooks.ts'
+import { inventory } from './inventory.ts'
 import { issuers } from './issuers.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
+import { mcpTools } from './mcp-tools.ts'
 import { organization } from './organization.ts'
 import { people } from './people.ts'
 import { policies } from './policies.ts'
@@ -42,6 +45,9 @@ export const contract = {
   ...token,
   ...webhooks,
   ...authzen,
+  ...hooks,
+  ...mcpTools,
+  ...inventory,
   ...session,
   ...scorers,
   ...guard,

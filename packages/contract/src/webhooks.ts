@@ -12,6 +12,7 @@ export const WebhookEvent = z
     'approval.consumed',
     'authorization.denied',
     'enforcement.gap',
+    'mcp.tool_changed',
     'spend.threshold',
   ])
   .meta({ id: 'WebhookEvent' })

@@ -44,7 +44,8 @@ import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
 import type { Outbound } from './net/outbound.ts'
-import { guardRoutes } from './guard/routes.ts'
+import { checkerOf, guardRoutes } from './guard/routes.ts'
+import { litellmRoutes } from './guard/litellm.ts'
 import type { ExternalModel } from './guard/external-model.ts'
 import { scorerRoutes } from './scorers/routes.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
@@ -190,15 +191,17 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const observeRequest = requestMetrics(metrics, () => deadlines.size)
   const rateLimit = options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null
   const failedKeys = failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null
+  const check = checkerOf({
+    observers: assembled.guardChecks,
+    second: secondModelOf(settings, log),
+    computer,
+  })
   const routes: readonly Route[] = [
     ...assembled.routes,
     // Modules add scorers and observers, so these endpoints come when all are known.
     ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
-    ...guardRoutes({
-      observers: assembled.guardChecks,
-      second: secondModelOf(settings, log),
-      computer,
-    }),
+    ...guardRoutes(check),
+    ...litellmRoutes(check, () => ports.toolDecisions),
     ...sessionRoutes({
       db,
       authenticator,

@@ -8,8 +8,13 @@ import { authzenRoutes } from './authzen/routes.ts'
 import { delegationRoutes } from './delegation/routes.ts'
 import { guardChecks } from './guard/checks.ts'
 import { GuardCounts } from './guard/counts.ts'
+import { hookRoutes } from './hooks/routes.ts'
+import { toolDecisions } from './hooks/tool-decisions.ts'
+import { inventoryRoutes } from './inventory/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
+import { appender } from './ledger/appender.ts'
 import { ledgerRoutes } from './ledger/routes.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
 import { organizationRoutes } from './organization/routes.ts'
@@ -39,6 +44,8 @@ export default defineModule({
         ? null
         : measureWith(httpSpendSource(spendUrl), spendDeadlineMs, spendFailed)
     const approvals = approvalsOf(deps)
+    const append = appender(deps)
+    const tools = toolDecisions(deps, approvals.waits)
     const webhooks = webhooksOf(deps)
     const scorers = scorersOf(deps)
     const guardCounts = new GuardCounts(deps)
@@ -47,13 +54,16 @@ export default defineModule({
       routes: [
         ...approvals.routes,
         ...authorizeRoutes(deps),
-        ...ledgerRoutes(deps),
+        ...ledgerRoutes(deps, append),
         ...organizationRoutes(deps),
         ...keyRoutes(deps),
         ...authzenRoutes(deps),
         ...spendRoutes(deps),
         ...policyRoutes(deps),
         ...delegationRoutes(deps),
+        ...mcpRoutes(deps),
+        ...hookRoutes(deps, tools, append),
+        ...inventoryRoutes(deps),
         ...webhooks.routes,
       ],
       stages: {
@@ -82,7 +92,12 @@ export default defineModule({
         await webhooks.close()
         await approvals.close()
       },
-      provides: { agentSwitch: agentSwitch(deps), conditions, ruleTrials: ruleTrials(deps) },
+      provides: {
+        agentSwitch: agentSwitch(deps),
+        conditions,
+        ruleTrials: ruleTrials(deps),
+        toolDecisions: tools,
+      },
     }
   },
 })

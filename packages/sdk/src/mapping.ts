@@ -81,7 +81,7 @@ async function resourceOf(resource: NonNullable<Mapped['resource']>): Promise<Js
   return { id: await toName(resource.id), type: await toName(resource.type) }
 }
 
-interface PlainMapped extends Mapped {
+export interface PlainMapped extends Mapped {
   readonly context: JsonObject
 }
 
@@ -96,17 +96,19 @@ async function byFunction(
   return { ...mapped, context }
 }
 
-async function byTable(
+const byTable = (
   table: Readonly<Record<string, ToolMapping>>,
   tool: string,
   input: unknown,
+): Promise<PlainMapped> =>
+  applyMapping(Object.hasOwn(table, tool) ? (table[tool] ?? {}) : {}, tool, input)
+
+/** The request that a mapping makes of one call; throws `Unmappable`. */
+export async function applyMapping(
+  { action, amount, resource, omit = [] }: ToolMapping,
+  tool: string,
+  input: unknown,
 ): Promise<PlainMapped> {
-  const {
-    action,
-    amount,
-    resource,
-    omit = [],
-  }: ToolMapping = Object.hasOwn(table, tool) ? (table[tool] ?? {}) : {}
   const args = await toPlain(input ?? {})
   const amountUsd = amount === undefined ? undefined : at(args, amount)
   return {

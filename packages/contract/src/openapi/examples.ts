@@ -156,6 +156,47 @@ const ALL = {
       source: 'document',
     },
   },
+  claudeCodeHook: {
+    body: {
+      hook_event_name: 'PreToolUse',
+      session_id: 'a81f2c6e',
+      tool_name: 'Bash',
+      tool_input: { command: 'git push' },
+      tool_use_id: 'toolu_01',
+    },
+  },
+  litellmGuardrail: {
+    body: {
+      input_type: 'request',
+      texts: ['What is the weather in Berlin?'],
+      request_data: { user_api_key_alias: 'support' },
+    },
+  },
+  reportMcpTools: {
+    body: {
+      upstream: 'files',
+      tools: [{ name: 'read_file', inputSchema: { type: 'object' } }],
+    },
+  },
+  admitMcpTool: {
+    params: { id: 'mct_…' },
+    body: { digest: '7a1b'.repeat(16) },
+  },
+  reportInventory: {
+    body: {
+      host: 'build-7',
+      items: [
+        {
+          kind: 'mcp_server',
+          name: 'files',
+          path: '/home/ada/.claude.json',
+          governed: true,
+          detail: 'remit-mcp',
+        },
+      ],
+      unread: [],
+    },
+  },
   createReport: { body: { framework: 'eu_ai_act', role: 'deployer' } },
   dryRunPolicies: {
     body: {

@@ -1,6 +1,9 @@
 /** Parts of the API, in the order of the documentation. */
 export const TAGS: Readonly<Record<string, string>> = {
   authorize: 'Decisions: may this agent do this?',
+  mcp: 'Tools of MCP servers behind the gateway.',
+  hooks: 'Endpoints that agent hosts call as they are.',
+  inventory: 'Agent hosts and what governs them.',
   authzen: 'The same decisions for clients of the AuthZEN Authorization API 1.0.',
   policies: 'Rules that allow or deny actions.',
   stats: 'Counts of decisions for charts.',

@@ -9,6 +9,5 @@
  *
  * @module
  */
-export { canonicalJson } from '../json/canonical-json.ts'
-export { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
-export type { JsonLimits } from '../json/strict-json.ts'
+export { canonicalJson, parseStrictJson, StrictJsonError } from '@remit/contract/json'
+export type { JsonLimits } from '@remit/contract/json'

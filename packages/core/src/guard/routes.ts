@@ -1,8 +1,10 @@
 import { guard } from '@remit/contract'
+import type { GuardAnswer, GuardRequest } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
 import { actAs } from '../caller/own-agent.ts'
 import { implement } from '../http/implement.ts'
-import type { Route } from '../http/implement.ts'
+import type { RequestInfo, Route } from '../http/implement.ts'
+import type { Caller } from '../caller/caller.ts'
 import { checkAnywhere } from './check-job.ts'
 import { checkedAgent, checkMade } from './checked.ts'
 import type { GuardChecks } from './checked.ts'
@@ -19,28 +21,35 @@ interface GuardDeps {
   readonly computer: Computer
 }
 
-/** The route of the guard. */
-export function guardRoutes({ observers, second, computer }: GuardDeps): Route[] {
+/** Checks a text for a caller, and tells the observers. */
+export type CheckFor = (
+  caller: Caller,
+  body: GuardRequest,
+  request: Pick<RequestInfo, 'signal'>,
+) => Promise<GuardAnswer>
+
+/** The check of `POST /v1/guard`. */
+export function checkerOf({ observers, second, computer }: GuardDeps): CheckFor {
   // Loaded now, so that the first request does not wait, and a damaged file prevents the start.
   shippedModel()
-  return implement(
-    { checkContent: guard.checkContent },
-    {
-      checkContent: async ({ body }, caller, request) => {
-        actAs(caller, body.agent_id)
-        const opinions = second
-          ? await externalDetections(body, second, request.signal())
-          : undefined
-        const answer = await checkAnywhere({ request: body, opinions }, computer, caller.orgId)
-        if (observers.length === 0) return answer
-        const agentId = checkedAgent(caller, body)
-        const check = checkMade(agentId, body, answer)
-        for (const observer of observers) {
-          if (check) await observer.made(caller, check)
-          else observer.passed?.(caller.orgId, agentId)
-        }
-        return answer
-      },
-    },
-  )
+  return async (caller, body, request) => {
+    actAs(caller, body.agent_id)
+    const opinions = second ? await externalDetections(body, second, request.signal()) : undefined
+    const answer = await checkAnywhere({ request: body, opinions }, computer, caller.orgId)
+    if (observers.length === 0) return answer
+    const agentId = checkedAgent(caller, body)
+    const check = checkMade(agentId, body, answer)
+    for (const observer of observers) {
+      if (check) await observer.made(caller, check)
+      else observer.passed?.(caller.orgId, agentId)
+    }
+    return answer
+  }
 }
+
+/** The route of the guard. */
+export const guardRoutes = (check: CheckFor): Route[] =>
+  implement(
+    { checkContent: guard.checkContent },
+    { checkContent: ({ body }, caller, request) => check(caller, body, request) },
+  )

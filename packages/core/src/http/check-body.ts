@@ -1,8 +1,8 @@
 import type { Endpoint } from '@remit/contract'
 import { checkShape } from '../base/check-shape.ts'
 import { fail, invalid } from '../base/errors.ts'
-import { parseStrictJson, StrictJsonError } from '../json/strict-json.ts'
-import type { JsonLimits } from '../json/strict-json.ts'
+import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
+import type { JsonLimits } from '@remit/contract/json'
 import { MAX_BODY_BYTES } from './read-body.ts'
 
 const BYTES_PER_PART = 20

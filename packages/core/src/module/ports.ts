@@ -8,6 +8,7 @@ import type {
   ReportRequest,
   VerifyLedgerRequest,
 } from '@remit/contract'
+import type { Caller } from '../caller/caller.ts'
 import type { Ask, Overlay } from '../authorize/stage.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/impersonations.ts'
@@ -39,6 +40,8 @@ export interface Ports {
   readonly ruleTrials: RuleTrials
   /** Verification and reports for the operator. */
   readonly compliance: Compliance
+  /** Decisions on the tool calls of agent hosts; absent without the module. */
+  readonly toolDecisions: ToolDecisions
 }
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */
@@ -183,3 +186,29 @@ export interface Compliance {
 
 /** Called repeatedly with the number of processed entries and the total. */
 export type OnProgress = (done: number, total: number) => void
+
+/** A call of a tool by an agent host. */
+export interface HostCall {
+  readonly agentId: string | undefined
+  readonly action: string
+  readonly resource?: string | { readonly type: string; readonly id: string }
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+/** The decision on a call of a host, which cannot ask again. */
+export interface HostDecision {
+  readonly decision: 'allow' | 'deny'
+  readonly decisionId: string
+  /** For the model. */
+  readonly message: string
+}
+
+/** Decides calls for hosts that only know allow and deny. */
+export interface ToolDecisions {
+  /** Waits at most `maxMs` for an approval, then denies and names it. */
+  decide(
+    caller: Caller,
+    call: HostCall,
+    options: { readonly maxMs: number; readonly signal: AbortSignal },
+  ): Promise<HostDecision>
+}

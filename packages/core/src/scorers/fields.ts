@@ -1,5 +1,5 @@
 import type { ResultToScore } from '@remit/contract'
-import { canonicalJson } from '../json/canonical-json.ts'
+import { canonicalJson } from '@remit/contract/json'
 import { countCodePoints } from './measure/code-points.ts'
 import type { FieldName, ScoreOutcome, Scorer } from './scorer.ts'
 import { Unscorable } from './scorer.ts'

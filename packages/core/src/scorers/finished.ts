@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ScorersAnswer, ScorersRequest } from '@remit/contract'
 import type { Caller } from '../caller/caller.ts'
-import { canonicalJson } from '../json/canonical-json.ts'
+import { canonicalJson } from '@remit/contract/json'
 
 /** The record of a finished run: numbers and a hash, never the scored texts. */
 export interface FinishedRun {

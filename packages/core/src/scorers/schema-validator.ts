@@ -1,7 +1,7 @@
 import { Ajv, str } from 'ajv'
 import type { Options, SchemaObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { canonicalJson } from '../json/canonical-json.ts'
+import { canonicalJson } from '@remit/contract/json'
 import { isDeeper } from './json-text.ts'
 import { jsonEqual } from './json-equal.ts'
 import { isMultipleOf } from './measure/decimal.ts'

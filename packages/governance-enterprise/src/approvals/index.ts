@@ -13,11 +13,13 @@ export function approvalsOf(deps: Deps): Required<
   Pick<Contribution, 'routes' | 'observers' | 'erasers' | 'start' | 'close'>
 > & {
   stage: ReturnType<typeof approvalStage>
+  waits: DecisionWaiters
 } {
   const waits = new DecisionWaiters(deps)
   const sweeper = createSweeper(deps)
   pendingMetrics(deps)
   return {
+    waits,
     routes: approvalRoutes(deps, waits, new ConnectionLimits()),
     stage: approvalStage(deps),
     observers: [approvalObserver],

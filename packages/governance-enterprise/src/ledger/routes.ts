@@ -1,20 +1,8 @@
 import { ledger as endpoints } from '@remit/contract'
-import type { AppendRequest, Entry } from '@remit/contract'
-import {
-  actAs,
-  implement,
-  isOwn,
-  noEntry,
-  ownAgent,
-  Reply,
-  Turns,
-  toClientError,
-} from '@remit/core'
+import type { Entry } from '@remit/contract'
+import { actAs, implement, isOwn, noEntry, ownAgent, Reply, Turns } from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
-import { AppendThresholds } from '../spend/append-thresholds.ts'
-import { findHolds } from '../spend/totals-store.ts'
-import { appendLane, settles } from './append.ts'
-import type { AppendJob } from './append.ts'
+import type { Append } from './appender.ts'
 import { headerOf, ledgerEvents } from './events.ts'
 import { HeadWatch } from './head-watch.ts'
 import { ConnectionLimits } from '../streams/connection-limits.ts'
@@ -28,11 +16,9 @@ const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }
 /** Concurrent exports per organization; further ones wait only briefly. */
 const EXPORTS = { size: Infinity, each: 4, waiting: { each: 0, total: 0 } }
 
-export function ledgerRoutes({ db, ledger, writer, settings, log }: Deps): Route[] {
+export function ledgerRoutes({ ledger, log }: Deps, append: Append): Route[] {
   const heads = new HeadWatch({ ledger })
   const places = new ConnectionLimits()
-  // With an external spend source, appends do not count towards limits.
-  const appending = appendLane(settings.spendUrl === undefined ? new AppendThresholds() : null)
   const exporting = new Turns(EXPORTS)
   /** An agent reads entries about itself; others do not exist for it. */
   const entryFor = async (caller: Caller, seq: number) => {
@@ -41,17 +27,6 @@ export function ledgerRoutes({ db, ledger, writer, settings, log }: Deps): Route
     const isBy = actor?.type === 'agent' && isOwn(caller, actor.id)
     if (!isBy && !isOwn(caller, entry.agent_id)) throw noEntry(seq)
     return entry
-  }
-  /** Decisions never change, so a linked one is read before the transaction. */
-  const withLink = async (orgId: string, body: AppendRequest): Promise<AppendJob> => {
-    const { decision_id: id } = body
-    if (id == null || settles(body)) return body
-    // Every allow has a hold, until it is old.
-    const [hold] = await findHolds(db, orgId, [id])
-    const linked = hold
-      ? { agentId: hold.agent_id, isAllow: true }
-      : await ledger.decisionOf(orgId, id)
-    return { ...body, linked }
   }
   return implement(endpoints, {
     listEntries: async ({ query: { fields, ...query } }, caller) => {
@@ -81,12 +56,7 @@ export function ledgerRoutes({ db, ledger, writer, settings, log }: Deps): Route
     appendEntry: async ({ body }, caller, request) => {
       actAs(caller, body.agent_id)
       actAs(caller, typeof body.actor === 'object' ? body.actor.id : body.actor)
-      try {
-        const job = await withLink(caller.orgId, body)
-        return await writer.submit(appending, caller.orgId, job, { ...request, caller })
-      } catch (error) {
-        throw toClientError(error)
-      }
+      return append(caller, body, request)
     },
     getEntry: ({ params }, caller) => entryFor(caller, params.seq),
     getCheckpoint: async (_, caller, { accept }) => {

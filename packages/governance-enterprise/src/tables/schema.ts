@@ -8,8 +8,12 @@ import { delegationMigration } from './delegation.ts'
 import type { DelegationTables } from './delegation.ts'
 import { policyMigration, policyVersionMigration } from './policies.ts'
 import type { PolicyTables } from './policies.ts'
+import { hookMigration } from './hooks.ts'
+import type { HookTables } from './hooks.ts'
 import { judgeDayMigration, judgeMigration } from './judges.ts'
 import type { JudgeTables } from './judges.ts'
+import { mcpToolMigration } from './mcp-tools.ts'
+import type { McpTables } from './mcp-tools.ts'
 import { spendHourMigration } from './spend-hours.ts'
 import type { SpendHourRow } from './spend-hours.ts'
 import { webhookHistoryMigration, webhookMigration } from './webhooks.ts'
@@ -19,7 +23,9 @@ import type { WebhookTables } from './webhooks.ts'
 export type Tables = CoreTables &
   ApprovalTables &
   DelegationTables &
+  HookTables &
   JudgeTables &
+  McpTables &
   PolicyTables &
   WebhookTables & {
     spend_limit: SpendLimitRow
@@ -122,4 +128,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0011_webhook_history': webhookHistoryMigration,
   '0012_spend_hours': spendHourMigration,
   '0013_open_holds': openHoldsMigration,
+  '0014_mcp_tools': mcpToolMigration,
+  '0015_hooks': hookMigration,
 }

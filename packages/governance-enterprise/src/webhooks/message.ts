@@ -16,6 +16,7 @@ export function eventOf(kind: string, decision: string | null): WebhookEvent | n
     case 'approval.expired':
     case 'approval.consumed':
     case 'enforcement.gap':
+    case 'mcp.tool_changed':
     case 'spend.threshold':
       return kind
     default:
@@ -44,6 +45,7 @@ function dataOf(entry: Entry): Record<string, unknown> {
     const { decision_id, matched, spend } = data
     return { decision_id, agent_id, action, resource, decision, reason, matched, spend, ledger }
   }
+  if (kind === 'mcp.tool_changed') return { tool: data['tool'], ledger }
   if (kind === 'enforcement.gap') {
     const { decision_id, outcome } = data
     return { decision_id, agent_id, action, resource, outcome, ledger }

@@ -2,6 +2,7 @@ import { commonFields } from './common.ts'
 import { complianceFields } from './compliance.ts'
 import { evaluationFields } from './evaluation.ts'
 import { governanceFields } from './governance.ts'
+import { hostFields } from './hosts.ts'
 import { identityFields } from './identity.ts'
 import { ledgerFields } from './ledger.ts'
 
@@ -9,6 +10,7 @@ import { ledgerFields } from './ledger.ts'
 export const FIELD_TABLES: readonly Readonly<Record<string, string>>[] = [
   commonFields,
   governanceFields,
+  hostFields,
   ledgerFields,
   identityFields,
   evaluationFields,

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { CanonicalJsonError, canonicalJson } from '../../json/canonical-json.ts'
+import { CanonicalJsonError, canonicalJson } from '@remit/contract/json'
 
 /**
  * First line of every header: the format and its version; separates the hash domain from others.

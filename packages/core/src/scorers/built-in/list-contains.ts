@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { canonicalJson } from '../../json/canonical-json.ts'
+import { canonicalJson } from '@remit/contract/json'
 import { readJson } from '../json-text.ts'
 import { assign } from '../measure/assignment.ts'
 import { editsOf, similarity } from '../measure/edit-distance.ts'

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../testing/runs.ts'
-import { describeWithData, readData, readDataJson } from '../../test/shared-data.ts'
-import { canonicalJson } from './canonical-json.ts'
-import { parseStrictJson, StrictJsonError } from './strict-json.ts'
-import type { StrictJsonOptions } from './strict-json.ts'
+import { runs } from '../../src/testing/runs.ts'
+import { describeWithData, readData, readDataJson } from '../shared-data.ts'
+import { canonicalJson, parseStrictJson, StrictJsonError } from '@remit/contract/json'
+import type { StrictJsonOptions } from '@remit/contract/json'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../testing/runs.ts'
-import { covers, matchesAll, matchesPattern } from './wildcard.ts'
+import { runs } from '../src/testing/runs.ts'
+import { covers, matchesAll, matchesPattern } from '@remit/contract/patterns'
 
 /** The same rule, said with a regular expression. */
 const ruled = (pattern: string, text: string) =>

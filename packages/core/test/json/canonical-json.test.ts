@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeWithData, readData, readDataJson } from '../../test/shared-data.ts'
-import { CanonicalJsonError, canonicalJson } from './canonical-json.ts'
+import { describeWithData, readData, readDataJson } from '../shared-data.ts'
+import { CanonicalJsonError, canonicalJson } from '@remit/contract/json'
 
 const DOCUMENTS = ['arrays', 'french', 'structures', 'unicode', 'values', 'weird']
 

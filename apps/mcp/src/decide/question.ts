@@ -1,0 +1,61 @@
+import { applyMapping } from '@remit/sdk'
+import type { Mapped, ToolMapping } from '@remit/sdk'
+import { NotAMessage } from '../rpc/message.ts'
+import type { Request } from '../rpc/message.ts'
+import type { Members } from '../rpc/members.ts'
+import { CODES } from '../rpc/answers.ts'
+
+/** What a decided request is about, by the default mapping of the AuthZEN binding for MCP. */
+export interface Question {
+  readonly method: 'tools/call' | 'resources/read' | 'prompts/get'
+  readonly type: 'tool' | 'resource' | 'prompt'
+  readonly name: string
+  readonly args: unknown
+}
+
+const TARGETS = {
+  'tools/call': { type: 'tool', member: 'name' },
+  'resources/read': { type: 'resource', member: 'uri' },
+  'prompts/get': { type: 'prompt', member: 'name' },
+} as const
+
+const isDecided = (method: string): method is Question['method'] => Object.hasOwn(TARGETS, method)
+
+/** The question about a request; null for one that is forwarded without a decision. */
+export function questionOf({ id, method, params }: Request): Question | null {
+  if (!isDecided(method)) return null
+  const { type, member } = TARGETS[method]
+  const name = params[member]
+  if (typeof name !== 'string' || name === '')
+    throw new NotAMessage(CODES.invalidParams, `params.${member}: must be a text.`, id)
+  return { method, type, name, args: params['arguments'] ?? {} }
+}
+
+/** Facts of a session that rules can read in `context`. */
+export interface SessionFacts extends Members {
+  readonly upstream: string
+  readonly session_id: string
+  readonly guard: { readonly flagged: boolean; readonly reasons: readonly string[] }
+  /** The person of an inbound OAuth token. */
+  readonly acting_for?: string
+}
+
+/** What the gateway hands to the gate as the input of a call. */
+export interface GatewayInput {
+  readonly question: Question
+  readonly facts: SessionFacts
+}
+
+/** The authorization request for a question. A mapping of the configuration replaces action and resource. */
+export async function mapped(
+  mappings: Readonly<Record<string, ToolMapping>>,
+  { question: { method, type, name, args }, facts }: GatewayInput,
+): Promise<Mapped> {
+  const own = type === 'tool' && Object.hasOwn(mappings, name) ? (mappings[name] ?? {}) : {}
+  const made = await applyMapping(own, name, args)
+  return {
+    action: own.action ?? method,
+    resource: made.resource ?? { type, id: name },
+    context: { ...made.context, ...facts },
+  }
+}

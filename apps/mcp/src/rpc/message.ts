@@ -1,0 +1,99 @@
+import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
+import { CODES, errorAnswer } from './answers.ts'
+import { isId, isMembers } from './members.ts'
+import type { Id, Members } from './members.ts'
+
+/** A JSON-RPC request, with the bytes that it was read from. */
+export interface Request {
+  readonly kind: 'request'
+  readonly id: Id
+  readonly method: string
+  readonly params: Members
+  readonly bytes: Buffer
+}
+
+export interface Notification {
+  readonly kind: 'notification'
+  readonly method: string
+  readonly params: Members
+  readonly bytes: Buffer
+}
+
+export interface Response {
+  readonly kind: 'response'
+  readonly id: Id
+  readonly result: Members | null
+  readonly error: Members | null
+  readonly bytes: Buffer
+}
+
+export type Message = Request | Notification | Response
+
+/** A text that is no message. `answer` is the response for its sender. */
+export class NotAMessage extends Error {
+  readonly answer: string
+  constructor(code: number, reason: string, id: Id | null = null) {
+    super(reason)
+    this.name = 'NotAMessage'
+    this.answer = errorAnswer(id, code, reason)
+  }
+}
+
+/**
+ * Reads a message of a client so that every other reader sees the same: no duplicate names, no inexact
+ * numbers, no batches. Throws `NotAMessage`.
+ */
+export function readMessage(bytes: Buffer): Message {
+  let value: unknown
+  try {
+    value = parseStrictJson(bytes, { maxDepth: 128 })
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error
+    throw new NotAMessage(CODES.parseError, error.reason)
+  }
+  return messageOf(value, bytes)
+}
+
+/**
+ * Reads a message of an upstream, which is forwarded as it is. Its numbers may be inexact: a result with a
+ * 64-bit integer reaches the client unchanged. Throws `NotAMessage`.
+ */
+export function readUpstream(bytes: Buffer): Message {
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch (error) {
+    throw new NotAMessage(CODES.parseError, error instanceof Error ? error.message : String(error))
+  }
+  return messageOf(value, bytes)
+}
+
+function messageOf(value: unknown, bytes: Buffer): Message {
+  if (Array.isArray(value))
+    throw new NotAMessage(
+      CODES.invalidRequest,
+      'Arrays of messages are not supported; send one message.',
+    )
+  if (!isMembers(value))
+    throw new NotAMessage(CODES.invalidRequest, 'A message must be a JSON object.')
+  const { jsonrpc, id, method, params = {}, result, error } = value
+  const idOrNull = isId(id) ? id : null
+  const refuse = (reason: string) => new NotAMessage(CODES.invalidRequest, reason, idOrNull)
+  if (jsonrpc !== '2.0') throw refuse('jsonrpc: must be "2.0".')
+  if (id !== undefined && !isId(id)) throw refuse('id: must be a string or an integer.')
+  if (method === undefined) {
+    const isResult = isMembers(result)
+    if (id === undefined || isResult === isMembers(error))
+      throw refuse('A message must have a method, or an id with either a result or an error.')
+    return isResult
+      ? { kind: 'response', id, result, error: null, bytes }
+      : { kind: 'response', id, result: null, error: error as Members, bytes }
+  }
+  if (typeof method !== 'string') throw refuse('method: must be a string.')
+  if (result !== undefined || error !== undefined)
+    throw refuse('A message with a method must not have a result or an error.')
+  if (!isMembers(params)) throw refuse('params: must be an object.')
+  return id === undefined
+    ? { kind: 'notification', method, params, bytes }
+    : { kind: 'request', id, method, params, bytes }
+}

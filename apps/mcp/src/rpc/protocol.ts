@@ -1,0 +1,74 @@
+import { isMembers } from './members.ts'
+import type { Members } from './members.ts'
+
+type Params = { readonly params: Members }
+
+/** `modern` is revision 2026-07-28 and later: without sessions, with an envelope in each request. */
+export type Era = 'legacy' | 'modern'
+
+const META = 'io.modelcontextprotocol/'
+export const PROTOCOL_VERSION = `${META}protocolVersion`
+const CLIENT_CAPABILITIES = `${META}clientCapabilities`
+const TASKS = `${META}tasks`
+
+/** Methods that either revision defines for clients, or that their tasks extensions do. */
+const SHARED = [
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'tasks/get',
+  'tasks/cancel',
+]
+
+const METHODS: Readonly<Record<Era, ReadonlySet<string>>> = {
+  legacy: new Set([
+    ...SHARED,
+    'initialize',
+    'ping',
+    'resources/subscribe',
+    'resources/unsubscribe',
+    'logging/setLevel',
+    'tasks/result',
+    'tasks/list',
+  ]),
+  modern: new Set([...SHARED, 'server/discover', 'subscriptions/listen', 'tasks/update']),
+}
+
+export const isKnownMethod = (era: Era, method: string): boolean => METHODS[era].has(method)
+
+export const metaOf = ({ _meta: meta }: Members): Members => (isMembers(meta) ? meta : {})
+
+export const eraOf = ({ params }: Params): Era =>
+  metaOf(params)[PROTOCOL_VERSION] === undefined ? 'legacy' : 'modern'
+
+/** The capabilities that a client declared, as far as an approval depends on them. */
+export interface Abilities {
+  readonly tasks: boolean
+  readonly urlElicitation: boolean
+}
+
+export const NO_ABILITIES: Abilities = { tasks: false, urlElicitation: false }
+
+/** The abilities in the envelope of a request. */
+export const abilitiesIn = ({ params }: Params): Abilities =>
+  abilitiesOf(metaOf(params)[CLIENT_CAPABILITIES])
+
+/** The abilities in `capabilities` of `initialize`; tasks of 2025-11-25 are not offered. */
+export const initialAbilities = ({ params }: Params): Abilities => ({
+  ...abilitiesOf(params['capabilities']),
+  tasks: false,
+})
+
+function abilitiesOf(capabilities: unknown): Abilities {
+  if (!isMembers(capabilities)) return NO_ABILITIES
+  const { elicitation, extensions } = capabilities
+  return {
+    tasks: isMembers(extensions) && isMembers(extensions[TASKS]),
+    urlElicitation: isMembers(elicitation) && isMembers(elicitation['url']),
+  }
+}

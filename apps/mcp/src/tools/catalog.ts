@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '@remit/contract/json'
+import { RemitError } from '@remit/contract/client'
+import type { Client } from '@remit/contract/client'
+import { errorAnswer, CODES, resultAnswer } from '../rpc/answers.ts'
+import { isMembers } from '../rpc/members.ts'
+import type { Members } from '../rpc/members.ts'
+import { readUpstream } from '../rpc/message.ts'
+import type { Request } from '../rpc/message.ts'
+import { metaOf } from '../rpc/protocol.ts'
+import type { Era } from '../rpc/protocol.ts'
+import type { Visibility } from './visibility.ts'
+
+/** Sends a request to the upstream under an id of the gateway, and resolves with its response. */
+export type Call = (bytes: Buffer) => Promise<Buffer>
+
+export interface CatalogOptions {
+  readonly client: Client
+  readonly upstream: string
+  /** `first-use` admits the tools of an upstream that Remit does not know. */
+  readonly trust: 'pinned' | 'first-use'
+  readonly visibility: Visibility
+}
+
+interface Known {
+  readonly print: string
+  readonly state: string
+}
+
+/** Milliseconds until a withdrawal by an administrator is known here. */
+const MAX_AGE_MS = 30_000
+const MAX_PAGES = 100
+const BATCH = 200
+const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']
+
+/** The tools of one upstream and the states that Remit has for their definitions. */
+export class Catalog {
+  readonly #options: CatalogOptions
+  #known = new Map<string, Known>()
+  #definitions = new Map<string, Members>()
+  #reading: Promise<void> | null = null
+  #readAt = 0
+  #isRead = false
+
+  constructor(options: CatalogOptions) {
+    this.#options = options
+  }
+
+  /** The upstream said that its tools changed: they are read again before the next call. */
+  expire(): void {
+    this.#isRead = false
+  }
+
+  /** Null if a tool may be called; else why not. */
+  async reasonToWithhold(name: string, request: Request, call: Call): Promise<string | null> {
+    const failure = await this.#read(request, call)
+    if (failure !== null) return failure
+    const known = this.#known.get(name)
+    if (known?.state === 'admitted') return null
+    return known
+      ? `Not executed: the tool ${name} is not admitted (${known.state}). An administrator of Remit can admit it.`
+      : `Not executed: the server does not offer the tool ${name}.`
+  }
+
+  /** The response to `tools/list` without tools that are not admitted, or that the agent may not call. */
+  async filtered(request: Request, era: Era, bytes: Buffer, call: Call): Promise<Buffer | string> {
+    const message = readUpstream(bytes)
+    if (message.kind !== 'response' || message.result === null) return bytes
+    const { result } = message
+    const failure = (await this.#read(request, call)) ?? (await this.#learn(toolsIn(result)))
+    if (failure !== null) return errorAnswer(request.id, CODES.internal, failure)
+    const tools = toolsIn(result)
+    const names = tools.map(({ name }) => name)
+    const shown: Members[] = []
+    for (const tool of tools) {
+      const { name } = tool
+      const known = this.#known.get(String(name))
+      const isOnce = names.indexOf(name) === names.lastIndexOf(name)
+      const isAdmitted = known?.state === 'admitted' && known.print === printOf(tool)
+      if (isOnce && isAdmitted && (await this.#options.visibility.isVisible(String(name))))
+        shown.push(tool)
+    }
+    const listed = Array.isArray(result['tools']) ? result['tools'].length : -1
+    const isPrivate =
+      era === 'legacy' || (result['cacheScope'] === 'private' && ttlOf(result) <= MAX_AGE_MS)
+    if (shown.length === listed && isPrivate) return bytes
+    const own =
+      era === 'legacy' ? {} : { cacheScope: 'private', ttlMs: Math.min(ttlOf(result), MAX_AGE_MS) }
+    return resultAnswer(request.id, era, { ...result, tools: shown, ...own })
+  }
+
+  /** Reads the whole list of the upstream, or its states from Remit where the list is known. */
+  async #read(request: Request, call: Call): Promise<string | null> {
+    if (this.#isRead && Date.now() - this.#readAt < MAX_AGE_MS) return null
+    this.#reading ??= this.#readAll(request, call).finally(() => {
+      this.#reading = null
+    })
+    try {
+      await this.#reading
+      return null
+    } catch (error) {
+      return `Not executed: ${error instanceof Error ? error.message : String(error)}`
+    }
+  }
+
+  async #readAll(request: Request, call: Call): Promise<void> {
+    const tools = this.#isRead ? [...this.#definitions.values()] : await listAll(request, call)
+    this.#isRead = true
+    const known = this.#known
+    const definitions = this.#definitions
+    this.#known = new Map()
+    this.#definitions = new Map()
+    try {
+      await this.#report(tools)
+      this.#readAt = Date.now()
+    } catch (error) {
+      this.#known = known
+      this.#definitions = definitions
+      this.#isRead = false
+      throw error
+    }
+  }
+
+  /** Reports definitions that differ from those that were read: the upstream changed them without saying so. */
+  async #learn(tools: readonly Members[]): Promise<string | null> {
+    const news = tools.filter(
+      (tool) => this.#known.get(String(tool['name']))?.print !== printOf(tool),
+    )
+    try {
+      await this.#report(news)
+      return null
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  async #report(tools: readonly Members[]): Promise<void> {
+    const { client, upstream, trust } = this.#options
+    const usable = tools.filter(({ name }) => typeof name === 'string' && name !== '')
+    // A name that is offered twice is shadowed: neither of its tools can be told from the other.
+    const names = usable.map(({ name }) => name)
+    const single = usable.filter(({ name }) => names.indexOf(name) === names.lastIndexOf(name))
+    for (let at = 0; at < single.length; at += BATCH) {
+      const batch = single.slice(at, at + BATCH)
+      const body = { upstream, trust, tools: batch as { name: string }[] }
+      const { data } = await client.reportMcpTools({ body }).catch((error: unknown) => {
+        const why = error instanceof RemitError ? error.message : String(error)
+        throw new Error(`Remit has no states of the tools: ${why}`, { cause: error })
+      })
+      for (const [index, tool] of batch.entries()) {
+        const name = String(tool['name'])
+        this.#known.set(name, { print: printOf(tool), state: data[index]?.state ?? 'seen' })
+        this.#definitions.set(name, tool)
+      }
+    }
+  }
+}
+
+const ttlOf = ({ ttlMs }: Members): number => (typeof ttlMs === 'number' ? ttlMs : 0)
+
+const toolsIn = ({ tools }: Members): Members[] =>
+  Array.isArray(tools) ? (tools as unknown[]).filter(isMembers) : []
+
+/** Identifies a definition in this process; the digest of record is computed by Remit. */
+function printOf(tool: Members): string {
+  const pinned = PINNED.flatMap((member) =>
+    member in tool ? [[member, tool[member]] as const] : [],
+  )
+  return createHash('sha256')
+    .update(canonicalJson(Object.fromEntries(pinned)))
+    .digest('base64')
+}
+
+let listings = 0
+
+async function listAll(request: Request, call: Call): Promise<Members[]> {
+  const tools: Members[] = []
+  let cursor: unknown
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { progressToken: _, ...meta } = metaOf(request.params)
+    const params = {
+      ...(Object.keys(meta).length > 0 && { _meta: meta }),
+      ...(cursor !== undefined && { cursor }),
+    }
+    const id = `remit-list-${++listings}`
+    const asked = { jsonrpc: '2.0', id, method: 'tools/list', params }
+    const message = readUpstream(await call(Buffer.from(JSON.stringify(asked))))
+    if (message.kind !== 'response' || message.result === null)
+      throw new Error('the server does not list its tools')
+    tools.push(...toolsIn(message.result))
+    cursor = message.result['nextCursor']
+    if (typeof cursor !== 'string') return tools
+  }
+  throw new Error(`the server lists its tools on more than ${MAX_PAGES} pages`)
+}

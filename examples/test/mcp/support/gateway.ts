@@ -1,0 +1,65 @@
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { RemitServer } from '../../support/server.ts'
+
+const require = createRequire(import.meta.url)
+const GATEWAY = resolve(import.meta.dirname, '../../../../apps/mcp/src/main.ts')
+const NODE = ['--conditions=@remit/source', '--disable-warning=ExperimentalWarning']
+
+/** The program of a public server. */
+export function serverProgram(name: string): string {
+  const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`)
+  return join(dirname(manifest), 'dist/index.js')
+}
+
+/** `support/servers/NAME.ts`, a server of the tests. */
+export const ownProgram = (name: string): string => resolve(import.meta.dirname, `${name}.ts`)
+
+interface Started {
+  readonly client: Client
+  readonly transport: StdioClientTransport
+}
+
+type ClientOptions = ConstructorParameters<typeof Client>[1]
+
+/** A client of a server without the gateway. */
+export const direct = (server: readonly string[], options?: ClientOptions): Promise<Started> =>
+  start(server, {}, options)
+
+/** A client of a server behind `remit-mcp`. */
+export const governed = (
+  { url, org }: Pick<RemitServer, 'url' | 'org'>,
+  server: readonly string[],
+  {
+    flags = ['--agent', 'tester'],
+    env = {},
+    ...options
+  }: { flags?: readonly string[]; env?: Record<string, string> } & ClientOptions = {},
+): Promise<Started> =>
+  start(
+    [...NODE, GATEWAY, ...flags, '--', process.execPath, ...server],
+    { REMIT_URL: url, REMIT_API_KEY: org.key, ...env },
+    options,
+  )
+
+async function start(
+  args: readonly string[],
+  env: Record<string, string>,
+  options: ClientOptions = {},
+): Promise<Started> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...args],
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stderr: 'pipe',
+  })
+  transport.stderr?.on('data', (text: Buffer) => lines.push(text.toString()))
+  const client = new Client({ name: 'test', version: '1' }, options)
+  await client.connect(transport)
+  return { client, transport }
+}
+
+/** What servers and gateways wrote to stderr. */
+export const lines: string[] = []

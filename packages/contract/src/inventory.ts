@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { Name, page, Paging, Timestamp } from './primitives.ts'
+
+const MAX_ITEMS = 1_000
+const Path = z.string().min(1).max(4096)
+
+/** A part of the configuration of an agent host that `remit discover` found. */
+export const InventoryItem = z
+  .strictObject({
+    kind: z.enum(['mcp_server', 'hook', 'agent']),
+    name: Name.describe('Name of the server, the event of the hook, or the host program'),
+    path: Path.describe('The file that it was found in'),
+    governed: z.boolean().describe('Remit decides its calls'),
+    detail: z.string().max(500).describe('How it is started or governed, without secrets'),
+  })
+  .meta({ id: 'InventoryItem' })
+export type InventoryItem = z.infer<typeof InventoryItem>
+
+const found = {
+  host: Name.describe('The machine or repository that was read'),
+  items: z.array(InventoryItem).max(MAX_ITEMS),
+  unread: z.array(Path).max(MAX_ITEMS).describe('Files that could not be read'),
+}
+
+export const InventoryInput = z.strictObject(found).meta({ id: 'InventoryInput' })
+export type InventoryInput = z.infer<typeof InventoryInput>
+
+export const Inventory = z.object({ ...found, reported_at: Timestamp }).meta({ id: 'Inventory' })
+export type Inventory = z.infer<typeof Inventory>
+
+export const inventory = {
+  listInventory: endpoint({
+    method: 'GET',
+    path: '/v1/inventory',
+    plan: 'team',
+    roles: ['read', 'approver'],
+    scope: null,
+    summary: 'List the newest inventory of each host',
+    query: z.strictObject(Paging),
+    ok: page(Inventory),
+    status: 200,
+  }),
+  reportInventory: endpoint({
+    method: 'POST',
+    path: '/v1/inventory',
+    plan: 'team',
+    roles: ['ingest'],
+    scope: null,
+    viaWriter: true,
+    summary: 'Keep what `remit discover` found on a host',
+    body: InventoryInput,
+    ok: Inventory.extend({ ledger: Receipt.optional() }),
+    status: 200,
+  }),
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { Receipt } from './ledger.ts'
+import { Name, page, Paging, PathId, Timestamp } from './primitives.ts'
+
+/** Maximum tools per report. */
+const MAX_TOOLS = 1_000
+const MAX_BYTES = 4 * 1024 * 1024
+
+export const McpToolState = z
+  .enum(['seen', 'admitted', 'changed', 'withdrawn'])
+  .describe('Only an `admitted` tool can be called through the gateway')
+  .meta({ id: 'McpToolState' })
+export type McpToolState = z.infer<typeof McpToolState>
+
+/** A tool as its server describes it in `tools/list`. */
+export const McpToolDefinition = z
+  .looseObject({ name: z.string().min(1).max(256), description: z.string().optional() })
+  .meta({ id: 'McpToolDefinition' })
+export type McpToolDefinition = z.infer<typeof McpToolDefinition>
+
+const Digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits')
+  .describe(
+    'SHA-256 of the canonical JSON (RFC 8785) of name, title, description, schemas and annotations',
+  )
+
+const McpToolChange = z.object({
+  member: z.string(),
+  before: z.string().nullable().describe('JSON of the member, shortened; null if there was none'),
+  after: z.string().nullable(),
+})
+
+const state = {
+  id: z.string(),
+  upstream: z.string().describe('Name of the MCP server in the configuration of the gateway'),
+  name: z.string(),
+  digest: Digest,
+  state: McpToolState,
+  previous_digest: Digest.nullable().describe('The digest that was admitted before a change'),
+  findings: z.array(z.string()).describe('Reasons of the guard for the definition'),
+  first_seen_at: Timestamp,
+  changed_at: Timestamp,
+}
+
+export const McpToolStatus = z.object(state).meta({ id: 'McpToolStatus' })
+export type McpToolStatus = z.infer<typeof McpToolStatus>
+
+export const McpTool = z
+  .object({
+    ...state,
+    definition: McpToolDefinition,
+    changes: z.array(McpToolChange).describe('Differences from the admitted definition'),
+  })
+  .meta({ id: 'McpTool' })
+export type McpTool = z.infer<typeof McpTool>
+
+const Id = z.strictObject({ id: PathId })
+const deciding = {
+  method: 'POST',
+  plan: 'team',
+  roles: [],
+  scope: null,
+  viaWriter: true,
+  params: Id,
+  ok: McpTool.extend({ ledger: Receipt.optional() }),
+  status: 200,
+} as const
+
+export const mcpTools = {
+  listMcpTools: endpoint({
+    method: 'GET',
+    path: '/v1/mcp/tools',
+    plan: 'team',
+    roles: ['read', 'approver', 'ingest'],
+    scope: null,
+    summary: 'List the tools of MCP servers behind the gateway',
+    query: z.strictObject({
+      ...Paging,
+      upstream: Name.optional(),
+      state: McpToolState.optional(),
+    }),
+    ok: page(McpTool),
+    status: 200,
+  }),
+  reportMcpTools: endpoint({
+    method: 'POST',
+    path: '/v1/mcp/tools',
+    plan: 'team',
+    roles: ['ingest'],
+    scope: 'authorize',
+    viaWriter: true,
+    maxBodyBytes: MAX_BYTES,
+    summary: 'Report the tools that an MCP server offers',
+    body: z
+      .strictObject({
+        upstream: Name,
+        trust: z
+          .enum(['pinned', 'first-use'])
+          .default('pinned')
+          .describe('`first-use` admits the tools of a server that has none yet'),
+        tools: z.array(McpToolDefinition).min(1).max(MAX_TOOLS),
+      })
+      .meta({ id: 'McpToolReport' }),
+    ok: z.object({ data: z.array(McpToolStatus).describe('In the order of the report') }),
+    status: 200,
+  }),
+  admitMcpTool: endpoint({
+    ...deciding,
+    path: '/v1/mcp/tools/{id}/admit',
+    summary: 'Admit the current definition of an MCP tool',
+    body: z.strictObject({ digest: Digest }).meta({ id: 'McpToolAdmission' }),
+  }),
+  withdrawMcpTool: endpoint({
+    ...deciding,
+    path: '/v1/mcp/tools/{id}/withdraw',
+    summary: 'Withdraw an MCP tool',
+  }),
+}

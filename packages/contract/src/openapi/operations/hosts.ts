@@ -1,0 +1,33 @@
+import type { OperationText } from './operation-text.ts'
+
+/** Endpoints that agent hosts and the MCP gateway call. */
+export const hostOperations = {
+  claudeCodeHook: {
+    text: 'Takes the input of a hook of Claude Code and returns its output. `PreToolUse` is decided, `PermissionRequest` gets the decision of its call, `PostToolUse` and `PostToolUseFailure` report the outcome. Other events get an empty object. An error is never 200, so that a hook with `onFailure: "block"` blocks.',
+  },
+  litellmGuardrail: {
+    text: 'Implements the Generic Guardrail API of LiteLLM. The guard checks the texts; tool calls are decided where the plan of the organization has decisions.',
+  },
+  listMcpTools: {
+    text: 'Lists the tools of MCP servers with their definitions, oldest first. Filters combine.',
+  },
+  reportMcpTools: {
+    text: 'Reports what `tools/list` of a server returned. A new tool waits for an administrator, unless the server had none and `trust` is `first-use`. A changed definition withdraws the tool until it is admitted again. A definition that the guard blocks is never admitted by a report.',
+    problems: ['too_many_mcp_tools'],
+  },
+  admitMcpTool: {
+    text: 'Admits the definition with this digest. The gateway lets calls pass within 30 seconds.',
+    problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
+  },
+  withdrawMcpTool: {
+    text: 'Withdraws a tool. The gateway refuses its calls within 30 seconds.',
+    problems: ['mcp_tool_not_found'],
+  },
+  listInventory: {
+    text: 'Lists what `remit discover` reported last for each host.',
+  },
+  reportInventory: {
+    text: 'Keeps what `remit discover` found on a host, in the place of an earlier report, and records it.',
+    problems: ['too_many_hosts'],
+  },
+} satisfies Record<string, OperationText>

@@ -1,0 +1,127 @@
+import { GuardRequest, hooks } from '@remit/contract'
+import type { LiteLlmAnswer, LiteLlmGuardrail } from '@remit/contract'
+import { ownAgent } from '../caller/own-agent.ts'
+import type { Caller } from '../caller/caller.ts'
+import { checkShape } from '../base/check-shape.ts'
+import { implement } from '../http/implement.ts'
+import type { RequestInfo, Route } from '../http/implement.ts'
+import type { ToolDecisions } from '../module/ports.ts'
+import type { CheckFor } from './routes.ts'
+
+/** LiteLLM waits no longer for a guardrail by default. */
+const MAX_WAIT_MS = 5_000
+const DEFAULT_AGENT = 'litellm'
+
+/**
+ * LiteLLM's Generic Guardrail API: the guard on texts, and decisions on tool calls and requests where the
+ * server has them.
+ */
+export const litellmRoutes = (
+  check: CheckFor,
+  decisions: () => ToolDecisions | undefined,
+): Route[] =>
+  implement(
+    { litellmGuardrail: hooks.litellmGuardrail },
+    {
+      litellmGuardrail: async ({ body }, caller, request) => {
+        const agentId = agentOf(body, caller)
+        // The community edition and the free plan have no decisions.
+        const tools = caller.plan === 'free' ? undefined : decisions()
+        const denied = tools ? await deniedBy(tools, body, { agentId, caller, request }) : null
+        if (denied !== null) return blocked(denied)
+        return checkTexts(body.texts ?? [], body.input_type, (text) =>
+          check(caller, guardRequest(text, body.input_type, agentId), request),
+        )
+      },
+    },
+  )
+
+interface From {
+  readonly agentId: string
+  readonly caller: Caller
+  readonly request: RequestInfo
+}
+
+/** The message of the first denial; null if everything may go on. */
+async function deniedBy(
+  tools: ToolDecisions,
+  body: LiteLlmGuardrail,
+  { agentId, caller, request }: From,
+): Promise<string | null> {
+  const options = { maxMs: MAX_WAIT_MS, signal: request.signal() }
+  for (const call of callsOf(body)) {
+    const { decision, message } = await tools.decide(caller, { agentId, ...call }, options)
+    if (decision === 'deny') return `Denied by Remit. ${message}`
+  }
+  return null
+}
+
+/** What is decided: each call that a model asks for; before a model, the request itself. Pure. */
+function callsOf({ input_type, tool_calls, request_data, litellm_call_id }: LiteLlmGuardrail) {
+  const facts = { host: 'litellm', ...(litellm_call_id && { session_id: litellm_call_id }) }
+  const calls = (tool_calls ?? []).map(({ function: { name, arguments: args } }) => ({
+    action: 'tools/call',
+    resource: { type: 'tool', id: name ?? 'unknown' },
+    context: { args: parsed(args ?? ''), tool: name ?? 'unknown', ...facts },
+  }))
+  if (input_type === 'response') return calls
+  const model = textIn(request_data ?? {}, 'model')
+  const resource = model === null ? {} : { resource: { type: 'model', id: model } }
+  return [{ action: 'litellm.request', ...resource, context: facts }, ...calls]
+}
+
+/** Arguments of a model may not be JSON: a rule sees them as text. */
+function parsed(args: string): unknown {
+  try {
+    return JSON.parse(args)
+  } catch {
+    return args
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function textIn(members: Members, name: string): string | null {
+  const value = members[name]
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** The agent of the credential, of the guardrail's configuration, or of the virtual key. */
+const agentOf = (
+  { additional_provider_specific_params: own, request_data: data }: LiteLlmGuardrail,
+  caller: Caller,
+): string =>
+  ownAgent(caller) ??
+  textIn(own ?? {}, 'agent_id') ??
+  textIn(data ?? {}, 'user_api_key_alias') ??
+  textIn(data ?? {}, 'user_api_key_hash') ??
+  DEFAULT_AGENT
+
+/** A request whose agent cannot be an agent id is refused with the field that LiteLLM sent. */
+function guardRequest(
+  content: string,
+  type: LiteLlmGuardrail['input_type'],
+  agentId: string,
+): GuardRequest {
+  const direction = type === 'request' ? 'input' : 'output'
+  return checkShape(GuardRequest, { content, direction, source: 'user', agent_id: agentId })
+}
+
+async function checkTexts(
+  texts: readonly string[],
+  type: LiteLlmGuardrail['input_type'],
+  check: (text: string) => ReturnType<CheckFor>,
+): Promise<LiteLlmAnswer> {
+  const safe: string[] = []
+  let isChanged = false
+  for (const text of texts) {
+    const { action, reasons, redacted } = await check(text)
+    if (action === 'block')
+      return blocked(`The guard of Remit blocks this ${type} (${reasons.join(', ')}).`)
+    isChanged ||= action === 'redact'
+    safe.push(action === 'redact' && redacted !== undefined ? redacted : text)
+  }
+  return isChanged ? { action: 'GUARDRAIL_INTERVENED', texts: safe } : { action: 'NONE' }
+}
+
+const blocked = (reason: string): LiteLlmAnswer => ({ action: 'BLOCKED', blocked_reason: reason })

@@ -1,0 +1,113 @@
+import { mcpTools as endpoints } from '@remit/contract'
+import type { McpToolDefinition } from '@remit/contract'
+import { actorOf, checkContent, fail, implement, invalid, pageOf, personOf } from '@remit/core'
+import type { Caller, Deps, EntryDraft, RequestInfo, Route } from '@remit/core'
+import type { McpToolRow } from '../tables/mcp-tools.ts'
+import { textsOf } from './definition.ts'
+import { note } from './report.ts'
+import type { Reported } from './report.ts'
+import { countTools, findByNames, findTool, listTools, putTool } from './store.ts'
+import { recordedTool, wireStatus, wireTool } from './view.ts'
+
+/** Tools of an organization: a report adds rows, and must not fill a disk. */
+const MAX_TOOLS = 10_000
+
+export function mcpRoutes({ db, clock, ids, writer }: Deps): Route[] {
+  const decide = (
+    id: string,
+    caller: Caller,
+    request: RequestInfo,
+    kind: 'mcp.tool_admitted' | 'mcp.tool_withdrawn',
+    change: (row: McpToolRow) => McpToolRow,
+  ) =>
+    writer.work(caller.orgId, { ...request, caller }, async ({ tx, orgId }, admitted) => {
+      const known = await findTool(tx, orgId, id)
+      if (!known) throw fail('mcp_tool_not_found')
+      const row = change(known)
+      await putTool(tx, row)
+      const data = { tool: recordedTool(row), ...personOf(admitted) }
+      return {
+        entries: [{ kind, actor: actorOf(admitted), data }],
+        reply: ([recorded]) => ({
+          ...wireTool(row),
+          ...(recorded && { ledger: recorded.receipt }),
+        }),
+      }
+    })
+
+  return implement(endpoints, {
+    listMcpTools: ({ query: { limit, cursor, upstream, state } }, { orgId }) => {
+      const where = { ...(upstream !== undefined && { upstream }), ...(state && { state }) }
+      return pageOf(limit, {
+        read: (count) => listTools(db, orgId, { limit: count, after: cursor, where }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map(wireTool),
+      })
+    },
+
+    reportMcpTools: ({ body: { upstream, trust, tools } }, caller, request) => {
+      refuseDuplicates(tools)
+      const reported = tools.map(checked)
+      const names = tools.map(({ name }) => name)
+      return writer.work(
+        caller.orgId,
+        { ...request, caller },
+        async ({ tx, orgId, recordedAt }, admitted) => {
+          const rows = await findByNames(tx, orgId, upstream, names)
+          const known = new Map(rows.map((row) => [row.name, row]))
+          const isNew = rows.length === 0 && (await countTools(tx, orgId, { upstream })) === 0
+          const context = {
+            orgId,
+            upstream,
+            admitsNew: trust === 'first-use' && isNew,
+            now: recordedAt,
+            nextId: () => ids.next('mct_', clock.now()),
+          }
+          const noted = reported.map((tool) => note(known.get(tool.definition.name), tool, context))
+          const added = noted.length - rows.length
+          if (added > 0 && (await countTools(tx, orgId)) + added > MAX_TOOLS)
+            throw fail('too_many_mcp_tools', `An organization can have at most ${MAX_TOOLS} tools`)
+          const entries: EntryDraft[] = []
+          for (const { event, row } of noted) {
+            if (event === null) continue
+            await putTool(tx, row)
+            const data = { tool: recordedTool(row), ...personOf(admitted) }
+            entries.push({ kind: event, actor: actorOf(admitted), data })
+          }
+          return { entries, reply: () => ({ data: noted.map(({ row }) => wireStatus(row)) }) }
+        },
+      )
+    },
+
+    admitMcpTool: ({ params: { id }, body: { digest } }, caller, request) =>
+      decide(id, caller, request, 'mcp.tool_admitted', (row) => {
+        if (row.digest !== digest)
+          throw fail('mcp_tool_changed', `The definition has the digest ${row.digest} now`)
+        return { ...row, state: 'admitted', previous_digest: null, previous: null }
+      }),
+
+    withdrawMcpTool: ({ params: { id } }, caller, request) =>
+      decide(id, caller, request, 'mcp.tool_withdrawn', (row) => ({ ...row, state: 'withdrawn' })),
+  })
+}
+
+/** Two tools of one name: neither can be told from the other when it is called. */
+function refuseDuplicates(tools: readonly McpToolDefinition[]): void {
+  const names = new Set<string>()
+  for (const [index, { name }] of tools.entries()) {
+    if (names.has(name)) throw invalid(`tools.${index}.name`, 'must be unique in the report')
+    names.add(name)
+  }
+}
+
+/** A description is text of somebody else that a model obeys. */
+function checked(definition: McpToolDefinition): Reported {
+  const { action, reasons } = checkContent({
+    content: textsOf(definition),
+    source: 'tool',
+    direction: 'input',
+    sensitivity: 'balanced',
+    explain: false,
+  })
+  return { definition, findings: action === 'allow' ? [] : reasons, isBlocked: action === 'block' }
+}

@@ -1,0 +1,40 @@
+import { column } from '@remit/core'
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Tables of the MCP gateway. */
+export type McpTables = { mcp_tool: McpToolRow }
+
+/** A tool of an MCP server, with the definition that was seen last. */
+export type McpToolRow = {
+  org_id: string
+  id: string
+  upstream: string
+  name: string
+  /** Of `definition`. */
+  digest: string
+  /** JSON. */
+  definition: string
+  state: 'seen' | 'admitted' | 'changed' | 'withdrawn'
+  /** The definition that was admitted before a change, and its digest. */
+  previous_digest: string | null
+  previous: string | null
+  /** JSON list of the guard's reasons. */
+  findings: string
+  first_seen_at: string
+  changed_at: string
+}
+
+export const mcpToolMigration: Migration = {
+  async up(db) {
+    const { text } = column(db)
+    await sql`create table mcp_tool (
+      org_id ${text} not null, id ${text} not null, upstream ${text} not null, name ${text} not null,
+      digest ${text} not null, definition ${text} not null, state ${text} not null,
+      previous_digest ${text}, previous ${text}, findings ${text} not null,
+      first_seen_at ${text} not null, changed_at ${text} not null, primary key (org_id, id))`.execute(
+      db,
+    )
+    await sql`create unique index mcp_tool_by_name on mcp_tool (org_id, upstream, name)`.execute(db)
+  },
+}
