@@ -62,12 +62,13 @@ beforeAll(async () => {
 afterAll(() => rmSync(temp, { recursive: true, force: true }))
 
 describe('the open packages as they would be published', () => {
-  test('are the contract, the core, the SDK and the verifier', () => {
+  test('are the contract, the core, the gateway, the SDK and the verifier', () => {
     const names = packed.map(({ manifest }) => manifest.name)
 
     expect(names.toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
       '@remit/contract',
       '@remit/core',
+      '@remit/mcp',
       '@remit/sdk',
       '@remit/verify',
     ])

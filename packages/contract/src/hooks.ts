@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { AgentId } from './primitives.ts'
+import { AgentId, wholeNumber } from './primitives.ts'
 
 /** Longest time that a host waits for the answer of a hook. */
 export const MAX_HOOK_SECONDS = 120
@@ -85,7 +85,7 @@ export const hooks = {
     query: z.strictObject({
       agent_id: AgentId.optional(),
       allow: z.enum(['true', 'false']).default('false'),
-      timeout: z.coerce.number().int().min(3).max(MAX_HOOK_SECONDS).default(55),
+      timeout: wholeNumber(3, MAX_HOOK_SECONDS).default(55),
     }),
     body: ClaudeCodeHook,
     ok: ClaudeCodeAnswer,

@@ -9,7 +9,6 @@ const MAX_BYTES = 4 * 1024 * 1024
 
 export const McpToolState = z
   .enum(['seen', 'admitted', 'changed', 'withdrawn'])
-  .describe('Only an `admitted` tool can be called through the gateway')
   .meta({ id: 'McpToolState' })
 export type McpToolState = z.infer<typeof McpToolState>
 
@@ -28,7 +27,7 @@ const Digest = z
 
 const McpToolChange = z.object({
   member: z.string(),
-  before: z.string().nullable().describe('JSON of the member, shortened; null if there was none'),
+  before: z.string().nullable(),
   after: z.string().nullable(),
 })
 
@@ -51,7 +50,8 @@ export const McpTool = z
   .object({
     ...state,
     definition: McpToolDefinition,
-    changes: z.array(McpToolChange).describe('Differences from the admitted definition'),
+    changes: z.array(McpToolChange),
+    ledger: Receipt.optional(),
   })
   .meta({ id: 'McpTool' })
 export type McpTool = z.infer<typeof McpTool>
@@ -64,7 +64,7 @@ const deciding = {
   scope: null,
   viaWriter: true,
   params: Id,
-  ok: McpTool.extend({ ledger: Receipt.optional() }),
+  ok: McpTool,
   status: 200,
 } as const
 

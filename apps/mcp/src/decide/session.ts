@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createGate } from '@remit/sdk'
-import type { Allow, Gate, Outcome, ToolCall, Verdict } from '@remit/sdk'
-import { checkText, textsOf } from '../guard/results.ts'
-import { SessionFindings } from '../guard/session-findings.ts'
+import type { Gate, ToolCall, Verdict } from '@remit/sdk'
 import { CODES, errorAnswer, notification, resultAnswer, toolError } from '../rpc/answers.ts'
-import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
-import { NotAMessage, readUpstream } from '../rpc/message.ts'
-import type { Message, Request, Response } from '../rpc/message.ts'
+import { NotAMessage } from '../rpc/message.ts'
+import type { Message, Request } from '../rpc/message.ts'
 import {
   abilitiesIn,
   eraOf,
@@ -21,19 +18,11 @@ import type { Governed } from './governed.ts'
 import { mapped, questionOf } from './question.ts'
 import type { GatewayInput, Question } from './question.ts'
 import { withoutRetry } from './request-state.ts'
-import { Running, taskIdOf, taskOutcome } from './running.ts'
+import type { Exchange } from './exchange.ts'
+import { Forwarder, readResponse } from './forward.ts'
+import { Running } from './running.ts'
 import { Tasks } from './tasks.ts'
 import { approvalPage, denied, stillPending } from './verdicts.ts'
-
-/** One request of a client on its way: how it reaches the upstream, and what happens meanwhile. */
-export interface Exchange {
-  /** Aborted when the client cancels the request or goes away. */
-  readonly signal: AbortSignal
-  /** Sends a request to the upstream, and resolves with the bytes of its response. */
-  readonly call: (bytes: Buffer) => Promise<Buffer>
-  /** Sends a notification to the client, such as the progress of an approval. */
-  readonly notify: (text: string) => void
-}
 
 /** Identity of a session. */
 export interface SessionOptions {
@@ -46,7 +35,6 @@ export interface SessionOptions {
 }
 
 const PROGRESS_MS = 5_000
-const MAX_SETTLING = 64
 
 /** The governed requests of one client to one upstream. */
 export class Session {
@@ -55,10 +43,8 @@ export class Session {
   readonly #actingFor: string | undefined
   readonly #asking: Gate
   readonly #waiting: Gate
-  readonly #findings = new SessionFindings()
   readonly #tasks: Tasks
-  readonly #running: Running
-  readonly #settling = new Set<Promise<unknown>>()
+  readonly #forwarder: Forwarder
   #abilities: Abilities = NO_ABILITIES
 
   constructor(governed: Governed, { id, actingFor, tasks, running }: SessionOptions = {}) {
@@ -66,7 +52,6 @@ export class Session {
     this.#governed = governed
     this.#actingFor = actingFor
     this.#tasks = tasks ?? new Tasks()
-    this.#running = running ?? new Running()
     const { client, agentId, mappings, settings, warn } = governed
     this.#asking = createGate({
       client,
@@ -75,6 +60,12 @@ export class Session {
       map: (_, input) => mapped(mappings, input as GatewayInput),
       onWarning: warn,
       ...(agentId !== undefined && { agentId }),
+    })
+    this.#forwarder = new Forwarder({
+      governed,
+      gate: this.#asking,
+      sessionId: this.id,
+      running: running ?? new Running(),
     })
     this.#waiting = this.#asking.with({ approval: { mode: 'wait', maxMs: settings.holdMs } })
   }
@@ -100,8 +91,8 @@ export class Session {
   }
 
   /** Resolves when the outcomes of all calls are reported. */
-  async settled(): Promise<void> {
-    while (this.#settling.size > 0) await Promise.all(this.#settling)
+  settled(): Promise<void> {
+    return this.#forwarder.settled()
   }
 
   async #respond(request: Request, era: Era, exchange: Exchange): Promise<Buffer | string> {
@@ -124,7 +115,7 @@ export class Session {
       if (own) return resultAnswer(id, era, own)
     }
     const response = await exchange.call(bytes)
-    if (method.startsWith('tasks/')) this.#settleTask(method, params['taskId'], response)
+    if (method.startsWith('tasks/')) this.#forwarder.settleTask(method, params['taskId'], response)
     return response
   }
 
@@ -142,8 +133,8 @@ export class Session {
     }
     const call = JSON.stringify([method, question.name, question.args])
     // The upstream asked for input: this is the same call, which was decided before.
-    const goesOn = this.#running.takeInput(params['requestState'], call)
-    if (goesOn) return this.#forward(request.bytes, question, goesOn, call, exchange)
+    const goesOn = this.#forwarder.continued(params['requestState'], call)
+    if (goesOn) return this.#forwarder.send(request.bytes, question, goesOn, call, exchange)
 
     const state = states.read(params['requestState'])
     if (state === 'invalid')
@@ -156,7 +147,8 @@ export class Session {
     const bytes = state ? withoutRetry(request.bytes) : request.bytes
     const asked = await this.#call(question, callId, exchange.signal)
     const verdict = await this.#asking.admit(asked)
-    if (verdict.kind === 'allow') return this.#forward(bytes, question, verdict, call, exchange)
+    if (verdict.kind === 'allow')
+      return this.#forwarder.send(bytes, question, verdict, call, exchange)
     const refused = { id, era, method: question.method }
     if (verdict.kind === 'deny') return denied(refused, verdict, settings.deny)
 
@@ -169,7 +161,7 @@ export class Session {
         const answer =
           again.kind === 'deny'
             ? denied(refused, again, settings.deny)
-            : await this.#forward(bytes, question, again, call, later)
+            : await this.#forwarder.send(bytes, question, again, call, later)
         const { result, error } = readResponse(Buffer.from(answer))
         return result === null ? { error } : { result }
       })
@@ -181,7 +173,7 @@ export class Session {
       return approvalPage(refused, verdict, url, states.write({ callId, approvalId }))
     }
     const held = await this.#hold(asked, request, exchange, verdict)
-    if (held.kind === 'allow') return this.#forward(bytes, question, held, call, exchange)
+    if (held.kind === 'allow') return this.#forwarder.send(bytes, question, held, call, exchange)
     if (held.kind === 'deny') return denied(refused, held, settings.deny)
     return stillPending(refused, held)
   }
@@ -191,7 +183,7 @@ export class Session {
     const facts = {
       upstream,
       session_id: this.id,
-      guard: await this.#findings.facts(),
+      guard: await this.#forwarder.findings.facts(),
       ...(this.#actingFor !== undefined && { acting_for: this.#actingFor }),
     }
     return { tool: question.name, input: { question, facts }, callId, signal }
@@ -220,58 +212,6 @@ export class Session {
     }
   }
 
-  /** Sends an allowed request to the upstream and reports its outcome. */
-  async #forward(
-    bytes: Buffer,
-    question: Question,
-    allow: Allow,
-    call: string,
-    exchange: Exchange,
-  ): Promise<Buffer | string> {
-    let response: Response
-    try {
-      response = readResponse(await exchange.call(bytes))
-    } catch (error) {
-      // Nobody knows whether the upstream carried it out.
-      await this.#settle(allow, { outcome: 'unknown' })
-      throw error
-    }
-    const { result } = response
-    if (result === null) {
-      await this.#settle(allow, { outcome: 'failure' })
-      return response.bytes
-    }
-    const taskId = taskIdOf(result)
-    if (taskId !== null) this.#running.keepTask(taskId, allow)
-    else if (result['resultType'] === 'input_required') {
-      const state = result['requestState']
-      if (typeof state === 'string') this.#running.keepInput(state, call, allow)
-    } else
-      await this.#settle(allow, { outcome: result['isError'] === true ? 'failure' : 'success' })
-    return this.#checked(response, result, question)
-  }
-
-  /** The result, after the guard has noted it or while it does. */
-  async #checked(
-    response: Response,
-    result: Members,
-    question: Question,
-  ): Promise<Buffer | string> {
-    const { settings, client, agentId } = this.#governed
-    if (settings.results === 'off') return response.bytes
-    const text = textsOf(result)
-    if (text.trim() === '') return response.bytes
-    const found = this.#findings.add(checkText(text, { client, agentId, sessionId: this.id }))
-    if (settings.results === 'note') return response.bytes
-    const finding = await found
-    if (finding?.action !== 'block') return response.bytes
-    const message = `Withheld by the guard of Remit (${finding.reasons.join(', ')}).`
-    const era = 'resultType' in result ? 'modern' : 'legacy'
-    return question.type === 'tool'
-      ? toolError(response.id, era, message)
-      : errorAnswer(response.id, CODES.denied, message)
-  }
-
   #withheld({ id }: Request, era: Era, reason: string): string {
     return this.#governed.settings.deny === 'error'
       ? errorAnswer(id, CODES.denied, reason)
@@ -287,24 +227,4 @@ export class Session {
       ? this.#tasks.get(taskId, this.#owner)
       : this.#tasks.cancel(taskId, this.#owner)
   }
-
-  #settleTask(method: string, taskId: unknown, bytes: Buffer): void {
-    const { result } = readResponse(bytes)
-    const outcome = isMembers(result) ? taskOutcome(method, result) : null
-    const allow = outcome === null ? null : this.#running.takeTask(taskId)
-    if (allow && outcome !== null) void this.#settle(allow, { outcome })
-  }
-
-  /** Reports an outcome behind the response. Waits only where reports pile up. */
-  async #settle(allow: Allow, outcome: Outcome): Promise<void> {
-    const report = this.#asking.settle(allow, outcome).finally(() => this.#settling.delete(report))
-    this.#settling.add(report)
-    if (this.#settling.size > MAX_SETTLING) await Promise.race(this.#settling)
-  }
-}
-
-function readResponse(bytes: Buffer): Response {
-  const message = readUpstream(bytes)
-  if (message.kind !== 'response') throw new Error('The upstream sent no response.')
-  return message
 }

@@ -22,7 +22,7 @@ export interface Child {
   /** Resolves with a text once the server has ended. */
   readonly ended: Promise<string>
   /** Closes its input, and ends it if that does not. */
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 /** Starts a server with the environment that its command names, and nothing else of the gateway's. */

@@ -12,8 +12,8 @@ export class UpstreamGone extends Error {}
 
 export interface UpstreamEvents {
   /** A request or notification of the server, or a response that nobody waits for. */
-  message(message: Message): Promise<void> | void
-  warn(text: string): void
+  readonly message: (message: Message) => Promise<void> | void
+  readonly warn: (text: string) => void
 }
 
 interface Waiting {

@@ -165,7 +165,21 @@ async function federationOf(api: Api, clock: TestClock): Promise<void> {
   await api.ok('removeIssuer', { params: { idpID: id } })
 }
 
+async function hostsOf(api: Api): Promise<void> {
+  const report = async (description: string) => {
+    const tools = [{ name: 'read', description }]
+    const { data } = await api.ok('reportMcpTools', { body: { upstream: 'files', tools } })
+    return data[0]!
+  }
+  const { id, digest } = await report('Reads a file')
+  await api.ok('admitMcpTool', { params: { id }, body: { digest } })
+  await report('Reads any file')
+  await api.ok('withdrawMcpTool', { params: { id } })
+  await api.ok('reportInventory', { body: { host: 'a', items: [], unread: [] } })
+}
+
 async function restOf(api: Api): Promise<void> {
+  await hostsOf(api)
   const body = { email: 'ada@example.org', role: 'read' }
   const params = { id: (await api.ok('invitePerson', { body })).id }
   await api.ok('changePerson', { params, body: { role: 'approver' } })

@@ -17,6 +17,12 @@ export function serverProgram(name: string): string {
 /** `support/servers/NAME.ts`, a server of the tests. */
 export const ownProgram = (name: string): string => resolve(import.meta.dirname, `${name}.ts`)
 
+/** The command line of `remit-mcp` in front of a server that Node runs. */
+export const gatewayArguments = (
+  server: readonly string[],
+  flags: readonly string[] = ['--agent', 'tester'],
+): string[] => [...NODE, GATEWAY, ...flags, '--', process.execPath, ...server]
+
 interface Started {
   readonly client: Client
   readonly transport: StdioClientTransport
@@ -33,13 +39,13 @@ export const governed = (
   { url, org }: Pick<RemitServer, 'url' | 'org'>,
   server: readonly string[],
   {
-    flags = ['--agent', 'tester'],
+    flags,
     env = {},
     ...options
   }: { flags?: readonly string[]; env?: Record<string, string> } & ClientOptions = {},
 ): Promise<Started> =>
   start(
-    [...NODE, GATEWAY, ...flags, '--', process.execPath, ...server],
+    gatewayArguments(server, flags),
     { REMIT_URL: url, REMIT_API_KEY: org.key, ...env },
     options,
   )

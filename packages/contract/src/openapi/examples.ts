@@ -179,7 +179,7 @@ const ALL = {
     },
   },
   admitMcpTool: {
-    params: { id: 'mct_…' },
+    params: { id: 'mct_01' },
     body: { digest: '7a1b'.repeat(16) },
   },
   reportInventory: {

@@ -114,6 +114,7 @@ describe('the scopes of a credential', () => {
       'authorize',
       'cancelApproval',
       'checkContent',
+      'claudeCodeHook',
       'evaluateTrust',
       'getApproval',
       'getCheckpoint',
@@ -126,6 +127,8 @@ describe('the scopes of a credential', () => {
       'listEntries',
       'listLedgerKeys',
       'listScorers',
+      'litellmGuardrail',
+      'reportMcpTools',
       'runScorer',
     ])
   })

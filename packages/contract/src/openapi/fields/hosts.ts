@@ -19,7 +19,6 @@ export const hostFields = {
   // LiteLLM
   input_type: '`request` before the model, `response` after it.',
   texts: 'Texts to check; in a response, the texts to use instead.',
-  tool_calls: 'Calls that the model asks for.',
   'tool_calls.id': 'Identifier of the call.',
   function: 'Function and arguments of the call.',
   'function.name': 'Name of the function.',
@@ -41,6 +40,9 @@ export const hostFields = {
   'changes.member': 'Member of the definition.',
   'changes.before': 'JSON of the admitted member; null if there was none.',
   'changes.after': 'JSON of the member now; null if there is none.',
+  'McpTool.state': 'Only an `admitted` tool can be called through the gateway.',
+  'McpToolStatus.state': 'State of this definition.',
+  'listMcpTools.state': 'State of the tools.',
   upstream: 'Name of the MCP server in the configuration of the gateway.',
   tools: 'Definitions of the tools.',
   first_seen_at: 'Time of the first report.',

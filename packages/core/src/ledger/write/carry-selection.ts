@@ -16,6 +16,7 @@ export const NOT_CARRIED = [
   'entry.appended',
   'guard.*',
   'identity.*',
+  'inventory.reported',
   'issuer.fetch_failed',
   'ledger.*',
   'policy.dry_run',

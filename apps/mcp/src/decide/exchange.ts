@@ -1,0 +1,9 @@
+/** One request of a client on its way: how it reaches the upstream, and what happens meanwhile. */
+export interface Exchange {
+  /** Aborted when the client cancels the request or goes away. */
+  readonly signal: AbortSignal
+  /** Sends a request to the upstream, and resolves with the bytes of its response. */
+  readonly call: (bytes: Buffer) => Promise<Buffer>
+  /** Sends a notification to the client, such as the progress of an approval. */
+  readonly notify: (text: string) => void
+}

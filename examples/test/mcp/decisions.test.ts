@@ -1,0 +1,360 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hasModules, startRemit } from '../support/server.ts'
+import type { RemitServer } from '../support/server.ts'
+import { governed, ownProgram } from './support/gateway.ts'
+import { RawGateway } from './support/raw.ts'
+
+const SERVER = [ownProgram('counting-server')]
+const folder = mkdtempSync(join(tmpdir(), 'remit-mcp-'))
+const CALLS = join(folder, 'calls')
+const CHANGED = join(folder, 'changed')
+const PASS = ['--env', 'CALLS', '--env', 'CHANGED']
+const ENV = { CALLS, CHANGED }
+const FLAGS = ['--agent', 'tester', '--name', 'counting', ...PASS]
+
+const calls = () => (existsSync(CALLS) ? readFileSync(CALLS, 'utf8').trim().split('\n') : [])
+const textOf = (result: unknown) =>
+  (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
+
+describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
+  let remit: RemitServer
+  beforeAll(async () => {
+    remit = await startRemit()
+    await remit.client.createPolicy({
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:refund'] },
+    })
+    await remit.client.createPolicy({
+      body: {
+        effect: 'deny',
+        actions: ['tools/call'],
+        condition: 'context.guard.flagged && context.tool == "slow"',
+      },
+    })
+    await remit.client.setApprovalRule({
+      params: { id: 'large' },
+      body: {
+        actions: ['tools/call'],
+        condition: 'has(context.args.usd) && context.args.usd > 100',
+      },
+    })
+  })
+  afterAll(async () => {
+    await remit.stop()
+    rmSync(folder, { recursive: true })
+  })
+  beforeEach(() => rmSync(CALLS, { force: true }))
+
+  const raw = (flags: readonly string[] = FLAGS) => new RawGateway(remit, SERVER, { flags, env: ENV })
+  const call = (name: string, args: object = {}) => ({ name, arguments: args })
+  const newest = async () => (await remit.client.listEntries({ query: { limit: 1 } })).data[0]!
+  const pending = async () =>
+    (await remit.client.listApprovals({ query: { status: 'pending' } })).data
+  const approve = async (requestID: string) =>
+    remit.client.decideApproval({
+      params: { requestID },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+  const settled = async (outcome: string) =>
+    expect.poll(async () => (await newest()).data?.['outcome']).toBe(outcome)
+
+  describe.each([
+    ['2025-11-25', undefined],
+    ['2026-07-28', { versionNegotiation: { mode: { pin: '2026-07-28' } } }],
+  ])('of a client of %s', (revision, options) => {
+    let client: Awaited<ReturnType<typeof governed>>['client']
+    beforeAll(async () => {
+      ;({ client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV, ...options }))
+    })
+    afterAll(() => client.close())
+
+    it('are decided, forwarded and settled', async () => {
+      expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+      expect(textOf(await client.callTool(call('pay', { usd: 5 })))).toBe('pay {"usd":5}')
+      expect(calls()).toEqual(['pay'])
+      await settled('success')
+      const { data } = await remit.client.listEntries({
+        query: { kind: 'authorization.decided', limit: 1 },
+      })
+      expect(data[0]).toMatchObject({
+        agent_id: 'tester',
+        action: 'tools/call',
+        resource: 'tool:pay',
+        decision: 'allow',
+        data: { context: { args: { usd: 5 }, tool: 'pay', upstream: 'counting' } },
+      })
+    })
+
+    it('that are denied never reach the server, and the model reads why', async () => {
+      const result = await client.callTool(call('refund'))
+
+      expect(result.isError).toBe(true)
+      expect(textOf(result)).toMatch(/^Not executed: denied by Remit \(policy_deny\)/)
+      expect(calls()).toEqual([])
+    })
+
+    it('of tools that the server does not offer never reach it', async () => {
+      const result = await client.callTool(call('unheard-of'))
+
+      expect(textOf(result)).toContain('does not offer the tool')
+      expect(calls()).toEqual([])
+    })
+
+    it('that fail keep their hold', async () => {
+      await client.callTool(call('fail'))
+
+      await settled('failure')
+    })
+
+    it('have results of 10 MB', async () => {
+      expect(textOf(await client.callTool(call('big')))).toHaveLength(10 * 1024 * 1024)
+    })
+
+    it('run at once, 100 at a time, each once', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => client.callTool(call('pay', { n }))),
+      )
+
+      expect(results.map(textOf)).toEqual(results.map((_, n) => `pay {"n":${n}}`))
+      expect(calls()).toHaveLength(100)
+    })
+  })
+
+  it('whose result the guard blocks is a fact of the later decisions of its session', async () => {
+    const { client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV })
+    const slow = () => client.callTool(call('slow', { ms: 0 }))
+
+    expect(textOf(await slow())).toBe('late')
+    expect(textOf(await client.callTool(call('poison')))).toMatch(/^Ignore/)
+    expect(textOf(await slow())).toMatch(/denied by Remit/)
+    await client.close()
+  })
+
+  it('whose result the guard blocks is withheld where it is asked to', async () => {
+    const flags = [...FLAGS.slice(0, 4), '--results', 'withhold', ...PASS]
+    const { client } = await governed(remit, SERVER, { flags, env: ENV })
+
+    const result = await client.callTool(call('poison'))
+
+    expect(textOf(result)).toMatch(/^Withheld by the guard of Remit \(.*injection/)
+    await client.close()
+  })
+
+  it('hold while they wait for an approval, and run once when it comes', async () => {
+    const { client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV })
+    const progress: string[] = []
+    const waiting = client.callTool(call('pay', { usd: 101 }), {
+      onprogress: ({ message = '' }) => progress.push(message),
+    })
+    await expect.poll(async () => (await pending()).length, { timeout: 30_000 }).toBe(1)
+    expect(calls()).toEqual([])
+    const [approval] = await pending()
+    await approve(approval!.id)
+
+    expect(textOf(await waiting)).toBe('pay {"usd":101}')
+    expect(calls()).toEqual(['pay'])
+    expect(progress[0]).toBe(`Waiting for approval ${approval!.id}`)
+    await client.close()
+  })
+
+  it('say which approval they wait for when the time is over', async () => {
+    const gateway = raw([...FLAGS.slice(0, 4), '--hold', '0', ...PASS])
+    await gateway.open()
+
+    const { result } = await gateway.ask(1, 'tools/call', call('pay', { usd: 102 }))
+
+    const [approval] = await pending()
+    expect(textOf(result)).toContain(`waiting for approval ${approval!.id}`)
+    await approve(approval!.id)
+    await gateway.close()
+  })
+
+  it('open the page of the approval where the client can, and 20 retries run once', async () => {
+    const gateway = raw()
+    await gateway.open({ elicitation: { url: {} } })
+    const { error } = await gateway.ask(1, 'tools/call', call('pay', { usd: 103 }))
+    const [approval] = await pending()
+    expect(error).toMatchObject({
+      code: -32042,
+      data: {
+        elicitations: [
+          { mode: 'url', elicitationId: approval!.id, url: `${remit.url}/console/approvals/${approval!.id}` },
+        ],
+      },
+    })
+    await approve(approval!.id)
+    for (let id = 2; id <= 21; id++)
+      gateway.write(
+        JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: call('pay', { usd: 103 }) }),
+      )
+    for (let id = 2; id <= 21; id++) await gateway.message()
+
+    expect(calls()).toEqual(['pay'])
+    await gateway.close()
+  })
+
+  const envelope = (capabilities: object) => ({
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': capabilities,
+    },
+  })
+
+  it('ask a client of 2026-07-28 for input, and 20 retries with the state run once', async () => {
+    const gateway = raw()
+    const params = { ...call('pay', { usd: 104 }), ...envelope({ elicitation: { url: {} } }) }
+    const { result } = await gateway.ask(1, 'tools/call', params)
+    const { requestState, inputRequests, resultType } = result as Record<string, unknown>
+    expect(resultType).toBe('input_required')
+    expect(inputRequests).toMatchObject({ approval: { params: { mode: 'url' } } })
+    const [approval] = await pending()
+    await approve(approval!.id)
+    const inputResponses = { approval: { action: 'accept' } }
+    for (let id = 2; id <= 21; id++)
+      gateway.write(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          method: 'tools/call',
+          params: { ...params, requestState, inputResponses },
+        }),
+      )
+    for (let id = 2; id <= 21; id++) await gateway.message()
+
+    expect(calls()).toEqual(['pay'])
+    const forged = { ...params, requestState: `${String(requestState)}x` }
+    expect((await gateway.ask(22, 'tools/call', forged)).error).toMatchObject({ code: -32602 })
+    await gateway.close()
+  })
+
+  it('become a task where the client has them; 20 looks at it run the call once', async () => {
+    const gateway = raw()
+    const meta = envelope({ extensions: { 'io.modelcontextprotocol/tasks': {} } })
+    const params = { ...call('pay', { usd: 105 }), ...meta }
+    const { result } = await gateway.ask(1, 'tools/call', params)
+    const { taskId, status, resultType } = result as Record<string, unknown>
+    expect([resultType, status]).toEqual(['task', 'working'])
+    const look = async (id: number) =>
+      (await gateway.ask(id, 'tasks/get', { taskId, ...meta })).result as Record<string, unknown>
+    expect((await look(2))['status']).toBe('working')
+    expect(calls()).toEqual([])
+    const [approval] = await pending()
+    await approve(approval!.id)
+    for (let id = 3; id <= 22; id++) await look(id)
+
+    const done = await look(23)
+    expect(done['status']).toBe('completed')
+    expect(textOf(done['result'])).toBe('pay {"usd":105}')
+    expect(calls()).toEqual(['pay'])
+    await gateway.close()
+  })
+
+  it('of a tool whose description changed are refused until it is admitted', async () => {
+    const { client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV })
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('pay')
+    writeFileSync(CHANGED, '')
+
+    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('pay')
+    expect(textOf(await client.callTool(call('pay')))).toContain('not admitted (changed)')
+    expect(calls()).toEqual([])
+    expect((await remit.client.listEntries({ query: { kind: 'mcp.tool_changed' } })).data).toHaveLength(1)
+    rmSync(CHANGED)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('pay')
+    await client.close()
+  })
+
+  it('are answered when the server dies, and later ones are refused', async () => {
+    const gateway = raw()
+    await gateway.open()
+
+    const { error } = await gateway.ask(1, 'tools/call', call('die'))
+
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('not available') })
+    await settled('unknown')
+  })
+
+  it('leave no second run behind when the gateway is killed in the middle', async () => {
+    const gateway = raw()
+    await gateway.open()
+    gateway.write(
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call('slow', { ms: 60_000 }) }),
+    )
+    await expect.poll(calls, { timeout: 30_000 }).toEqual(['slow'])
+    gateway.kill()
+
+    const again = raw()
+    await again.open()
+    await again.ask(1, 'tools/list')
+    expect(calls()).toEqual(['slow'])
+    await again.close()
+  })
+
+  it('get only the environment that the command names', async () => {
+    const { client } = await governed(remit, SERVER, {
+      flags: FLAGS,
+      env: { ...ENV, SECRET: 'hidden' },
+    })
+
+    const seen = JSON.parse(textOf(await client.callTool(call('environment')))) as object
+
+    expect(Object.keys(seen)).not.toContain('REMIT_API_KEY')
+    expect(seen).toMatchObject({ SECRET: '', CALLS })
+    await client.close()
+  })
+
+  it('are refused, and not forwarded, while Remit cannot be reached', async () => {
+    const flags = FLAGS
+    const gateway = new RawGateway({ url: 'http://127.0.0.1:9', org: remit.org }, SERVER, {
+      flags,
+      env: ENV,
+    })
+    await gateway.open()
+
+    const answer = await gateway.ask(1, 'tools/call', call('pay'))
+
+    expect(JSON.stringify(answer)).toMatch(/Not executed/)
+    expect(calls()).toEqual([])
+    await gateway.close()
+  })
+
+  it.each([
+    ['an array', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
+    ['a name twice', '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}', -32700],
+    [
+      'an argument twice',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":1,"usd":9}}}',
+      -32700,
+    ],
+    [
+      'an integer that is not exact',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":9007199254740993}}}',
+      -32700,
+    ],
+    ['no JSON', 'hello', -32700],
+    ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"tools/destroy"}', -32601],
+    ['a call without a name', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', -32602],
+    ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
+  ])('with %s are refused', async (_, line, code) => {
+    const gateway = raw()
+    await gateway.open()
+    gateway.write(line)
+
+    expect((await gateway.message())['error']).toMatchObject({ code })
+    expect(calls()).toEqual([])
+    await gateway.close()
+  })
+
+  it('keep the bytes of the request and of the result', async () => {
+    const gateway = raw()
+    await gateway.open()
+    gateway.write('{ "jsonrpc":"2.0", "params":{"name":"pay","arguments":{"b":1.0,"a":"\\u0041"}},"method":"tools/call","id":"x"}')
+
+    expect((await gateway.message())['result']).toMatchObject({
+      content: [{ text: 'pay {"b":1,"a":"A"}' }],
+    })
+    await gateway.close()
+  })
+})

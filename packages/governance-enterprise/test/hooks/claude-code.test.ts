@@ -1,0 +1,215 @@
+import { HOOK_EVENTS } from '@anthropic-ai/claude-agent-sdk'
+import { DIALECTS } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApi } from '../support/api.ts'
+import type { Api } from '../support/api.ts'
+
+const BASE = { session_id: 's1', transcript_path: '/t', cwd: '/src', permission_mode: 'default' }
+let calls = 0
+const bash = (command = 'ls') => ({
+  ...BASE,
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_use_id: `toolu_${++calls}`,
+})
+
+describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
+  let api: Api
+  beforeAll(async () => {
+    api = await createApi({ dialect })
+    await api.ok('createPolicy', {
+      body: {
+        effect: 'deny',
+        actions: ['claude.Bash'],
+        condition: 'context.args.command.startsWith("rm")',
+      },
+    })
+    await api.ok('createPolicy', {
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:delete'] },
+    })
+    await api.ok('setApprovalRule', {
+      params: { id: 'push' },
+      body: { actions: ['claude.Bash'], condition: 'context.args.command == "git push"' },
+    })
+  })
+  afterAll(() => api.remit.close())
+
+  const send = (event: string, body: object, query: Record<string, string> = {}) =>
+    api.ok('claudeCodeHook', { body: { hook_event_name: event, ...body } as never, query })
+  const pre = (body: object, query?: Record<string, string>) => send('PreToolUse', body, query)
+  const newest = async () => (await api.ok('listEntries', { query: { limit: 1 } })).data[0]!
+
+  it('is silent about an allow, so that the rules of the host decide as well', async () => {
+    expect(await pre(bash())).toEqual({})
+    expect(await newest()).toMatchObject({
+      kind: 'authorization.decided',
+      agent_id: 'claude-code',
+      action: 'claude.Bash',
+    })
+  })
+
+  it('allows where it was asked to', async () => {
+    expect((await pre(bash(), { allow: 'true' })).hookSpecificOutput).toMatchObject({
+      permissionDecision: 'allow',
+    })
+  })
+
+  it('denies with a text for the model', async () => {
+    expect((await pre(bash('rm -rf /'))).hookSpecificOutput).toEqual({
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringMatching(/^Not executed: denied by Remit\. ./),
+    })
+  })
+
+  it('decides a tool of an MCP server as the gateway does', async () => {
+    const call = { ...bash(), tool_name: 'mcp__files__delete', tool_input: { path: '/a' } }
+
+    expect((await pre(call)).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' })
+    expect(await newest()).toMatchObject({ action: 'tools/call', resource: 'tool:delete' })
+  })
+
+  it('asks once about one call, however often the host does', async () => {
+    const call = bash()
+    await pre(call)
+    const { seq } = await newest()
+    await pre(call)
+
+    expect((await newest()).seq).toBe(seq)
+  })
+
+  it('decides another input of the same call again', async () => {
+    const call = bash()
+    await pre(call)
+
+    const changed = await pre({ ...call, tool_input: { command: 'rm x' } })
+
+    expect(changed.hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' })
+  })
+
+  it('settles the decision once when the tool has run', async () => {
+    const call = bash()
+    await pre(call)
+    const { data: decided } = await newest()
+    await send('PostToolUse', { ...call, tool_response: {} })
+    const settled = await newest()
+
+    expect(settled).toMatchObject({
+      kind: 'entry.appended',
+      data: { decision_id: decided!['decision_id'], outcome: 'success', settle: 'held' },
+    })
+  })
+
+  it('keeps the hold of a call that failed', async () => {
+    const call = bash()
+    await pre(call)
+    await send('PostToolUseFailure', { ...call, error: 'no' })
+
+    const { data, kind } = await newest()
+
+    expect(kind).toBe('entry.appended')
+    expect(data).toMatchObject({ outcome: 'failure' })
+    expect(data).not.toHaveProperty('settle')
+  })
+
+  it.each([
+    ['without a decision', async () => bash()],
+    [
+      'after a denial',
+      async () => {
+        const call = bash('rm -rf /')
+        await pre(call)
+        return call
+      },
+    ],
+    [
+      'with another input than the decided one',
+      async () => {
+        const call = bash()
+        await pre(call)
+        return { ...call, tool_input: { command: 'rm -rf /' } }
+      },
+    ],
+  ])('records a tool that ran %s as a gap', async (_, prepare) => {
+    await send('PostToolUse', await prepare())
+
+    expect((await newest()).kind).toBe('enforcement.gap')
+  })
+
+  it('waits for an approval, then denies and names it; the next call uses it', async () => {
+    const late = await pre(bash('git push'), { timeout: '3' })
+    const [approval] = (await api.ok('listApprovals', { query: { status: 'pending' } })).data
+
+    expect(late.hookSpecificOutput).toMatchObject({
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringContaining(approval!.id),
+    })
+    await api.ok('decideApproval', {
+      params: { requestID: approval!.id },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+    expect(await pre(bash('git push'))).toEqual({})
+  })
+
+  it('lets a call pass that is approved while it waits', async () => {
+    const waiting = pre(bash('git push'))
+    const pending = async () =>
+      (await api.ok('listApprovals', { query: { status: 'pending' } })).data[0]
+    await expect.poll(pending, { timeout: 30_000 }).toBeDefined()
+    await api.ok('decideApproval', {
+      params: { requestID: (await pending())!.id },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+
+    expect(await waiting).toEqual({})
+  })
+
+  it('answers a permission prompt by the decision on its call', async () => {
+    const allowed = bash('make')
+    const denied = bash('rm y')
+    await pre(allowed)
+    await pre(denied)
+    const ask = (
+      { tool_use_id: _, ...call }: ReturnType<typeof bash>,
+      query?: Record<string, string>,
+    ) => send('PermissionRequest', call, query)
+
+    expect(await ask(allowed)).toEqual({})
+    expect((await ask(allowed, { allow: 'true' })).hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'allow' },
+    })
+    expect((await ask(denied)).hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny' },
+    })
+    expect(await ask(bash('unknown'))).toEqual({})
+  })
+
+  it.each(HOOK_EVENTS)('answers the event %s in the shape of the SDK', async (event) => {
+    const answer = await send(event, bash())
+
+    expect(Object.keys(answer).every((name) => name === 'hookSpecificOutput')).toBe(true)
+  })
+
+  it('answers events without a tool with nothing', async () => {
+    expect(await send('SessionStart', BASE)).toEqual({})
+  })
+
+  it.each([
+    ['no session', { hook_event_name: 'PreToolUse' }, 'session_id'],
+    ['no call id', { hook_event_name: 'PreToolUse', ...BASE, tool_name: 'Bash' }, 'tool_use_id'],
+    ['no tool name', { ...BASE, hook_event_name: 'PreToolUse', tool_name: '' }, 'tool_name'],
+  ])('refuses %s by the field', async (_, body, path) => {
+    const problem = await api.refusal('claudeCodeHook', { body: body as never })
+
+    expect(problem.errors?.[0]?.path).toBe(path)
+  })
+
+  it('shortens an input that is larger than a context', async () => {
+    const call = { ...bash(), tool_name: 'Write', tool_input: { content: 'x'.repeat(300_000) } }
+
+    expect(await pre(call)).toEqual({})
+    expect(await newest()).toMatchObject({
+      data: { context: { args: { content: { length: 300_000 } } } },
+    })
+  })
+})
