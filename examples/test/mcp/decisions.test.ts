@@ -47,8 +47,9 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
   })
   beforeEach(() => rmSync(CALLS, { force: true }))
 
-  const raw = (flags: readonly string[] = FLAGS) => new RawGateway(remit, SERVER, { flags, env: ENV })
-  const call = (name: string, args: object = {}) => ({ name, arguments: args })
+  const raw = (flags: readonly string[] = FLAGS) =>
+    new RawGateway(remit, SERVER, { flags, env: ENV })
+  const call = (name: string, args: Record<string, unknown> = {}) => ({ name, arguments: args })
   const newest = async () => (await remit.client.listEntries({ query: { limit: 1 } })).data[0]!
   const pending = async () =>
     (await remit.client.listApprovals({ query: { status: 'pending' } })).data
@@ -57,7 +58,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
       params: { requestID },
       body: { decision: 'approve', approver: 'carol' },
     })
-  const settled = async (outcome: string) =>
+  const expectOutcome = async (outcome: string) =>
     expect.poll(async () => (await newest()).data?.['outcome']).toBe(outcome)
 
   describe.each([
@@ -74,7 +75,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
       expect(client.getNegotiatedProtocolVersion()).toBe(revision)
       expect(textOf(await client.callTool(call('pay', { usd: 5 })))).toBe('pay {"usd":5}')
       expect(calls()).toEqual(['pay'])
-      await settled('success')
+      await expectOutcome('success')
       const { data } = await remit.client.listEntries({
         query: { kind: 'authorization.decided', limit: 1 },
       })
@@ -105,7 +106,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     it('that fail keep their hold', async () => {
       await client.callTool(call('fail'))
 
-      await settled('failure')
+      await expectOutcome('failure')
     })
 
     it('have results of 10 MB', async () => {
@@ -180,14 +181,23 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
       code: -32042,
       data: {
         elicitations: [
-          { mode: 'url', elicitationId: approval!.id, url: `${remit.url}/console/approvals/${approval!.id}` },
+          {
+            mode: 'url',
+            elicitationId: approval!.id,
+            url: `${remit.url}/console/approvals/${approval!.id}`,
+          },
         ],
       },
     })
     await approve(approval!.id)
     for (let id = 2; id <= 21; id++)
       gateway.write(
-        JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: call('pay', { usd: 103 }) }),
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          method: 'tools/call',
+          params: call('pay', { usd: 103 }),
+        }),
       )
     for (let id = 2; id <= 21; id++) await gateway.message()
 
@@ -260,7 +270,9 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('pay')
     expect(textOf(await client.callTool(call('pay')))).toContain('not admitted (changed)')
     expect(calls()).toEqual([])
-    expect((await remit.client.listEntries({ query: { kind: 'mcp.tool_changed' } })).data).toHaveLength(1)
+    expect(
+      (await remit.client.listEntries({ query: { kind: 'mcp.tool_changed' } })).data,
+    ).toHaveLength(1)
     rmSync(CHANGED)
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('pay')
     await client.close()
@@ -273,14 +285,19 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     const { error } = await gateway.ask(1, 'tools/call', call('die'))
 
     expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('not available') })
-    await settled('unknown')
+    await expectOutcome('unknown')
   })
 
   it('leave no second run behind when the gateway is killed in the middle', async () => {
     const gateway = raw()
     await gateway.open()
     gateway.write(
-      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call('slow', { ms: 60_000 }) }),
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: call('slow', { ms: 60_000 }),
+      }),
     )
     await expect.poll(calls, { timeout: 30_000 }).toEqual(['slow'])
     gateway.kill()
@@ -350,7 +367,9 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
   it('keep the bytes of the request and of the result', async () => {
     const gateway = raw()
     await gateway.open()
-    gateway.write('{ "jsonrpc":"2.0", "params":{"name":"pay","arguments":{"b":1.0,"a":"\\u0041"}},"method":"tools/call","id":"x"}')
+    gateway.write(
+      '{ "jsonrpc":"2.0", "params":{"name":"pay","arguments":{"b":1.0,"a":"\\u0041"}},"method":"tools/call","id":"x"}',
+    )
 
     expect((await gateway.message())['result']).toMatchObject({
       content: [{ text: 'pay {"b":1,"a":"A"}' }],

@@ -191,11 +191,8 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const observeRequest = requestMetrics(metrics, () => deadlines.size)
   const rateLimit = options.rateLimit > 0 ? createRateLimit(options.rateLimit) : null
   const failedKeys = failedKeyLimit > 0 ? createFailedKeys(failedKeyLimit) : null
-  const check = checkerOf({
-    observers: assembled.guardChecks,
-    second: secondModelOf(settings, log),
-    computer,
-  })
+  const second = secondModelOf(settings, log)
+  const check = checkerOf({ observers: assembled.guardChecks, second, computer })
   const routes: readonly Route[] = [
     ...assembled.routes,
     // Modules add scorers and observers, so these endpoints come when all are known.

@@ -9,7 +9,8 @@ import type { Response } from '../rpc/message.ts'
 import type { Exchange } from './exchange.ts'
 import type { Governed } from './governed.ts'
 import type { Question } from './question.ts'
-import { Running, taskIdOf, taskOutcome } from './running.ts'
+import { taskIdOf, taskOutcome } from './running.ts'
+import type { Running } from './running.ts'
 
 /** Outcomes that are reported behind responses; beyond them, a call waits. */
 const MAX_SETTLING = 64

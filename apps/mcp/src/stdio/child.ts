@@ -30,10 +30,14 @@ export function startChild(
   { command, args, env = {}, cwd }: Command,
   outer: Readonly<Record<string, string | undefined>>,
 ): Child {
-  const passed = PASSED.flatMap((name) => (outer[name] === undefined ? [] : [[name, outer[name]]]))
+  const passed: Record<string, string> = {}
+  for (const name of PASSED) {
+    const value = outer[name]
+    if (value !== undefined) passed[name] = value
+  }
   const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...Object.fromEntries(passed), ...env },
+    env: { ...passed, ...env },
     ...(cwd !== undefined && { cwd }),
   })
   const ended = new Promise<string>((resolve) => {

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Server } from '@modelcontextprotocol/server'
+import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const { CALLS = '', CHANGED = '', SECRET = '' } = process.env
@@ -25,10 +25,11 @@ const tools = () => [
 ]
 
 serveStdio(() => {
-  const server = new Server(
+  const mcp = new McpServer(
     { name: 'counting', version: '1' },
     { capabilities: { tools: { listChanged: true } } },
   )
+  const { server } = mcp
   server.setRequestHandler('tools/list', () => ({ tools: tools() }))
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }) => {
     appendFileSync(CALLS, `${name}\n`)
@@ -50,5 +51,5 @@ serveStdio(() => {
     }
     return text(`${name} ${JSON.stringify(args)}`)
   })
-  return server
+  return mcp
 })

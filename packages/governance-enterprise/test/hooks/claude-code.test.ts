@@ -35,7 +35,7 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
   afterAll(() => api.remit.close())
 
   const send = (event: string, body: object, query: Record<string, string> = {}) =>
-    api.ok('claudeCodeHook', { body: { hook_event_name: event, ...body } as never, query })
+    api.ok('claudeCodeHook', { body: { hook_event_name: event, ...body }, query })
   const pre = (body: object, query?: Record<string, string>) => send('PreToolUse', body, query)
   const newest = async () => (await api.ok('listEntries', { query: { limit: 1 } })).data[0]!
 
@@ -169,10 +169,8 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
     const denied = bash('rm y')
     await pre(allowed)
     await pre(denied)
-    const ask = (
-      { tool_use_id: _, ...call }: ReturnType<typeof bash>,
-      query?: Record<string, string>,
-    ) => send('PermissionRequest', call, query)
+    const ask = (call: ReturnType<typeof bash>, query?: Record<string, string>) =>
+      send('PermissionRequest', { ...call, tool_use_id: undefined }, query)
 
     expect(await ask(allowed)).toEqual({})
     expect((await ask(allowed, { allow: 'true' })).hookSpecificOutput).toMatchObject({
@@ -199,7 +197,7 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
     ['no call id', { hook_event_name: 'PreToolUse', ...BASE, tool_name: 'Bash' }, 'tool_use_id'],
     ['no tool name', { ...BASE, hook_event_name: 'PreToolUse', tool_name: '' }, 'tool_name'],
   ])('refuses %s by the field', async (_, body, path) => {
-    const problem = await api.refusal('claudeCodeHook', { body: body as never })
+    const problem = await api.refusal('claudeCodeHook', { body })
 
     expect(problem.errors?.[0]?.path).toBe(path)
   })

@@ -31,7 +31,7 @@ describe.each(DIALECTS)('the inventory on %s', (dialect) => {
       { ...old, host: 'b', reported_at: expect.any(String) },
     ])
     const entries = await api.ok('listEntries', { query: { kind: 'inventory.reported' } })
-    expect(entries.data.map(({ data }) => data!['inventory'])).toEqual([
+    expect(entries.data.map((entry) => entry.data!['inventory'])).toEqual([
       expect.objectContaining({ host: 'b', unread: 1 }),
       {
         host: 'a',
