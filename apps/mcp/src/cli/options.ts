@@ -1,14 +1,12 @@
 import { parseArgs } from 'node:util'
 
 export const USAGE = `usage: remit-mcp [options] -- COMMAND [ARGUMENT ...]
-       remit-mcp serve --config FILE
 
 Decides and records every call of an MCP client with Remit before a server receives it.
 
-The first form stands in front of one server on stdio: write it into the configuration of the client in the
-place of the server's command. The second one serves many servers over streamable HTTP.
+It stands in front of one server on stdio: write it into the configuration of the client in the place of the
+server's command.
 
-options of the first form:
   --agent ID        the agent of the calls; needed with an ingest key
   --name NAME       name of the server in Remit; the last part of COMMAND unless given
   --trust TRUST     first-use (default): admit the tools of a server that Remit does not know;
@@ -27,8 +25,7 @@ credential)
 /** A wrong command line. */
 export class UsageError extends Error {}
 
-export interface StdioArguments {
-  readonly kind: 'stdio'
+export interface Arguments {
   readonly agent: string | undefined
   readonly name: string
   readonly trust: 'pinned' | 'first-use'
@@ -41,23 +38,12 @@ export interface StdioArguments {
   readonly args: readonly string[]
 }
 
-export interface ServeArguments {
-  readonly kind: 'serve'
-  readonly config: string
-}
-
 /** Parses a command line; null for `--help`. Throws `UsageError`. */
-export function readArguments(argv: readonly string[]): StdioArguments | ServeArguments | null {
+export function readArguments(argv: readonly string[]): Arguments | null {
   const end = argv.indexOf('--')
   const own = end === -1 ? argv : argv.slice(0, end)
   const { values, positionals } = parse(own)
   if (values.help) return null
-  if (positionals[0] === 'serve') {
-    if (positionals.length > 1 || end !== -1)
-      throw new UsageError('expected `remit-mcp serve --config FILE`')
-    if (values.config === undefined) throw new UsageError('serve needs --config FILE')
-    return { kind: 'serve', config: values.config }
-  }
   if (positionals.length > 0)
     throw new UsageError(`unknown argument ${positionals[0]}; write -- before the command`)
   const [command, ...args] = end === -1 ? [] : argv.slice(end + 1)
@@ -66,7 +52,6 @@ export function readArguments(argv: readonly string[]): StdioArguments | ServeAr
   const hold = Number(values.hold ?? 50)
   if (!(hold >= 0 && hold <= 600)) throw new UsageError('--hold: must be 0 to 600 seconds')
   return {
-    kind: 'stdio',
     agent: values.agent,
     name: values.name ?? nameOf(command, args),
     trust: oneOf('--trust', values.trust ?? 'first-use', ['pinned', 'first-use']),
@@ -94,7 +79,6 @@ function parse(argv: readonly string[]) {
         results: { type: 'string' },
         hold: { type: 'string' },
         env: { type: 'string', multiple: true },
-        config: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })

@@ -3,7 +3,7 @@ import { governedWith } from '../decide/govern.ts'
 import { startChild } from '../stdio/child.ts'
 import { relay } from '../stdio/relay.ts'
 import { readArguments, USAGE, UsageError } from './options.ts'
-import type { StdioArguments } from './options.ts'
+import type { Arguments } from './options.ts'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -22,8 +22,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       io.stdout.write(USAGE)
       return EXIT.done
     }
-    if (options.kind === 'serve') throw new UsageError('not yet')
-    await runStdio(options, io)
+    await start(options, io)
     return EXIT.done
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -32,10 +31,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function runStdio(
-  options: StdioArguments,
-  { env, stdin, stdout, stderr }: Io,
-): Promise<void> {
+async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Promise<void> {
   const key = env['REMIT_API_KEY']
   if (key === undefined || key === '')
     throw new UsageError(
@@ -64,7 +60,7 @@ async function runStdio(
 }
 
 /** A credential names its agent; an ingest key needs one. */
-export function agentOf(key: string, agent: string | undefined): string | undefined {
+function agentOf(key: string, agent: string | undefined): string | undefined {
   if (key.startsWith('rmk_') && agent === undefined)
     throw new UsageError('--agent: is needed with an ingest key, which acts for any agent')
   return agent

@@ -9,6 +9,7 @@ import { readUpstream } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import { metaOf } from '../rpc/protocol.ts'
 import type { Era } from '../rpc/protocol.ts'
+import { sendable } from './sendable.ts'
 import type { Visibility } from './visibility.ts'
 
 /** Sends a request to the upstream under an id of the gateway, and resolves with its response. */
@@ -135,24 +136,36 @@ export class Catalog {
   }
 
   async #report(tools: readonly Members[]): Promise<void> {
-    const { client, upstream, trust } = this.#options
     const usable = tools.filter(({ name }) => typeof name === 'string' && name !== '')
     // A name that is offered twice is shadowed: neither of its tools can be told from the other.
     const names = usable.map(({ name }) => name)
     const single = usable.filter(({ name }) => names.indexOf(name) === names.lastIndexOf(name))
-    for (let at = 0; at < single.length; at += BATCH) {
-      const batch = single.slice(at, at + BATCH)
-      const body = { upstream, trust, tools: batch as { name: string }[] }
-      const { data } = await client.reportMcpTools({ body }).catch((error: unknown) => {
-        const why = error instanceof RemitError ? error.message : String(error)
+    for (let at = 0; at < single.length; at += BATCH) await this.#send(single.slice(at, at + BATCH))
+  }
+
+  /** Reports a batch; a definition that Remit does not take stays out, and the others do not. */
+  async #send(batch: readonly Members[]): Promise<void> {
+    const { client, upstream, trust } = this.#options
+    const body = { upstream, trust, tools: batch.map(sendable) as { name: string }[] }
+    try {
+      const { data } = await client.reportMcpTools({ body })
+      for (const [index, tool] of batch.entries()) this.#know(tool, data[index]?.state ?? 'seen')
+    } catch (error) {
+      const isRefused = error instanceof RemitError && [400, 413].includes(error.status)
+      const [first] = batch
+      if (!isRefused) {
+        const why = error instanceof Error ? error.message : String(error)
         throw new Error(`Remit has no states of the tools: ${why}`, { cause: error })
-      })
-      for (const [index, tool] of batch.entries()) {
-        const name = String(tool['name'])
-        this.#known.set(name, { print: printOf(tool), state: data[index]?.state ?? 'seen' })
-        this.#definitions.set(name, tool)
       }
+      if (batch.length === 1 && first) this.#know(first, 'refused')
+      else for (const tool of batch) await this.#send([tool])
     }
+  }
+
+  #know(tool: Members, state: string): void {
+    const name = String(tool['name'])
+    this.#known.set(name, { print: printOf(tool), state })
+    this.#definitions.set(name, tool)
   }
 }
 
