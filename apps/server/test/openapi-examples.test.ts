@@ -241,6 +241,21 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     expect(reader.called).toContain('deleteWebhook')
   })
 
+  it('serve agent hosts and the MCP gateway', async () => {
+    await reader.send('claudeCodeHook')
+    await reader.send('litellmGuardrail')
+    const { data } = await reader.send('reportMcpTools')
+    const [tool] = data as { id: string; digest: string }[]
+    const params = { id: tool!.id }
+    await reader.send('admitMcpTool', { params, body: { digest: tool!.digest } })
+    await reader.send('withdrawMcpTool', { params })
+    await reader.send('listMcpTools')
+    await reader.send('reportInventory')
+    await reader.send('listInventory')
+
+    expect(reader.called).toContain('listInventory')
+  })
+
   it('register agents, which trust one another and exchange tokens', async () => {
     await reader.send('registerAgent')
     await reader.send('registerAgent', { body: { agent_id: 'buyer-1' } })
