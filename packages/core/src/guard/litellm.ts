@@ -5,7 +5,7 @@ import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/check-shape.ts'
 import { implement } from '../http/implement.ts'
 import type { RequestInfo, Route } from '../http/implement.ts'
-import type { ToolDecisions } from '../module/ports.ts'
+import type { ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { CheckFor } from './routes.ts'
 
 /** LiteLLM waits no longer for a guardrail by default. */

@@ -8,8 +8,8 @@ import type {
   ReportRequest,
   VerifyLedgerRequest,
 } from '@remit/contract'
-import type { Caller } from '../caller/caller.ts'
 import type { Ask, Overlay } from '../authorize/stage.ts'
+import type { ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Impersonations } from '../caller/impersonations.ts'
 import type { PeopleSessions } from '../sessions/people.ts'
@@ -186,29 +186,3 @@ export interface Compliance {
 
 /** Called repeatedly with the number of processed entries and the total. */
 export type OnProgress = (done: number, total: number) => void
-
-/** A call of a tool by an agent host. */
-export interface HostCall {
-  readonly agentId: string | undefined
-  readonly action: string
-  readonly resource?: string | { readonly type: string; readonly id: string }
-  readonly context: Readonly<Record<string, unknown>>
-}
-
-/** The decision on a call of a host, which cannot ask again. */
-export interface HostDecision {
-  readonly decision: 'allow' | 'deny'
-  readonly decisionId: string
-  /** For the model. */
-  readonly message: string
-}
-
-/** Decides calls for hosts that only know allow and deny. */
-export interface ToolDecisions {
-  /** Waits at most `maxMs` for an approval, then denies and names it. */
-  decide(
-    caller: Caller,
-    call: HostCall,
-    options: { readonly maxMs: number; readonly signal: AbortSignal },
-  ): Promise<HostDecision>
-}

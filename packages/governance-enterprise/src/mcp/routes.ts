@@ -100,14 +100,21 @@ function refuseDuplicates(tools: readonly McpToolDefinition[]): void {
   }
 }
 
+/** Honest descriptions reach 0.95, such as one of a tool that overwrites files without warning. */
+const QUARANTINE_SCORE = 0.99
+
 /** A description is text of somebody else that a model obeys. */
 function checked(definition: McpToolDefinition): Reported {
-  const { action, reasons } = checkContent({
+  const { action, score, reasons } = checkContent({
     content: textsOf(definition),
     source: 'tool',
     direction: 'input',
     sensitivity: 'balanced',
     explain: false,
   })
-  return { definition, findings: action === 'allow' ? [] : reasons, isBlocked: action === 'block' }
+  return {
+    definition,
+    findings: action === 'allow' ? [] : reasons,
+    isBlocked: score >= QUARANTINE_SCORE,
+  }
 }

@@ -12,7 +12,7 @@ export const hostOperations = {
     text: 'Lists the tools of MCP servers with their definitions, oldest first. Filters combine.',
   },
   reportMcpTools: {
-    text: 'Reports what `tools/list` of a server returned. A new tool waits for an administrator, unless the server had none and `trust` is `first-use`. A changed definition withdraws the tool until it is admitted again. A definition that the guard blocks is never admitted by a report.',
+    text: 'Reports what `tools/list` of a server returned. A new tool waits for an administrator, unless the server had none and `trust` is `first-use`. A changed definition withdraws the tool until it is admitted again. A definition that the guard scores 0.99 or higher is never admitted by a report.',
     problems: ['too_many_mcp_tools'],
   },
   admitMcpTool: {

@@ -1,0 +1,27 @@
+import type { Caller } from '../caller/caller.ts'
+
+/** A call of a tool by an agent host. */
+export interface HostCall {
+  readonly agentId: string | undefined
+  readonly action: string
+  readonly resource?: string | { readonly type: string; readonly id: string }
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+/** The decision on a call of a host, which cannot ask again. */
+export interface HostDecision {
+  readonly decision: 'allow' | 'deny'
+  readonly decisionId: string
+  /** For the model. */
+  readonly message: string
+}
+
+/** Decides calls for hosts that only know allow and deny. */
+export interface ToolDecisions {
+  /** Waits at most `maxMs` for an approval, then denies and names it. */
+  decide(
+    caller: Caller,
+    call: HostCall,
+    options: { readonly maxMs: number; readonly signal: AbortSignal },
+  ): Promise<HostDecision>
+}
