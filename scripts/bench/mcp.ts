@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ROOT } from '../staging.ts'
 import { createInstallation } from './installation.ts'
@@ -72,9 +71,8 @@ class Peer {
 export async function mcpSuite(rounds: number): Promise<Result[]> {
   const installation = await createInstallation('sqlite')
   const server = await startServer({ kind: 'remit', ...installation })
-  const require = createRequire(join(ROOT, 'examples/package.json'))
-  const manifest = require.resolve('@modelcontextprotocol/server-everything/package.json')
-  const upstream = [join(dirname(manifest), 'dist/index.js'), 'stdio']
+  const program = 'examples/node_modules/@modelcontextprotocol/server-everything/dist/index.js'
+  const upstream = [join(ROOT, program), 'stdio']
   const gateway = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts')]
   const env = { REMIT_URL: server.url, REMIT_API_KEY: server.organization.key }
   const plain = await new Peer(upstream, {}).open()

@@ -29,10 +29,3 @@ export interface Settings {
   /** Milliseconds that a call waits for an approval, where the client can do nothing else. */
   readonly holdMs: number
 }
-
-export const DEFAULTS: Settings = {
-  deny: 'result',
-  unknown: 'refuse',
-  results: 'note',
-  holdMs: 50_000,
-}

@@ -7,7 +7,7 @@ type Params = { readonly params: Members }
 export type Era = 'legacy' | 'modern'
 
 const META = 'io.modelcontextprotocol/'
-export const PROTOCOL_VERSION = `${META}protocolVersion`
+const PROTOCOL_VERSION = `${META}protocolVersion`
 const CLIENT_CAPABILITIES = `${META}clientCapabilities`
 const TASKS = `${META}tasks`
 
