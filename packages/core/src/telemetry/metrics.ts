@@ -1,4 +1,6 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { addHistogram } from './histogram.ts'
+import type { HistogramOptions } from './histogram.ts'
 
 /** The value of a gauge; null leaves the series out. */
 export type GaugeValue = number | null
@@ -13,11 +15,6 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => GaugeValue | Promise<GaugeValue>): void
   text(): Promise<string>
   readonly contentType: string
-}
-
-export interface HistogramOptions {
-  readonly labels?: readonly string[]
-  readonly buckets: readonly number[]
 }
 
 export type Count = (...labels: readonly string[]) => void
@@ -42,21 +39,23 @@ export function createMetrics(): Metrics {
   const registers = [registry]
   return {
     counter(name, help, labelNames) {
-      const counter = new Counter({ name, help, labelNames, registers })
-      const child = bound((...labels: string[]) => counter.labels(...labels))
-      return (...labels) => child(...labels).inc()
+      const counter = new Counter({ name, help, labelNames, registers, collect: () => flush() })
+      const counts = new Map<string, { readonly labels: readonly string[]; n: number }>()
+      // Added up here and given to the library when it is read: a count there costs much more.
+      const flush = () => {
+        for (const one of counts.values()) {
+          if (one.n > 0) counter.labels(...one.labels).inc(one.n)
+          one.n = 0
+        }
+      }
+      return (...labels) => {
+        const key = labels.join('\n')
+        const known = counts.get(key)
+        if (known) known.n++
+        else counts.set(key, { labels, n: 1 })
+      }
     },
-    histogram(name, help, { labels: labelNames = [], buckets }) {
-      const histogram = new Histogram({
-        name,
-        help,
-        labelNames,
-        buckets: [...buckets],
-        registers,
-      })
-      const child = bound((...labels: string[]) => histogram.labels(...labels))
-      return (value, ...labels) => child(...labels).observe(value)
-    },
+    histogram: (name, help, options) => addHistogram(registry, name, help, options),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({
         name,
@@ -73,18 +72,5 @@ export function createMetrics(): Metrics {
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,
-  }
-}
-
-/** Looks the labels up once per combination: that costs more than counting. */
-function bound<Child>(
-  create: (...labels: string[]) => Child,
-): (...labels: readonly string[]) => Child {
-  const children = new Map<string, Child>()
-  return (...labels) => {
-    const key = labels.join('\n')
-    let child = children.get(key)
-    if (child === undefined) children.set(key, (child = create(...labels)))
-    return child
   }
 }
