@@ -4,6 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openBrowser, openTab, settled, signIn } from '../test/support/browser.ts'
 import { startServer } from '../test/support/server.ts'
 import { recordWork } from './sample-work.ts'
@@ -15,6 +16,8 @@ const server = await startServer()
 const browser = await openBrowser()
 try {
   await recordWork(server.api)
+  // The charts show decisions some seconds after they are made.
+  while ((await server.api.getStats()).data.length === 0) await pause(200)
   await mkdir(IMAGES, { recursive: true })
   for (const [colorScheme, path] of [
     ['light', '/approvals'],
