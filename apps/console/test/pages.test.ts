@@ -42,6 +42,7 @@ const PATHS = [
   '/playground',
   '/playground?tab=scorers',
   '/playground?tab=decision',
+  '/playground?tab=authzen',
   '/settings',
   '/settings?tab=keys',
   '/settings?tab=people',
