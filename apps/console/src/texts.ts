@@ -448,7 +448,6 @@ export const t = {
     release: 'Release',
     released: 'Hold released',
     set: 'Set a limit',
-    change: 'Change',
     setTitle: 'Limit of an agent',
     daily: 'Per day (USD)',
     monthly: 'Per month (USD)',

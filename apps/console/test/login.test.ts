@@ -257,6 +257,7 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
 
     await signIn(mine)
     await row.getByRole('button', { name: /^Disable/ }).click()
+    await admin.getByRole('dialog').getByRole('button', { name: 'Disable', exact: true }).click()
     await row.getByText('disabled', { exact: true }).waitFor()
     await navigation(carol).getByRole('link', { name: 'Policies' }).click()
     await isOut()

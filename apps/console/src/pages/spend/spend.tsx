@@ -108,7 +108,7 @@ function Limits({ limits, onEdit }: LimitsProps) {
                 cell: (limit: SpendLimit) => (
                   <Button
                     tone="quiet"
-                    aria-label={`${t.spend.change} ${limit.agent_id}`}
+                    aria-label={`${t.spend.set} ${limit.agent_id}`}
                     onClick={() => onEdit(limit)}
                   >
                     {t.spend.set}
