@@ -50,13 +50,19 @@ export async function statsSuite(
   try {
     await decide([])
     for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++) {
-      await counting.stop()
-      await decide(without)
-      await counting.start()
-      caughtUp.push(await catchUp(db))
-      const perSecond = await decide(counted)
-      rates.push(perSecond)
-      lags.push((await behind(db)) / perSecond)
+      const alone = async () => {
+        await counting.stop()
+        await decide(without)
+        await counting.start()
+        caughtUp.push(await catchUp(db))
+      }
+      const both = async () => {
+        const perSecond = await decide(counted)
+        rates.push(perSecond)
+        lags.push((await behind(db)) / perSecond)
+      }
+      // A ledger that grows is in favor of the first.
+      for (const step of round % 2 === 0 ? [alone, both] : [both, alone]) await step()
     }
   } finally {
     await db.destroy()

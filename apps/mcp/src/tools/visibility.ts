@@ -13,7 +13,7 @@ export interface VisibilityOptions {
 }
 
 /**
- * States which tools an agent sees: all but those that its permissions deny whatever the arguments are. It
+ * States which tools an agent sees: all but those that its permissions deny for all arguments. It
  * only shortens the list; each call is decided, so that a failure to read permissions hides nothing.
  */
 export class Visibility {
