@@ -52,10 +52,13 @@ describe.skipIf(!hasModules())('the metrics', () => {
     await api.ok('authorize', {
       body: { agent_id: 'spender', action: 'read', context: { amount_usd: 1 } },
     })
-    text = await vi.waitUntil(async () => {
-      const said = await (await api.remit.app.request('/metrics')).text()
-      return /^remit_checkpoint_age_seconds \d/m.test(said) && said
-    })
+    text = await vi.waitUntil(
+      async () => {
+        const said = await (await api.remit.app.request('/metrics')).text()
+        return /^remit_checkpoint_age_seconds \d/m.test(said) && said
+      },
+      { timeout: 60_000 },
+    )
   })
   afterAll(async () => {
     await api.remit.close()

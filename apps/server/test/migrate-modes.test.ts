@@ -46,7 +46,7 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
   test('a server that is told to stop stops', async () => {
     const stop = new AbortController()
     const starting = createServer(readConfig(env), { log, signal: stop.signal })
-    await vi.waitFor(() => fetch(`${url}/health`))
+    await vi.waitFor(() => fetch(`${url}/health`), { timeout: 60_000 })
     stop.abort(new Error('stopped'))
 
     await expect(starting).rejects.toThrow('stopped')
@@ -55,7 +55,7 @@ describe('with REMIT_MIGRATE=check and pending migrations', () => {
 
   test('a server is alive but not ready until `remit migrate` has run, and changes nothing', async () => {
     const starting = createServer(readConfig(env), { log })
-    await vi.waitFor(() => fetch(`${url}/health`))
+    await vi.waitFor(() => fetch(`${url}/health`), { timeout: 60_000 })
     const health = await fetch(`${url}/health`)
     const ready = await fetch(`${url}/ready`)
     const asked = await request(`${url}/v1/scorers`, generateKey().secret)

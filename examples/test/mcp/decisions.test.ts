@@ -59,7 +59,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
       body: { decision: 'approve', approver: 'carol' },
     })
   const expectOutcome = async (outcome: string) =>
-    expect.poll(async () => (await newest()).data?.['outcome']).toBe(outcome)
+    expect.poll(async () => (await newest()).data?.['outcome'], { timeout: 30_000 }).toBe(outcome)
 
   describe.each([
     ['2025-11-25', undefined],

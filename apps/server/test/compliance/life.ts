@@ -202,7 +202,7 @@ async function restOf(api: Api): Promise<void> {
 }
 
 /** Waits for an entry that nobody is told of. */
-const recorded = (api: Api, kind: string, timeout = 5_000): Promise<void> =>
+const recorded = (api: Api, kind: string, timeout = 30_000): Promise<void> =>
   vi.waitFor(
     async () => {
       const { data } = await api.ok('listEntries', { query: { kind } })
