@@ -18,7 +18,7 @@ export interface BenchOrganization {
   readonly orgId: string
 }
 
-/** What a server process has used since its start. */
+/** Resources that a server process has used since its start. */
 export interface Usage {
   readonly cpuSeconds: number
   /** Of the main thread, which decides. */

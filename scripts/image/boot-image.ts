@@ -12,7 +12,7 @@ const TOOLS = ['umoci', 'bwrap']
 export const missingTools = (): string[] =>
   TOOLS.filter((tool) => spawnSync(tool, ['--version']).error !== undefined)
 
-/** What the server in the image said to the requests of the probe. */
+/** Answers of the server in the image to the requests of the probe. */
 export interface BootReport {
   readonly uid: number
   readonly health: { readonly edition: string; readonly version: string }

@@ -379,7 +379,7 @@ export const t = {
       approval_ttl_seconds: 'Approval lasts (seconds)',
       rejection_cooldown_seconds: 'Rejection lasts (seconds)',
     },
-    preventSelf: 'Whoever requested cannot decide',
+    preventSelf: 'The requester cannot decide',
     reasonRequired: 'Votes need a reason',
     bindAll: 'An approval counts for exactly the whole request',
     bindHint: 'Otherwise only for the named members of its context.',

@@ -48,7 +48,7 @@ describe.skipIf(!canRun)('a page of another origin, in Chromium', () => {
     await other?.close()
   })
 
-  /** What an attack could have changed. */
+  /** State that an attack could have changed. */
   const state = async () => {
     const { head } = await server.api.listEntries({ query: { limit: 1 } })
     const { status, votes } = await server.api.getApproval({ params: { id: requestId } })

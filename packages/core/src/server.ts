@@ -156,6 +156,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     share,
     observe: decisionMetrics(metrics),
   })
+  const computer = new ComputePool()
   const ports: Partial<Ports> = {}
   const deps: Deps = {
     db,
@@ -170,6 +171,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     metrics,
     secrets: options.secrets,
     sessions,
+    computer,
     outbound: options.outbound ?? createOutbound({ allowLoopback: false }),
     log,
     evaluation: options.evaluation,
@@ -184,7 +186,6 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   decider.use(assembled.stages)
   writer.use(assembled.observers)
 
-  const computer = new ComputePool()
   const requests = new RequestTurns()
   const deadlines = new Deadlines()
   const closing = new AbortController()

@@ -13,7 +13,7 @@ interface ConfirmDeleteProps {
   readonly text: string
   /** The name of the button; "Delete" unless given. */
   readonly verb?: string
-  /** What is announced; "Deleted" unless given. */
+  /** Announcement after the deletion; "Deleted" unless given. */
   readonly done?: string
   /** The accessible name of the button in a list. */
   readonly label?: string

@@ -5,7 +5,7 @@ export const MARKUP = '<img src=x onerror=window.harmed=1>'
 /** A free text that would also hide and reorder letters. */
 export const HOSTILE = `${MARKUP} safe\u202Eevil\u200B`
 
-/** Records that give each page something to show; their texts attack whoever reads them. */
+/** Records that give each page something to show; their texts are attacks on the reader. */
 export async function fillOrganization(api: Client): Promise<void> {
   await api.registerAgent({
     body: {

@@ -5,7 +5,7 @@ import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
 import { CODES } from '../rpc/answers.ts'
 
-/** What a decided request is about, by the default mapping of the AuthZEN binding for MCP. */
+/** Action and resource of a decided request, by the default mapping of the AuthZEN binding for MCP. */
 export interface Question {
   readonly method: 'tools/call' | 'resources/read' | 'prompts/get'
   readonly type: 'tool' | 'resource' | 'prompt'
@@ -40,7 +40,7 @@ export interface SessionFacts extends Members {
   readonly acting_for?: string
 }
 
-/** What the gateway hands to the gate as the input of a call. */
+/** Input of a call, as the gateway passes it to the gate. */
 export interface GatewayInput {
   readonly question: Question
   readonly facts: SessionFacts

@@ -53,7 +53,7 @@ export interface BootOptions {
   readonly watchEveryMs?: number
 }
 
-/** What a server knows while migrations are pending. */
+/** State of a server while migrations are pending. */
 export interface Waiting {
   readonly db: Database<CoreTables>
   readonly entitlement: Entitlement

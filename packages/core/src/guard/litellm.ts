@@ -56,7 +56,7 @@ async function deniedBy(
   return null
 }
 
-/** What is decided: each call that a model asks for; before a model, the request itself. Pure. */
+/** Returns the calls to decide: those that a model asks for; before a model, the request itself. Pure. */
 function callsOf({ input_type, tool_calls, request_data, litellm_call_id }: LiteLlmGuardrail) {
   const facts = { host: 'litellm', ...(litellm_call_id && { session_id: litellm_call_id }) }
   const calls = (tool_calls ?? []).map(({ function: { name, arguments: args } }) => ({

@@ -17,6 +17,7 @@ import type { EntryObserver } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Computer } from '../threads/pool.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { ScorerRuns } from '../scorers/finished.ts'
@@ -100,6 +101,8 @@ export interface Deps {
   readonly sessions: Sessions
   /** Encrypts the secrets that a module stores. */
   readonly secrets: SecretBox
+  /** Worker threads for heavy computations. */
+  readonly computer: Computer
   /** HTTP client for addresses chosen by users. */
   readonly outbound: Outbound
   readonly log: Logger

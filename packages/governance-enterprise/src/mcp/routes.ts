@@ -1,6 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import { mcpTools as endpoints } from '@remit/contract'
 import type { McpToolDefinition } from '@remit/contract'
-import { actorOf, checkContent, fail, implement, invalid, pageOf, personOf } from '@remit/core'
+import {
+  actorOf,
+  checkAnywhere,
+  fail,
+  implement,
+  invalid,
+  pageOf,
+  personOf,
+  sliced,
+} from '@remit/core'
 import type { Caller, Deps, EntryDraft, RequestInfo, Route } from '@remit/core'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
 import { textsOf } from './definition.ts'
@@ -12,7 +22,7 @@ import { recordedTool, wireStatus, wireTool } from './view.ts'
 /** Tools of an organization: a report adds rows, and must not fill a disk. */
 const MAX_TOOLS = 10_000
 
-export function mcpRoutes({ db, clock, ids, writer }: Deps): Route[] {
+export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
   const decide = (
     id: string,
     caller: Caller,
@@ -45,9 +55,9 @@ export function mcpRoutes({ db, clock, ids, writer }: Deps): Route[] {
       })
     },
 
-    reportMcpTools: ({ body: { upstream, trust, tools } }, caller, request) => {
+    reportMcpTools: async ({ body: { upstream, trust, tools } }, caller, request) => {
       refuseDuplicates(tools)
-      const reported = tools.map(checked)
+      const reported = await checked(tools, computer, caller.orgId)
       const names = tools.map(({ name }) => name)
       return writer.work(
         caller.orgId,
@@ -103,18 +113,38 @@ function refuseDuplicates(tools: readonly McpToolDefinition[]): void {
 /** Honest descriptions reach 0.95, such as one of a tool that overwrites files without warning. */
 const QUARANTINE_SCORE = 0.99
 
-/** A description is text of somebody else that a model obeys. */
-function checked(definition: McpToolDefinition): Reported {
-  const { action, score, reasons } = checkContent({
-    content: textsOf(definition),
-    source: 'tool',
-    direction: 'input',
-    sensitivity: 'balanced',
-    explain: false,
-  })
-  return {
-    definition,
-    findings: action === 'allow' ? [] : reasons,
-    isBlocked: score >= QUARANTINE_SCORE,
+const PACING = { now: () => performance.now(), pause: () => setImmediate() }
+
+/**
+ * Checks descriptions: texts of somebody else that a model obeys. Long ones are checked in a worker, and
+ * other requests run between short ones.
+ */
+async function checked(
+  tools: readonly McpToolDefinition[],
+  computer: Deps['computer'],
+  orgId: string,
+): Promise<Reported[]> {
+  const rest = sliced(PACING)
+  const reported: Reported[] = []
+  for (const definition of tools) {
+    const request = {
+      content: textsOf(definition),
+      source: 'tool',
+      direction: 'input',
+      sensitivity: 'balanced',
+      explain: false,
+    } as const
+    const { action, score, reasons } = await checkAnywhere(
+      { request, opinions: undefined },
+      computer,
+      orgId,
+    )
+    reported.push({
+      definition,
+      findings: action === 'allow' ? [] : reasons,
+      isBlocked: score >= QUARANTINE_SCORE,
+    })
+    await rest()
   }
+  return reported
 }

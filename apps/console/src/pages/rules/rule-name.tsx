@@ -7,7 +7,7 @@ interface Named {
   readonly condition: string | null
 }
 
-/** What a rule is for, and its condition. */
+/** Description and condition of a rule. */
 export const RuleName = ({ rule: { description, condition } }: { rule: Named }) => (
   <>
     <Literal>{description ?? t.policies.unnamed}</Literal>
