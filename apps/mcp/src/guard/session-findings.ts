@@ -14,7 +14,8 @@ export class SessionFindings {
         if (this.#reasons.size < MAX_REASONS) this.#reasons.add(reason)
       return finding
     })
-    this.#open = Promise.all([this.#open, noted])
+    // Its value would hold all earlier ones.
+    this.#open = Promise.all([this.#open, noted]).then(() => undefined)
     return noted
   }
 
