@@ -193,7 +193,7 @@ describe('a role that may not change tables', () => {
       const org = ['--org', orgId]
       const file = join(installation.folder, 'pruned.ndjson')
       const reason = ['--reason', 'asked for']
-      const erased = await cli(['ledger', 'erase', ...org, '--seq', '13', ...reason], env)
+      const erased = await cli(['ledger', 'erase', ...org, '--seq', '5', ...reason], env)
       const prune = ['ledger', 'prune', ...org, '--keep-days', '400', '--export', file, '--yes']
       const pruned = await cli([...prune, ...reason], env)
 
