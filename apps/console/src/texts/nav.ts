@@ -1,0 +1,11 @@
+export const nav = {
+  live: 'Live',
+  approvals: 'Approvals',
+  policies: 'Policies',
+  ledger: 'Ledger',
+  agents: 'Agents',
+  spend: 'Spend',
+  reports: 'Reports',
+  playground: 'Playground',
+  settings: 'Settings',
+} as const
