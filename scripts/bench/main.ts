@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util'
 import type { Dialect } from '@remit/core'
 import { appendSuite } from './append.ts'
+import { failoverSuite } from './failover.ts'
 import { isolationSuite } from './isolation/suite.ts'
 import { gateSuite } from './gate.ts'
 import { groupSuite } from './group.ts'
@@ -41,6 +42,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Re
   'group-sqlite': () => groupSuite('sqlite', rounds, seconds),
   'group-postgres': () => groupSuite('postgres', rounds, seconds),
   processes: () => processesSuite(rounds, seconds),
+  failover: () => failoverSuite(rounds),
   append: () => appendSuite(rounds),
   million: () => millionSuite(Number(values.entries), Math.min(rounds, 5)),
   'isolation-sqlite': () => isolation('sqlite'),

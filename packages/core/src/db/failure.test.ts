@@ -7,6 +7,8 @@ describe('isUnavailable', () => {
   it.each([
     ['a refused connection', coded('ECONNREFUSED')],
     ['a connection that was cut', coded('ECONNRESET')],
+    ['a name that cannot be resolved now', coded('EAI_AGAIN')],
+    ['a network without a route', coded('ENETUNREACH')],
     ['a server that shuts down', coded('57P01')],
     ['too many connections', coded('53300')],
     ['a full disk', coded('53100')],

@@ -5,7 +5,7 @@ import type { Failure } from '../base/errors.ts'
 // read-only, timeouts.
 const PASSING = /^(08|53|57P|57014|55P03|40001|40P01|25006|25P0[34])/
 const BROKEN =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|Connection terminated|connection timeout|Query read timeout|timeout exceeded|not queryable|Client has encountered|discarded|SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN)/i
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|Connection terminated|connection timeout|Query read timeout|timeout exceeded|not queryable|Client has encountered|discarded|SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN)/i
 
 const codeOf = (error: unknown): string => {
   const { code } = (error ?? {}) as { code?: unknown }

@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { callbackify } from 'node:util'
 import SqliteDatabase from 'better-sqlite3'
 import {
   CompiledQuery,
@@ -13,7 +14,7 @@ import type { DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { clientClass } from './postgres-client.ts'
-import { transactionSettings } from './transaction-settings.ts'
+import { prepareSession } from './postgres-session.ts'
 
 /** A database, or an open transaction. Stores take one as their first argument. */
 export type Database<Tables> = Kysely<Tables>
@@ -27,7 +28,7 @@ export interface OpenOptions {
   readonly connectMs?: number
   /** Milliseconds to wait for the result of a query; then its connection is closed. */
   readonly answerMs?: number
-  /** Opens SQLite read-only. */
+  /** Opens SQLite read-only, and accepts a PostgreSQL server that is read-only. */
   readonly readonly?: boolean
 }
 
@@ -133,6 +134,10 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     Client: clientClass(options.answerMs ?? ANSWER_MS),
     application_name: 'remit',
     types,
+    // Not a hook of Kysely: a connection that it refuses would stay in the pool, out of reach.
+    verify: callbackify((client: pg.PoolClient) =>
+      prepareSession(client, { mayBeReadOnly: options.readonly ?? false }),
+    ),
   })
   // Without listeners, an error of a connection in use would end the process: the pool listens to
   // idle connections only.
@@ -140,10 +145,6 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', onError))
   return new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool, onCreateConnection: prepareSession }),
+    dialect: new PostgresDialect({ pool }),
   })
-}
-
-async function prepareSession(connection: DatabaseConnection): Promise<void> {
-  await connection.executeQuery(CompiledQuery.raw(`select ${transactionSettings('session')}`))
 }

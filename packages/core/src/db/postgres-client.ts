@@ -1,11 +1,13 @@
 import pg from 'pg'
+import { READ_ONLY } from './postgres-session.ts'
 
 type Result = pg.QueryResult<pg.QueryResultRow>
 
 /**
  * A client that closes its connection if PostgreSQL does not answer a query within `answerMs`,
  * because a late answer could be mistaken for another one. The query fails with `Query read
- * timeout`, all later ones immediately.
+ * timeout`, all later ones immediately. A server that has become read-only loses the connection too:
+ * the next one may lead to the new primary.
  *
  * The callback is passed together with the query, not with `query_timeout` or a promise of the
  * library: these attach it later and kept whole results in memory until the next full garbage
@@ -29,8 +31,9 @@ export const clientClass = (answerMs: number): typeof pg.Client =>
         }, answerMs)
         super.query(text, values, (error: Error | null, result: Result) => {
           clearTimeout(timer)
-          if (error) reject(error)
-          else resolve(result)
+          if (!error) return resolve(result)
+          reject(error)
+          if ((error as { code?: unknown }).code === READ_ONLY) void this.end()
         })
       })
     }

@@ -114,6 +114,26 @@ describe.each(DIALECTS)('a head that its key did not sign, on %s', (dialect) => 
     expect(await verifyDatabase(remit.db, orgId, { vkeys })).not.toMatchObject({ status: 'ok' })
   })
 
+  test('a signed head of the past is not gone on from by a server that has answered more', async () => {
+    const orgId = await grown()
+    const past = (await findHead(remit.db, orgId))!
+    await append(remit, orgId, [decisionDraft(1), decisionDraft(2)])
+    await remit.db.transaction().execute(async (tx) => {
+      await cutFrom(tx, orgId, past.size)
+      await setHead(past)(tx, orgId)
+    })
+
+    await expect(append(remit, orgId, [decisionDraft(3)])).rejects.toMatchObject({
+      code: 'ledger_unavailable',
+      message: expect.stringContaining('ends before an entry that this server has written'),
+    })
+
+    expect((await findHead(remit.db, orgId))!.size).toBe(past.size)
+    // After a restart, checkpoints outside of the database take over.
+    await append(another(), orgId, [decisionDraft(3)])
+    expect(await verifyDatabase(remit.db, orgId)).toMatchObject({ status: 'ok' })
+  })
+
   test.each(['an entry was appended properly', 'the last entries were cut off'])(
     'is told of behind it, unsigned, and stays found: %s',
     async (name) => {

@@ -25,6 +25,8 @@ export class HeadGuard {
   readonly #signer: LedgerSigner
   /** Ends that this process has verified or written: usually no other process wrote since. */
   readonly #known = new LRUCache<string, End>({ max: MAX_KNOWN })
+  /** The largest committed sizes that this process has seen. */
+  readonly #sizes = new LRUCache<string, number>({ max: MAX_KNOWN })
 
   constructor(signer: LedgerSigner) {
     this.#signer = signer
@@ -32,15 +34,24 @@ export class HeadGuard {
 
   /**
    * Returns the signer of a ledger whose head is locked; null if the head does not match its
-   * signature. Throws `ledger_unavailable` for a head with another key, and for an invalid one.
+   * signature. Throws `ledger_unavailable` for a head with another key, for an invalid one, and for
+   * one behind a commit that this process has seen: the answers of that commit would be contradicted.
    */
   async signerFor(tx: Db, head: LedgerHeadRow): Promise<NoteSigner | null> {
     const signer = this.#signerOf(head)
-    if (isSame(this.#known.get(head.org_id), head)) return signer
-    if (!isReadable(head)) throw forgedHead()
-    if (!isSigned(head, signer) || !(await isLastEntry(tx, head))) return null
-    this.keep(head)
+    if (!isSame(this.#known.get(head.org_id), head)) {
+      if (!isReadable(head)) throw forgedHead()
+      if (!isSigned(head, signer) || !(await isLastEntry(tx, head))) return null
+      this.keep(head)
+    }
+    if (head.size < (this.#sizes.get(head.org_id) ?? 0)) throw headBehind()
+    this.committed(head.org_id, head.size)
     return signer
+  }
+
+  /** Remembers the size of a ledger after a commit. */
+  committed(orgId: string, size: number): void {
+    this.#sizes.set(orgId, size)
   }
 
   /** Remembers a signed end. If it is not committed, the stored one is verified again. */
@@ -63,6 +74,12 @@ export const forgedHead = (): Failure =>
   fail(
     'ledger_unavailable',
     'The ledger head does not match its signature, so nothing was recorded; verify the ledger',
+  )
+
+const headBehind = (): Failure =>
+  fail(
+    'ledger_unavailable',
+    'The ledger ends before an entry that this server has written, so nothing was recorded: a backup was restored, or a standby without the last commits was promoted',
   )
 
 /** The error for a missing ledger head; the entries may be complete. */

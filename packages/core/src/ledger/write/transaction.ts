@@ -90,7 +90,8 @@ export async function runTransaction(
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
-  return deps.db.transaction().execute(async (tx) => {
+  let size = 0
+  const committed = await deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
     deps.metrics?.locked(performance.now() - began)
     if (!head) throw missingHead()
@@ -115,11 +116,19 @@ export async function runTransaction(
     await run.lanes(memos)
     await run.alone()
     const recorded = await record(run, head, signer, deps)
-    const committed = { ...recorded, topics, computedMs: scope.time.spentMs }
+    size = recorded.size
+    const done = {
+      results: recorded.results,
+      mark: recorded.mark,
+      topics,
+      computedMs: scope.time.spentMs,
+    }
     await notifyOthers(tx, orgId, topics)
-    onDone(committed)
-    return committed
+    onDone(done)
+    return done
   })
+  deps.heads.committed(orgId, size)
+  return committed
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b)
@@ -229,7 +238,7 @@ async function record(
   head: LedgerHeadRow,
   signer: NoteSigner | null,
   { heads, observers }: TransactionDeps,
-): Promise<Pick<Committed, 'results' | 'mark'>> {
+): Promise<Pick<Committed, 'results' | 'mark'> & { readonly size: number }> {
   const drafts = run.outcomes.flatMap((outcome) => (leavesNothing(outcome) ? [] : outcome.entries))
   drafts.push(...run.further)
   const { recordedAt } = run.scope
@@ -257,7 +266,8 @@ async function record(
     }
   }
   const first = linked.rows[0]
-  return { results, mark: first ? { seq: first.seq, hash: first.hash } : null }
+  const mark = first ? { seq: first.seq, hash: first.hash } : null
+  return { results, mark, size: linked.size }
 }
 
 /** Returns true if a request writes nothing in this transaction. */

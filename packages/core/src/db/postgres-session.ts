@@ -1,0 +1,28 @@
+import type { ClientBase } from 'pg'
+import { transactionSettings } from './transaction-settings.ts'
+
+/** SQLSTATE `read_only_sql_transaction`. */
+export const READ_ONLY = '25006'
+
+/** The server is a standby, or its default is read-only. Unavailable, as for a rejected write. */
+class ReadOnlyServer extends Error {
+  readonly code = READ_ONLY
+  constructor() {
+    super('PostgreSQL is read-only: the address leads to a standby or to a primary that was fenced')
+  }
+}
+
+/**
+ * Sets the limits of a new session, and refuses a server that is read-only, as after a failover that
+ * is not complete: a standby may lag, so a revoked key would still be valid there.
+ */
+export async function prepareSession(
+  client: ClientBase,
+  { mayBeReadOnly }: { readonly mayBeReadOnly: boolean },
+): Promise<void> {
+  const { rows } = await client.query<{ is_read_only: boolean }>(
+    `select ${transactionSettings('session')},
+      current_setting('transaction_read_only') = 'on' as is_read_only`,
+  )
+  if (rows[0]?.is_read_only && !mayBeReadOnly) throw new ReadOnlyServer()
+}
