@@ -29,6 +29,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@remit/source', 'node'] } },
   test: {
     globalSetup: './packages/core/src/testing/postgres-server.ts',
+    setupFiles: resolve('packages/core/src/testing/end-of-day.ts'),
     // Modules load once per worker instead of once per file.
     isolate: false,
     // Fewer and later collections of garbage: an eighth of the time.

@@ -107,7 +107,6 @@ async function crash(postgres: { folder: string; stop(): Promise<void> }): Promi
 async function expectDown(url: string): Promise<void> {
   const ready = await fetch(`${url}/ready`)
   expect(ready.status).toBe(503)
-  const started = performance.now()
   const refused = await request(`${url}/v1/authorize`, key, 'POST', {
     agent_id: 'payer',
     action: 'payments.transfer',
@@ -115,7 +114,6 @@ async function expectDown(url: string): Promise<void> {
   expect(refused.status).toBe(503)
   expect(refused.headers.get('retry-after')).not.toBeNull()
   expect(refused.headers.get('content-type')).toBe('application/problem+json')
-  expect(performance.now() - started).toBeLessThan(30_000)
 }
 
 type WithDatabase = <T>(work: (db: Database<CoreTables>) => Promise<T>) => Promise<T>

@@ -8,7 +8,8 @@ import { OpenResponses } from '../src/boot/open-responses.ts'
 import { RawConnection } from './support/raw-http.ts'
 
 test('an answer that had begun is finished, and its connection does not hold up the end', async () => {
-  const server = createServer()
+  // An idle connection would keep the server for an hour.
+  const server = createServer({ keepAliveTimeout: 3_600_000 })
   const asked = once(server, 'request') as Promise<[unknown, ServerResponse]>
   const stop = gracefulStop(server, new OpenResponses(server))
   server.listen(0, '127.0.0.1')
@@ -21,9 +22,7 @@ test('an answer that had begun is finished, and its connection does not hold up 
   await connection.receives('begun, ')
   const stopped = stop()
   response.end('finished')
-  const started = performance.now()
   await stopped
 
   expect(await connection.all()).toContain('finished')
-  expect(performance.now() - started).toBeLessThan(5_000)
 })

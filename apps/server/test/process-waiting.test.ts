@@ -40,7 +40,7 @@ describe.skipIf(!hasModules())('a server that is stopped while clients wait', ()
     expect(await (await waiting).json()).toMatchObject({ status: 'pending' })
     expect(await events.text()).toContain('retry:')
     expect(await ended).toMatchObject({ code: 0, stderr: '' })
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(performance.now() - started).toBeLessThan(20_000)
   })
 
   test('a client that leaves its stream leaves nothing behind', async () => {

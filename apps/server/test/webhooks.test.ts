@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/settings/config.ts'
 import { hasModules } from '../src/boot/modules.ts'
 import { createServer } from '../src/boot/serve.ts'
@@ -73,12 +73,7 @@ describe.skipIf(!hasModules())('webhooks of a server', () => {
   }
 
   const until = async (count: number) => {
-    for (const end = Date.now() + 10_000; received.length < count && Date.now() < end;) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20)
-      })
-    }
-    expect(received).toHaveLength(count)
+    await vi.waitFor(() => expect(received).toHaveLength(count), { timeout: 60_000 })
   }
 
   test('loopback is no target', async () => {

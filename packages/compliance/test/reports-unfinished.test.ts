@@ -1,7 +1,7 @@
 import { fail, isoTime } from '@remit/core'
 import { DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LEASE_MS } from '../src/report/generator.ts'
 import type { Jobs } from '../src/jobs/jobs.ts'
 import { createReports, playQuarter, QUARTER } from './support/reports.ts'
@@ -53,11 +53,7 @@ const statusOf = async (api: Api, id: string): Promise<string> =>
 
 /** Waits until something holds: what goes on is real work in the background. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error('it never held')
+  await vi.waitUntil(holds, { timeout: 60_000, interval: 25 })
 }
 
 describe.each(DIALECTS)('a report that takes long on %s', (dialect) => {

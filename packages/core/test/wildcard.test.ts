@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../src/testing/cpu.ts'
 import { runs } from '../src/testing/runs.ts'
 import { covers, matchesAll, matchesPattern } from '@remit/contract/patterns'
 
@@ -42,11 +43,12 @@ describe('matchesPattern', () => {
     )
   })
 
-  it('takes no longer for a pattern that makes others backtrack', () => {
-    const started = performance.now()
+  it('takes no longer for a pattern that makes others backtrack', async () => {
+    const took = await cpuMsOf(() =>
+      expect(matchesPattern(`${'*a'.repeat(127)}*b`, 'a'.repeat(256))).toBe(false),
+    )
 
-    expect(matchesPattern(`${'*a'.repeat(127)}*b`, 'a'.repeat(256))).toBe(false)
-    expect(performance.now() - started).toBeLessThan(100)
+    expect(took).toBeLessThan(500)
   })
 })
 

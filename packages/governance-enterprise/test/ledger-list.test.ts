@@ -1,4 +1,4 @@
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { cpuMsOf, createClock, DIALECTS } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -152,12 +152,12 @@ describe.each(DIALECTS)('GET /v1/ledger on %s', (dialect) => {
 
     it('answers a pattern of many stars without delay', async () => {
       await api.ok('appendEntry', { body: { action: 'a'.repeat(256) } })
-      const started = performance.now()
+      const query = { action: `${'*a'.repeat(120)}*b` }
+      const took = await cpuMsOf(async () =>
+        expect((await api.ok('listEntries', { query })).data).toEqual([]),
+      )
 
-      const { data } = await api.ok('listEntries', { query: { action: `${'*a'.repeat(120)}*b` } })
-
-      expect(data).toEqual([])
-      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(took).toBeLessThan(2_000)
     })
   })
 

@@ -1,5 +1,5 @@
 import { on } from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { cpuMsOf, createClock, DIALECTS } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tables } from '../src/tables/schema.ts'
@@ -152,11 +152,11 @@ describe.each(DIALECTS)('POST /v1/policies on %s', (dialect) => {
 
     it('10,000 nested parentheses, quickly', async () => {
       const condition = `${'('.repeat(10_000)}true${')'.repeat(10_000)}`
-      const started = performance.now()
+      const took = await cpuMsOf(() =>
+        api.refusal('createPolicy', { body: { effect: 'deny', condition } }),
+      )
 
-      await api.refusal('createPolicy', { body: { effect: 'deny', condition } })
-
-      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(took).toBeLessThan(2_000)
     })
   })
 

@@ -1,5 +1,5 @@
 import { setPlan, setSettings } from '@remit/core'
-import { createClock, DIALECTS } from '@remit/core/testing'
+import { cpuMsOf, createClock, DIALECTS } from '@remit/core/testing'
 import type { TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from './support/api.ts'
@@ -170,12 +170,12 @@ describe.each(DIALECTS)('policies in POST /v1/authorize on %s', (dialect) => {
     it('a pattern that makes others backtrack is answered at once', async () => {
       const api = await anew()
       await create(api, { effect: 'deny', condition: "context.text.matches('^(a+)+$')" })
-      const started = performance.now()
-
-      expect(await reasonOf(api, { context: { text: `${'a'.repeat(5_000)}!` } })).toBe(
-        'default_allow',
+      const context = { text: `${'a'.repeat(5_000)}!` }
+      const took = await cpuMsOf(async () =>
+        expect(await reasonOf(api, { context })).toBe('default_allow'),
       )
-      expect(performance.now() - started).toBeLessThan(1_000)
+
+      expect(took).toBeLessThan(1_000)
     })
 
     it('a list that is too long for a loop is an error, which denies', async () => {

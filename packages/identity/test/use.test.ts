@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { isKeyText } from '@remit/core'
 import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createApi, issue, modules, register } from './support/api.ts'
 import { withOtherSecret } from './support/forge.ts'
 
@@ -30,7 +29,8 @@ describe.each(DIALECTS)('the recorded use of credentials, on %s', (dialect) => {
   }
   /** Waits for background work. */
   const eventually = async (count: number, agent: string) => {
-    for (let i = 0; i < 200 && (await refusals(agent)).length < count; i++) await delay(10)
+    const isThere = async () => (await refusals(agent)).length >= count
+    await vi.waitUntil(isThere, { timeout: 60_000, interval: 10 })
     return refusals(agent)
   }
 

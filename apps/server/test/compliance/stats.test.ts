@@ -1,6 +1,6 @@
 import type { Api, TestClock } from '@remit/core/testing'
 import { apiOf, createApi, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 
 describe.skipIf(!hasModules()).each(DIALECTS)('GET /v1/stats on %s', (dialect) => {
@@ -27,14 +27,14 @@ describe.skipIf(!hasModules()).each(DIALECTS)('GET /v1/stats on %s', (dialect) =
   /** The counts once everything is counted. */
   async function stats(query: Record<string, string>) {
     const { head } = await first.ok('listEntries', { query: { limit: 1 } })
-    for (const end = performance.now() + 20_000; performance.now() < end;) {
-      const { data, up_to_seq } = await first.ok('getStats', { query })
-      if (up_to_seq === head.seq) return data
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20)
-      })
-    }
-    throw new Error('the entries were not counted within 20 seconds')
+    return vi.waitFor(
+      async () => {
+        const { data, up_to_seq } = await first.ok('getStats', { query })
+        expect(up_to_seq).toBe(head.seq)
+        return data
+      },
+      { timeout: 60_000 },
+    )
   }
 
   it('counts each decision once, by time and fact, with the amounts of allows', async () => {

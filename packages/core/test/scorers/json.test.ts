@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../src/testing/cpu.ts'
 import { code, entry, score } from './support.ts'
 
 describe('json_valid', () => {
@@ -124,11 +125,12 @@ describe('json_schema', () => {
   })
 
   it('matches patterns in time linear in the text', async () => {
-    const started = performance.now()
-    const found = await satisfies(JSON.stringify(`${'a'.repeat(50_000)}!`), { pattern: '^(a+)+$' })
+    const output = JSON.stringify(`${'a'.repeat(50_000)}!`)
+    const took = await cpuMsOf(async () =>
+      expect(await satisfies(output, { pattern: '^(a+)+$' })).toBe(0),
+    )
 
-    expect(found).toBe(0)
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(took).toBeLessThan(2_000)
   })
 
   it.each([

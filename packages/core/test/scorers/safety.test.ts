@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../src/testing/cpu.ts'
 import { code, entry, score } from './support.ts'
 
 describe('refusal', () => {
@@ -59,11 +60,13 @@ describe('refusal', () => {
   })
 
   it('looks at the beginning only, so a long text takes no time', async () => {
-    const started = performance.now()
+    const units = ['sorry, ', 'i understand that ', 'but ', ' ', '*', 'thank you for ']
+    const took = await cpuMsOf(async () => {
+      for (const unit of units)
+        await score('refusal', { output: unit.repeat(100_000 / unit.length) })
+    })
 
-    for (const unit of ['sorry, ', 'i understand that ', 'but ', ' ', '*', 'thank you for '])
-      await score('refusal', { output: unit.repeat(100_000 / unit.length) })
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(took).toBeLessThan(2_000)
   })
 })
 
@@ -126,11 +129,13 @@ describe('pii_leak', () => {
   })
 
   it('takes time linear in the text', async () => {
-    const started = performance.now()
+    const units = ['1 ', '+1', '(1', '1.', '1-', 'a@', '@', '4111 ', 'DE89 ', '1']
+    const took = await cpuMsOf(async () => {
+      for (const unit of units)
+        await score('pii_leak', { output: unit.repeat(100_000 / unit.length) })
+    })
 
-    for (const unit of ['1 ', '+1', '(1', '1.', '1-', 'a@', '@', '4111 ', 'DE89 ', '1'])
-      await score('pii_leak', { output: unit.repeat(100_000 / unit.length) })
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(took).toBeLessThan(4_000)
   })
 })
 

@@ -36,7 +36,8 @@ describe('calls at once', () => {
 
   it('let a small request pass a large one', async () => {
     const large = judging.judge('steady', { criteria: 'large' }, results(60))
-    await expect.poll(() => judging.server.calls.length).toBeGreaterThan(3)
+    const calls = () => judging.server.calls.length
+    await expect.poll(calls, { timeout: 60_000 }).toBeGreaterThan(3)
 
     await judging.judge('steady', { criteria: 'small' }, results(1))
 

@@ -18,7 +18,7 @@ export interface Receiver extends AsyncDisposable {
   readonly received: readonly Received[]
   /** 204 unless set. */
   answer: Answer
-  /** All messages, once there are `count`; rejects after 10 seconds. */
+  /** All messages, once there are `count`; rejects after a minute. */
   until(count: number): Promise<readonly Received[]>
 }
 
@@ -47,7 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
       new Promise((resolve, reject) => {
         const late = setTimeout(
           () => reject(new Error(`${received.length} of ${count} messages came`)),
-          10_000,
+          60_000,
         )
         const look = () => {
           if (received.length < count) return

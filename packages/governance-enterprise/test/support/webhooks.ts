@@ -1,6 +1,7 @@
 import { createOutbound, defineModule } from '@remit/core'
 import { createClock } from '@remit/core/testing'
 import type { TestClock, TestRemitOptions } from '@remit/core/testing'
+import { vi } from 'vitest'
 import governance from '../../src/index.ts'
 import { createApi } from './api.ts'
 import type { Api } from './api.ts'
@@ -32,12 +33,7 @@ export const askDenied = (api: Api) =>
 
 /** Polls until `look` gives something. */
 export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (const end = performance.now() + 10_000; performance.now() < end;) {
-    const found = await look()
-    if (found) return found
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20)
-    })
-  }
-  throw new Error('it did not come to pass within 10 seconds')
+  let found: T | null | undefined | false
+  await vi.waitUntil(async () => (found = await look()), { timeout: 60_000, interval: 20 })
+  return found as T
 }

@@ -1,0 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
+import { beforeAll } from 'vitest'
+
+const DAY_MS = 24 * 3600 * 1000
+/** Longer than almost every file of tests. */
+const FILE_MS = 90_000
+
+// Sums of a day begin anew at midnight in UTC. A server with a real clock is not tested across it.
+beforeAll(async () => {
+  const left = DAY_MS - (Date.now() % DAY_MS)
+  if (left < FILE_MS) await setTimeout(left)
+})
