@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exitCodeOf } from '../src/cli/ledger-verify.ts'
@@ -14,7 +14,7 @@ interface Checkpoint {
   readonly size: number
 }
 
-describe.each(DIALECTS)('ledger verify on %s', (dialect) => {
+describe.each(someDialects())('ledger verify on %s', (dialect) => {
   let installation: Installation
   let env: Installation['env']
   const file = (name: string) => join(installation.folder, name)

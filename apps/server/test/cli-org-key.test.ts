@@ -1,4 +1,4 @@
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readAssignments } from '../src/cli/org.ts'
 import { cli, cliJson, createOrg } from './support/cli.ts'
@@ -10,7 +10,7 @@ interface Entry {
   readonly payload: string
 }
 
-describe.each(DIALECTS)('organizations and keys on %s', (dialect) => {
+describe.each(someDialects())('organizations and keys on %s', (dialect) => {
   let installation: Installation
   let env: Installation['env']
 

@@ -8,7 +8,7 @@ import { brokenMessage, validMessage, wrongMessages } from './support/fuzz-messa
 import { exchange, faultOf } from './support/raw-exchange.ts'
 
 const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
-const BOUND_MS = 10_000
+const BOUND_MS = 30_000
 const AT_ONCE = 20
 
 describe('messages that are not HTTP as it should be', () => {

@@ -1,6 +1,6 @@
 import { endpoints, PROBLEMS } from '@remit/contract'
 import type { Problem } from '@remit/contract'
-import { createTestRemit, DIALECTS, runs } from '@remit/core/testing'
+import { createTestRemit, runs, someDialects } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,11 +9,12 @@ import { wildRequests } from './support/fuzz-requests.ts'
 import type { WildRequest } from './support/fuzz-requests.ts'
 
 const seed = Number(process.env['REMIT_TEST_FUZZ_SEED'] ?? Date.now() % 2 ** 31)
-const WRONG_AT_LEAST = runs(10_000)
 const AT_ONCE = 40
-const BOUND_MS = 10_000
+const BOUND_MS = 60_000
 
-describe.each(DIALECTS)('requests of every kind on %s', (dialect) => {
+describe.each(someDialects())('requests of every kind on %s', (dialect) => {
+  // What is refused is refused before a database is asked: one of them is enough for most.
+  const wrongAtLeast = runs(dialect === 'sqlite' ? 10_000 : 2_500)
   let remit: TestRemit
   let key: string
   beforeAll(async () => {
@@ -27,12 +28,12 @@ describe.each(DIALECTS)('requests of every kind on %s', (dialect) => {
 
   it(
     'are answered as the contract says or refused with a problem document',
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       process.stderr.write(`fuzz: REMIT_TEST_FUZZ_SEED=${seed}\n`)
       const faults: string[] = []
       let refused = 0
-      for (let round = 0; refused < WRONG_AT_LEAST && faults.length === 0; round++) {
+      for (let round = 0; refused < wrongAtLeast && faults.length === 0; round++) {
         const requests = fc.sample(wildRequests(key), { seed: seed + round, numRuns: runs(1_000) })
         for (let i = 0; i < requests.length; i += AT_ONCE) {
           const outcomes = await Promise.all(
@@ -46,7 +47,7 @@ describe.each(DIALECTS)('requests of every kind on %s', (dialect) => {
       }
 
       expect(faults).toEqual([])
-      expect(refused).toBeGreaterThanOrEqual(WRONG_AT_LEAST)
+      expect(refused).toBeGreaterThanOrEqual(wrongAtLeast)
     },
   )
 

@@ -1,9 +1,9 @@
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import { createInstallation } from './support/installation.ts'
 import { remit } from './support/process.ts'
 
-describe.each(DIALECTS)('first starts at once on %s', (dialect) => {
+describe.each(someDialects())('first starts at once on %s', (dialect) => {
   it('make the tables once', async () => {
     const installation = await createInstallation(dialect, { hasTables: false })
 

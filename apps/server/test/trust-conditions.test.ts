@@ -1,9 +1,9 @@
-import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import { createClock, createTestRemit, someDialects } from '@remit/core/testing'
 import type { TestOrganization, TestRemit } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
 
-describe.skipIf(!hasModules()).each(DIALECTS)('conditions of trust policies on %s', (dialect) => {
+describe.skipIf(!hasModules()).each(someDialects())('conditions of trust on %s', (dialect) => {
   let remit: TestRemit
   let org: TestOrganization
   const clock = createClock()

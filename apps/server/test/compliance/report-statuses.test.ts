@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { createClock, DIALECTS, readyReport } from '@remit/core/testing'
+import { createClock, readyReport, someDialects } from '@remit/core/testing'
 import type { Api, TestClock } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
@@ -14,7 +14,7 @@ const LOOK_ALIKES = [
   { action: 'scorer.ran', metadata: { passed: 1000, failed: 0 } },
 ]
 
-describe.skipIf(!hasModules()).each(DIALECTS)(
+describe.skipIf(!hasModules()).each(someDialects())(
   'a report over the whole product on %s',
   (dialect) => {
     let all: Api

@@ -1,5 +1,5 @@
 import type { ReadyReport } from '@remit/contract'
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createOrg } from '../support/cli.ts'
@@ -44,7 +44,7 @@ const CALLS: readonly Call[] = [
   ['POST', '/v1/compliance/verify-ledger', {}],
 ]
 
-describe.skipIf(!hasModules()).each(DIALECTS)(
+describe.skipIf(!hasModules()).each(someDialects())(
   'twenty calls of one key to a running server on %s',
   (dialect) => {
     let installation: Installation

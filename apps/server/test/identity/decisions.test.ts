@@ -1,11 +1,11 @@
 import { createKey } from '@remit/core'
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
-describe.skipIf(!hasModules()).each(DIALECTS)(
+describe.skipIf(!hasModules()).each(someDialects())(
   'decisions and the registry of agents on %s',
   (dialect) => {
     let api: Api

@@ -1,4 +1,4 @@
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
@@ -7,7 +7,7 @@ import { createEnterprise, issue, register } from './support.ts'
 // The community edition has no credentials.
 const REFUSED = new Set(['identity.impersonation.refused'])
 
-describe.skipIf(!hasModules()).each(DIALECTS)(
+describe.skipIf(!hasModules()).each(someDialects())(
   'a credential acts only as its own agent, on %s',
   (dialect) => {
     let api: Api

@@ -1,12 +1,12 @@
 import { DEFAULT_SCOPES, EXCHANGEABLE } from '@remit/contract'
-import { DIALECTS } from '@remit/core/testing'
+import { someDialects } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../../src/boot/modules.ts'
 import { createEnterprise, issue, register } from './support.ts'
 
 // The community edition has no credentials.
-describe.skipIf(!hasModules()).each(DIALECTS)(
+describe.skipIf(!hasModules()).each(someDialects())(
   'an agent settles its own holds, on %s',
   (dialect) => {
     let api: Api

@@ -6,11 +6,22 @@ import { migrationSetsOf } from '../db/migrate.ts'
 import type { MigrationSet } from '../db/migrate.ts'
 import type { Dialect } from '../db/portable.ts'
 import type { Module } from '../module/module.ts'
+import { isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
 import { copySqliteTemplate, postgresTemplate, runStatement } from './templates.ts'
 
 /** Every test of a store or of the ledger runs on both. */
 export const DIALECTS: readonly Dialect[] = ['sqlite', 'postgres']
+
+/**
+ * Tests of programs and of the whole installation run on both in a full run, otherwise on one at random
+ * or on `REMIT_TEST_DIALECT`: the packages test each statement on both.
+ */
+export function someDialects(): readonly Dialect[] {
+  const chosen = process.env['REMIT_TEST_DIALECT']
+  if (chosen !== undefined) return DIALECTS.filter((dialect) => dialect === chosen)
+  return isFullRun ? DIALECTS : [Math.random() < 0.5 ? 'sqlite' : 'postgres']
+}
 
 export interface TestDatabase {
   readonly url: string

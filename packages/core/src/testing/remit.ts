@@ -114,6 +114,8 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     settings: {
       edition: options.modules ? 'enterprise' : 'community',
       spendDeadlineMs: 250,
+      // No heartbeat among the entries of a test that takes long.
+      watchEveryMs: 3_600_000,
       ...options.settings,
     },
     version: '0.0.0-test',
