@@ -24,6 +24,7 @@ import { scorersOf } from './scorers/index.ts'
 import { httpSpendSource } from './spend/http-source.ts'
 import { createSampler } from './spend/hours.ts'
 import { measureWith } from './spend/measure.ts'
+import { spendAccounts } from './spend/rebuild.ts'
 import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
 import { ruleTrials } from './trial/port.ts'
@@ -96,6 +97,7 @@ export default defineModule({
         agentSwitch: agentSwitch(deps),
         conditions,
         ruleTrials: ruleTrials(deps),
+        spendAccounts: spendAccounts(deps),
         toolDecisions: tools,
       },
     }

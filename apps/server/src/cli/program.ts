@@ -17,6 +17,7 @@ import { serveCommand } from './serve.ts'
 import { scoreCommand } from './score.ts'
 import { secretsCommands } from './secrets.ts'
 import { CommandRun } from './session.ts'
+import { spendCommands } from './spend.ts'
 
 /** Creates every command of `remit`; a test compares `docs/cli.md` with it. */
 export function createProgram(session: CommandRun): Command {
@@ -40,6 +41,7 @@ export function createProgram(session: CommandRun): Command {
   ledgerCommands(program, session)
   secretsCommands(program, session)
   agentCommands(program, session)
+  spendCommands(program, session)
   complianceCommands(program, session)
   guardCommand(program, session)
   scoreCommand(program, session)

@@ -93,6 +93,7 @@ describe.skipIf(!hasModules())('entries of a driven server', () => {
       'person.signed_in',
       'person.signed_out',
       'report.generated',
+      'spend.rebuilt',
       'state.carried',
       'webhook.disabled',
     ])

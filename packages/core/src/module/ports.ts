@@ -40,6 +40,8 @@ export interface Ports {
   readonly ruleTrials: RuleTrials
   /** Verification and reports for the operator. */
   readonly compliance: Compliance
+  /** The spend of organizations against their ledgers. */
+  readonly spendAccounts: SpendAccounts
   /** Decisions on the tool calls of agent hosts; absent without the module. */
   readonly toolDecisions: ToolDecisions
 }
@@ -58,6 +60,37 @@ export interface SpendSource {
    * signal denies.
    */
   spent(query: SpendQuery, signal: AbortSignal): Promise<number>
+}
+
+/** Spend totals and holds, computed again from the entries of the ledger. */
+export interface SpendAccounts {
+  /** Compares the stored totals with the ledger. */
+  compare(orgId: string): Promise<SpendComparison>
+  /** Replaces totals and holds by those of the ledger; the ledger must be complete. */
+  rebuild(orgId: string): Promise<SpendComparison>
+}
+
+/** Amounts in USD of one agent and window. */
+interface SpendAmounts {
+  readonly spent_usd: number
+  readonly held_usd: number
+}
+
+/** The stored totals beside those of the ledger. */
+export interface SpendComparison {
+  /** Entries that can move spend. */
+  readonly entries: number
+  /** Those whose payload was erased. */
+  readonly erased: number
+  readonly pruned: boolean
+  /** False if entries are missing, so that the totals of the ledger are too low. */
+  readonly complete: boolean
+  readonly differences: readonly {
+    readonly agent_id: string
+    readonly window: string
+    readonly stored: SpendAmounts
+    readonly ledger: SpendAmounts
+  }[]
 }
 
 /** The operator's emergency stop of an agent; `person` is recorded in the entry. */

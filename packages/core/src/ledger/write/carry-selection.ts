@@ -23,6 +23,7 @@ export const NOT_CARRIED = [
   'report.generated',
   'scorer.*',
   'selftest.checked',
+  'spend.rebuilt',
   'spend.threshold',
   'token.*',
   'trust.evaluated',

@@ -1,0 +1,45 @@
+import type { SpendAccounts, SpendComparison } from '@remit/core'
+import type { Command } from 'commander'
+import type { Booted } from '../boot/boot.ts'
+import { orgOption, subcommand } from './command.ts'
+import { CliError, EXIT } from './errors.ts'
+import { organizationOf } from './session.ts'
+import type { CommandRun } from './session.ts'
+
+export function spendCommands(program: Command, session: CommandRun): void {
+  const spend = program.command('spend').description('Check the spend of agents')
+
+  subcommand(spend, 'rebuild', 'Compare the spend totals with the ledger, and replace them')
+    .addOption(orgOption())
+    .option('--yes', 'Replace the totals and holds; without it, only print the differences')
+    .action(({ org, yes = false }: { org?: string; yes?: boolean }) =>
+      session.product(async (booted) => {
+        const { id: org_id } = await organizationOf(booted.db, org)
+        const accounts = accountsOf(booted)
+        const found = await (yes ? accounts.rebuild(org_id) : accounts.compare(org_id))
+        session.print({ org_id, rebuilt: yes, ...found }, shown(found, yes))
+        if (!yes && found.differences.length > 0) session.exitCode = EXIT.failed
+      }),
+    )
+}
+
+function accountsOf({ remit, entitlement }: Booted): SpendAccounts {
+  const { spendAccounts } = remit.ports
+  if (!spendAccounts) throw new CliError(`This edition has no spend. ${entitlement.notice}`)
+  return spendAccounts
+}
+
+function shown(
+  { entries, erased, pruned, complete, differences }: SpendComparison,
+  isRebuilt: boolean,
+): string {
+  const lines = differences.map(
+    ({ agent_id, window, stored, ledger }) =>
+      `${agent_id} ${window}: stored ${stored.spent_usd} spent, ${stored.held_usd} held; ledger ${ledger.spent_usd} spent, ${ledger.held_usd} held`,
+  )
+  if (!complete)
+    lines.push(`The ledger is not complete: ${pruned ? 'pruned' : 'not pruned'}, ${erased} erased`)
+  const sum = `${differences.length} differences after ${entries} entries`
+  lines.push(isRebuilt ? `${sum}; totals and holds are now those of the ledger` : sum)
+  return `${lines.join('\n')}\n`
+}
