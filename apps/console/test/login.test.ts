@@ -1,8 +1,15 @@
-import { startLoginProvider } from '@remit/core/testing'
+import { LOGIN_CLIENT, startLoginProvider } from '@remit/core/testing'
 import type { LoginProvider } from '@remit/core/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { canRun, openBrowser, openTab, renew, startSession } from './support/browser.ts'
+import {
+  canRun,
+  openBrowser,
+  openTab,
+  renew,
+  startSession,
+  violationsOf,
+} from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
 import { oidcEnv, returnOf } from './support/oidc.ts'
 import { createInstallation } from './support/server.ts'
@@ -43,7 +50,7 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
     }
     mapped = byName(await installation.start({ ...env, ...roles }))
     await provider.register([invited.url, mapped.url])
-    const hosts = [hostOf(provider.issuer), hostOf(invited.url)]
+    const hosts = [provider.issuer, other.issuer, invited.url].map(hostOf)
     ;[mine, theirs] = await Promise.all([
       openTab(browser, mapped, { hosts }),
       openTab(browser, mapped, { hosts }),
@@ -263,6 +270,40 @@ describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {
     await isOut()
     await carol.goto('/console/login')
     await carol.getByText('Sign-in was refused: the person is disabled.').waitFor()
+  })
+
+  test('an administrator sets the provider of the organization in the form; its people sign in there alone', async () => {
+    const { id } = (await invited.api.getSession()).organization ?? { id: '' }
+    await other.register([invited.url], [id])
+    other.subject = 'dora'
+    other.accounts.set('dora', { ...ADA, email: 'dora@example.org', groups: ['ops'] })
+    const { page: admin } = theirs
+    await startSession(theirs, invited, invited.key)
+    await admin.goto(`${invited.url}/console/settings?tab=login`)
+    const field = (name: string) => admin.getByLabel(name, { exact: true })
+    await field('Issuer').fill(`${other.issuer}/nothing`)
+    await field('Client id').fill(LOGIN_CLIENT.clientId)
+    await field('Client secret').fill(LOGIN_CLIENT.clientSecret)
+    await field('Roles by group').fill('ops=approver')
+    await admin.getByRole('button', { name: 'Save the provider' }).click()
+    await admin.getByText('its metadata cannot be read').first().waitFor()
+    expect(await violationsOf(admin)).toEqual([])
+    await field('Issuer').fill(other.issuer)
+    await admin.getByRole('button', { name: 'Save the provider' }).click()
+    await admin.getByText('A secret is stored.').waitFor()
+    expect(await field('Client secret').inputValue()).toBe('')
+
+    const { page, complaints } = mine
+    await page.goto(`${invited.url}/console/ledger`)
+    await page.getByLabel('Organization or e-mail address').fill('demo')
+    await page.getByRole('button', { name: 'Continue to your organization' }).click()
+    await navigation(page).waitFor()
+    expect(await who(page)).toBe('dora@example.org\napprover')
+    expect(page.url()).toBe(`${invited.url}/console/ledger`)
+    expect(complaints).toEqual([])
+    await invited.api.removeLoginProvider()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Sign in to Remit' }).waitFor()
   })
 })
 

@@ -46,6 +46,7 @@ const PATHS = [
   '/settings',
   '/settings?tab=keys',
   '/settings?tab=people',
+  '/settings?tab=login',
   '/settings?tab=webhooks',
   '/settings?tab=about',
   '/no-such-page',

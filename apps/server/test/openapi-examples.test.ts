@@ -1,5 +1,6 @@
 import { endpoints } from '@remit/contract'
-import { createTestRemit } from '@remit/core/testing'
+import { createOutbound } from '@remit/core'
+import { createTestRemit, startLoginProvider } from '@remit/core/testing'
 import type { TestRemit } from '@remit/core/testing'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -135,7 +136,10 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
   let listener: Listener
   let reader: DocumentReader
   beforeAll(async () => {
-    remit = await createTestRemit({ modules: await loadModules() })
+    remit = await createTestRemit({
+      modules: await loadModules(),
+      outbound: createOutbound({ allowLoopback: true }),
+    })
     listener = await listen(remit.app, { host: '127.0.0.1', port: 0 })
     const document = (await (await fetch(`${listener.url}/openapi.json`)).json()) as Document
     reader = new DocumentReader(document, listener.url, (await remit.organization()).key)
@@ -225,6 +229,11 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     await reader.send('changePerson', { params: { id: person } })
     await reader.send('listPeople')
     await reader.send('removePerson', { params: { id: person } })
+    const provider = await startLoginProvider()
+    await reader.send('setLoginProvider', { body: { issuer: provider.issuer, domains: [] } })
+    await reader.send('getLoginProvider')
+    await reader.send('removeLoginProvider')
+    await provider.close()
     const { key } = await reader.send('createKey')
     const { key: rotated } = await reader.send('rotateKey', {
       params: { id: (key as { id: string }).id },

@@ -13,6 +13,7 @@ import { inventory } from './inventory.ts'
 import { issuers } from './issuers.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
+import { loginProvider } from './login-provider.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { organization } from './organization.ts'
 import { people } from './people.ts'
@@ -38,6 +39,7 @@ export const contract = {
   ...organization,
   ...keys,
   ...people,
+  ...loginProvider,
   ...agents,
   ...credentials,
   ...trust,

@@ -37,6 +37,7 @@ export const PROBLEMS = {
   key_not_found: [404, 'The key does not exist or is revoked'],
   agent_not_found: [404, 'The agent does not exist'],
   person_not_found: [404, 'The person does not exist'],
+  login_provider_not_found: [404, 'The organization has no OpenID provider of its own'],
   credential_not_found: [404, 'The credential does not exist or is no longer valid'],
   trust_policy_not_found: [404, 'The trust policy does not exist'],
   issuer_not_found: [404, 'The trusted issuer does not exist'],

@@ -26,6 +26,9 @@ export const Session = z
           .object({ label: z.string().describe('Its name') })
           .nullable()
           .describe('The identity provider; null without one'),
+        organizations: z
+          .boolean()
+          .describe('True if an organization has an identity provider of its own'),
       })
       .describe('The ways to sign in'),
   })

@@ -112,6 +112,7 @@ export type {
 export * from './ledger/write/writer.ts'
 export type { ConsoleFiles, ConsolePage, PageRequest } from './http/console.ts'
 export { CONSOLE_HEADERS, messagePage } from './http/console-page.ts'
+export type { PageLink } from './http/console-page.ts'
 export * from './http/implement.ts'
 export * from './module/module.ts'
 export * from './module/setting-error.ts'

@@ -35,6 +35,7 @@ export default defineModule({
         ...people.routes,
       ],
       consolePages: people.consolePages,
+      reseal: people.reseal,
       provides: {
         agentRegistry,
         credentials: directory,

@@ -9,7 +9,7 @@ const SIGNED_OUT: Session = {
   edition: 'community',
   evaluation: false,
   endpoints: [],
-  login: { key: true, oidc: null },
+  login: { key: true, oidc: null, organizations: false },
 }
 
 export const sessionQuery = queryOptions({

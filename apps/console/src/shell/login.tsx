@@ -14,8 +14,10 @@ import styles from './shell.module.css'
 /** Shown in the place of any page without a session; the address stays. */
 export function Login() {
   const { login } = useSession()
-  const query = new URLSearchParams({ next: location.pathname + location.search })
-  if (asksAgain()) query.set('prompt', 'login')
+  const query = new URLSearchParams({
+    next: location.pathname + location.search,
+    ...(asksAgain() && { prompt: 'login' }),
+  })
   return (
     <main className={styles['signIn']}>
       <div className={styles['signInCard']}>
@@ -30,11 +32,44 @@ export function Login() {
             {t.login.with(login.oidc.label)}
           </a>
         )}
-        {login.oidc && login.key && <div className={styles['or']}>{t.login.or}</div>}
+        {login.organizations && (
+          <OrganizationForm given={query} isOnly={!login.oidc && !login.key} />
+        )}
+        {(login.oidc ?? login.organizations) && login.key && (
+          <div className={styles['or']}>{t.login.or}</div>
+        )}
         {login.key && <KeyForm />}
-        {!login.key && !login.oidc && <Note tone="wait">{t.login.noMethod}</Note>}
+        {!login.key && !login.oidc && !login.organizations && (
+          <Note tone="wait">{t.login.noMethod}</Note>
+        )}
       </div>
     </main>
+  )
+}
+
+function OrganizationForm({ given, isOnly }: { given: URLSearchParams; isOnly: boolean }) {
+  const [organization, setOrganization] = useState('')
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        const query = new URLSearchParams([...given, ['organization', organization.trim()]])
+        // `form-action` of the policy also holds for the redirect to the provider.
+        location.assign(`/console/login?${query.toString()}`)
+      }}
+    >
+      <Input
+        label={t.login.organization}
+        hint={t.login.organizationHint}
+        required
+        autoFocus={isOnly}
+        value={organization}
+        onValue={setOrganization}
+      />
+      <Button data-wide tone={isOnly ? 'primary' : undefined} type="submit">
+        {t.login.continue}
+      </Button>
+    </form>
   )
 }
 

@@ -6,6 +6,9 @@ export const login = {
   signIn: 'Sign in',
   with: (label: string) => `Sign in with ${label}`,
   or: 'or',
+  organization: 'Organization or e-mail address',
+  organizationHint: 'Of an organization with an identity provider of its own.',
+  continue: 'Continue to your organization',
   refused: 'This key is unknown or revoked.',
   noMethod:
     'Signing in with a key is switched off on this server, and no identity provider is set up.',

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import type { Entry } from '@remit/contract'
 import { TOKEN_EXCHANGE } from '@remit/contract'
-import { createKey } from '@remit/core'
-import { createClock } from '@remit/core/testing'
+import { createKey, createOutbound } from '@remit/core'
+import { createClock, startLoginProvider } from '@remit/core/testing'
 import type { Api, CallOptions, TestClock } from '@remit/core/testing'
 import { expect, vi } from 'vitest'
 import { createEnterprise, OWNERS } from '../identity/support.ts'
@@ -21,7 +21,11 @@ const ISSUER = 'https://issuer.example'
 /** Drives a server through a life of an organization. */
 export async function live(): Promise<Life> {
   const clock = createClock()
-  const first = await createEnterprise({ clock, settings: { baseUrl: HOST } })
+  const first = await createEnterprise({
+    clock,
+    settings: { baseUrl: HOST },
+    outbound: createOutbound({ allowLoopback: true }),
+  })
   const key = await personal(first, 'ada@example.org', 'admin')
   const api = first.as({ ...first.org, key })
   await rulesOf(api)
@@ -185,6 +189,11 @@ async function restOf(api: Api): Promise<void> {
   await api.ok('changePerson', { params, body: { role: 'approver' } })
   await api.ok('changePerson', { params, body: { status: 'disabled' } })
   await api.ok('removePerson', { params })
+  const provider = await startLoginProvider()
+  const own = { issuer: provider.issuer, client_id: 'remit', client_secret: null }
+  await api.ok('setLoginProvider', { body: own })
+  await api.ok('removeLoginProvider')
+  await provider.close()
   const webhook = { url: 'https://hooks.example/x?token=1', events: ['approval.requested'] }
   const { id } = await api.ok('createWebhook', { body: webhook })
   await api.call('testWebhook', { params: { id } })

@@ -71,6 +71,15 @@ const ALL = {
   changeOrganization: { body: { settings: { consequential_actions: ['payments.*'] } } },
   invitePerson: { body: { email: 'ada@example.com', name: 'Ada', role: 'approver' } },
   changePerson: { body: { role: 'read' } },
+  setLoginProvider: {
+    body: {
+      issuer: 'https://login.example.com',
+      client_id: 'remit',
+      client_secret: 'secret-of-the-client',
+      role_map: [{ group: 'remit-admins', role: 'admin' }],
+      domains: ['example.com'],
+    },
+  },
   createKey: { body: { role: 'approver', person: 'ada@example.com', name: 'Approvals of Ada' } },
   createWebhook: {
     body: {

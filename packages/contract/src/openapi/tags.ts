@@ -17,6 +17,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   session: 'Sessions of the console.',
   organization: 'Settings of the organization.',
   people: 'People who sign in to the console.',
+  'login-provider': 'The OpenID provider of the organization.',
   keys: 'Ingest keys.',
   webhooks: 'Events sent to URLs of yours.',
   compliance: 'Reports, verification, dry-runs and replays.',

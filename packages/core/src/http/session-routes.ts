@@ -48,7 +48,9 @@ export const sessionRoutes = (deps: SessionRouteDeps): Route[] => {
       endpoints: endpointsOf(caller),
       login: {
         key: sessions.settings.keyLogin && sessions.settings.place() !== null,
-        oidc: people && sessions.settings.place() && people.login,
+        ...(people && sessions.settings.place()
+          ? { oidc: people.login, organizations: await people.hasOrganizationLogins() }
+          : { oidc: null, organizations: false }),
       },
     }),
 
@@ -67,7 +69,7 @@ export const sessionRoutes = (deps: SessionRouteDeps): Route[] => {
       if (caller && hash !== undefined && hash !== null)
         await writer.work(caller.orgId, OF_NOBODY, signOut(hash, caller, people))
       const place = sessions.settings.place()
-      const location = caller?.principal.type === 'person' ? await people?.signOutUrl() : null
+      const location = caller?.principal.type === 'person' ? await people?.signOutUrl(caller) : null
       return new Reply(undefined, {
         headers: {
           ...(place && { 'Set-Cookie': writeCookie(place, null) }),

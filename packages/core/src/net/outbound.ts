@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import { exchange } from './exchange.ts'
 import type { Address, OutboundRequest, OutboundResponse } from './exchange.ts'
 import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts'
@@ -9,6 +9,9 @@ import type { TargetCheck } from './target.ts'
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly Address[]>
 
+/** The TXT records of a name, each in one piece. */
+export type ResolveText = (name: string) => Promise<readonly string[]>
+
 export interface OutboundOptions {
   /** Development and tests only: see `TargetRules`. */
   readonly allowLoopback: boolean
@@ -16,6 +19,8 @@ export interface OutboundOptions {
   readonly allowPrivate?: boolean
   /** The system's resolver unless given. */
   readonly resolve?: Resolve
+  /** Returns the TXT records of a name; asks the system's name servers unless given. */
+  readonly resolveText?: ResolveText
   /** PEM of the authorities to trust in place of the built-in ones. */
   readonly ca?: string
 }
@@ -29,6 +34,8 @@ export interface Outbound {
    * but a whole answer, whatever its status (3xx excepted). Takes 5 s at most, 2 s to connect.
    */
   fetch(url: string, request: OutboundRequest): Promise<OutboundResponse>
+  /** Returns the TXT records of a name; none if it has none or the lookup fails. */
+  textsOf(name: string): Promise<readonly string[]>
 }
 
 const CONNECT_MS = 2_000
@@ -52,10 +59,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { ca } = options
       return await exchange({ url: target.url, addresses, request, ending, ca })
     },
+    textsOf: (name) => (options.resolveText ?? systemTexts)(name).catch(() => []),
   }
 }
 
 const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verbatim' })
+
+async function systemTexts(name: string): Promise<readonly string[]> {
+  const records = await new Resolver({ timeout: CONNECT_MS, tries: 1 }).resolveTxt(name)
+  return records.map((parts) => parts.join(''))
+}
 
 /** The addresses to connect to, each of them allowed: one that is not spoils them all. */
 async function addressesOf(

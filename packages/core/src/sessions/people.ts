@@ -4,8 +4,10 @@ import type { EntryDraft } from '../ledger/format/draft.ts'
 
 /** Sign-in of people, provided by the module that knows them. */
 export interface PeopleSessions {
-  /** The configured identity provider; null without one. */
+  /** The identity provider of the server; null without one. */
   readonly login: { readonly label: string } | null
+  /** Returns true if an organization has an identity provider of its own. */
+  hasOrganizationLogins(): Promise<boolean>
   /**
    * Returns the names of one person by any of them: the id first, then every verified address, the
    * current one first. Null for an unknown name.
@@ -13,6 +15,9 @@ export interface PeopleSessions {
   namesOf(db: AnyDatabase, orgId: string, name: string): Promise<readonly string[] | null>
   /** Returns the entry that records a sign-out. */
   signedOut(caller: Caller): EntryDraft
-  /** Returns the URL that ends the session at the identity provider; null where it has none. */
-  signOutUrl(): Promise<string | null>
+  /**
+   * Returns the URL that ends the session of a person at the identity provider; null where it has
+   * none.
+   */
+  signOutUrl(caller: Caller): Promise<string | null>
 }

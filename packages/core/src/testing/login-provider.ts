@@ -16,8 +16,11 @@ export interface LoginProvider {
   readonly accounts: Map<string, Claims>
   /** Publishes other keys than those that sign. */
   foreignKeys: boolean
-  /** Replaces the servers that people may return to, by their base URLs. */
-  register(bases: readonly string[]): Promise<void>
+  /**
+   * Replaces the servers that people may return to, by their base URLs; with organizations, to their
+   * pages too.
+   */
+  register(bases: readonly string[], organizations?: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -38,15 +41,16 @@ export async function startLoginProvider(bases: readonly string[] = []): Promise
   const key = createKey()
   const foreign = JSON.stringify({ keys: [publicPart(createKey())] })
   const accounts = new Map<string, Claims>()
-  const create = (known: readonly string[]) => createProvider(issuer, key, known, accounts)
+  const create = (known: readonly string[], organizations: readonly string[] = []) =>
+    createProvider(issuer, key, { bases: known, organizations }, accounts)
   let provider = await create(bases)
   const self: LoginProvider = {
     issuer,
     subject: '',
     accounts,
     foreignKeys: false,
-    register: async (known) => {
-      provider = await create(known)
+    register: async (known, organizations) => {
+      provider = await create(known, organizations)
     },
     close: () =>
       new Promise((resolve) => {
@@ -67,7 +71,7 @@ export async function startLoginProvider(bases: readonly string[] = []): Promise
 async function createProvider(
   issuer: string,
   key: JWK,
-  bases: readonly string[],
+  { bases, organizations }: Record<'bases' | 'organizations', readonly string[]>,
   accounts: ReadonlyMap<string, Claims>,
 ): Promise<Provider> {
   const oidc = await import('oidc-provider')
@@ -81,7 +85,10 @@ async function createProvider(
         {
           client_id: LOGIN_CLIENT.clientId,
           client_secret: LOGIN_CLIENT.clientSecret,
-          redirect_uris: bases.map((base) => `${base}/console/callback`),
+          redirect_uris: bases.flatMap((base) => [
+            `${base}/console/callback`,
+            ...organizations.map((id) => `${base}/console/callback/${id}`),
+          ]),
           post_logout_redirect_uris: bases.map((base) => `${base}/console`),
           id_token_signed_response_alg: 'ES256',
         },

@@ -47,7 +47,7 @@ describe.each(DIALECTS)('sessions on %s', (dialect) => {
       edition: 'community',
       evaluation: false,
       endpoints: ['DELETE /v1/session', 'GET /v1/session', 'POST /v1/session'],
-      login: { key: true, oidc: null },
+      login: { key: true, oidc: null, organizations: false },
     })
   })
 

@@ -9,6 +9,8 @@ const PLACE = 'login attempt'
 export interface Attempt extends Challenge {
   /** The organization that the person chose. */
   readonly orgId: string | null
+  /** Id of the organization's own provider that signs in; null for that of the server. */
+  readonly providerId: string | null
   /** The page of the console to open afterwards. */
   readonly next: string
 }

@@ -1,7 +1,9 @@
 import { findOrganization } from '@remit/core'
-import type { Deps, OidcSettings } from '@remit/core'
+import type { Deps } from '@remit/core'
 import { findByAddress, findBySubject } from '../people/store.ts'
 import type { Identity } from './provider.ts'
+import { isInvited } from './sign-in.ts'
+import type { LoginWay } from './ways.ts'
 
 type Db = Deps['db']
 
@@ -18,7 +20,7 @@ export interface Candidate {
 export async function candidatesOf(
   db: Db,
   identity: Identity,
-  { organization }: Pick<OidcSettings, 'organization'>,
+  { organization }: Pick<LoginWay, 'organization'>,
 ): Promise<Candidate[]> {
   if (organization !== null) {
     const found = await findOrganization(db, organization)
@@ -28,7 +30,7 @@ export async function candidatesOf(
   const invited =
     identity.email === null
       ? []
-      : (await findByAddress(db, identity.email)).filter(({ subject }) => subject === null)
+      : (await findByAddress(db, identity.email)).filter((row) => isInvited(row, identity.email))
   const ids = [...new Set([...known, ...invited].map((row) => row.org_id))]
   if (ids.length === 0) return []
   return db

@@ -1,26 +1,28 @@
-import { createOutbound } from '@remit/core'
-import type { Contribution, Deps, OidcSettings, Outbound } from '@remit/core'
+import type { Contribution, Deps } from '@remit/core'
 import { peopleRoutes } from '../people/routes.ts'
-import { peopleSessions } from './people-sessions.ts'
+import type { IsRoleManaged } from '../people/changes.ts'
+import { loginProviderRoutes } from './own/routes.ts'
+import { resealProviders } from './own/secret.ts'
+import { findOwnProvider } from './own/store.ts'
 import { loginPages } from './pages.ts'
-import { IdentityProvider } from './provider.ts'
+import { peopleSessions } from './people-sessions.ts'
+import { LoginWays, roleMapOf } from './ways.ts'
 
-/** The operator chose the provider, so it may be on a private network; others' targets may not. */
-const outboundFor = ({ allowPrivate, allowLoopback }: OidcSettings, outbound: Outbound): Outbound =>
-  allowPrivate ? createOutbound({ allowPrivate, allowLoopback }) : outbound
-
-/** People and their sign-in with an identity provider. */
-export function peopleOf(deps: Deps): Required<Pick<Contribution, 'routes' | 'consolePages'>> & {
+/** People and their sign-in with identity providers. */
+export function peopleOf(deps: Deps): Required<
+  Pick<Contribution, 'routes' | 'consolePages' | 'reseal'>
+> & {
   readonly people: ReturnType<typeof peopleSessions>
 } {
-  const { oidc: settings } = deps.settings
-  const redirectUri = () => new URL('/console/callback', deps.sessions.place.origins[0]).href
-  const provider = settings
-    ? new IdentityProvider(settings, outboundFor(settings, deps.outbound), redirectUri)
-    : null
+  const ways = new LoginWays(deps)
+  const isRoleManaged: IsRoleManaged = async (tx, orgId) => {
+    const own = await findOwnProvider(tx, orgId)
+    return own ? roleMapOf(own).size > 0 : deps.settings.oidc?.roleMap != null
+  }
   return {
-    routes: peopleRoutes(deps),
-    consolePages: loginPages(deps, provider && settings ? { provider, settings } : null),
-    people: peopleSessions(provider),
+    routes: [...peopleRoutes(deps, isRoleManaged), ...loginProviderRoutes(deps, ways)],
+    consolePages: loginPages(deps, ways),
+    reseal: () => resealProviders(deps),
+    people: peopleSessions(ways, deps.db),
   }
 }

@@ -1,33 +1,26 @@
-import { findOrganization, messagePage, OPERATOR, readCookie, writeCookie } from '@remit/core'
-import type { ConsolePage, Deps, OidcSettings, PageRequest } from '@remit/core'
+import { messagePage, OPERATOR, readCookie, writeCookie } from '@remit/core'
+import type { ConsolePage, Deps, PageLink, PageRequest } from '@remit/core'
 import { RefusalLog } from '../exchange/refusal-log.ts'
 import { openAttempt, sealAttempt } from './attempts.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './candidates.ts'
+import { chooseWay, NOT_SET_UP } from './choose-way.ts'
 import { nextOf } from './next.ts'
-import type { IdentityProvider } from './provider.ts'
 import { signIn } from './sign-in.ts'
+import type { LoginWays } from './ways.ts'
 
 const AGAIN = { href: '/console/login', text: 'Sign in again' }
+const BACK = { href: '/console', text: 'Back to the sign-in page' }
 
-interface Login {
-  readonly provider: IdentityProvider
-  readonly settings: OidcSettings
-  readonly refusals: RefusalLog
-}
-
-/** `/console/login` and `/console/callback`: a failure ends on a page that says why. */
-export function loginPages(deps: Deps, login: Omit<Login, 'refusals'> | null): ConsolePage[] {
-  const begin = login
-    ? (request: PageRequest) => beginLogin(deps, login.provider, request)
-    : () => Promise.resolve(messagePage(404, 'Single sign-on is not set up. Sign in with a key.'))
+/** `/console/login` and the callbacks: a failure ends on a page that says why. */
+export function loginPages(deps: Deps, ways: LoginWays): ConsolePage[] {
   const refusals = new RefusalLog()
-  const finish = login
-    ? (request: PageRequest) => finishLogin(deps, { ...login, refusals }, request)
-    : begin
+  const finish = (request: PageRequest) => finishLogin(deps, ways, refusals, request)
+  const notSetUp = () => Promise.resolve(messagePage(404, NOT_SET_UP, [BACK]))
   return [
-    { path: '/console/login', handle: begin },
-    { path: '/console/callback', handle: finish },
+    { path: '/console/login', handle: (request) => beginLogin(deps, ways, request) },
+    { path: '/console/callback', handle: ways.server ? finish : notSetUp },
+    { path: '/console/callback/:organization', handle: finish },
   ]
 }
 
@@ -39,52 +32,57 @@ function attemptPlace({ sessions }: Deps) {
 
 async function beginLogin(
   deps: Deps,
-  provider: IdentityProvider,
-  { url }: PageRequest,
+  ways: LoginWays,
+  { url: { searchParams: asked } }: PageRequest,
 ): Promise<Response> {
-  const { db, clock, log, secrets } = deps
+  const { clock, log, secrets } = deps
+  const next = nextOf(asked.get('next'))
+  const organization = asked.get('organization')
   const place = attemptPlace(deps)
   try {
-    const { challenge, url: target } = await provider.begin(
-      url.searchParams.get('prompt') === 'login',
-    )
-    const asked = url.searchParams.get('organization')
-    const organization = asked === null ? undefined : await findOrganization(db, asked)
-    const cookie = sealAttempt(
-      secrets,
-      {
-        ...challenge,
-        orgId: organization?.id ?? null,
-        next: nextOf(url.searchParams.get('next')),
-      },
-      clock.now(),
-    )
-    return redirect(target, writeCookie(place, cookie))
+    const choice = await chooseWay(deps.db, ways, organization)
+    if ('organizations' in choice)
+      return messagePage(200, 'Choose an organization.', linksTo(choice.organizations, next))
+    if ('missing' in choice) return messagePage(404, choice.missing, [BACK])
+    const { way, orgId } = choice
+    const { challenge, url } = await way.provider.begin(asked.get('prompt') === 'login')
+    const attempt = { ...challenge, orgId, providerId: way.id, next }
+    return redirect(url, writeCookie(place, sealAttempt(secrets, attempt, clock.now())))
   } catch (error) {
-    log.warn({ err: error }, 'the identity provider could not be reached')
-    return messagePage(502, 'The identity provider does not answer. Try again later.', [AGAIN])
+    log.warn({ err: error, organization }, 'the identity provider could not be reached')
+    return messagePage(502, 'The identity provider does not answer. Try again later.', [
+      againAt(organization, next),
+    ])
   }
 }
 
 async function finishLogin(
   deps: Deps,
-  { provider, settings, refusals }: Login,
+  ways: LoginWays,
+  refusals: RefusalLog,
   { url, header }: PageRequest,
 ): Promise<Response> {
   const { db, clock, ids, log, secrets, sessions, writer } = deps
   const place = attemptPlace(deps)
   const cookie = readCookie(header('cookie') ?? '', place)
   const forget = { 'Set-Cookie': writeCookie(place, null) }
-  const refuse = (status: number, message: string, links = [AGAIN]) =>
+  const refuse = (status: number, message: string, links: readonly PageLink[] = [AGAIN]) =>
     messagePage(status, message, links, forget)
   const attempt = cookie === undefined ? null : openAttempt(secrets, cookie, clock.now())
-  if (!attempt) return refuse(400, 'This sign-in has expired, or began in another browser.')
-  const identity = await provider.finish(url.search, attempt).catch((error: unknown) => {
+  if (!attempt || !isOwnCallback(url, attempt))
+    return refuse(400, 'This sign-in has expired, or began in another browser.')
+  const way =
+    attempt.providerId === null
+      ? ways.server
+      : await ways.ofOrganization(attempt.orgId ?? '').catch(() => null)
+  if (!way || way.id !== attempt.providerId)
+    return refuse(400, 'The single sign-on has changed in the meantime.')
+  const identity = await way.provider.finish(url.search, attempt).catch((error: unknown) => {
     log.warn({ err: error }, 'a sign-in failed its checks')
     return null
   })
   if (!identity) return refuse(400, 'The answer of the identity provider is not valid.')
-  const candidates = await candidatesOf(db, identity, settings)
+  const candidates = await candidatesOf(db, identity, way)
   const chosen =
     candidates.length > 1 ? candidates.find(({ id }) => id === attempt.orgId) : candidates[0]
   if (!chosen && candidates.length > 1)
@@ -92,17 +90,31 @@ async function finishLogin(
   if (!chosen) return refuse(403, 'No organization has invited this account.')
   for (const { orgId, count } of refusals.settle(clock.now()))
     log.warn({ orgId, count }, 'refused sign-ins were not recorded, because there were too many')
-  const change = signIn({ ids, sessions, settings, refusals }, identity)
+  const change = signIn({ ids, sessions, way, refusals }, identity)
   const result = await writer.work(chosen.id, OPERATOR, change)
   return 'refused' in result
-    ? refuse(403, `Sign-in was refused: ${result.refused}.`)
+    ? refuse(403, `Sign-in was refused: ${result.refused}.`, linksTo([chosen], attempt.next))
     : redirect(attempt.next, writeCookie(sessions.place, result.cookie))
 }
 
-const linksTo = (candidates: readonly Candidate[], next: string) =>
+/** A code is accepted on the page of its provider only: another one may have sent it elsewhere. */
+function isOwnCallback(
+  { pathname }: URL,
+  { providerId, orgId }: { readonly providerId: string | null; readonly orgId: string | null },
+): boolean {
+  const own = providerId === null ? '/console/callback' : `/console/callback/${orgId}`
+  return pathname === own
+}
+
+function againAt(organization: string | null, next: string): PageLink {
+  const query = new URLSearchParams({ ...(organization !== null && { organization }), next })
+  return { ...AGAIN, href: `/console/login?${query.toString()}` }
+}
+
+const linksTo = (candidates: readonly Candidate[], next: string): PageLink[] =>
   candidates.map(({ id, name }) => ({
-    href: `/console/login?organization=${id}&next=${encodeURIComponent(next)}`,
-    text: name,
+    ...againAt(id, next),
+    ...(candidates.length > 1 && { text: name }),
   }))
 
 const redirect = (location: string, cookie: string): Response =>

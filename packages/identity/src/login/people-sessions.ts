@@ -1,15 +1,17 @@
 import { actorOf, personOf } from '@remit/core'
 import type { AnyDatabase, PeopleSessions } from '@remit/core'
-import type { IdentityProvider } from './provider.ts'
+import { hasOwnProviders } from './own/store.ts'
+import type { LoginWays } from './ways.ts'
 import { addressesOf, findByAddress, findPerson } from '../people/store.ts'
 
 /** The people of organizations, for votes and sessions. */
-export const peopleSessions = (provider: IdentityProvider | null): PeopleSessions => ({
-  login: provider && { label: provider.label },
-  async namesOf(db: AnyDatabase, orgId: string, name: string) {
+export const peopleSessions = (ways: LoginWays, db: AnyDatabase): PeopleSessions => ({
+  login: ways.server && { label: ways.server.provider.label },
+  hasOrganizationLogins: () => hasOwnProviders(db),
+  async namesOf(reader: AnyDatabase, orgId: string, name: string) {
     const row = name.startsWith('per_')
-      ? await findPerson(db, orgId, name)
-      : (await findByAddress(db, name, orgId))[0]
+      ? await findPerson(reader, orgId, name)
+      : (await findByAddress(reader, name, orgId))[0]
     return row ? [row.id, ...addressesOf(row)] : null
   },
   signedOut: (caller) => ({
@@ -17,5 +19,8 @@ export const peopleSessions = (provider: IdentityProvider | null): PeopleSession
     actor: actorOf(caller),
     data: { person_id: caller.principal.id, ...personOf(caller) },
   }),
-  signOutUrl: () => provider?.signOutUrl() ?? Promise.resolve(null),
+  async signOutUrl({ orgId }) {
+    const own = await ways.ofOrganization(orgId).catch(() => null)
+    return (await (own ?? ways.server)?.provider.signOutUrl().catch(() => null)) ?? null
+  },
 })

@@ -21,16 +21,22 @@ export interface Identity {
   readonly groups: readonly string[]
 }
 
+/** The settings of a provider and of its client. */
+export type ProviderSettings = Pick<
+  OidcSettings,
+  'issuer' | 'clientId' | 'clientSecret' | 'scopes' | 'roleClaim' | 'allowLoopback'
+>
+
 /** An OpenID provider: the code flow with PKCE, `state`, `nonce` and the check of `iss`. */
 export class IdentityProvider {
-  readonly #settings: OidcSettings
+  readonly #settings: ProviderSettings
   readonly #outbound: Outbound
   readonly #redirectUri: () => string
   #configuration: Promise<oidc.Configuration> | null = null
   #readAt = 0
 
   /** `redirectUri`: of the page that receives the code. */
-  constructor(settings: OidcSettings, outbound: Outbound, redirectUri: () => string) {
+  constructor(settings: ProviderSettings, outbound: Outbound, redirectUri: () => string) {
     this.#settings = settings
     this.#outbound = outbound
     this.#redirectUri = redirectUri
@@ -38,6 +44,11 @@ export class IdentityProvider {
 
   get label(): string {
     return new URL(this.#settings.issuer).host
+  }
+
+  /** Rejects unless the metadata of the issuer can be read. */
+  async check(): Promise<void> {
+    await this.#read()
   }
 
   /** Returns a new challenge and the URL to send the browser to. */
@@ -57,7 +68,7 @@ export class IdentityProvider {
       nonce: challenge.nonce,
       ...(asksAgain && { prompt: 'login' }),
     })
-    return { challenge, url: url.href }
+    return { challenge, url: webUrl(url) }
   }
 
   /** Exchanges the code of the return for an identity; rejects if any check fails. */
@@ -90,7 +101,7 @@ export class IdentityProvider {
     const configuration = await this.#read().catch(() => null)
     if (!configuration?.serverMetadata().end_session_endpoint) return null
     const back = new URL('/console', this.#redirectUri()).href
-    return oidc.buildEndSessionUrl(configuration, { post_logout_redirect_uri: back }).href
+    return webUrl(oidc.buildEndSessionUrl(configuration, { post_logout_redirect_uri: back }))
   }
 
   #identityOf(issuer: string, subject: string, facts: Readonly<Record<string, unknown>>): Identity {
@@ -150,6 +161,12 @@ export class IdentityProvider {
       headers: { 'content-type': response.contentType },
     })
   }
+}
+
+/** A browser follows it: metadata must not name a script. */
+function webUrl({ href, protocol }: URL): string {
+  if (protocol === 'https:' || protocol === 'http:') return href
+  throw new Error('the metadata of the provider names an address that is not of the web')
 }
 
 function textOf(body: NonNullable<oidc.CustomFetchOptions['body']>): string {

@@ -1,4 +1,4 @@
-import type { Change, EntryDraft, Ids, OidcSettings, Sessions, WriteContext } from '@remit/core'
+import type { Change, EntryDraft, Ids, Sessions, WriteContext } from '@remit/core'
 import { endSessionsOf } from '@remit/core'
 import { personEntry } from '../people/changes.ts'
 import {
@@ -12,7 +12,10 @@ import {
 import type { PersonRow } from '../tables/people.ts'
 import type { RefusalLog } from '../exchange/refusal-log.ts'
 import type { Identity } from './provider.ts'
+import { domainOf } from './own/domains.ts'
+import { findOwnProvider } from './own/store.ts'
 import { roleOf } from './role.ts'
+import type { LoginWay } from './ways.ts'
 
 /** The cookie of a session, or the reason why there is none. */
 export type SignedIn = { readonly cookie: string } | { readonly refused: string }
@@ -20,30 +23,28 @@ export type SignedIn = { readonly cookie: string } | { readonly refused: string 
 interface SignInDeps {
   readonly ids: Ids
   readonly sessions: Sessions
-  readonly settings: Pick<OidcSettings, 'roleMap' | 'organization'>
+  readonly way: Pick<LoginWay, 'roleMap' | 'id' | 'domains'>
   /** Limits the entries of refusals: every account of the provider can cause them. */
   readonly refusals: RefusalLog
 }
 
 /** Signs an identity in to an organization, or records why not, in one transaction. */
 export const signIn =
-  ({ ids, sessions, settings, refusals }: SignInDeps, identity: Identity): Change<SignedIn> =>
+  ({ ids, sessions, way, refusals }: SignInDeps, identity: Identity): Change<SignedIn> =>
   async (scope) => {
     const { tx, orgId, now, recordedAt } = scope
+    const refuse = (person: PersonRow | null, reason: string) =>
+      refusal(identity, person, reason, refusals.admit(orgId, identity.issuer, now))
+    const foreign = (await foreignWay(scope, way)) ?? foreignDomain(way, identity)
+    // Before anybody is looked up: this identity says nothing about people of the organization.
+    if (foreign !== null) return refuse(null, foreign)
     const before = await personFor(scope, identity)
-    const role = settings.roleMap
-      ? roleOf(identity.groups, settings.roleMap)
-      : (before?.role ?? null)
+    const role = way.roleMap ? roleOf(identity.groups, way.roleMap) : (before?.role ?? null)
     // Sessions keep the role of their sign-in.
     if (before && before.role !== role) await endSessionsOf(tx, orgId, before.id)
     const refused = refusalOf(identity, before, role)
     if (refused !== null || role === null)
-      return refusal(
-        identity,
-        before,
-        refused ?? 'no group of the person has a role',
-        refusals.admit(orgId, identity.issuer, now),
-      )
+      return refuse(before, refused ?? 'no group of the person has a role')
     const row = {
       ...withAddress(before ?? newcomer(scope, ids, identity), identity),
       role,
@@ -69,7 +70,31 @@ async function personFor(
   const own = known.find((row) => row.org_id === orgId)
   if (own) return own
   const invited = email === null ? [] : await findByAddress(tx, email, orgId)
-  return invited.find((row) => row.subject === null) ?? null
+  return invited.find((row) => isInvited(row, email)) ?? null
+}
+
+/** A former address may belong to somebody else now. */
+export const isInvited = (
+  row: Pick<PersonRow, 'subject' | 'email'>,
+  email: string | null,
+): boolean =>
+  row.subject === null && email !== null && foldAddress(row.email) === foldAddress(email)
+
+/** An organization accepts one provider, on the terms that are in force now. */
+async function foreignWay(
+  { tx, orgId }: WriteContext,
+  { id }: Pick<LoginWay, 'id'>,
+): Promise<string | null> {
+  const own = await findOwnProvider(tx, orgId)
+  return (own?.id ?? null) === id ? null : 'the organization signs in with another provider'
+}
+
+function foreignDomain({ domains }: Pick<LoginWay, 'domains'>, { email }: Identity): string | null {
+  if (domains === null) return null
+  if (email === null) return 'the identity provider has not verified an e-mail address'
+  return domains.has(domainOf(email) ?? '')
+    ? null
+    : 'the organization accepts no addresses of this domain'
 }
 
 function refusalOf(

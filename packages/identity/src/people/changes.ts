@@ -50,14 +50,17 @@ export const invitation =
     return recorded('invited', row, caller)
   }
 
+/** Tells whether the identity provider of an organization decides about roles. */
+export type IsRoleManaged = (tx: WriteContext['tx'], orgId: string) => Promise<boolean>
+
 /** Changes a person; what takes rights away ends the sessions of the person. */
 export const personChange =
-  (id: string, change: PersonChange, isRoleManaged: boolean): Change<Person> =>
+  (id: string, change: PersonChange, isRoleManaged: IsRoleManaged): Change<Person> =>
   async (scope, caller) => {
     const { tx, orgId } = scope
     const before = await findIn(scope, id)
     const { name = before.name, role = before.role, status: wanted } = change
-    if (role !== before.role && isRoleManaged) throw fail('role_managed')
+    if (role !== before.role && (await isRoleManaged(tx, orgId))) throw fail('role_managed')
     const row = { ...before, name, role, status: statusAfter(before, wanted) }
     if (role !== before.role || row.status === 'disabled') {
       if (isAdmin(before) && !isAdmin(row)) await keepAdmin(tx, before)

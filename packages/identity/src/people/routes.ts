@@ -2,11 +2,11 @@ import { people } from '@remit/contract'
 import { answering, implement, pageOf, Reply } from '@remit/core'
 import type { Deps, Route } from '@remit/core'
 import { invitation, personChange, personRemoval, toPerson } from './changes.ts'
+import type { IsRoleManaged } from './changes.ts'
 import { listPeople } from './store.ts'
 
-export const peopleRoutes = ({ db, ids, writer, settings }: Deps): Route[] => {
-  const isRoleManaged = settings.oidc?.roleMap != null
-  return implement(people, {
+export const peopleRoutes = ({ db, ids, writer }: Deps, isRoleManaged: IsRoleManaged): Route[] =>
+  implement(people, {
     listPeople: ({ query }, { orgId }) =>
       pageOf(query.limit, {
         read: (limit) => listPeople(db, orgId, { limit, after: query.cursor }),
@@ -35,4 +35,3 @@ export const peopleRoutes = ({ db, ids, writer, settings }: Deps): Route[] => {
     removePerson: ({ params }, caller, request) =>
       writer.change(caller.orgId, { ...request, caller }, personRemoval(params.id)),
   })
-}

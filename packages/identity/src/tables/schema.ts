@@ -6,6 +6,8 @@ import { credentialMigration } from './credentials.ts'
 import type { CredentialTables } from './credentials.ts'
 import { issuerMigration } from './issuers.ts'
 import type { IssuerTables } from './issuers.ts'
+import { loginMigration } from './login.ts'
+import type { LoginTables } from './login.ts'
 import { peopleMigration, personAddressMigration } from './people.ts'
 import type { PeopleTables } from './people.ts'
 import { trustMigration } from './trust.ts'
@@ -16,6 +18,7 @@ export type Tables = CoreTables &
   AgentTables &
   CredentialTables &
   IssuerTables &
+  LoginTables &
   PeopleTables &
   TrustTables
 
@@ -26,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004_trust': trustMigration,
   '0005_people': peopleMigration,
   '0006_person_addresses': personAddressMigration,
+  '0007_login_provider': loginMigration,
 }

@@ -4,6 +4,7 @@ import { t } from '../../texts.ts'
 import { Page, TabLinks } from '../../ui/layout.tsx'
 import { About } from './about.tsx'
 import { Keys } from './keys.tsx'
+import { LoginPanel } from './login.tsx'
 import { OrganizationPanel } from './organization.tsx'
 import { People } from './people.tsx'
 import { Webhooks } from './webhooks.tsx'
@@ -18,6 +19,7 @@ export function Settings() {
     },
     { label: t.settings.tabs.keys, value: 'keys', isShown: can('GET /v1/keys') },
     { label: t.settings.tabs.people, value: 'people', isShown: can('GET /v1/people') },
+    { label: t.settings.tabs.login, value: 'login', isShown: can('GET /v1/login-provider') },
     { label: t.settings.tabs.webhooks, value: 'webhooks', isShown: can('GET /v1/webhooks') },
     { label: t.settings.tabs.about, value: 'about', isShown: true },
   ].filter(({ isShown }) => isShown)
@@ -31,6 +33,7 @@ export function Settings() {
       {tab === 'organization' && <OrganizationPanel />}
       {tab === 'keys' && <Keys />}
       {tab === 'people' && <People />}
+      {tab === 'login' && <LoginPanel />}
       {tab === 'webhooks' && <Webhooks />}
       {tab === 'about' && <About />}
     </Page>

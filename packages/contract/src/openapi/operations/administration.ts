@@ -34,6 +34,17 @@ export const administrationOperations = {
     text: 'Removes a person and ends their sessions before the response. Their votes and entries remain.',
     problems: ['person_not_found', 'last_admin'],
   },
+  getLoginProvider: {
+    text: 'Returns the OpenID provider that signs the people of the organization in, without the secret of the client.',
+    problems: ['login_provider_not_found'],
+  },
+  setLoginProvider: {
+    text: 'Sets the OpenID provider of the organization. From then on, its people sign in with this provider only. The server reads the metadata of the issuer and the TXT records of the domains before it stores them. With another issuer, people are found by their verified address at their next sign-in, and the sessions of all other people end.',
+  },
+  removeLoginProvider: {
+    text: 'Removes the OpenID provider of the organization and ends the sessions of all other people. People sign in with the provider of the server, if it has one.',
+    problems: ['login_provider_not_found'],
+  },
   listKeys: {
     text: 'Lists the ingest keys of the organization, including revoked ones. Secrets and their hashes are never shown.',
   },

@@ -1,0 +1,168 @@
+import { RemitError } from '@remit/contract/client'
+import type { LoginProvider } from '@remit/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldErrorsOf, remit } from '../../api/client.ts'
+import { useCan, useSession } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { Checkbox, Input, TextArea } from '../../ui/field.tsx'
+import { Card, Facts, Row, Stack } from '../../ui/layout.tsx'
+import { CurlButton, Failure, Loaded } from '../../ui/states.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import { Badge, Id } from '../../ui/values.tsx'
+import { faultAt } from '../rules/use-validation.ts'
+import { bodyOf, draftOf } from './login-draft.ts'
+import type { LoginDraft } from './login-draft.ts'
+
+const PATH = '/v1/login-provider'
+
+/** The provider; null where the organization has none. */
+const read = (signal: AbortSignal): Promise<LoginProvider | null> =>
+  remit.getLoginProvider({ signal }).catch((error: unknown) => {
+    if (error instanceof RemitError && error.status === 404) return null
+    throw error
+  })
+
+/** The identity provider of the organization. */
+export function LoginPanel() {
+  const query = useQuery({
+    queryKey: ['login-provider'],
+    queryFn: ({ signal }) => read(signal),
+  })
+  return (
+    <Loaded query={query}>
+      {(stored) => <Form key={stored?.updated_at ?? ''} stored={stored} />}
+    </Loaded>
+  )
+}
+
+function Form({ stored }: { stored: LoginProvider | null }) {
+  const can = useCan()
+  const { organization } = useSession()
+  const client = useQueryClient()
+  const [draft, setDraft] = useState(() => draftOf(stored))
+  const set = (part: Partial<LoginDraft>) => setDraft({ ...draft, ...part })
+  const refresh = () => client.invalidateQueries({ queryKey: ['login-provider'] })
+  const body = bodyOf(draft)
+  const save = useMutation({
+    mutationFn: () => remit.setLoginProvider({ body }),
+    onSuccess: () => {
+      announce(t.settings.login.saved)
+      return refresh()
+    },
+  })
+  const faultOf = (path: string) => faultAt(fieldErrorsOf(save.error), path)
+  const { login: texts } = t.settings
+  const input = (name: 'issuer' | 'clientId' | 'scopes' | 'roleClaim', path: string) => (
+    <Input
+      mono
+      label={texts[name]}
+      hint={texts.hints[name]}
+      value={draft[name]}
+      fault={faultOf(path)}
+      onValue={(value) => set({ [name]: value })}
+    />
+  )
+  return (
+    <Stack>
+      <Card title={texts.title}>
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            save.mutate()
+          }}
+        >
+          <Stack>
+            <p>{texts.about}</p>
+            <Facts
+              rows={[
+                [
+                  texts.redirect,
+                  <Id key="r">{`${location.origin}/console/callback/${organization?.id}`}</Id>,
+                ],
+                [texts.record, <Id key="t">{`remit-organization=${organization?.id}`}</Id>],
+                ...(stored?.domains ?? []).map(
+                  ({ domain, verified }) =>
+                    [
+                      domain,
+                      <Badge key={domain} tone={verified ? 'allow' : 'wait'}>
+                        {verified ? texts.proven : texts.notProven}
+                      </Badge>,
+                    ] as const,
+                ),
+              ]}
+            />
+            {input('issuer', 'issuer')}
+            {input('clientId', 'client_id')}
+            {!draft.isPublic && (
+              <Input
+                mono
+                type="password"
+                autoComplete="new-password"
+                label={texts.secret}
+                hint={stored?.has_client_secret ? texts.secretKept : texts.secretHint}
+                value={draft.secret}
+                fault={faultOf('client_secret')}
+                onValue={(secret) => set({ secret })}
+              />
+            )}
+            <Checkbox
+              label={texts.isPublic}
+              isOn={draft.isPublic}
+              onToggle={(isPublic) => set({ isPublic })}
+            />
+            {input('scopes', 'scopes')}
+            {input('roleClaim', 'role_claim')}
+            <TextArea
+              mono
+              label={texts.roles}
+              hint={texts.hints.roles}
+              value={draft.roles}
+              fault={faultOf('role_map')}
+              onValue={(roles) => set({ roles })}
+            />
+            <TextArea
+              mono
+              label={texts.domains}
+              hint={texts.hints.domains}
+              value={draft.domains}
+              fault={faultOf('domains')}
+              onValue={(domains) => set({ domains })}
+            />
+            {save.error && <Failure error={save.error} />}
+            <Row>
+              {can('PUT /v1/login-provider') && (
+                <Button type="submit" tone="primary" disabled={save.isPending}>
+                  {texts.save}
+                </Button>
+              )}
+              <CurlButton request={() => ({ method: 'PUT', path: PATH, body: shownBody(body) })} />
+              {stored && can('DELETE /v1/login-provider') && (
+                <ConfirmDelete
+                  title={texts.removeTitle}
+                  text={texts.removeText}
+                  verb={texts.remove}
+                  label={texts.remove}
+                  request={() => ({ method: 'DELETE', path: PATH })}
+                  onDelete={() => remit.removeLoginProvider()}
+                  onDeleted={refresh}
+                >
+                  <Id>{stored.issuer}</Id>
+                </ConfirmDelete>
+              )}
+            </Row>
+          </Stack>
+        </form>
+      </Card>
+    </Stack>
+  )
+}
+
+/** Commands end up in histories of shells. */
+const shownBody = (body: ReturnType<typeof bodyOf>): object => ({
+  ...body,
+  ...(typeof body.client_secret === 'string' && { client_secret: '…' }),
+})

@@ -1,0 +1,98 @@
+import { on } from '@remit/core'
+import type { AnyDatabase } from '@remit/core'
+import type { LoginDomainRow, LoginProviderRow } from '../../tables/login.ts'
+import type { Tables } from '../../tables/schema.ts'
+
+/** The OpenID provider of an organization with its domains. */
+export interface OwnProvider extends LoginProviderRow {
+  readonly domains: readonly Pick<LoginDomainRow, 'domain' | 'verified'>[]
+}
+
+export async function findOwnProvider(db: AnyDatabase, orgId: string): Promise<OwnProvider | null> {
+  const row = await on<Tables>(db)
+    .selectFrom('login_provider')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  if (!row) return null
+  const domains = await on<Tables>(db)
+    .selectFrom('login_domain')
+    .select(['domain', 'verified'])
+    .where('org_id', '=', orgId)
+    .orderBy('domain')
+    .execute()
+  return { ...row, domains }
+}
+
+export async function putOwnProvider(
+  db: AnyDatabase,
+  { domains, ...row }: OwnProvider,
+): Promise<void> {
+  const { org_id, created_at: _, ...changes } = row
+  await on<Tables>(db)
+    .insertInto('login_provider')
+    .values(row)
+    .onConflict((conflict) => conflict.column('org_id').doUpdateSet(changes))
+    .execute()
+  await removeDomains(db, org_id)
+  if (domains.length === 0) return
+  await on<Tables>(db)
+    .insertInto('login_domain')
+    .values(domains.map((one) => ({ org_id, ...one })))
+    .execute()
+}
+
+export async function removeOwnProvider(db: AnyDatabase, orgId: string): Promise<void> {
+  await on<Tables>(db).deleteFrom('login_provider').where('org_id', '=', orgId).execute()
+  await removeDomains(db, orgId)
+}
+
+async function removeDomains(db: AnyDatabase, orgId: string): Promise<void> {
+  await on<Tables>(db).deleteFrom('login_domain').where('org_id', '=', orgId).execute()
+}
+
+/** Returns true if any organization has a provider of its own. */
+export async function hasOwnProviders(db: AnyDatabase): Promise<boolean> {
+  const found = await on<Tables>(db)
+    .selectFrom('login_provider')
+    .select('org_id')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** Returns the organizations that have proven a domain. */
+export const findByDomain = (
+  db: AnyDatabase,
+  domain: string,
+): Promise<{ id: string; name: string }[]> =>
+  on<Tables>(db)
+    .selectFrom('login_domain as d')
+    .innerJoin('organization as o', 'o.id', 'd.org_id')
+    .select(['o.id', 'o.name'])
+    .where('d.domain', '=', domain)
+    .where('d.verified', '=', 1)
+    .orderBy('o.name')
+    .execute()
+
+/**
+ * Forgets the identities of all people, who are found by their verified address at the next sign-in,
+ * and ends the sessions of all but one.
+ */
+export async function forgetIdentities(
+  db: AnyDatabase,
+  orgId: string,
+  exceptPerson: string,
+): Promise<void> {
+  await on<Tables>(db)
+    .updateTable('person')
+    .set({ issuer: null, subject: null })
+    .where('org_id', '=', orgId)
+    .execute()
+  await on<Tables>(db)
+    .deleteFrom('console_session')
+    .where('org_id', '=', orgId)
+    .where('person_id', 'is not', null)
+    .where('person_id', '<>', exceptPerson)
+    .execute()
+}
