@@ -1,4 +1,4 @@
-import type { LoginProvider, PersonRole } from '@remit/contract'
+import type { LoginProvider, LoginProviderInput, PersonRole } from '@remit/contract'
 
 /** The form of an identity provider: lists are texts with one item per line. */
 export interface LoginDraft {
@@ -31,7 +31,7 @@ const linesOf = (text: string): string[] =>
     .filter((line) => line !== '')
 
 /** The body of the request; the server checks it. */
-export function bodyOf(draft: LoginDraft) {
+export function bodyOf(draft: LoginDraft): LoginProviderInput {
   return {
     issuer: draft.issuer.trim(),
     client_id: draft.clientId.trim(),

@@ -1,5 +1,5 @@
 import { RemitError } from '@remit/contract/client'
-import type { LoginProvider } from '@remit/contract'
+import type { LoginProvider, LoginProviderInput } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
@@ -162,7 +162,7 @@ function Form({ stored }: { stored: LoginProvider | null }) {
 }
 
 /** Commands end up in histories of shells. */
-const shownBody = (body: ReturnType<typeof bodyOf>): object => ({
+const shownBody = (body: LoginProviderInput): object => ({
   ...body,
   ...(typeof body.client_secret === 'string' && { client_secret: '…' }),
 })

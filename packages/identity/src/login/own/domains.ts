@@ -4,7 +4,7 @@ import type { Outbound } from '@remit/core'
 const recordOf = (domain: string): string => `_remit-login.${domain}`
 
 /** The value that names an organization. */
-export const proofOf = (orgId: string): string => `remit-organization=${orgId}`
+const proofOf = (orgId: string): string => `remit-organization=${orgId}`
 
 /** Returns the domains with the result of a lookup of their TXT records. */
 export const proveDomains = (
