@@ -87,7 +87,7 @@ describe.each(DIALECTS)('the provider of an organization on %s', (dialect) => {
     await browser.open(path, (url) => url.pathname === '/console')
     return { browser, session: await browser.session() }
   }
-  const refused = async (path: string, status: number, text: string) => {
+  const expectRefused = async (path: string, status: number, text: string) => {
     const browser = new LoginBrowser(remit)
     const page = await browser.open(path)
     expect([page.status, page.text]).toEqual([status, expect.stringContaining(text)])
@@ -170,9 +170,9 @@ describe.each(DIALECTS)('the provider of an organization on %s', (dialect) => {
     })
     expect(problem.code).toBe('role_managed')
     ofA.accounts.set('ada', { ...ADA, groups: ['boss'], email: 'ada@b.example' })
-    await refused(loginAt(a), 403, 'no addresses of this domain')
+    await expectRefused(loginAt(a), 403, 'no addresses of this domain')
     ofA.accounts.set('ada', { groups: ['boss'] })
-    await refused(loginAt(a), 403, 'has not verified an e-mail address')
+    await expectRefused(loginAt(a), 403, 'has not verified an e-mail address')
   })
 
   describe('a sign-in through the provider of another organization', () => {
@@ -183,11 +183,11 @@ describe.each(DIALECTS)('the provider of an organization on %s', (dialect) => {
 
     it('gives no session, whatever address the provider vouches for', async () => {
       await invite(a, { role: 'admin' })
-      await refused(loginAt(b), 403, 'the person is not invited')
+      await expectRefused(loginAt(b), 403, 'the person is not invited')
       const { session } = await signedIn(loginAt(a))
       expect(session.organization).toMatchObject({ id: a.org.id })
       // The subject of a known person, too, means nothing at another issuer.
-      await refused(loginAt(b), 403, 'the person is not invited')
+      await expectRefused(loginAt(b), 403, 'the person is not invited')
       // The address is invited by both: B signs in to B alone.
       await invite(b, { role: 'read' })
       const inB = (await signedIn(loginAt(b))).session
@@ -246,7 +246,7 @@ describe.each(DIALECTS)('the provider of an organization on %s', (dialect) => {
 
     it('of the server is refused too', async () => {
       await invite(a)
-      await refused('/console/login', 403, 'the organization signs in with another provider')
+      await expectRefused('/console/login', 403, 'the organization signs in with another provider')
     })
   })
 
@@ -277,7 +277,7 @@ describe.each(DIALECTS)('the provider of an organization on %s', (dialect) => {
     ofServer.accounts.set('ada', { ...ADA, email: 'ada.new@a.example' })
     await signedIn('/console/login')
     await set(a, ofA)
-    await refused(loginAt(a), 403, 'the person is not invited')
+    await expectRefused(loginAt(a), 403, 'the person is not invited')
   })
 
   it('another organization sees and changes nothing of it', async () => {
