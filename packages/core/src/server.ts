@@ -183,7 +183,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const assembled = assemble(parts)
   Object.assign(ports, assembled.ports)
   authenticator.use(ports.credentials)
-  decider.use(assembled.stages)
+  decider.use(assembled.stages, ports.conditionThreads)
   writer.use(assembled.observers)
 
   const requests = new RequestTurns()

@@ -9,6 +9,7 @@ import type { Ids } from '../base/ids.ts'
 import { actorOf } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
 import { DecisionMeter } from '../computing/meter.ts'
+import { RecentOrganizations } from '../computing/recent-organizations.ts'
 import { firstOf, LATER, toClientError } from '../ledger/write/work.ts'
 import type {
   Item,
@@ -24,6 +25,7 @@ import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
 import type { ObserveDecision } from './decision-metrics.ts'
 import { decide } from './decide.ts'
+import type { ConditionThreads } from './evaluate-ahead.ts'
 import type { Decided } from './decide.ts'
 import { FilledSlots } from './filled-slots.ts'
 import { preview } from './preview.ts'
@@ -55,6 +57,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly #writer: Writer
   readonly #deps: DeciderDeps
   readonly #slots: FilledSlots
+  readonly #heavyPreviews = new RecentOrganizations()
 
   constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer
@@ -63,8 +66,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: ReadonlyMap<Slot, Stage>): void {
-    this.#slots.use(stages)
+  use(stages: ReadonlyMap<Slot, Stage>, threads?: ConditionThreads): void {
+    this.#slots.use(stages, threads)
   }
 
   /**
@@ -123,7 +126,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     options: PreviewOptions = {},
   ): Promise<Preview[]> {
     return preview(
-      { ...this.#deps, slots: this.#slots, share: this.#deps.share },
+      { ...this.#deps, slots: this.#slots, heavy: this.#heavyPreviews },
       orgId,
       plan,
       requests,
@@ -134,6 +137,17 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   before(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void> {
     const asks = () => items.map((item) => askOf(orgId, item, this.#deps.clock.now()))
     return this.#slots.gather(orgId, asks, BatchMemory.of(memo))
+  }
+
+  async ahead(
+    orgId: string,
+    items: readonly Item<Job>[],
+    memo: Map<string, unknown>,
+  ): Promise<number> {
+    const now = this.#deps.clock.now()
+    const asks = items.map((item) => askOf(orgId, item, now))
+    await this.#slots.evaluateAhead(orgId, asks, BatchMemory.of(memo))
+    return now
   }
 
   async run(

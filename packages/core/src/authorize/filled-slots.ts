@@ -6,6 +6,8 @@ import type { BatchTime } from '../computing/meter.ts'
 import type { BatchMemory, Snapshot } from './snapshots.ts'
 import type { Prepared, Judged, Ruled } from './decide.ts'
 import { judge } from './decide.ts'
+import { evaluateAhead } from './evaluate-ahead.ts'
+import type { ConditionThreads } from './evaluate-ahead.ts'
 import type { Slot } from './slots.ts'
 import { Snapshots } from './snapshots.ts'
 import type { Ask, Overlay, Stage } from './stage.ts'
@@ -30,14 +32,36 @@ export class FilledSlots {
   readonly #snapshots = new Snapshots()
   readonly #log: Logger
   #stages: ReadonlyMap<Slot, Stage> = new Map()
+  #threads: ConditionThreads | undefined
 
   constructor(log: Logger) {
     this.#log = log
   }
 
   /** Fills the slots. Called once, at boot. */
-  use(stages: ReadonlyMap<Slot, Stage>): void {
+  use(stages: ReadonlyMap<Slot, Stage>, threads?: ConditionThreads): void {
     this.#stages = stages
+    this.#threads = threads
+  }
+
+  /**
+   * Evaluates the conditions of the first requests in threads, with the rules of the last batch, and
+   * keeps the results in `memory`. Without them the transaction evaluates.
+   */
+  async evaluateAhead(
+    orgId: string,
+    asks: readonly Ask[],
+    memory: BatchMemory,
+    overlay?: Overlay,
+  ): Promise<void> {
+    const snapshot = this.#snapshots.peek(orgId)
+    if (!this.#threads || !snapshot) return
+    try {
+      const stages = this.#ruled(snapshot, this.#stages, overlay)
+      memory.evaluated = await evaluateAhead(orgId, asks, stages, snapshot.version, this.#threads)
+    } catch (error) {
+      this.#log.warn({ err: error, orgId }, 'evaluating conditions in a thread failed')
+    }
   }
 
   /**
@@ -88,13 +112,11 @@ export class FilledSlots {
     memory.snapshot = snapshot
     const gathers = [...live.values()].some((stage) => stage.gather !== undefined)
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
-    const stages = new Map<Slot, Ruled>()
-    for (const [slot, stage] of this.#stages) {
-      const available = live.has(slot)
-      const own = available ? overlaid(stage, snapshot.slots.get(slot), overlay) : null
-      stages.set(slot, { stage, snapshot: own, available })
-    }
-    const judged = view.time.firstOf(asks, (ask) => judge(ask, stages))
+    const stages = this.#ruled(snapshot, live, overlay)
+    const judged = view.time.firstOf(evaluatedFirst(asks, view, memory), (ask) =>
+      judge(ask, stages),
+    )
+    view.time.add(memory.evaluated?.computedMs ?? 0)
     const ready = judged.map(({ ask }) => ask)
     const prepared = new Map<Slot, Prepared>()
     for (const [slot, { stage, snapshot: own, available }] of stages) {
@@ -120,6 +142,20 @@ export class FilledSlots {
     return { judged, prepared }
   }
 
+  #ruled(
+    snapshot: Snapshot,
+    live: ReadonlyMap<Slot, Stage>,
+    overlay: Overlay | undefined,
+  ): ReadonlyMap<Slot, Ruled> {
+    const stages = new Map<Slot, Ruled>()
+    for (const [slot, stage] of this.#stages) {
+      const available = live.has(slot)
+      const own = available ? overlaid(stage, snapshot.slots.get(slot), overlay) : null
+      stages.set(slot, { stage, snapshot: own, available })
+    }
+    return stages
+  }
+
   #snapshot(
     { orgId, configVersion, tx }: StageTransaction,
     live: ReadonlyMap<Slot, Stage>,
@@ -134,6 +170,24 @@ export class FilledSlots {
     this.#log.error({ err: error, slot }, 'stage failed; denying the requests that need it')
     memory.unavailable.add(slot)
   }
+}
+
+const OVER = { isOver: () => true }
+
+/** Returns the requests with evaluated conditions; all if the first has none for these rules. */
+function evaluatedFirst(
+  asks: readonly Ask[],
+  { configVersion }: StageTransaction,
+  { evaluated: batch }: BatchMemory,
+): readonly Ask[] {
+  if (batch?.version !== configVersion) return asks
+  const first: Ask[] = []
+  for (const ask of asks) {
+    const evaluated = batch.requests.get(ask.request)
+    if (!evaluated) break
+    first.push({ ...ask, evaluated, ...(evaluated.isOver && { meter: OVER }) })
+  }
+  return first.length > 0 ? first : asks
 }
 
 /** Returns the matches of a stage, by request. */

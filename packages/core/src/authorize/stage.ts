@@ -10,6 +10,7 @@ import type { AnyDatabase, BulkInsert } from '../db/portable.ts'
 import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'
+import type { EvaluatedConditions } from './evaluated-conditions.ts'
 
 /** Facts of a request in another protocol beyond `/v1/authorize`. Unverified. */
 export interface UnverifiedFacts {
@@ -34,6 +35,8 @@ export interface Ask {
   readonly now: number
   /** Limits the computing time of the conditions of all stages. */
   readonly meter: Meter
+  /** Results of conditions that were evaluated before the transaction. */
+  readonly evaluated?: EvaluatedConditions | undefined
 }
 
 /** The result of a stage for one request. */

@@ -19,13 +19,19 @@ export function computedMs(): number {
  * before.
  */
 export class DecisionMeter implements Meter {
+  readonly #limitMs: number
   readonly #computed: () => number
   readonly #passed: () => number
   #computedFrom: number | null = null
   #passedFrom = 0
 
   /** Both clocks give milliseconds and only measure: the time computed, and the time that passed. */
-  constructor(computed: () => number = computedMs, passed: () => number = () => performance.now()) {
+  constructor(
+    limitMs: number = DECISION_MS,
+    computed: () => number = computedMs,
+    passed: () => number = () => performance.now(),
+  ) {
+    this.#limitMs = limitMs
     this.#computed = computed
     this.#passed = passed
   }
@@ -39,8 +45,8 @@ export class DecisionMeter implements Meter {
   isOver(): boolean {
     this.start()
     // The time that passed costs a tenth of the time computed, and is never behind it.
-    if (this.#passed() - this.#passedFrom <= DECISION_MS) return false
-    return this.#computed() - (this.#computedFrom ?? 0) > DECISION_MS
+    if (this.#passed() - this.#passedFrom <= this.#limitMs) return false
+    return this.#computed() - (this.#computedFrom ?? 0) > this.#limitMs
   }
 }
 
@@ -60,9 +66,14 @@ export class BatchTime {
     this.#clock = clock
   }
 
-  /** Milliseconds of all `firstOf` so far. */
+  /** Milliseconds of all `firstOf` and `add` so far. */
   get spentMs(): number {
     return this.#spentMs
+  }
+
+  /** Adds milliseconds that a thread computed for this transaction. */
+  add(ms: number): void {
+    this.#spentMs += ms
   }
 
   /**

@@ -1,59 +1,43 @@
 import type { Share } from '../threads/share.ts'
 import { BATCH_MS } from './meter.ts'
-
-/** Milliseconds for which an organization counts as active after its last request. */
-const ACTIVE_MS = 1_000
+import { RecentOrganizations } from './recent-organizations.ts'
 
 /**
- * Shares the event loop among organizations. After a transaction that used up its computing time,
- * the next transactions of that organization are heavy work: they queue with all other heavy work,
+ * Shares the event loop among organizations. For a second after a transaction that used up its
+ * computing time, the transactions of that organization are heavy work: they queue with all other heavy work,
  * which leaves half of the time for others. An organization that is alone does not wait.
  */
 export class Shares {
   readonly #heavyWork: Share
-  /** End of the last transaction that used up its time, by organization, `performance.now()`. */
-  readonly #heavy = new Map<string, number>()
-  readonly #active = new Map<string, number>()
+  /** They had a transaction that used up its time. */
+  readonly #heavy = new RecentOrganizations()
+  readonly #active = new RecentOrganizations()
 
   constructor(heavyWork: Share) {
     this.#heavyWork = heavyWork
   }
 
   /** Records a request of an organization. */
-  seen(orgId: string, now: number): void {
-    note(this.#active, orgId, now)
+  seen(orgId: string): void {
+    this.#active.add(orgId)
   }
 
   /** Returns whether another organization is active. */
   hasOthers(orgId: string): boolean {
-    forget(this.#active, performance.now())
     return this.#active.size > (this.#active.has(orgId) ? 1 : 0)
   }
 
-  /** Runs a transaction when it is the organization's turn; it resolves to its computing time in ms. */
-  async run(orgId: string, transaction: () => Promise<number>): Promise<void> {
-    const isHeavy = this.#isHeavy(orgId) && this.hasOthers(orgId)
+  /** Returns whether the organization computes for long while others are active. */
+  isHeavy(orgId: string): boolean {
+    return this.#heavy.has(orgId) && this.hasOthers(orgId)
+  }
+
+  /**
+   * Runs a transaction, if it is heavy when it is the organization's turn; it resolves to its
+   * computing time in ms.
+   */
+  async run(orgId: string, isHeavy: boolean, transaction: () => Promise<number>): Promise<void> {
     const computedMs = await (isHeavy ? this.#heavyWork.run(orgId, transaction) : transaction())
-    if (computedMs >= BATCH_MS) note(this.#heavy, orgId, performance.now())
-    else this.#heavy.delete(orgId)
-  }
-
-  #isHeavy(orgId: string): boolean {
-    forget(this.#heavy, performance.now())
-    return this.#heavy.has(orgId)
-  }
-}
-
-/** The oldest entries come first, so expired ones are removed and the map stays small. */
-function note(times: Map<string, number>, orgId: string, now: number): void {
-  times.delete(orgId)
-  times.set(orgId, now)
-  forget(times, now)
-}
-
-function forget(times: Map<string, number>, now: number): void {
-  for (const [id, at] of times) {
-    if (now - at <= ACTIVE_MS) break
-    times.delete(id)
+    if (computedMs >= BATCH_MS) this.#heavy.add(orgId)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DecisionMeter } from '@remit/core'
+import { DECISION_MS, DecisionMeter } from '@remit/core'
 import { aPolicy } from '../../test/support/policies.ts'
 import { anAsk } from '../../test/support/rules.ts'
 import { snapshotOf } from './snapshot.ts'
@@ -16,7 +16,7 @@ describe('the time of one decision', () => {
   const ask = (turns: number, clock?: () => number) =>
     anAsk(
       { context: { items: Array(turns).fill(0), flag: true } },
-      { meter: new DecisionMeter(clock, clock) },
+      { meter: new DecisionMeter(DECISION_MS, clock, clock) },
     )
 
   it.each([
@@ -61,7 +61,7 @@ describe('the time of one decision', () => {
   it('includes what the stages before it have computed', () => {
     const rules = Array.from({ length: 32 }, () => aPolicy({ effect: 'deny', condition: 'false' }))
     const clock = hurrying()
-    const meter = new DecisionMeter(clock, clock)
+    const meter = new DecisionMeter(DECISION_MS, clock, clock)
     const snapshot = snapshotOf(rules, 'allow')
 
     expect(policyStage().decide(anAsk({}, { meter }), snapshot)).toEqual({ verdict: 'pass' })

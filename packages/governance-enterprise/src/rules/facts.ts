@@ -25,6 +25,12 @@ export function factsOf(ask: Ask): BoundFacts {
   return last.facts
 }
 
+/** The same facts as plain values, for a thread to pass to `makeFacts`. */
+export function factValuesOf(ask: Ask): Readonly<Record<string, unknown>> {
+  const { values } = factsOf(ask)
+  return Object.fromEntries(NAMES.map((name) => [name, values[name]]))
+}
+
 /** Facts for requests other than `/v1/authorize`; a `Date` becomes a CEL timestamp. */
 export const makeFacts = (values: Readonly<Record<string, unknown>>): BoundFacts =>
   new LazyFacts(values, Object.keys(values))

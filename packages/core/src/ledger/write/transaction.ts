@@ -29,6 +29,7 @@ import type {
   LaneResult,
   LinkedEntry,
   Outcome,
+  Preparation,
   Recorded,
   Requester,
   WriteContext,
@@ -86,7 +87,7 @@ export async function runTransaction(
   deps: TransactionDeps,
   orgId: string,
   batch: readonly Pending[],
-  memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>,
+  { memos, at }: Preparation,
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
@@ -99,7 +100,7 @@ export async function runTransaction(
     // Only work that reports a forgery continues from it, unsigned.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
     // Time never decreases within a chain, regardless of the clock.
-    const recordedAt = later(isoTime(deps.clock.now()), head.recorded_at)
+    const recordedAt = later(isoTime(timeOf(deps.clock.now(), at)), head.recorded_at)
     const topics = new Set<string>()
     const scope: WriteContext = {
       orgId,
@@ -130,6 +131,12 @@ export async function runTransaction(
   deps.heads.committed(orgId, size)
   return committed
 }
+
+/** Milliseconds for which a transaction may take the time of its preparation. */
+const MAX_AGE_MS = 1_000
+
+const timeOf = (now: number, at: number | null): number =>
+  at !== null && now - at <= MAX_AGE_MS ? Math.min(now, at) : now
 
 const later = (a: string, b: string): string => (a > b ? a : b)
 

@@ -92,11 +92,25 @@ export interface Lane<Job, Answer> {
   readonly name: string
   /** Gathers external facts before the transaction; must not throw. */
   before?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<void>
+  /**
+   * Does heavy computing before the transaction and without the event loop, and keeps the results in
+   * `memo`. Called while the organization computes for long and others are active; must not throw.
+   * Returns the time for which the results are valid, which the transaction takes as its own.
+   */
+  ahead?(orgId: string, items: readonly Item<Job>[], memo: Map<string, unknown>): Promise<number>
   run(
     items: readonly Item<Job>[],
     scope: WriteContext,
     memo: Map<string, unknown>,
   ): Promise<LaneResult<Answer>>
+}
+
+/** Work done before the transaction. */
+export interface Preparation {
+  /** The memory of each lane across attempts. */
+  readonly memos: ReadonlyMap<Lane<unknown, unknown> | null, Map<string, unknown>>
+  /** The time for which it was done, milliseconds; null for the time of the transaction. */
+  readonly at: number | null
 }
 
 /** The outcome of a request that the transaction had no time for: it goes into the next one. */

@@ -14,7 +14,7 @@ import { WorkError, runTransaction } from './transaction.ts'
 import type { Committed, Pending, TransactionDeps } from './transaction.ts'
 import { traceCommit } from './traced-commit.ts'
 import { LATER, TryAgain } from './work.ts'
-import type { Change, EntryObserver, Lane, Requester } from './work.ts'
+import type { Change, EntryObserver, Item, Lane, Preparation, Requester } from './work.ts'
 
 export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads'> {
   readonly signer: LedgerSigner
@@ -106,7 +106,7 @@ export class Writer {
       return Promise.reject(unavailable('overloaded'))
     this.#queues.set(orgId, queue)
     const since = performance.now()
-    this.#shares.seen(orgId, since)
+    this.#shares.seen(orgId)
     return new Promise((resolve, reject) => {
       // The writer settles a piece with the answer of its own lane or change.
       const settle = resolve as (answer: unknown) => void
@@ -118,13 +118,14 @@ export class Writer {
   async #work(orgId: string, queue: Queue): Promise<void> {
     let answered = 0
     let tookMs = 0
-    const next = async (most?: number) => {
-      const batch = this.#withoutLate(queue.take(most))
+    const next = async (batch: Waiting[], preparation: Preparation) => {
       const began = performance.now()
       this.#measure(batch, began)
       const endTrace = traceCommit(batch, began)
       const { later, computedMs } =
-        batch.length > 0 ? await this.#commit(orgId, batch) : { later: [], computedMs: 0 }
+        batch.length > 0
+          ? await this.#commit(orgId, batch, preparation)
+          : { later: [], computedMs: 0 }
       endTrace()
       answered = batch.length - later.length
       if (later.length > 0) queue.putBack(later, answered)
@@ -134,7 +135,10 @@ export class Writer {
     while (queue.length > 0) {
       const most = this.#shares.hasOthers(orgId) ? SHARED_BATCH : undefined
       await queue.gather(answered, tookMs, most)
-      await this.#shares.run(orgId, () => next(most))
+      const batch = this.#withoutLate(queue.take(most))
+      const isHeavy = this.#shares.isHeavy(orgId)
+      const preparation = isHeavy ? await computeAhead(orgId, batch) : prepare(batch)
+      await this.#shares.run(orgId, isHeavy, () => next(batch, preparation))
     }
     this.#queues.delete(orgId)
     this.#running.delete(orgId)
@@ -159,9 +163,9 @@ export class Writer {
   }
 
   /** Resolves the handled requests, and returns those that there was no time for. */
-  async #commit(orgId: string, batch: Waiting[]): Promise<Done> {
+  async #commit(orgId: string, batch: Waiting[], preparation = prepare(batch)): Promise<Done> {
     try {
-      const { results, topics, computedMs } = await this.#attempt(orgId, batch)
+      const { results, topics, computedMs } = await this.#attempt(orgId, batch, preparation)
       for (const topic of topics) this.#options.signals.emit({ topic, orgId })
       for (const [i, pending] of batch.entries()) {
         const result = results[i]
@@ -183,22 +187,19 @@ export class Writer {
     }
   }
 
-  async #attempt(orgId: string, batch: readonly Pending[]): Promise<Committed> {
-    const memos = new Map(batch.map(({ lane }) => [lane, new Map<string, unknown>()] as const))
+  async #attempt(
+    orgId: string,
+    batch: readonly Pending[],
+    preparation: Preparation,
+  ): Promise<Committed> {
     for (let attempt = 1; ; attempt++) {
-      for (const [lane, memo] of memos) {
-        const items = batch.filter((pending) => pending.lane === lane)
-        await lane?.before?.(
-          orgId,
-          items.map(({ job, requester }) => ({ job, caller: requester.caller })),
-          memo,
-        )
-      }
+      for (const [lane, memo] of preparation.memos)
+        await lane?.before?.(orgId, itemsOf(batch, lane), memo)
       let done: Committed | null = null
       try {
         const observers = this.#observers
         const deps = { ...this.#options, heads: this.#heads, observers }
-        return await runTransaction(deps, orgId, batch, memos, (committed) => {
+        return await runTransaction(deps, orgId, batch, preparation, (committed) => {
           done = committed
         })
       } catch (error) {
@@ -243,6 +244,28 @@ export class Writer {
     })
   }
 }
+
+/** Starts an empty memory for each lane. */
+const prepare = (batch: readonly Pending[]): Preparation => ({
+  memos: new Map(batch.map(({ lane }) => [lane, new Map<string, unknown>()] as const)),
+  at: null,
+})
+
+async function computeAhead(orgId: string, batch: readonly Pending[]): Promise<Preparation> {
+  const { memos } = prepare(batch)
+  let at: number | null = null
+  for (const [lane, memo] of memos)
+    at = (await lane?.ahead?.(orgId, itemsOf(batch, lane), memo)) ?? at
+  return { memos, at }
+}
+
+const itemsOf = (
+  batch: readonly Pending[],
+  lane: Lane<unknown, unknown> | null,
+): readonly Item<unknown>[] =>
+  batch
+    .filter((pending) => pending.lane === lane)
+    .map(({ job, requester }) => ({ job, caller: requester.caller }))
 
 /**
  * Returns the error for the client: failures of the work unchanged. Anything else prevented the

@@ -1,0 +1,41 @@
+import { computedMs, DECISION_MS, DecisionMeter } from '@remit/core'
+import type { ConditionResult, ConditionResults, Job } from '@remit/core'
+import { conditionOf } from '../rules/condition.ts'
+import { makeFacts } from '../rules/facts.ts'
+
+/** The conditions of one request, and the values that they read, by variable. */
+export interface RequestConditions {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly texts: readonly string[]
+}
+
+/** More than on the event loop: a thread that has just started computes several times slower. */
+const REQUEST_MS = 2 * DECISION_MS
+/** Milliseconds after which a job starts no further request. */
+const JOB_MS = 50
+
+/** Evaluates the conditions of requests, as many as the time allows; one part per request. */
+export const evaluateJob: Job<readonly RequestConditions[], ConditionResults> = {
+  name: 'evaluate_conditions',
+  run(requests, tell) {
+    const began = computedMs()
+    for (const [i, request] of requests.entries()) {
+      if (i > 0 && computedMs() - began > JOB_MS) return
+      tell(evaluate(request))
+    }
+  },
+}
+
+/** A true condition decides which rules come next, so the evaluation ends there. */
+function evaluate({ values, texts }: RequestConditions): ConditionResults {
+  const began = computedMs()
+  const facts = makeFacts(values)
+  const meter = new DecisionMeter(REQUEST_MS)
+  const results: ConditionResult[] = []
+  for (const text of texts) {
+    const result = conditionOf(text).evaluate(facts, meter)
+    results.push(result)
+    if (result === true || meter.isOver()) break
+  }
+  return { results, isOver: meter.isOver(), computedMs: computedMs() - began }
+}
