@@ -73,6 +73,7 @@ describe.skipIf(!hasModules())('the metrics', () => {
     'remit_decision_seconds_count 5',
     'remit_approvals_pending 1',
     'remit_webhook_backlog 0',
+    'remit_sink_lag_entries 0',
     'remit_spend_source_failures_total 1',
   ])('say %s', (line) => {
     expect(text.split('\n')).toContain(line)

@@ -246,6 +246,9 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
     const { id: deliveryID } = await reader.send('testWebhook', { params: { id } })
     await reader.send('redeliver', { params: { id, deliveryID: String(deliveryID) } })
     await reader.send('deleteWebhook', { params: { id } })
+    const params = { id: idOf(await reader.send('createSink')) }
+    for (const name of ['changeSink', 'getSink', 'listSinks', 'testSink', 'deleteSink'])
+      await reader.send(name, { params })
 
     expect(reader.called).toContain('deleteWebhook')
   })

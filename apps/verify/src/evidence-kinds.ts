@@ -33,7 +33,16 @@ const EVIDENCE: Readonly<Record<string, { kinds: readonly string[]; alsoBefore?:
   guard_checks: { kinds: ['guard.'] },
   scorer_runs: { kinds: ['scorer.ran'] },
   admin_actions: {
-    kinds: [...RULES, ...ACCESS, 'issuer.', 'key.', 'organization.', 'person.', 'webhook.'],
+    kinds: [
+      ...RULES,
+      ...ACCESS,
+      'issuer.',
+      'key.',
+      'organization.',
+      'person.',
+      'webhook.',
+      'sink.',
+    ],
   },
   agent_interventions: { kinds: [...ACCESS, 'approval.'] },
   report_history: { kinds: ['report.generated', 'ledger.verified'] },

@@ -26,6 +26,7 @@ import { token } from './token.ts'
 import { trust } from './trust.ts'
 import { verifyLedger } from './verify-ledger.ts'
 import { webhooks } from './webhooks.ts'
+import { sinks } from './sinks.ts'
 
 /** The whole API: every endpoint of every edition, by name. */
 export const contract = {
@@ -46,6 +47,7 @@ export const contract = {
   ...issuers,
   ...token,
   ...webhooks,
+  ...sinks,
   ...authzen,
   ...hooks,
   ...mcpTools,

@@ -29,6 +29,7 @@ import { spendAccounts } from './spend/rebuild.ts'
 import { spendRoutes } from './spend/routes.ts'
 import { spendStage } from './spend/stage.ts'
 import { ruleTrials } from './trial/port.ts'
+import { sinksOf } from './sinks/index.ts'
 import { webhooksOf } from './webhooks/index.ts'
 
 export default defineModule({
@@ -49,6 +50,7 @@ export default defineModule({
     const append = appender(deps)
     const tools = toolDecisions(deps, approvals.waits)
     const webhooks = webhooksOf(deps)
+    const sinks = sinksOf(deps)
     const scorers = scorersOf(deps)
     const guardCounts = new GuardCounts(deps)
     const spendSampler = createSampler(deps)
@@ -68,6 +70,7 @@ export default defineModule({
         ...hookRoutes(deps, tools, append),
         ...inventoryRoutes(deps),
         ...webhooks.routes,
+        ...sinks.routes,
       ],
       stages: {
         agent_deny: agentStage(rosterReader(deps)),
@@ -80,10 +83,17 @@ export default defineModule({
       guardChecks: guardChecks(deps, guardCounts),
       observers: [...approvals.observers, ...webhooks.observers],
       erasers: approvals.erasers,
-      reseal: webhooks.reseal,
+      reseal: async () => {
+        const [first, second] = [await webhooks.reseal(), await sinks.reseal()]
+        return {
+          resealed: first.resealed + second.resealed,
+          unreadable: first.unreadable + second.unreadable,
+        }
+      },
       start() {
         approvals.start()
         webhooks.start()
+        sinks.start()
         scorers.start()
         spendSampler.start()
         guardCounts.start()
@@ -92,6 +102,7 @@ export default defineModule({
       async close() {
         await spendSampler.close()
         await scorers.close()
+        await sinks.close()
         await webhooks.close()
         await approvals.close()
         await threads.close()

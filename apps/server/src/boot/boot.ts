@@ -139,6 +139,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),
+        sinkPrivateNetwork: config.REMIT_SINK_PRIVATE_NETWORK,
         ...(options.watchEveryMs !== undefined && { watchEveryMs: options.watchEveryMs }),
       },
     })

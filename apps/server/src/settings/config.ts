@@ -197,8 +197,11 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Texts to block while that model is unavailable: `none`, `documents` (and tool output) or `all`',
     ),
+  REMIT_SINK_PRIVATE_NETWORK: flag.describe(
+    '`1`: sinks may have private addresses; TLS is still required; see [sinks.md](sinks.md)',
+  ),
   REMIT_ALLOW_LOOPBACK_TARGETS: flag.describe(
-    '`1` allows issuers and webhooks on loopback addresses; development and tests only',
+    '`1` allows issuers, webhooks and sinks on loopback addresses; development and tests only',
   ),
 })
 

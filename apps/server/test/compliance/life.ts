@@ -198,6 +198,10 @@ async function restOf(api: Api): Promise<void> {
   const { id } = await api.ok('createWebhook', { body: webhook })
   await api.call('testWebhook', { params: { id } })
   await api.ok('deleteWebhook', { params: { id } })
+  const target = { url: 'https://logs.example/in', headers: { authorization: 'Bearer secret' } }
+  const sink = { id: (await api.ok('createSink', { body: { type: 'https', target } })).id }
+  await api.ok('changeSink', { params: sink, body: { enabled: false } })
+  await api.ok('deleteSink', { params: sink })
   await api.ok('checkContent', { body: { content: 'Write to kim@mail.example today.' } })
   await api.ok('runScorer', {
     body: { scorer: 'exact_match', results: [{ output: 'a', expected: 'a' }] },

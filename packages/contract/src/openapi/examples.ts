@@ -87,6 +87,17 @@ const ALL = {
       events: ['approval.requested', 'authorization.denied'],
     },
   },
+  createSink: {
+    body: {
+      type: 'otlp',
+      target: {
+        url: 'https://collector.example.com/v1/logs',
+        headers: { authorization: 'Bearer <token>' },
+      },
+      format: 'ocsf',
+    },
+  },
+  changeSink: { body: { enabled: false } },
   registerAgent: {
     body: {
       agent_id: 'invoice-bot',

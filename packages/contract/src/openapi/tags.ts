@@ -20,6 +20,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   'login-provider': 'The OpenID provider of the organization.',
   keys: 'Ingest keys.',
   webhooks: 'Events sent to URLs of yours.',
+  sinks: 'Streams of the ledger to a SIEM or an object store.',
   compliance: 'Reports, verification, dry-runs and replays.',
   scorers: 'Scores for results of evaluations.',
   guard: 'Checks of texts for attacks, secrets and personal data.',

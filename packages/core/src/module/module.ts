@@ -131,6 +131,8 @@ export interface Settings {
   readonly checkpointDir?: string
   /** The identity provider of people. */
   readonly oidc?: OidcSettings
+  /** Sinks may be on a private network. */
+  readonly sinkPrivateNetwork?: boolean
   /** Milliseconds between two checks of the ledgers. */
   readonly watchEveryMs?: number
 }

@@ -11,9 +11,9 @@ export interface Address {
 }
 
 export interface OutboundRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array
   readonly signal?: AbortSignal
 }
 
@@ -24,12 +24,16 @@ export interface OutboundResponse {
   readonly body: Uint8Array
 }
 
-interface Exchange {
+/** A checked target. */
+export interface Reached {
   readonly url: URL
-  /** The only address to connect to. */
+  /** The only addresses to connect to. */
   readonly addresses: readonly Address[]
-  readonly request: OutboundRequest
   readonly ending: OutboundDeadlines
+}
+
+interface Exchange extends Reached {
+  readonly request: OutboundRequest
   readonly ca: string | undefined
 }
 
@@ -71,7 +75,7 @@ export async function exchange({
 }
 
 /** A look-up that knows its answer. */
-const handOut =
+export const handOut =
   (addresses: readonly Address[]): LookupFunction =>
   (_host, { all }, callback) => {
     const [first] = addresses
@@ -113,7 +117,10 @@ function watch(
   return { failure: () => new OutboundError(phase, sentences[phase]) }
 }
 
-function answerTo(outgoing: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
+function answerTo(
+  outgoing: ClientRequest,
+  body: string | Uint8Array | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', resolve)
     // More than one error may come; the first has answered.

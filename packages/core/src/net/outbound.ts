@@ -1,6 +1,8 @@
 import { lookup, Resolver } from 'node:dns/promises'
+import type { TLSSocket } from 'node:tls'
+import { dialTls } from './dial.ts'
 import { exchange } from './exchange.ts'
-import type { Address, OutboundRequest, OutboundResponse } from './exchange.ts'
+import type { Address, OutboundRequest, OutboundResponse, Reached } from './exchange.ts'
 import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts'
 import { OutboundDeadlines, OutboundError } from './outbound-deadlines.ts'
 import { checkTarget, hostOf, isLoopbackHost } from './target.ts'
@@ -17,6 +19,10 @@ export interface OutboundOptions {
   readonly allowLoopback: boolean
   /** For a target that the operator chose: it may be on a private network. Default: false. */
   readonly allowPrivate?: boolean
+  /** Ports other than 443 too. Default: false. */
+  readonly anyPort?: boolean
+  /** The maximum duration of a request. Default: 5 s. */
+  readonly totalMs?: number
   /** The system's resolver unless given. */
   readonly resolve?: Resolve
   /** Returns the TXT records of a name; asks the system's name servers unless given. */
@@ -36,29 +42,41 @@ export interface Outbound {
   fetch(url: string, request: OutboundRequest): Promise<OutboundResponse>
   /** Returns the TXT records of a name; none if it has none or the lookup fails. */
   textsOf(name: string): Promise<readonly string[]>
+  /**
+   * Connects with TLS to the host and port of an https URL, under the same rules, and calls `use`
+   * with the socket. The limits of a request hold for the connection and `use` together.
+   */
+  connect<T>(url: string, use: (socket: TLSSocket) => Promise<T>): Promise<T>
+  /** The same client with other options. */
+  with(options: Partial<OutboundOptions>): Outbound
 }
 
 const CONNECT_MS = 2_000
 const TOTAL_MS = 5_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { allowLoopback, allowPrivate = false, resolve = systemResolve } = options
+  const { allowLoopback, allowPrivate = false, anyPort = false, ca } = options
+  const { resolve = systemResolve, totalMs = TOTAL_MS } = options
   const check: Outbound['checkTarget'] = (url, { query } = { query: true }) =>
-    checkTarget(url, { allowLoopback, allowPrivate, allowQuery: query })
+    checkTarget(url, { allowLoopback, allowPrivate, anyPort, allowQuery: query })
+  const reach = async <T>(
+    text: string,
+    signal: AbortSignal | undefined,
+    use: (reached: Reached) => Promise<T>,
+  ): Promise<T> => {
+    const target = check(text)
+    if ('refused' in target) throw new OutboundError('target_refused', target.refused)
+    using ending = new OutboundDeadlines({ connectMs: CONNECT_MS, totalMs }, signal)
+    const host = hostOf(target.url)
+    const addresses = await ending.race(addressesOf(host, resolve, allowPrivate))
+    return await use({ url: target.url, addresses, ending })
+  }
   return {
     checkTarget: check,
-    async fetch(text, request) {
-      const target = check(text)
-      if ('refused' in target) throw new OutboundError('target_refused', target.refused)
-      using ending = new OutboundDeadlines(
-        { connectMs: CONNECT_MS, totalMs: TOTAL_MS },
-        request.signal,
-      )
-      const host = hostOf(target.url)
-      const addresses = await ending.race(addressesOf(host, resolve, allowPrivate))
-      const { ca } = options
-      return await exchange({ url: target.url, addresses, request, ending, ca })
-    },
+    fetch: (url, request) =>
+      reach(url, request.signal, (reached) => exchange({ ...reached, request, ca })),
+    connect: (url, use) => reach(url, undefined, (reached) => dialTls({ ...reached, ca }, use)),
+    with: (more) => createOutbound({ ...options, ...more }),
     textsOf: (name) => (options.resolveText ?? systemTexts)(name).catch(() => []),
   }
 }

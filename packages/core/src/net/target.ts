@@ -6,6 +6,8 @@ export interface TargetRules {
   readonly allowLoopback: boolean
   /** Also names of a private network, and any port; still https only. Default: false. */
   readonly allowPrivate?: boolean
+  /** Also ports other than 443. Default: false. */
+  readonly anyPort?: boolean
   /** True if the URL may have a query. */
   readonly allowQuery: boolean
 }
@@ -46,6 +48,6 @@ function complaint(url: URL, text: string, rules: TargetRules): string | null {
   if (host.endsWith('.')) return 'must have a host name without a trailing dot'
   if (rules.allowPrivate) return null
   if (!host.includes('.') || INSIDE.test(host)) return 'must have a host of the public internet'
-  if (url.port !== '' && !rules.allowLoopback) return 'must use port 443'
+  if (url.port !== '' && !rules.allowLoopback && !rules.anyPort) return 'must use port 443'
   return null
 }

@@ -16,6 +16,8 @@ import { mcpToolMigration } from './mcp-tools.ts'
 import type { McpTables } from './mcp-tools.ts'
 import { spendHourMigration } from './spend-hours.ts'
 import type { SpendHourRow } from './spend-hours.ts'
+import { sinkMigration } from './sinks.ts'
+import type { SinkTables } from './sinks.ts'
 import { webhookHistoryMigration, webhookMigration } from './webhooks.ts'
 import type { WebhookTables } from './webhooks.ts'
 
@@ -27,6 +29,7 @@ export type Tables = CoreTables &
   JudgeTables &
   McpTables &
   PolicyTables &
+  SinkTables &
   WebhookTables & {
     spend_limit: SpendLimitRow
     spend_total: SpendTotalRow
@@ -130,4 +133,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0013_open_holds': openHoldsMigration,
   '0014_mcp_tools': mcpToolMigration,
   '0015_hooks': hookMigration,
+  '0016_sinks': sinkMigration,
 }

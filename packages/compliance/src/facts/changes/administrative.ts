@@ -17,6 +17,7 @@ export const ADMINISTRATIVE = [
   'organization.updated',
   'person.*',
   'webhook.*',
+  'sink.*',
 ] as const
 
 /** Server notes and entries that change nothing. */

@@ -5,6 +5,7 @@ import { governanceFields } from './governance.ts'
 import { hostFields } from './hosts.ts'
 import { identityFields } from './identity.ts'
 import { ledgerFields } from './ledger.ts'
+import { sinkFields } from './sinks.ts'
 
 /** One table per part of the API; a test checks that no row is in two of them. */
 export const FIELD_TABLES: readonly Readonly<Record<string, string>>[] = [
@@ -15,6 +16,7 @@ export const FIELD_TABLES: readonly Readonly<Record<string, string>>[] = [
   identityFields,
   evaluationFields,
   complianceFields,
+  sinkFields,
 ]
 
 const FIELDS: Readonly<Record<string, string>> = Object.assign({}, ...FIELD_TABLES) as Record<

@@ -1,6 +1,6 @@
 import type { OperationText } from './operation-text.ts'
 
-/** The organization, its keys, its webhooks and its ledger. */
+/** The organization, its keys, its webhooks, its sinks and its ledger. */
 export const administrationOperations = {
   getOrganization: {
     text: 'Returns the organization of the key with all its settings.',
@@ -85,6 +85,29 @@ export const administrationOperations = {
   testWebhook: {
     text: 'Sends a message of the type `webhook.test`, signed like every other one, and records `webhook.tested` in the ledger. A disabled webhook receives nothing.',
     problems: ['webhook_not_found'],
+  },
+  listSinks: {
+    text: 'Lists the sinks of the organization with their progress. Secrets of targets are never shown.',
+  },
+  createSink: {
+    text: 'Creates a sink. It receives every entry of `kinds` from `from_seq` on, in order and at least once; a sink that cannot send stops and never skips. The receiver must be https or TLS on the public internet, unless the operator allows private networks.',
+    problems: ['too_many_sinks'],
+  },
+  getSink: {
+    text: 'Returns one sink with its watermark, the number of entries that it has yet to examine, and its last error.',
+    problems: ['sink_not_found'],
+  },
+  changeSink: {
+    text: 'Changes a sink. `target` replaces the whole target. `from_seq` sends again, or skips on purpose; the entry `sink.updated` records it. Any change retries at once.',
+    problems: ['sink_not_found'],
+  },
+  deleteSink: {
+    text: 'Deletes a sink. What it has not sent is not sent.',
+    problems: ['sink_not_found'],
+  },
+  testSink: {
+    text: 'Sends one record of the kind `test` in the format of the sink and waits for the result. The record is not an entry of the ledger.',
+    problems: ['sink_not_found'],
   },
   listEntries: {
     text: 'Lists ledger entries by the given filters, newest first unless `order=asc`. `head` is the last entry of the ledger. Pruned entries return 410.',

@@ -1,0 +1,158 @@
+import { SINK_TARGETS } from '@remit/contract'
+import type { Sink, SinkChange, SinkInput, SinkType } from '@remit/contract'
+import { actorOf, checkShape, fail, invalid, personOf, Reply } from '@remit/core'
+import type {
+  Caller,
+  Change,
+  EntryDraft,
+  Ids,
+  Outbound,
+  Outcome,
+  SecretBox,
+  WriteContext,
+} from '@remit/core'
+import { z } from 'zod'
+import type { SinkRow } from '../tables/sinks.ts'
+import { sealedTarget, urlOfTarget } from './secrets.ts'
+import type { WholeTarget } from './secrets.ts'
+import { changeSink, countSinks, deleteSink, findSink, insertSink } from './store.ts'
+import { recordedSink, wireSink } from './view.ts'
+
+/** The maximum number of sinks of an organization. */
+const MAX_SINKS = 10
+
+/** The topic of the signal for changed sinks. */
+export const SINKS = 'sinks'
+
+export interface SinkDeps {
+  readonly ids: Ids
+  readonly secrets: SecretBox
+  readonly outbound: Outbound
+}
+
+/** Progress of a sink that begins anew. */
+const AT_ONCE = {
+  holder: null,
+  held_until: 0,
+  retry_at: 0,
+  failures: 0,
+  error_code: null,
+  error_status: null,
+  error_at: null,
+} as const
+
+/** Creates a sink. */
+export function sinkCreation(
+  { ids, secrets, outbound }: SinkDeps,
+  body: SinkInput,
+): Change<Reply<Sink>> {
+  const target = checkedTarget(outbound, body.type, body.target)
+  return async (scope, caller) => {
+    const { tx, orgId, recordedAt } = scope
+    if ((await countSinks(tx, orgId)) >= MAX_SINKS)
+      throw fail('too_many_sinks', `An organization can have at most ${MAX_SINKS} sinks`)
+    const id = ids.next('snk_', Date.parse(recordedAt))
+    const row: SinkRow = {
+      org_id: orgId,
+      id,
+      type: body.type,
+      format: body.format,
+      kinds: listOf(body.kinds),
+      description: body.description,
+      enabled: body.enabled ? 1 : 0,
+      ...sealedTarget(secrets, { org_id: orgId, id }, target),
+      next_seq: body.from_seq ?? (await nextEntry(tx, orgId)),
+      ...AT_ONCE,
+      sent_at: null,
+      created_at: recordedAt,
+      created_by: actorOf(caller).id,
+      updated_at: recordedAt,
+    }
+    await insertSink(tx, row)
+    scope.announce(SINKS)
+    const headers = { Location: `/v1/sinks/${id}` }
+    const outcome = recorded('created', row, caller, { from_seq: row.next_seq })
+    return {
+      ...outcome,
+      reply: (entries) => new Reply(outcome.reply(entries), { status: 201, headers }),
+    }
+  }
+}
+
+/** Changes a sink and lets it send at once. */
+export const sinkChange =
+  ({ secrets, outbound }: SinkDeps, id: string, body: SinkChange): Change<Sink> =>
+  async (scope, caller) => {
+    const { tx, orgId, recordedAt } = scope
+    const before = await findSink(tx, orgId, id)
+    if (!before) throw fail('sink_not_found')
+    const target = body.target && checkedTarget(outbound, before.type, body.target)
+    const row = await changeSink(tx, orgId, id, {
+      ...(target && sealedTarget(secrets, before, target)),
+      ...(body.format !== undefined && { format: body.format }),
+      ...(body.kinds !== undefined && { kinds: listOf(body.kinds) }),
+      ...(body.description !== undefined && { description: body.description }),
+      ...(body.enabled !== undefined && { enabled: body.enabled ? 1 : 0 }),
+      ...(body.from_seq !== undefined && { next_seq: body.from_seq }),
+      ...AT_ONCE,
+      updated_at: recordedAt,
+    })
+    if (!row) throw fail('sink_not_found')
+    scope.announce(SINKS)
+    const moved = body.from_seq !== undefined && { from_seq: body.from_seq }
+    return recorded('updated', row, caller, { ...moved })
+  }
+
+/** Deletes a sink. */
+export const sinkDeletion =
+  (id: string): Change<undefined> =>
+  async ({ tx, orgId }, caller) => {
+    const row = await deleteSink(tx, orgId, id)
+    if (!row) throw fail('sink_not_found')
+    return { ...recorded('deleted', row, caller), reply: () => undefined }
+  }
+
+const recorded = (
+  event: 'created' | 'updated' | 'deleted',
+  row: SinkRow,
+  caller: Caller | null,
+  more: EntryDraft['data'] = {},
+): Outcome<Sink> => ({
+  entries: [
+    {
+      kind: `sink.${event}`,
+      actor: actorOf(caller),
+      data: { sink: recordedSink(row), ...more, ...personOf(caller) },
+    },
+  ],
+  reply: ([entry]) => ({
+    ...wireSink(row, (entry?.row.seq ?? 0) + 1),
+    ...(entry && { ledger: entry.receipt }),
+  }),
+})
+
+const listOf = (kinds: readonly string[] | null): string | null =>
+  kinds === null ? null : JSON.stringify(kinds)
+
+async function nextEntry(tx: WriteContext['tx'], orgId: string): Promise<number> {
+  const { size } = await tx
+    .selectFrom('ledger_head')
+    .select('size')
+    .where('org_id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return size
+}
+
+/** The target; 400 with the reason if it will always be refused. */
+function checkedTarget(outbound: Outbound, type: SinkType, given: unknown): WholeTarget {
+  const shape = z.object({ target: SINK_TARGETS[type] })
+  const target = checkShape(shape, { target: given }).target as WholeTarget
+  const field = type === 's3' ? 'target.endpoint' : 'target.url'
+  if (type === 'syslog' && !/^syslog\+tls:\/\/[^/?#]+:\d+\/?$/i.test(target.url))
+    throw invalid(field, 'must be syslog+tls://host:port')
+  const check = outbound.checkTarget(urlOfTarget(type, target), { query: false })
+  if ('refused' in check) throw invalid(field, check.refused)
+  if (type === 's3' && check.url.pathname !== '/')
+    throw invalid(field, 'must be an origin, without a path')
+  return target
+}

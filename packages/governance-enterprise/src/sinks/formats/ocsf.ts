@@ -1,0 +1,130 @@
+import type { Entry } from '@remit/contract'
+import { isRefusal } from '../targets/target.ts'
+import type { Document } from '../targets/target.ts'
+import { changeOf, objectIdOf } from './change-of.ts'
+import type { AdministrativeChange, ChangeKind } from './change-of.ts'
+import type { LedgerOfEntry } from './formats.ts'
+
+/** The version of the OCSF schema. */
+const OCSF_VERSION = '1.9.0'
+
+const API_ACTIVITY = { category_uid: 6, class_uid: 6003 } as const
+const ENTITY_MANAGEMENT = { category_uid: 3, class_uid: 3004 } as const
+const OTHER = 99
+const ACTIVITIES: Readonly<Record<ChangeKind, number>> = { creation: 1, change: 3, deletion: 4 }
+const INFORMATIONAL = 1
+const MEDIUM = 3
+const SHA_256 = 3
+const SYSTEM_USER = 3
+
+/**
+ * An entry as an event of OCSF: changes of agents, keys, people and rules are Entity Management, all
+ * other entries API Activity. The fingerprint is the hash of the entry, which the ledger proves.
+ */
+export function ocsfOf(entry: Entry, ledger: LedgerOfEntry): Document {
+  const change = changeOf(entry.kind)
+  const { class_uid, ...classified } = change ? entityManagement(entry, change) : apiActivity(entry)
+  const { activity_id } = classified
+  const isDecision = entry.kind === 'authorization.decided'
+  const profiles = [
+    ...(entry.agent_id === null ? [] : ['ai_operation']),
+    ...(isDecision ? ['security_control'] : []),
+    'record_integrity',
+  ]
+  return {
+    class_uid,
+    type_uid: class_uid * 100 + activity_id,
+    ...classified,
+    time: Date.parse(entry.recorded_at),
+    severity_id: isRefusal(entry) ? MEDIUM : INFORMATIONAL,
+    message: messageOf(entry),
+    metadata: metadataOf(entry, ledger, profiles),
+    actor: { user: userOf(entry) },
+    ...(entry.agent_id !== null && { ai_agent: { uid: entry.agent_id } }),
+    ...statusOf(entry),
+    ...(isDecision && controlOf(entry)),
+    attestation: attestationOf(entry, ledger),
+    unmapped: { remit: { kind: entry.kind, decision: entry.decision, data: entry.data } },
+  }
+}
+
+const apiActivity = (entry: Entry) => ({
+  ...API_ACTIVITY,
+  activity_id: OTHER,
+  activity_name: entry.kind,
+  api: { operation: entry.action ?? entry.kind, service: { name: 'Remit' } },
+  src_endpoint: { name: entry.agent_id ?? entry.actor?.id ?? 'unknown' },
+  ...(entry.resource !== null && { resources: [{ uid: entry.resource }] }),
+})
+
+const entityManagement = (entry: Entry, { object, change }: AdministrativeChange) => ({
+  ...ENTITY_MANAGEMENT,
+  activity_id: ACTIVITIES[change],
+  entity: {
+    uid: objectIdOf(object, entry.data) ?? entry.agent_id ?? String(entry.seq),
+    type: object,
+  },
+})
+
+const uidOf = ({ orgId }: LedgerOfEntry, seq: number): string => `${orgId}:${seq}`
+
+const metadataOf = (entry: Entry, ledger: LedgerOfEntry, profiles: readonly string[]) => {
+  const decision = entry.data?.['decision_id']
+  return {
+    version: OCSF_VERSION,
+    product: { name: 'Remit', vendor_name: 'Remit' },
+    profiles,
+    uid: uidOf(ledger, entry.seq),
+    sequence: entry.seq,
+    event_code: entry.kind,
+    log_name: 'ledger',
+    original_time: entry.recorded_at,
+    tenant_uid: ledger.orgId,
+    ...(typeof decision === 'string' && { correlation_uid: decision }),
+  }
+}
+
+const userOf = ({ actor }: Entry) =>
+  actor?.type === 'system'
+    ? { uid: actor.id, type_id: SYSTEM_USER, type: 'System' }
+    : { uid: actor?.id ?? 'unknown', type_id: OTHER, type: actor?.type ?? 'erased' }
+
+function statusOf({ kind, decision, reason }: Entry) {
+  const detail = reason === null ? {} : { status_detail: reason }
+  if (decision === 'allow') return { status_id: 1, status: 'Success', ...detail }
+  if (decision === 'deny' || kind.endsWith('.refused'))
+    return { status_id: 2, status: 'Failure', ...detail }
+  return decision === null ? detail : { status_id: OTHER, status: decision, ...detail }
+}
+
+/** Action and disposition of the profile `security_control`. */
+function controlOf({ decision }: Entry) {
+  if (decision === 'allow')
+    return { action_id: 1, action: 'Allowed', disposition_id: 1, disposition: 'Allowed' }
+  if (decision === 'deny')
+    return { action_id: 2, action: 'Denied', disposition_id: 2, disposition: 'Blocked' }
+  const waits = decision ?? 'unknown'
+  return { action_id: OTHER, action: waits, disposition_id: OTHER, disposition: waits }
+}
+
+const fingerprint = (hash: string) => ({
+  algorithm_id: SHA_256,
+  algorithm: 'SHA-256',
+  value: hash,
+})
+
+const attestationOf = (entry: Entry, ledger: LedgerOfEntry) => ({
+  uid: uidOf(ledger, entry.seq),
+  chain_uid: ledger.origin,
+  fingerprint: fingerprint(entry.hash),
+  ...(entry.seq > 0 && {
+    prev_event: {
+      uid: uidOf(ledger, entry.seq - 1),
+      fingerprint: fingerprint(entry.prev_hash),
+    },
+  }),
+})
+
+/** One line for people. */
+export const messageOf = ({ kind, decision, agent_id, action, resource }: Entry): string =>
+  [kind, decision, agent_id, action, resource].filter((part) => part !== null).join(' ')

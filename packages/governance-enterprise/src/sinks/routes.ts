@@ -1,0 +1,59 @@
+import { sinks as endpoints } from '@remit/contract'
+import { fail, implement, isoTime, OutboundError, pageOf } from '@remit/core'
+import type { Deps, Outbound, Route } from '@remit/core'
+import { batchOf } from './batch.ts'
+import { sinkChange, sinkCreation, sinkDeletion } from './changes.ts'
+import { openTarget } from './secrets.ts'
+import { findSink, listSinks } from './store.ts'
+import { sendBatch } from './targets/send.ts'
+import { SinkFailure } from './targets/target.ts'
+import { testRecord } from './test-record.ts'
+import { wireSink } from './view.ts'
+
+export function sinkRoutes(deps: Deps, outbound: Outbound): Route[] {
+  const { db, clock, ids, ledger, writer, secrets } = deps
+  const changes = { ids, secrets, outbound }
+  return implement(endpoints, {
+    listSinks: async ({ query }, { orgId }) => {
+      const { size } = await ledger.head(orgId)
+      return pageOf(query.limit, {
+        read: (limit) => listSinks(db, orgId, { limit, after: query.cursor }),
+        cursor: ({ id }) => id,
+        items: (rows) => rows.map((row) => wireSink(row, size)),
+      })
+    },
+
+    getSink: async ({ params: { id } }, { orgId }) => {
+      const row = await findSink(db, orgId, id)
+      if (!row) throw fail('sink_not_found')
+      return wireSink(row, (await ledger.head(orgId)).size)
+    },
+
+    createSink: ({ body }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, sinkCreation(changes, body)),
+
+    changeSink: ({ params: { id }, body }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, sinkChange(changes, id, body)),
+
+    deleteSink: ({ params: { id } }, caller, request) =>
+      writer.change(caller.orgId, { ...request, caller }, sinkDeletion(id)),
+
+    testSink: async ({ params: { id } }, { orgId }) => {
+      const row = await findSink(db, orgId, id)
+      if (!row) throw fail('sink_not_found')
+      const at = isoTime(clock.now())
+      try {
+        const target = openTarget(secrets, row)
+        if (target === null) throw new SinkFailure('secret_unreadable', null)
+        const record = testRecord(id, at)
+        const batch = batchOf({ ...row, kinds: null }, await ledger.head(orgId), [record])
+        await sendBatch(outbound, row.type, target, batch)
+        return { delivered: true, error: null }
+      } catch (error) {
+        if (!(error instanceof SinkFailure || error instanceof OutboundError)) throw error
+        const status = error instanceof SinkFailure ? error.status : null
+        return { delivered: false, error: { code: error.code, status, at } }
+      }
+    },
+  })
+}

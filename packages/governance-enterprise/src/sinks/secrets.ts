@@ -1,0 +1,85 @@
+import type { SinkTarget, SinkType } from '@remit/contract'
+import { on, SecretUnreadable } from '@remit/core'
+import type { Deps, Resealed, SecretBox } from '@remit/core'
+import type { Tables } from '../tables/schema.ts'
+import type { SinkRow } from '../tables/sinks.ts'
+
+/** A target as the client gave it. */
+export interface WholeTarget {
+  readonly url: string
+  readonly ca?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly token?: string
+  readonly index?: string
+  readonly endpoint: string
+  readonly bucket: string
+  readonly prefix?: string
+  readonly region: string
+  readonly access_key_id: string
+  readonly secret_access_key: string
+}
+
+/** Members of a target that are encrypted and never shown. */
+type Secrets = Pick<Partial<WholeTarget>, 'headers' | 'token' | 'secret_access_key'>
+
+type Place = Pick<SinkRow, 'org_id' | 'id'>
+
+const placeOf = ({ org_id, id }: Place): string => `sink/${org_id}/${id}/secret`
+
+/** The columns `target` and `secret` of a sink with that target. */
+export function sealedTarget(
+  box: SecretBox,
+  place: Place,
+  { headers, token, secret_access_key, ...shown }: Partial<WholeTarget>,
+): Pick<SinkRow, 'target' | 'secret'> {
+  const target: SinkTarget = { ...shown, ...(headers && { header_names: Object.keys(headers) }) }
+  const secrets = JSON.stringify({ headers, token, secret_access_key })
+  return { target: JSON.stringify(target), secret: box.seal(secrets, placeOf(place)) }
+}
+
+/** The whole target of a sink; null if no key of this process decrypts its secrets. */
+export function openTarget(box: SecretBox, row: SinkRow): WholeTarget | null {
+  try {
+    const secrets = JSON.parse(box.open(row.secret, placeOf(row))) as Secrets
+    return { ...(JSON.parse(row.target) as WholeTarget), ...secrets }
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return null
+    throw error
+  }
+}
+
+/** The URL of a target: for an object store, that of its bucket's endpoint. */
+export const urlOfTarget = (type: SinkType, { url, endpoint }: WholeTarget): string =>
+  type === 's3' ? endpoint : type === 'syslog' ? url.replace(/^syslog\+tls:/i, 'https:') : url
+
+/** Encrypts the secrets of the sinks of an organization with the current key. */
+export async function resealSinks(
+  { db, secrets: box, log }: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  orgId: string,
+): Promise<Resealed> {
+  const rows = await on<Tables>(db)
+    .selectFrom('sink')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .execute()
+  let resealed = 0
+  let unreadable = 0
+  for (const row of rows.filter(({ secret }) => !box.isCurrent(secret))) {
+    try {
+      const secret = box.seal(box.open(row.secret, placeOf(row)), placeOf(row))
+      const { numUpdatedRows } = await on<Tables>(db)
+        .updateTable('sink')
+        .set({ secret })
+        .where('org_id', '=', orgId)
+        .where('id', '=', row.id)
+        .where('secret', '=', row.secret)
+        .executeTakeFirst()
+      resealed += Number(numUpdatedRows)
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error
+      unreadable += 1
+      log.error({ orgId, sink: row.id }, 'decrypting the secrets of a sink failed')
+    }
+  }
+  return { resealed, unreadable }
+}
