@@ -4,3 +4,9 @@
  * @module
  */
 export { run } from './cli/run.ts'
+export { ConfigError } from './config/faults.ts'
+export { readGatewayConfig } from './config/read.ts'
+export type { GatewaySettings } from './config/read.ts'
+export { serve } from './http/serve.ts'
+export type { GatewayOptions } from './http/gateway.ts'
+export type { Served } from './http/serve.ts'

@@ -305,7 +305,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     const again = raw()
     await again.open()
     await again.ask(1, 'tools/list')
-    expect(calls()).toEqual(['slow'])
+    expect(calls().filter((name) => name === 'slow')).toHaveLength(1)
     await again.close()
   })
 

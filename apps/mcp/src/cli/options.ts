@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 
 export const USAGE = `usage: remit-mcp [options] -- COMMAND [ARGUMENT ...]
+       remit-mcp serve --config FILE
 
 Decides and records every call of an MCP client with Remit before a server receives it.
 
@@ -17,6 +18,8 @@ server's command.
                     withhold: withhold results that the guard blocks as well; off
   --hold SECONDS    time that a call waits for an approval, where the client can do nothing else; 50 unless given
   --env NAME        a variable that the server gets, in addition to PATH, HOME and LANG; repeatable
+
+serve listens on HTTP in front of the servers that FILE names, such as gateway.json.
 
 environment: REMIT_URL (http://localhost:8080 unless given), REMIT_API_KEY (an ingest key, or the agent's
 credential)
@@ -36,6 +39,29 @@ export interface Arguments {
   readonly env: readonly string[]
   readonly command: string
   readonly args: readonly string[]
+}
+
+export interface ServeArguments {
+  /** The file of the configuration. */
+  readonly config: string
+}
+
+/** Parses the command line after `serve`; null for `--help`. Throws `UsageError`. */
+export function readServeArguments(argv: readonly string[]): ServeArguments | null {
+  const { values, positionals } = parsed(() =>
+    parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        config: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }),
+  )
+  if (values.help) return null
+  if (positionals.length > 0) throw new UsageError(`unknown argument ${positionals[0]}`)
+  if (values.config === undefined) throw new UsageError('--config: must be a file; see --help')
+  return { config: values.config }
 }
 
 /** Parses a command line; null for `--help`. Throws `UsageError`. */
@@ -65,9 +91,9 @@ export function readArguments(argv: readonly string[]): Arguments | null {
   }
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
+const parse = (argv: readonly string[]) =>
+  parsed(() =>
+    parseArgs({
       args: [...argv],
       allowPositionals: true,
       options: {
@@ -81,7 +107,12 @@ function parse(argv: readonly string[]) {
         env: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h', default: false },
       },
-    })
+    }),
+  )
+
+function parsed<T>(read: () => T): T {
+  try {
+    return read()
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }

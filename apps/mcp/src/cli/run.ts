@@ -2,14 +2,17 @@ import type { Readable, Writable } from 'node:stream'
 import { governedWith } from '../decide/govern.ts'
 import { startChild } from '../stdio/child.ts'
 import { relay } from '../stdio/relay.ts'
-import { readArguments, USAGE, UsageError } from './options.ts'
-import type { Arguments } from './options.ts'
+import { createClient } from '@remit/sdk'
+import { readArguments, readServeArguments, USAGE, UsageError } from './options.ts'
+import type { Arguments, ServeArguments } from './options.ts'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: Readable
   readonly stdout: Writable
   readonly stderr: Writable
+  /** Resolves when the process is asked to end. */
+  readonly stopped: () => Promise<void>
 }
 
 const EXIT = { done: 0, failed: 1, usage: 2 } as const
@@ -17,37 +20,73 @@ const EXIT = { done: 0, failed: 1, usage: 2 } as const
 /** Runs one command line and returns the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
-    const options = readArguments(argv)
+    const options = argv[0] === 'serve' ? readServeArguments(argv.slice(1)) : readArguments(argv)
     if (options === null) {
       io.stdout.write(USAGE)
       return EXIT.done
     }
-    await start(options, io)
+    await ('config' in options ? serveUntilStopped(options, io) : start(options, io))
     return EXIT.done
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     io.stderr.write(`remit-mcp: ${message}\n`)
-    return error instanceof UsageError ? EXIT.usage : EXIT.failed
+    return isUsage(error) ? EXIT.usage : EXIT.failed
   }
 }
 
-async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Promise<void> {
+const isUsage = (error: unknown): boolean =>
+  error instanceof UsageError || (error instanceof Error && error.name === 'ConfigError')
+
+async function serveUntilStopped({ config }: ServeArguments, io: Io): Promise<void> {
+  const { env, stderr, stopped } = io
+  const key = keyOf(env)
+  // Loaded for this mode alone: a gateway on stdio starts with every session of a client.
+  const [{ readGatewayConfig }, { serve }] = await Promise.all([
+    import('../config/read.ts'),
+    import('../http/serve.ts'),
+  ])
+  const served = await serve({
+    settings: readGatewayConfig(config, env),
+    url: urlOf(env),
+    key,
+    env,
+    warn: warnTo(stderr),
+  })
+  stderr.write(`remit-mcp: listens at ${served.url}\n`)
+  await stopped()
+  await served.stop()
+}
+
+const urlOf = (env: Io['env']): string => env['REMIT_URL'] ?? 'http://localhost:8080'
+
+const warnTo =
+  (stderr: Writable) =>
+  (message: string): void =>
+    void stderr.write(`remit-mcp: ${message}\n`)
+
+function keyOf(env: Io['env']): string {
   const key = env['REMIT_API_KEY']
-  if (key === undefined || key === '')
-    throw new UsageError(
-      'REMIT_API_KEY is not set; it needs an ingest key or the credential of the agent',
-    )
+  if (key !== undefined && key !== '') return key
+  throw new UsageError(
+    'REMIT_API_KEY is not set; it needs an ingest key or the credential of the agent',
+  )
+}
+
+async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Promise<void> {
+  const key = keyOf(env)
   const agentId = agentOf(key, options.agent)
   const { name, trust, deny, unknown, results, holdMs } = options
+  const url = urlOf(env)
   const governed = governedWith({
-    url: env['REMIT_URL'] ?? 'http://localhost:8080',
-    key,
+    url,
+    client: createClient({ baseUrl: url, key }),
+    secret: key,
     agentId,
     upstream: name,
     trust,
     settings: { deny, unknown, results, holdMs },
     mappings: {},
-    warn: (message) => void stderr.write(`remit-mcp: ${message}\n`),
+    warn: warnTo(stderr),
   })
   const given = options.env.map((variable) => {
     const value = env[variable]

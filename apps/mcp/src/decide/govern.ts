@@ -1,5 +1,4 @@
-import { createClient } from '@remit/sdk'
-import type { ToolMapping } from '@remit/sdk'
+import type { Client, ToolMapping } from '@remit/sdk'
 import { Catalog } from '../tools/catalog.ts'
 import { Visibility } from '../tools/visibility.ts'
 import type { Governed, Settings } from './governed.ts'
@@ -7,7 +6,12 @@ import { RequestStates } from './request-state.ts'
 
 export interface GovernOptions {
   readonly url: string
-  readonly key: string
+  /** Asks for decisions, as the agent where it has its credential. */
+  readonly client: Client
+  /** Reports the tools of the server; the same client unless given. */
+  readonly reporter?: Client
+  /** Key of the signatures of `requestState`. */
+  readonly secret: string
   readonly agentId: string | undefined
   readonly upstream: string
   readonly trust: 'pinned' | 'first-use'
@@ -18,8 +22,8 @@ export interface GovernOptions {
 
 /** One upstream, governed by the Remit at `url`. */
 export function governedWith(options: GovernOptions): Governed {
-  const { url, key, agentId, upstream, trust, settings, mappings, warn } = options
-  const client = createClient({ baseUrl: url, key })
+  const { url, client, secret, agentId, upstream, trust, settings, mappings, warn } = options
+  const { reporter = client } = options
   const visibility = new Visibility({ client, agentId, mappings })
   return {
     client,
@@ -27,8 +31,8 @@ export function governedWith(options: GovernOptions): Governed {
     agentId,
     settings,
     mappings,
-    states: new RequestStates(key),
-    catalog: new Catalog({ client, upstream, trust, visibility }),
+    states: new RequestStates(secret),
+    catalog: new Catalog({ client: reporter, upstream, trust, visibility }),
     approvalUrl: (id) => new URL(`/console/approvals/${id}`, url).href,
     warn,
   }

@@ -8,6 +8,8 @@ export const CODES = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
+  /** A refusal by the transport. */
+  refused: -32_000,
   /** An authorization denial by the AuthZEN binding for MCP. */
   denied: -32_001,
   headerMismatch: -32_020,

@@ -46,6 +46,32 @@ export const metaOf = ({ _meta: meta }: Members): Members => (isMembers(meta) ? 
 export const eraOf = ({ params }: Params): Era =>
   metaOf(params)[PROTOCOL_VERSION] === undefined ? 'legacy' : 'modern'
 
+/** The revision in the envelope of a request. */
+export function versionOf({ params }: Params): string | undefined {
+  const version = metaOf(params)[PROTOCOL_VERSION]
+  return typeof version === 'string' ? version : undefined
+}
+
+/** The member that the header `Mcp-Name` mirrors, by method. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+])
+
+export function nameOf({
+  method,
+  params,
+}: Params & { readonly method: string }): string | undefined {
+  const name = params[NAMED_BY.get(method) ?? '']
+  return typeof name === 'string' ? name : undefined
+}
+
+export const SUBSCRIPTION_ID = `${META}subscriptionId`
+
 /** The capabilities that a client declared, as far as an approval depends on them. */
 export interface Abilities {
   readonly tasks: boolean

@@ -5,8 +5,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { RemitServer } from '../../support/server.ts'
 
 const require = createRequire(import.meta.url)
-const GATEWAY = resolve(import.meta.dirname, '../../../../apps/mcp/src/main.ts')
-const NODE = ['--conditions=@remit/source', '--disable-warning=ExperimentalWarning']
+export const GATEWAY = resolve(import.meta.dirname, '../../../../apps/mcp/src/main.ts')
+export const NODE = ['--conditions=@remit/source', '--disable-warning=ExperimentalWarning']
 
 /** The program of a public server. */
 export function serverProgram(name: string): string {

@@ -1,0 +1,118 @@
+import { createClient } from '@remit/sdk'
+import type { Client, ToolMapping } from '@remit/sdk'
+import type { Caller } from '../credentials/caller.ts'
+import { governedWith } from '../decide/govern.ts'
+import type { Governed } from '../decide/governed.ts'
+import { Running } from '../decide/running.ts'
+import { Session } from '../decide/session.ts'
+import { Tasks } from '../decide/tasks.ts'
+import type { UpstreamSettings } from '../config/read.ts'
+import { startChild } from '../stdio/child.ts'
+import type { Child } from '../stdio/child.ts'
+import type { Connection } from '../upstream/connection.ts'
+import { Remote } from '../upstream/remote.ts'
+import { SharedChild } from '../upstream/shared-child.ts'
+import type { Gateway } from './gateway.ts'
+
+export interface AccessOptions {
+  readonly gateway: Gateway
+  readonly name: string
+  readonly upstream: UpstreamSettings
+  readonly caller: Caller
+}
+
+/** The use of one server by one agent: the requests without a session, and the ground of its sessions. */
+export class Access {
+  readonly name: string
+  readonly upstream: UpstreamSettings
+  readonly session: Session
+  readonly #gateway: Gateway
+  readonly #caller: Caller
+  readonly #client: Client
+  readonly #tasks = new Tasks()
+  readonly #running = new Running()
+  #key: string
+  #shared: SharedChild | null = null
+  #remote: Remote | null = null
+  #usedAt = Date.now()
+
+  constructor({ gateway, name, upstream, caller }: AccessOptions) {
+    this.name = name
+    this.upstream = upstream
+    this.#gateway = gateway
+    this.#caller = caller
+    this.#key = caller.key
+    const newestKey = () => this.#key
+    this.#client = createClient({
+      baseUrl: gateway.url,
+      // Credentials are renewed while sessions go on.
+      get key() {
+        return newestKey()
+      },
+    })
+    const { actingFor } = caller
+    this.session = new Session(this.governed(), {
+      tasks: this.#tasks,
+      running: this.#running,
+      ...(actingFor !== undefined && { actingFor }),
+    })
+  }
+
+  /** Notes a request of the caller, and the credential that it has now. */
+  use({ key }: Caller): void {
+    this.#key = key
+    this.#usedAt = Date.now()
+  }
+
+  get isIdle(): boolean {
+    const { idle_seconds: seconds } = this.#gateway.config.limits
+    return this.#shared?.isUsed !== true && Date.now() - this.#usedAt > seconds * 1000
+  }
+
+  get hasProcess(): boolean {
+    return this.#shared !== null
+  }
+
+  /** The server as one session sees it: it has its own list of tools. */
+  governed(): Governed {
+    const { url, config, key, reporter, warn } = this.#gateway
+    const { trust, deny, unknown, results, hold_seconds: hold, map } = config
+    return governedWith({
+      url,
+      client: this.#client,
+      reporter,
+      secret: key,
+      agentId: this.#caller.agentId,
+      upstream: this.name,
+      trust,
+      settings: { deny, unknown, results, holdMs: hold * 1000 },
+      // JSON has no undefined members.
+      mappings: map as Record<string, ToolMapping>,
+      warn: (text) => warn(`${this.name}: ${text}`),
+    })
+  }
+
+  /** The way of requests that belong to no session. */
+  connection(): Connection {
+    const { upstream } = this
+    const warn = (text: string) => this.#gateway.warn(`${this.name}: ${text}`)
+    if (upstream.kind === 'remote') return (this.#remote ??= new Remote({ ...upstream, warn }))
+    if (this.#shared) return this.#shared
+    const shared = new SharedChild(this.start(upstream), warn)
+    this.#shared = shared
+    // The next request starts it again.
+    void shared.ended.finally(() => {
+      if (this.#shared === shared) this.#shared = null
+    })
+    return shared
+  }
+
+  start(command: Extract<UpstreamSettings, { kind: 'command' }>): Child {
+    return startChild(command, this.#gateway.env)
+  }
+
+  async stop(): Promise<void> {
+    await this.session.settled()
+    await this.#shared?.stop()
+  }
+}

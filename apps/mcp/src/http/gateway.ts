@@ -1,0 +1,134 @@
+import { createClient } from '@remit/sdk'
+import type { Client } from '@remit/sdk'
+import type { Environment, GatewaySettings } from '../config/read.ts'
+import type { Caller } from '../credentials/caller.ts'
+import { Callers } from '../credentials/callers.ts'
+import { Access } from './access.ts'
+import { tooMany } from './body.ts'
+import { Fault } from './fault.ts'
+import { LegacySession } from './legacy-session.ts'
+
+export interface GatewayOptions {
+  readonly settings: GatewaySettings
+  /** Address and key of Remit. */
+  readonly url: string
+  readonly key: string
+  readonly env: Environment
+  readonly warn: (text: string) => void
+}
+
+const SWEEP_MS = 10_000
+const STOP_MS = 10_000
+
+/** What a gateway on HTTP keeps: who uses which server, and the sessions of clients. */
+export class Gateway {
+  readonly url: string
+  readonly key: string
+  readonly config: GatewaySettings['config']
+  readonly upstreams: GatewaySettings['upstreams']
+  readonly env: Environment
+  readonly warn: (text: string) => void
+  readonly callers: Callers
+  /** Reports tools with the gateway's own key: no agent can report others than the server offers. */
+  readonly reporter: Client
+  readonly #accesses = new Map<string, Access>()
+  readonly #sessions = new Map<string, LegacySession>()
+  readonly #sweeping: NodeJS.Timeout
+  readonly #open = new Set<Promise<unknown>>()
+  readonly #stopping = new AbortController()
+
+  constructor({ settings, url, key, env, warn }: GatewayOptions) {
+    this.url = url
+    this.key = key
+    this.config = settings.config
+    this.upstreams = settings.upstreams
+    this.env = env
+    this.warn = warn
+    this.reporter = createClient({ baseUrl: url, key })
+    const { agent, oauth } = settings.config
+    this.callers = new Callers({ url, key, agent, acceptsTokens: oauth !== undefined })
+    this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_MS).unref()
+  }
+
+  /** The caller's use of a server; undefined if there is no such server. */
+  access(name: string, caller: Caller): Access | undefined {
+    const upstream = this.upstreams.get(name)
+    if (!upstream) return undefined
+    const key = JSON.stringify([name, caller.id])
+    let access = this.#accesses.get(key)
+    if (!access) {
+      if (this.#accesses.size >= this.config.limits.sessions) throw tooMany('agents')
+      access = new Access({ gateway: this, name, upstream, caller })
+      this.#accesses.set(key, access)
+    }
+    access.use(caller)
+    return access
+  }
+
+  /** Begins a session of a client that shakes hands. Throws a `Fault` where there are too many. */
+  begin(access: Access, caller: Caller): LegacySession {
+    if (this.#sessions.size >= this.config.limits.sessions) throw tooMany('sessions')
+    const session = new LegacySession(access, caller, this.warn)
+    this.#sessions.set(session.id, session)
+    return session
+  }
+
+  /** The session of an id, if it is this caller's and with this server. */
+  session(id: string, access: Access, caller: Caller): LegacySession | undefined {
+    const session = this.#sessions.get(id)
+    if (session?.isAlive === false) void this.end(session)
+    const isOwn = session?.access === access && session.callerId === caller.id && session.isAlive
+    return isOwn ? session : undefined
+  }
+
+  async end(session: LegacySession): Promise<void> {
+    if (this.#sessions.delete(session.id)) await session.stop()
+  }
+
+  /** Aborted when the gateway ends: streams without an end of their own end then. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /** Counts the requests under way. Throws a `Fault` where there are too many. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    if (this.stopping.aborted)
+      throw new Fault(503, 'The gateway is being stopped.', { headers: { connection: 'close' } })
+    if (this.#open.size >= this.config.limits.streams) throw tooMany('requests')
+    const done = work()
+    this.#open.add(done)
+    try {
+      return await done
+    } finally {
+      this.#open.delete(done)
+    }
+  }
+
+  /** Waits for the requests under way, reports all outcomes, and ends the servers that it started. */
+  async stop(): Promise<void> {
+    clearInterval(this.#sweeping)
+    this.#stopping.abort()
+    const sessions = [...this.#sessions.values()]
+    await Promise.race([
+      Promise.allSettled(this.#open),
+      new Promise((done) => setTimeout(done, STOP_MS).unref()),
+    ])
+    for (const session of sessions) session.abort()
+    await Promise.allSettled([
+      ...sessions.map((session) => this.end(session)),
+      ...[...this.#accesses.values()].map((access) => access.stop()),
+    ])
+  }
+
+  async #sweep(): Promise<void> {
+    const { idle_seconds: seconds } = this.config.limits
+    for (const session of this.#sessions.values())
+      if (!session.isAlive || session.isIdle(seconds)) await this.end(session)
+    const used = new Set([...this.#sessions.values()].map(({ access }) => access))
+    for (const [key, access] of this.#accesses)
+      if (access.isIdle && !used.has(access)) {
+        this.#accesses.delete(key)
+        await access.stop()
+      }
+  }
+}

@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { CODES } from '../rpc/answers.ts'
+import type { Message } from '../rpc/message.ts'
+import { eraOf, nameOf, versionOf } from '../rpc/protocol.ts'
+import { decodeValue, METHOD, NAME, PARAMETER, PROTOCOL_VERSION } from '../upstream/headers.ts'
+import { Fault } from './fault.ts'
+
+/** The first revision whose requests are mirrored in headers. */
+const MODERN = '2026-07-28'
+
+export const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' ? value.trim() : undefined
+}
+
+/**
+ * Refuses a message whose headers say something else than its body: whoever routed it by its headers
+ * would have judged another request. Throws `Fault`. Pure.
+ */
+export function checkHeaders(headers: IncomingHttpHeaders, message: Message): void {
+  if (message.kind === 'response') return
+  const id = message.kind === 'request' ? message.id : null
+  const mismatch = (header: string, problem: string) =>
+    new Fault(400, `Header mismatch: ${header} ${problem}.`, { code: CODES.headerMismatch, id })
+  const version = headerOf(headers, PROTOCOL_VERSION)
+  const isModern = eraOf(message) === 'modern'
+  if (!isModern) {
+    if (message.kind === 'request' && version !== undefined && version >= MODERN)
+      throw mismatch(
+        'MCP-Protocol-Version',
+        `is ${version}, and the body names no version in _meta`,
+      )
+    return
+  }
+  if (versionOf(message) === undefined)
+    throw new Fault(400, 'params._meta: the protocol version must be a text.', {
+      code: CODES.invalidParams,
+      id,
+    })
+  const expected: [string, string, string | undefined][] = [
+    ['MCP-Protocol-Version', PROTOCOL_VERSION, versionOf(message)],
+    ['Mcp-Method', METHOD, message.method],
+    ['Mcp-Name', NAME, nameOf(message)],
+  ]
+  for (const [header, key, value] of expected) {
+    const given = headerOf(headers, key)
+    // Headers of notifications are not defined, but those that are there must be true.
+    if (given === undefined && (value === undefined || message.kind === 'notification')) continue
+    if (given === undefined)
+      throw mismatch(header, `is missing, and the body says ${String(value)}`)
+    const decoded = key === NAME ? decodeValue(given) : given
+    if (decoded === null) throw mismatch(header, 'is not encoded correctly')
+    if (decoded !== value)
+      throw mismatch(header, `is ${decoded}, and the body says ${value ?? 'nothing'}`)
+  }
+}
+
+/** The headers of arguments, which the server compares with the body. Pure. */
+export function mirroredIn(headers: IncomingHttpHeaders): Record<string, string> {
+  const mirrored: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith(PARAMETER) && typeof value === 'string') mirrored[name] = value
+  return mirrored
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../credentials/caller.ts'
+import { Session } from '../decide/session.ts'
+import { CODES } from '../rpc/answers.ts'
+import { isId, keyOf } from '../rpc/members.ts'
+import type { Message, Notification, Request, Response } from '../rpc/message.ts'
+import { metaOf } from '../rpc/protocol.ts'
+import { cancelledBy } from '../stdio/upstream.ts'
+import type { Connection } from '../upstream/connection.ts'
+import { OwnChild } from '../upstream/own-child.ts'
+import { Remote } from '../upstream/remote.ts'
+import type { Access } from './access.ts'
+import { Fault } from './fault.ts'
+import { respond } from './respond.ts'
+import type { Reply } from './reply.ts'
+
+/** Messages that wait for a stream of the client. */
+const MAX_WAITING = 100
+
+interface Open {
+  readonly request: Request
+  readonly reply: Reply
+  readonly cancelled: AbortController
+}
+
+/** A session of a client of 2025-11-25 or before: it has a server, or a session with one, for itself. */
+export class LegacySession {
+  readonly id: string = randomUUID()
+  readonly callerId: string
+  readonly access: Access
+  readonly #session: Session
+  readonly #connection: Connection
+  readonly #open = new Map<string, Open>()
+  readonly #ended = new AbortController()
+  #waiting: Message[] = []
+  #stream: Reply | null = null
+  #usedAt = Date.now()
+
+  constructor(access: Access, caller: Caller, warn: (text: string) => void) {
+    this.access = access
+    this.callerId = caller.id
+    const { actingFor } = caller
+    this.#session = new Session(access.governed(), {
+      id: this.id,
+      ...(actingFor !== undefined && { actingFor }),
+    })
+    const { upstream } = access
+    if (upstream.kind === 'remote') this.#connection = new Remote({ ...upstream, warn })
+    else {
+      const child = access.start(upstream)
+      void child.ended.then(() => this.#ended.abort())
+      this.#connection = new OwnChild(child, (message) => this.#route(message), warn)
+    }
+  }
+
+  /** False once the server has ended, or has forgotten the session. */
+  get isAlive(): boolean {
+    return !this.#ended.signal.aborted
+  }
+
+  isIdle(seconds: number): boolean {
+    const isUsed = this.#open.size > 0 || this.#stream?.isOpen === true
+    return !isUsed && Date.now() - this.#usedAt > seconds * 1000
+  }
+
+  /** Answers a request. The client may go away and the request goes on: only a cancellation ends it. */
+  async request(request: Request, reply: Reply): Promise<void> {
+    this.#usedAt = Date.now()
+    const key = keyOf(request.id)
+    if (this.#open.has(key))
+      throw new Fault(400, 'id: is in use by another request.', {
+        code: CODES.invalidRequest,
+        id: request.id,
+      })
+    const cancelled = new AbortController()
+    this.#open.set(key, { request, reply, cancelled })
+    try {
+      const status = await respond(request, reply, {
+        session: this.#session,
+        connection: this.#connection,
+        signal: cancelled.signal,
+        mirrored: {},
+        message: (message) => this.#toward(reply, message),
+      })
+      if (status === 404) this.#ended.abort()
+    } finally {
+      this.#open.delete(key)
+      this.#usedAt = Date.now()
+    }
+  }
+
+  /** Passes a notification on, or a response to a request of the server. */
+  async pass(message: Notification | Response): Promise<void> {
+    this.#usedAt = Date.now()
+    const cancelled = message.kind === 'notification' ? cancelledBy(message) : undefined
+    // The server learns of it first: an aborted call forgets its request.
+    await this.#connection.send(message)
+    if (isId(cancelled)) this.#open.get(keyOf(cancelled))?.cancelled.abort()
+  }
+
+  /** Opens the stream for messages that belong to no request; false where the server has none. */
+  async listen(reply: Reply, signal: AbortSignal): Promise<boolean> {
+    this.#usedAt = Date.now()
+    if (this.#stream?.isOpen) throw new Fault(409, 'The session has an event stream already.')
+    const stream = await this.#connection.listen(signal, (message) => this.#route(message))
+    if (stream === null) return false
+    this.#stream = reply
+    reply.open()
+    for (const message of this.#waiting.splice(0)) reply.message(message)
+    void stream.ended.then(() => reply.close())
+    return true
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort()
+    this.#stream?.close()
+    await this.#connection.stop()
+    await this.#session.settled()
+  }
+
+  /** Cancels what is open, when the gateway has waited long enough. */
+  abort(): void {
+    for (const { cancelled } of this.#open.values()) cancelled.abort()
+  }
+
+  #toward(reply: Reply, message: Message): void {
+    this.#session.observe(message)
+    if (reply.isOpen) reply.message(message)
+    else this.#unrelated(message)
+  }
+
+  /** A message of a pipe: its progress token tells the request. */
+  #route(message: Message): void {
+    this.#session.observe(message)
+    const token = message.kind === 'notification' ? message.params['progressToken'] : undefined
+    if (token !== undefined)
+      for (const { request, reply } of this.#open.values())
+        if (metaOf(request.params)['progressToken'] === token && reply.isOpen) {
+          reply.message(message)
+          return
+        }
+    this.#unrelated(message)
+  }
+
+  #unrelated(message: Message): void {
+    const streams = [
+      this.#stream,
+      ...[...this.#open.values()].map(({ reply }) => reply).toReversed(),
+    ]
+    const stream = streams.find((reply) => reply?.isOpen)
+    if (stream) stream.message(message)
+    else this.#waiting = [...this.#waiting, message].slice(-MAX_WAITING)
+  }
+}

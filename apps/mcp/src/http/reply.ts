@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http'
+import type { Message } from '../rpc/message.ts'
+
+/** Milliseconds without a word, after which a proxy or a client might give up. */
+const QUIET_MS = 15_000
+/** A client that reads this much too slowly is given up. */
+const MAX_BEHIND = 64 * 1024 * 1024
+
+/**
+ * The response to a request: JSON if nothing comes before it, else a stream of events, which begins with
+ * the first message or when it takes long.
+ */
+export class Reply {
+  readonly #response: ServerResponse
+  readonly #headers: Record<string, string> = {}
+  readonly #timer: NodeJS.Timeout
+  readonly #gone = new AbortController()
+  #isStream = false
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    this.#timer = setInterval(() => this.#sayNothing(), QUIET_MS).unref()
+    response.once('close', () => {
+      clearInterval(this.#timer)
+      this.#gone.abort()
+    })
+  }
+
+  /** Aborted once the connection of the response is no longer of use, or the response is sent. */
+  get gone(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.writableEnded && !this.#response.destroyed
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#headers[name] = value
+  }
+
+  /** Begins the stream of events. */
+  open(): void {
+    if (this.#isStream || !this.isOpen) return
+    this.#isStream = true
+    this.#response.writeHead(200, {
+      ...this.#headers,
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
+    this.#response.flushHeaders()
+  }
+
+  /** Sends a message of the server before the response. */
+  message({ bytes }: Pick<Message, 'bytes'>): void {
+    if (!this.isOpen) return
+    this.open()
+    if (this.#response.writableLength > MAX_BEHIND) this.#response.destroy()
+    else this.#response.write(eventOf(bytes))
+  }
+
+  /** Sends the response; `status` counts unless the stream has begun. */
+  end(bytes: Buffer | string, status = 200): void {
+    if (!this.isOpen) return
+    clearInterval(this.#timer)
+    if (this.#isStream) {
+      this.#response.end(eventOf(bytes))
+      return
+    }
+    this.#response.writeHead(status, {
+      ...this.#headers,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(bytes),
+    })
+    this.#response.end(bytes)
+  }
+
+  /** Ends the stream, or the response to a message that has none. */
+  close(status = 202): void {
+    if (!this.isOpen) return
+    clearInterval(this.#timer)
+    if (!this.#isStream) this.#response.writeHead(status, { ...this.#headers, 'content-length': 0 })
+    this.#response.end()
+  }
+
+  #sayNothing(): void {
+    if (!this.isOpen) return
+    this.open()
+    this.#response.write(':\n\n')
+  }
+}
+
+/** A line end within JSON is white space, and begins a further line of data. */
+function eventOf(json: Buffer | string): Buffer {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
+  const isOneLine = !bytes.includes(0x0a) && !bytes.includes(0x0d)
+  const data = isOneLine
+    ? [bytes]
+    : [Buffer.from(bytes.toString('utf8').replace(/\r\n?|\n/g, '\ndata: '))]
+  return Buffer.concat([Buffer.from('data: '), ...data, Buffer.from('\n\n')])
+}

@@ -1,0 +1,179 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hasModules, startRemit } from '../support/server.ts'
+import type { RemitServer } from '../support/server.ts'
+import { connect, MODERN, startCounting, startGateway } from './support/http.ts'
+
+const ISSUER = 'https://login.example'
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** A token of the issuer. */
+function tokenOf(claims: object): string {
+  const now = Math.floor(Date.now() / 1000)
+  const payload = { iss: ISSUER, iat: now, exp: now + 600, jti: crypto.randomUUID(), ...claims }
+  const signed = `${encoded({ alg: 'ES256', kid: 'k1', typ: 'JWT' })}.${encoded(payload)}`
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
+  return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`
+}
+
+describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
+  let remit: RemitServer
+  let server: Awaited<ReturnType<typeof startCounting>>
+  let gateway: Awaited<ReturnType<typeof startGateway>>
+  const resource = () => `${gateway.url}/mcp/remote`
+
+  beforeAll(async () => {
+    remit = await startRemit()
+    server = await startCounting()
+    gateway = await startGateway(remit, {
+      oauth: { authorization_servers: [ISSUER] },
+      upstreams: { remote: { url: server.url }, other: { url: server.url } },
+    })
+    const owners = [{ type: 'user' as const, id: 'ada' }]
+    await remit.client.registerAgent({ body: { agent_id: 'coder', owners } })
+    const { id } = await remit.client.trustIssuer({
+      body: {
+        issuer: ISSUER,
+        audiences: [resource(), `${gateway.url}/mcp/other`],
+        jwks: {
+          type: 'inline',
+          keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }],
+        },
+        allowed_algs: ['ES256'],
+        conditions: [{ claim: 'client_id', equals: 'desk' }],
+        agent: { type: 'claim', claim: 'agent' },
+        scopes: ['authorize', 'guard', 'ledger:append'],
+      },
+    })
+    await remit.client.registerAgent({
+      body: { agent_id: 'reader', owners, federation: { issuers: [id], subjects: [] } },
+    })
+  })
+  afterAll(async () => {
+    await gateway?.stop()
+    await server?.stop()
+    await remit.stop()
+  })
+  beforeEach(() => (server.calls.length = 0))
+
+  const issue = async (scopes: ('authorize' | 'guard' | 'ledger:append')[]) => {
+    const { credential, secret } = await remit.client.issueCredential({
+      params: { agentID: 'coder' },
+      body: { scopes },
+    })
+    return { id: credential.id, secret: secret ?? '' }
+  }
+  const SCOPES = ['authorize', 'guard', 'ledger:append'] as const
+  const token = (claims: object = {}) =>
+    tokenOf({
+      aud: resource(),
+      sub: 'ada@example.com',
+      client_id: 'desk',
+      agent: 'reader',
+      ...claims,
+    })
+  const call = async (secret: string, options = {}) => {
+    const { client } = await connect(resource(), secret, options)
+    const result = await client.callTool({ name: 'pay', arguments: {} })
+    await client.close()
+    return result
+  }
+  const lastDecision = async () =>
+    (await remit.client.listEntries({ query: { kind: 'authorization.decided', limit: 1 } })).data[0]
+
+  it.each([{}, MODERN])(
+    'lets an agent call with its credential, as that agent',
+    async (options) => {
+      const { id, secret } = await issue([...SCOPES])
+      const result = await call(secret, options)
+
+      expect(result.isError).toBeFalsy()
+      expect(await lastDecision()).toMatchObject({
+        agent_id: 'coder',
+        decision: 'allow',
+        actor: { type: 'credential', id },
+      })
+    },
+  )
+
+  it('refuses calls with a credential once it is revoked', async () => {
+    const { id, secret } = await issue([...SCOPES])
+    const { client } = await connect(resource(), secret)
+    await client.callTool({ name: 'pay', arguments: {} })
+    await remit.client.revokeCredential({ params: { credID: id } })
+    server.calls.length = 0
+
+    await expect(client.callTool({ name: 'pay', arguments: {} })).rejects.toThrow(/refused/)
+    expect(server.calls).toEqual([])
+    await client.close()
+  })
+
+  it('refuses an ingest key, which acts for no agent, where the configuration names none', async () => {
+    await expect(call(remit.org.key)).rejects.toThrow(/acts for no agent/)
+  })
+
+  it('tells clients where to get a token (RFC 9728)', async () => {
+    const { headers, status } = await fetch(resource(), { method: 'POST' })
+    const [, metadata = ''] =
+      /resource_metadata="(.*)"/.exec(headers.get('www-authenticate') ?? '') ?? []
+
+    expect(status).toBe(401)
+    expect(await (await fetch(metadata)).json()).toEqual({
+      resource: resource(),
+      authorization_servers: [ISSUER],
+      bearer_methods_supported: ['header'],
+    })
+  })
+
+  it('accepts a token for this resource, as the agent and for the person', async () => {
+    const ours = token()
+    await call(ours, MODERN)
+    // It is exchanged once, and used until it ends.
+    await call(ours)
+
+    expect(server.calls).toEqual(['pay', 'pay'])
+    expect(await lastDecision()).toMatchObject({
+      agent_id: 'reader',
+      data: { context: { acting_for: 'ada@example.com' } },
+    })
+    for (const { authorization } of server.headers) expect(authorization).toBeUndefined()
+  })
+
+  it.each([
+    ['of another server here', () => token({ aud: `${gateway.url}/mcp/other` })],
+    ['for another resource', () => token({ aud: 'https://elsewhere.example' })],
+    ['without a resource', () => token({ aud: undefined })],
+    ['of another client', () => token({ client_id: 'other' })],
+    ['of an issuer that Remit does not trust', () => token({ iss: 'https://evil.example' })],
+    ['that is over', () => token({ exp: 1_700_000_000 })],
+    ['with a wrong signature', () => `${token().split('.', 2).join('.')}.${'A'.repeat(86)}`],
+  ])('refuses a token %s', async (_, make) => {
+    const { status, headers } = await fetch(resource(), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${make()}` },
+    })
+
+    expect(status).toBe(401)
+    expect(headers.get('www-authenticate')).toContain('error="invalid_token"')
+    expect(server.calls).toEqual([])
+  })
+
+  it('keeps the session of an agent from another agent', async () => {
+    const { secret } = await issue([...SCOPES])
+    const { client, transport } = await connect(resource(), secret)
+    const { status } = await fetch(resource(), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token()}`,
+        'mcp-session-id': transport.sessionId ?? '',
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    })
+
+    expect(status).toBe(404)
+    await client.close()
+  })
+})
