@@ -255,6 +255,7 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
 
   it('serve agent hosts and the MCP gateway', async () => {
     await reader.send('claudeCodeHook')
+    await reader.send('codexHook')
     await reader.send('litellmGuardrail')
     const { data } = await reader.send('reportMcpTools')
     const [tool] = data as { id: string; digest: string }[]

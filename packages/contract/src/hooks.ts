@@ -5,8 +5,8 @@ import { AgentId, wholeNumber } from './primitives.ts'
 /** Longest time that a host waits for the answer of a hook. */
 export const MAX_HOOK_SECONDS = 120
 
-/** The input of a hook of Claude Code, as its program sends it. Members of other events are ignored. */
-export const ClaudeCodeHook = z
+/** The input of a hook of Claude Code or Codex, as the host sends it. Members of other events are ignored. */
+export const ToolHookInput = z
   .looseObject({
     hook_event_name: z.string().min(1).max(100),
     session_id: z.string().min(1).max(256),
@@ -14,11 +14,11 @@ export const ClaudeCodeHook = z
     tool_input: z.unknown().optional(),
     tool_use_id: z.string().min(1).max(256).optional(),
   })
-  .meta({ id: 'ClaudeCodeHook' })
-export type ClaudeCodeHook = z.infer<typeof ClaudeCodeHook>
+  .meta({ id: 'ToolHookInput' })
+export type ToolHookInput = z.infer<typeof ToolHookInput>
 
 /** The answer of a hook; an empty object leaves the decision to the rules of the host. */
-export const ClaudeCodeAnswer = z
+export const ToolHookAnswer = z
   .object({
     hookSpecificOutput: z
       .union([
@@ -37,8 +37,8 @@ export const ClaudeCodeAnswer = z
       ])
       .optional(),
   })
-  .meta({ id: 'ClaudeCodeAnswer' })
-export type ClaudeCodeAnswer = z.infer<typeof ClaudeCodeAnswer>
+  .meta({ id: 'ToolHookAnswer' })
+export type ToolHookAnswer = z.infer<typeof ToolHookAnswer>
 
 /** A request of LiteLLM's Generic Guardrail API. */
 export const LiteLlmGuardrail = z
@@ -73,24 +73,35 @@ export const LiteLlmAnswer = z
   .meta({ id: 'LiteLlmAnswer' })
 export type LiteLlmAnswer = z.infer<typeof LiteLlmAnswer>
 
+const deciding = {
+  method: 'POST',
+  plan: 'team',
+  roles: ['ingest'],
+  scope: 'authorize',
+  lenient: true,
+  body: ToolHookInput,
+  ok: ToolHookAnswer,
+  status: 200,
+  maxSeconds: MAX_HOOK_SECONDS,
+} as const
+
+const query = {
+  agent_id: AgentId.optional(),
+  timeout: wholeNumber(3, MAX_HOOK_SECONDS).default(55),
+}
+
 export const hooks = {
   claudeCodeHook: endpoint({
-    method: 'POST',
+    ...deciding,
     path: '/v1/hooks/claude-code',
-    plan: 'team',
-    roles: ['ingest'],
-    scope: 'authorize',
-    lenient: true,
     summary: 'Answer a hook of Claude Code',
-    query: z.strictObject({
-      agent_id: AgentId.optional(),
-      allow: z.enum(['true', 'false']).default('false'),
-      timeout: wholeNumber(3, MAX_HOOK_SECONDS).default(55),
-    }),
-    body: ClaudeCodeHook,
-    ok: ClaudeCodeAnswer,
-    status: 200,
-    maxSeconds: MAX_HOOK_SECONDS,
+    query: z.strictObject({ ...query, allow: z.enum(['true', 'false']).default('false') }),
+  }),
+  codexHook: endpoint({
+    ...deciding,
+    path: '/v1/hooks/codex',
+    summary: 'Answer a hook of Codex',
+    query: z.strictObject(query),
   }),
   litellmGuardrail: endpoint({
     method: 'POST',

@@ -9,6 +9,8 @@ import { delegationRoutes } from './delegation/routes.ts'
 import { conditionThreads } from './evaluation/threads.ts'
 import { guardChecks } from './guard/checks.ts'
 import { GuardCounts } from './guard/counts.ts'
+import { HostCalls } from './hooks/calls.ts'
+import { Questions } from './hooks/once.ts'
 import { hookRoutes } from './hooks/routes.ts'
 import { toolDecisions } from './hooks/tool-decisions.ts'
 import { inventoryRoutes } from './inventory/routes.ts'
@@ -48,7 +50,9 @@ export default defineModule({
         : measureWith(httpSpendSource(spendUrl), spendDeadlineMs, spendFailed)
     const approvals = approvalsOf(deps)
     const append = appender(deps)
-    const tools = toolDecisions(deps, approvals.waits)
+    const questions = new Questions()
+    const tools = toolDecisions(deps, approvals.waits, questions)
+    const hostCalls = new HostCalls({ ...deps, tools, append, questions })
     const webhooks = webhooksOf(deps)
     const sinks = sinksOf(deps)
     const scorers = scorersOf(deps)
@@ -67,7 +71,7 @@ export default defineModule({
         ...policyRoutes(deps),
         ...delegationRoutes(deps),
         ...mcpRoutes(deps),
-        ...hookRoutes(deps, tools, append),
+        ...hookRoutes(hostCalls),
         ...inventoryRoutes(deps),
         ...webhooks.routes,
         ...sinks.routes,

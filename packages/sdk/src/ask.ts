@@ -1,6 +1,6 @@
 import { canRetry, delayAfter, pause, RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
-import { nextId } from './digest.ts'
+import { nextId } from './ids.ts'
 import type { AuthorizeRequest } from './mapping.ts'
 
 /** One question to Remit; the same key is the same question. */

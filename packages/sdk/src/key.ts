@@ -1,6 +1,5 @@
-import { digestOf } from './digest.ts'
-import { canonical } from './json.ts'
-import type { Json } from './json.ts'
+import { canonical, digestOf } from '@remit/contract/fit'
+import type { Json } from '@remit/contract/fit'
 
 const hashOf = (value: Json): Promise<string> => digestOf(canonical(value))
 

@@ -1,7 +1,7 @@
+import { fitted, isObject } from '@remit/contract/fit'
+import type { Json, JsonObject } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
-import { fitted } from './fit.ts'
-import { at, isObject, without } from './json.ts'
-import type { Json, JsonObject } from './json.ts'
+import { at, without } from './json.ts'
 import { toName } from './names.ts'
 import { toPlain } from './plain.ts'
 
@@ -66,11 +66,12 @@ export async function requestFor(
   const action = await toName(mapped.action)
   if (action.startsWith(SELF_TEST_ACTIONS) && !(map && selfTests.has(map)))
     throw new Unmappable('action', 'is reserved for self-tests')
-  const { context } = mapped
+  const context = await fitted(mapped.context)
+  if (context === null) throw new Unmappable('', 'has more members than a context can hold')
   return {
     action,
     ...(agentId !== undefined && { agent_id: agentId }),
-    context: await fitted(context),
+    context,
     ...(mapped.resource !== undefined && { resource: await resourceOf(mapped.resource) }),
   }
 }

@@ -1,4 +1,4 @@
-import { hex, sha256 } from './digest.ts'
+import { hex, sha256 } from '@remit/contract/fit'
 
 const MAX_LENGTH = 256
 const HASH_LENGTH = 9

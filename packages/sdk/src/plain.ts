@@ -1,11 +1,8 @@
-import { bytesOf, hex, sha256 } from './digest.ts'
+import { hex, sendable, sha256, shortening } from '@remit/contract/fit'
+import type { Json } from '@remit/contract/fit'
 import { Unmappable } from './errors.ts'
-import type { Json } from './json.ts'
 
 const MAX_DEPTH = 500
-/** Bytes of a long text that are kept. */
-export const KEPT_BYTES = 2048
-const EACH_UNSENDABLE = /[\0\p{Cs}]/gu
 
 /** Parts of a value that are written when their digests are known. */
 type Jobs = (() => Promise<void>)[]
@@ -89,27 +86,10 @@ function digestLater(view: Uint8Array, jobs: Jobs): Json {
 }
 
 function shortenedLater(text: string, jobs: Jobs): Json {
-  const bytes = bytesOf(text)
-  const start = bytesOf(text.replace(EACH_UNSENDABLE, '\ufffd')).subarray(0, KEPT_BYTES)
-  const made = {
-    length: bytes.length,
-    sha256: '',
-    // As a stream, so that a character that is cut in two is left out.
-    start: new TextDecoder('utf-8', { ignoreBOM: true }).decode(start, { stream: true }),
-  }
-  jobs.push(async () => {
-    made.sha256 = hex(await sha256(bytes))
-  })
+  const { made, finish } = shortening(text)
+  jobs.push(finish)
   return made
 }
 
-/** A text by its SHA-256, its length in bytes of UTF-8 and its first 2 KiB. */
-export async function shortened(text: string): Promise<Json> {
-  const jobs: Jobs = []
-  const plain = shortenedLater(text, jobs)
-  for (const job of jobs) await job()
-  return plain
-}
-
 const cleanName = async (name: string): Promise<string> =>
-  `${name.replace(EACH_UNSENDABLE, '\ufffd')}~${hex(await sha256(name)).slice(0, 8)}`
+  `${sendable(name)}~${hex(await sha256(name)).slice(0, 8)}`

@@ -1,5 +1,5 @@
 import { fetchOf, withOptions } from '@remit/contract/client'
-import { randomId } from './digest.ts'
+import { randomId } from './ids.ts'
 import type { Gate } from './gate.ts'
 import { SELF_TEST_ACTIONS, selfTestMap } from './mapping.ts'
 import { toolMessage } from './verdict.ts'

@@ -1,7 +1,7 @@
 import { RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { settlementKey } from './key.ts'
-import type { Json } from './json.ts'
+import type { Json } from '@remit/contract/fit'
 import { SELF_TEST_ACTIONS } from './mapping.ts'
 import type { Allow } from './verdict.ts'
 

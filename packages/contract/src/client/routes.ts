@@ -94,6 +94,7 @@ export const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${strin
   accessEvaluations: 'POST /access/v1/evaluations',
   authzenConfiguration: 'GET /.well-known/authzen-configuration',
   claudeCodeHook: 'POST /v1/hooks/claude-code',
+  codexHook: 'POST /v1/hooks/codex',
   litellmGuardrail: 'POST /v1/hooks/litellm/beta/litellm_basic_guardrail_api',
   listMcpTools: 'GET /v1/mcp/tools',
   reportMcpTools: 'POST /v1/mcp/tools',

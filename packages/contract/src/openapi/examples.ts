@@ -185,6 +185,15 @@ const ALL = {
       tool_use_id: 'toolu_01',
     },
   },
+  codexHook: {
+    body: {
+      hook_event_name: 'PreToolUse',
+      session_id: '0199a213',
+      tool_name: 'Bash',
+      tool_input: { command: 'git push' },
+      tool_use_id: 'call_01',
+    },
+  },
   litellmGuardrail: {
     body: {
       input_type: 'request',

@@ -26,6 +26,8 @@ export interface PreviewOptions {
   /** Rules to try; a stage without `overlay` keeps its own. */
   readonly overlay?: Overlay
   readonly caller?: Caller | null
+  /** Stages that are left out, because their effects were applied before. */
+  readonly without?: ReadonlySet<Slot>
 }
 
 /** The verdict of a stage, in the order of the slots; the last step is the one that decided. */
@@ -90,7 +92,7 @@ export async function preview(
   orgId: string,
   plan: Plan,
   requests: readonly AuthorizeRequest[],
-  { at, overlay, caller = null }: PreviewOptions,
+  { at, overlay, caller = null, without }: PreviewOptions,
 ): Promise<Preview[]> {
   const until = performance.now() + MAX_MS
   let previews: Preview[] = []
@@ -130,8 +132,9 @@ export async function preview(
         begun = null
       } else {
         begun ??= seen
+        const asked = without ? leavingOut(prepared, without) : prepared
         const decideOne = (one: (typeof judged)[number]) =>
-          previews.push(shown(decide(one.ask, prepared, one)))
+          previews.push(shown(decide(one.ask, asked, one)))
         await inSlices(judged, decideOne, (slice) => share.run(orgId, slice), until)
       }
       memory = new BatchMemory()
@@ -143,6 +146,9 @@ export async function preview(
   }
   return previews
 }
+
+const leavingOut = (prepared: Part['prepared'], slots: ReadonlySet<Slot>): Part['prepared'] =>
+  new Map([...prepared].filter(([slot]) => !slots.has(slot)))
 
 const SLICE_MS = 5
 

@@ -6,6 +6,8 @@ export interface HostCall {
   readonly action: string
   readonly resource?: string | { readonly type: string; readonly id: string }
   readonly context: Readonly<Record<string, unknown>>
+  /** Identifies the question: a host that asks it again gets the decision that was made. */
+  readonly id?: string
 }
 
 /** The decision on a call of a host, which cannot ask again. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { GuardRequest, hooks } from '@remit/contract'
 import type { LiteLlmAnswer, LiteLlmGuardrail } from '@remit/contract'
 import { ownAgent } from '../caller/own-agent.ts'
@@ -5,7 +6,7 @@ import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/check-shape.ts'
 import { implement } from '../http/implement.ts'
 import type { RequestInfo, Route } from '../http/implement.ts'
-import type { ToolDecisions } from '../authorize/tool-decisions.ts'
+import type { HostCall, ToolDecisions } from '../authorize/tool-decisions.ts'
 import type { CheckFor } from './routes.ts'
 
 /** LiteLLM waits no longer for a guardrail by default. */
@@ -49,7 +50,7 @@ async function deniedBy(
   { agentId, caller, request }: From,
 ): Promise<string | null> {
   const options = { maxMs: MAX_WAIT_MS, signal: request.signal() }
-  for (const call of callsOf(body)) {
+  for (const call of callsOf(body, agentId)) {
     const { decision, message } = await tools.decide(caller, { agentId, ...call }, options)
     if (decision === 'deny') return `Denied by Remit. ${message}`
   }
@@ -57,18 +58,28 @@ async function deniedBy(
 }
 
 /** Returns the calls to decide: those that a model asks for; before a model, the request itself. Pure. */
-function callsOf({ input_type, tool_calls, request_data, litellm_call_id }: LiteLlmGuardrail) {
+function callsOf(body: LiteLlmGuardrail, agentId: string): Omit<HostCall, 'agentId'>[] {
+  const { input_type, tool_calls, request_data, litellm_call_id, texts } = body
   const facts = { host: 'litellm', ...(litellm_call_id && { session_id: litellm_call_id }) }
-  const calls = (tool_calls ?? []).map(({ function: { name, arguments: args } }) => ({
+  // LiteLLM sends a request again when it retries it, and once for each mode of the guardrail.
+  const idOf = (...question: unknown[]) =>
+    litellm_call_id ? { id: hash([agentId, litellm_call_id, ...question]) } : {}
+  const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }, index) => ({
     action: 'tools/call',
     resource: { type: 'tool', id: name ?? 'unknown' },
     context: { args: parsed(args ?? ''), tool: name ?? 'unknown', ...facts },
+    ...idOf('tool', id ?? index, name, args),
   }))
   if (input_type === 'response') return calls
   const model = textIn(request_data ?? {}, 'model')
   const resource = model === null ? {} : { resource: { type: 'model', id: model } }
-  return [{ action: 'litellm.request', ...resource, context: facts }, ...calls]
+  const request = { action: 'litellm.request', ...resource, context: facts }
+  // A client can choose the id: other texts are another request.
+  return [{ ...request, ...idOf('request', model, texts ?? []) }, ...calls]
 }
+
+const hash = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
 /** Arguments of a model may not be JSON: a rule sees them as text. */
 function parsed(args: string): unknown {

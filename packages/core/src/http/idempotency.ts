@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Endpoint } from '@remit/contract'
 import { fail } from '../base/errors.ts'
+import { principalName } from '../idempotency/claim.ts'
 import type { IdempotencyClaim } from '../idempotency/claim.ts'
-import type { Caller, Principal } from '../caller/caller.ts'
+import type { Caller } from '../caller/caller.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { placeOf, toKept } from './kept-answer.ts'
 import { render } from './reply.ts'
@@ -38,7 +39,7 @@ export function claimOf(
   }
   const body = bytes ? hash('sha256', bytes, 'hex') : ''
   const { pathname, search } = new URL(url)
-  const key = `${nameOf(caller.principal)}\n${given}`
+  const key = `${principalName(caller.principal)}\n${given}`
   return {
     key,
     requestHash: hash('sha256', `${endpoint.method} ${pathname}${search}\n${body}`, 'hex'),
@@ -49,12 +50,6 @@ export function claimOf(
     },
   }
 }
-
-/** Credentials are rotated, so a repeat may use another credential of the same agent. */
-const nameOf = (principal: Principal): string =>
-  principal.type === 'credential'
-    ? `agent:${principal.agentId}`
-    : `${principal.type}:${principal.id}`
 
 /** The claims whose first request is still running in this process. */
 export class RunningClaims {

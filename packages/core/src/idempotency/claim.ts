@@ -1,3 +1,5 @@
+import type { Caller, Principal } from '../caller/caller.ts'
+
 /** The stored response for repeats of a request. */
 export interface StoredAnswer {
   readonly status: number
@@ -23,3 +25,24 @@ export class AlreadyAnswered extends Error {
     this.answer = answer
   }
 }
+
+/** Credentials are rotated, so a repeat may use another credential of the same agent. */
+export const principalName = (principal: Principal): string =>
+  principal.type === 'credential'
+    ? `agent:${principal.agentId}`
+    : `${principal.type}:${principal.id}`
+
+/**
+ * The claim of work that the caller identifies otherwise than by an `Idempotency-Key`, such as by the id
+ * of a tool call. The line feed in its key sets it apart from every `Idempotency-Key`.
+ */
+export const derivedClaim = (
+  { principal }: Caller,
+  kind: string,
+  id: string,
+): IdempotencyClaim => ({
+  key: `${principalName(principal)}\n${kind}\n${id}`,
+  // The id is all that identifies the work.
+  requestHash: '',
+  encode: (reply) => ({ status: 200, headers: {}, body: JSON.stringify(reply) }),
+})

@@ -115,6 +115,7 @@ describe('the scopes of a credential', () => {
       'cancelApproval',
       'checkContent',
       'claudeCodeHook',
+      'codexHook',
       'evaluateTrust',
       'getApproval',
       'getCheckpoint',

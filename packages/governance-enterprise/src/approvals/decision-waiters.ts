@@ -9,9 +9,11 @@ type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
 /** Milliseconds between two polls without a signal: signals can be lost, and expiry sends none. */
 const LOOK_MS = 5_000
 
+type Wake = (isDecided: boolean) => void
+
 /** The waiters of an organization by request. */
 interface Waiters {
-  readonly waiting: Map<string, Set<() => void>>
+  readonly waiting: Map<string, Set<Wake>>
   looking: boolean
   again: boolean
 }
@@ -36,23 +38,27 @@ export class DecisionWaiters {
     }
   }
 
-  /** Resolves when the request is no longer pending, after `ms`, or when the signal aborts. */
-  until(orgId: string, id: string, ms: number, over: AbortSignal): Promise<void> {
-    if (over.aborted) return Promise.resolve()
+  /**
+   * Resolves with true when the request is no longer pending; with false after `ms`, or when the signal
+   * aborts.
+   */
+  until(orgId: string, id: string, ms: number, over: AbortSignal): Promise<boolean> {
+    if (over.aborted) return Promise.resolve(false)
     return new Promise((resolve) => {
       const room = this.#enter(orgId)
       const wakers = room.waiting.get(id) ?? new Set()
       room.waiting.set(id, wakers)
-      const wake = () => {
+      const giveUp = () => wake(false)
+      const wake = (isDecided: boolean) => {
         clearTimeout(timer)
-        over.removeEventListener('abort', wake)
+        over.removeEventListener('abort', giveUp)
         wakers.delete(wake)
         if (wakers.size === 0 && room.waiting.get(id) === wakers) room.waiting.delete(id)
         if (room.waiting.size === 0 && this.#rooms.get(orgId) === room) this.#rooms.delete(orgId)
-        resolve()
+        resolve(isDecided)
       }
-      const timer = setTimeout(wake, ms)
-      over.addEventListener('abort', wake)
+      const timer = setTimeout(giveUp, ms)
+      over.addEventListener('abort', giveUp)
       wakers.add(wake)
       // It may have been decided since it was read.
       void this.#look(orgId)
@@ -62,7 +68,7 @@ export class DecisionWaiters {
   close(): void {
     this.#stop?.()
     for (const { waiting } of this.#rooms.values())
-      for (const wakers of waiting.values()) for (const wake of wakers) wake()
+      for (const wakers of waiting.values()) for (const wake of wakers) wake(false)
   }
 
   #enter(orgId: string): Waiters {
@@ -100,7 +106,7 @@ export class DecisionWaiters {
     const now = this.#deps.clock.now()
     for (const row of found) {
       if (statusAt(row, now) === 'pending') continue
-      for (const wake of waiting.get(row.id) ?? []) wake()
+      for (const wake of waiting.get(row.id) ?? []) wake(true)
     }
   }
 }

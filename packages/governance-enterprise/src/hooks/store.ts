@@ -3,7 +3,7 @@ import type { AnyDatabase } from '@remit/core'
 import type { HookCallRow } from '../tables/hooks.ts'
 import type { Tables } from '../tables/schema.ts'
 
-/** The decision on a call, by its id or else by its input, the newest first. */
+/** A call by its id, or else the newest one with an input that has no outcome yet. */
 export const findCall = (
   db: AnyDatabase,
   orgId: string,
@@ -13,28 +13,32 @@ export const findCall = (
   return (
     'call' in by
       ? rows.where('call_key', '=', by.call)
-      : rows.where('input_key', '=', by.input).orderBy('created_at', 'desc').limit(1)
+      : rows
+          .where('input_key', '=', by.input)
+          .where('decision', '!=', 'ran')
+          .orderBy('created_at', 'desc')
+          .limit(1)
   ).executeTakeFirst()
 }
 
-/** Keeps a decision; a later one on the same call replaces it. */
+/** Keeps a call; a later decision replaces an earlier one, but none the outcome of the same input. */
 export const putCall = async (db: AnyDatabase, row: HookCallRow): Promise<void> => {
   const { org_id: _, call_key: __, ...rest } = row
   await on<Tables>(db)
     .insertInto('hook_call')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['org_id', 'call_key']).doUpdateSet(rest))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['org_id', 'call_key'])
+        .doUpdateSet(rest)
+        .where((where) =>
+          where.or([
+            where('hook_call.decision', '!=', 'ran'),
+            where('hook_call.input_key', '!=', row.input_key),
+          ]),
+        ),
+    )
     .execute()
-}
-
-/** Forgets a call whose outcome is known; false if another process was first. */
-export const takeCall = async (db: AnyDatabase, orgId: string, call: string): Promise<boolean> => {
-  const { numDeletedRows } = await on<Tables>(db)
-    .deleteFrom('hook_call')
-    .where('org_id', '=', orgId)
-    .where('call_key', '=', call)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
 }
 
 /** Forgets calls that no host will report any more. */

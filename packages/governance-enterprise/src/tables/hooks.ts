@@ -5,15 +5,16 @@ import type { Migration } from 'kysely/migration'
 /** Tables of agent hosts: their decided calls, and what `remit discover` found. */
 export type HookTables = { hook_call: HookCallRow; inventory: InventoryRow }
 
-/** The decision on a call of a host, until the host reports the outcome. */
+/** A call of a host. */
 export type HookCallRow = {
   org_id: string
-  /** Hash of agent, session and call id. */
+  /** Hash of host, agent, session and call id. */
   call_key: string
-  /** Hash of agent, session, tool and input. */
+  /** Hash of host, agent, session, tool and input. */
   input_key: string
   decision_id: string
-  decision: 'allow' | 'deny'
+  /** `ran` once the host has reported the outcome. */
+  decision: 'allow' | 'deny' | 'ran'
   message: string
   created_at: string
 }

@@ -2,7 +2,7 @@
 export const hostFields = {
   // Hooks
   hook_event_name: 'Name of the event, such as `PreToolUse`.',
-  'ClaudeCodeHook.session_id': 'Session of the host: the run of the decisions.',
+  'ToolHookInput.session_id': 'Session of the host: the run of the decisions.',
   tool_name: 'Name of the tool, as the host has it.',
   tool_input: 'Arguments of the call.',
   tool_use_id: 'Identifier of the call.',

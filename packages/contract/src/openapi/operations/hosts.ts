@@ -5,6 +5,9 @@ export const hostOperations = {
   claudeCodeHook: {
     text: 'Takes the input of a hook of Claude Code and returns its output. `PreToolUse` is decided, `PermissionRequest` gets the decision of its call, `PostToolUse` and `PostToolUseFailure` report the outcome. Other events get an empty object. An error is never 200, so that a hook with `onFailure: "block"` blocks.',
   },
+  codexHook: {
+    text: 'Takes the input of a hook of Codex and returns its output, as `POST /v1/hooks/claude-code` does. Codex runs commands as hooks, so `remit hook codex` calls this endpoint.',
+  },
   litellmGuardrail: {
     text: 'Implements the Generic Guardrail API of LiteLLM. The guard checks the texts; tool calls are decided where the plan of the organization has decisions.',
   },

@@ -1,8 +1,7 @@
 import { bytesOf, hex, sha256 } from './digest.ts'
-import { Unmappable } from './errors.ts'
 import { canonical, isObject } from './json.ts'
 import type { Json, JsonObject } from './json.ts'
-import { KEPT_BYTES, shortened } from './plain.ts'
+import { KEPT_BYTES, shortened } from './shortened.ts'
 
 const MAX_BYTES = 64 * 1024
 const MAX_NAMES = 2_000
@@ -11,8 +10,9 @@ const MAX_DEPTH = 32
 /**
  * A context within the limits of Remit: 64 KiB, 2,000 names, 32 levels. One that is beyond them has its
  * long texts as `{ sha256, length, start }`; if that is not enough, its members as `{ sha256, length }`.
+ * Null if it has more members than a context can hold.
  */
-export async function fitted(context: JsonObject): Promise<JsonObject> {
+export async function fitted(context: JsonObject): Promise<JsonObject | null> {
   if (fits(context)) return context
   const short = (await shortTexts(context)) as JsonObject
   if (fits(short)) return short
@@ -20,8 +20,7 @@ export async function fitted(context: JsonObject): Promise<JsonObject> {
   for (const [name, member] of Object.entries(context))
     hashed.push([name, await hashedMember(member)])
   const least = Object.fromEntries(hashed)
-  if (fits(least)) return least
-  throw new Unmappable('', 'has more members than a context can hold')
+  return fits(least) ? least : null
 }
 
 const sizeOf = (value: Json): number => bytesOf(canonical(value)).length

@@ -36,7 +36,7 @@ export const hex = (bytes: Uint8Array): string =>
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /** Base64url without padding (RFC 4648, section 5). */
-function base64url(bytes: Uint8Array): string {
+export function base64url(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {
     const [one = 0, two = 0, three = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]]
@@ -51,12 +51,3 @@ export async function digestOf(text: string): Promise<string> {
   if (nodeCrypto?.hash && text.isWellFormed()) return nodeCrypto.hash('sha256', text, 'base64url')
   return base64url(await sha256(text))
 }
-
-/** 128 random bits; unlike `crypto.randomUUID`, also outside secure contexts. */
-export const randomId = (): string => base64url(crypto.getRandomValues(new Uint8Array(16)))
-
-let prefix: string | undefined
-let made = 0
-
-/** An id that no other process has; cheaper than a random one. */
-export const nextId = (): string => `${(prefix ??= randomId())}.${made++}`

@@ -1,0 +1,5 @@
+export { base64url, bytesOf, digestOf, hex, sha256 } from './digest.ts'
+export { fitted } from './fit.ts'
+export { canonical, isObject } from './json.ts'
+export type { Json, JsonObject } from './json.ts'
+export { sendable, shortening } from './shortened.ts'

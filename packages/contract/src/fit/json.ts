@@ -1,0 +1,38 @@
+/** Plain JSON. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [name: string]: Json }
+export type JsonObject = { readonly [name: string]: Json }
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The one text of a JSON value by RFC 8785 (JCS). */
+export function canonical(value: Json): string {
+  if (isOrdered(value) || typeof value !== 'object' || value === null) return JSON.stringify(value)
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value as Json[]) text += `${text === '' ? '' : ','}${canonical(item)}`
+    return `[${text}]`
+  }
+  for (const name of Object.keys(value).toSorted())
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonical((value as JsonObject)[name] ?? null)}`
+  return `{${text}}`
+}
+
+/** Returns whether each object has its names in order, as almost all do that a gate makes. */
+function isOrdered(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return (value as Json[]).every(isOrdered)
+  let last = ''
+  for (const name in value as JsonObject) {
+    const member = (value as JsonObject)[name]
+    if (name < last || member === undefined || !isOrdered(member)) return false
+    last = name
+  }
+  return true
+}

@@ -1,0 +1,44 @@
+import { AlreadyAnswered, derivedClaim } from '@remit/core'
+import type { Caller, IdempotencyClaim } from '@remit/core'
+import { OneAtATime } from './one-at-a-time.ts'
+
+/** Of a request without an `Idempotency-Key`. */
+const UNCLAIMED = { claim: null, wantsNote: false } as const
+
+export interface Requested {
+  readonly claim: IdempotencyClaim | null
+  readonly wantsNote: false
+}
+
+/** The answer to a question, and whether it was given before. */
+export interface Once<Answer> {
+  readonly answer: Answer
+  readonly isRepeated: boolean
+}
+
+/**
+ * Does the work of each question once: a repeat gets the stored answer, from whatever process. The
+ * writer checks the caller of a repeat as that of the first.
+ */
+export class Questions {
+  /** The writer does not compare the claims of one transaction with each other. */
+  readonly #running = new OneAtATime()
+
+  async once<Answer>(
+    caller: Caller,
+    kind: string,
+    id: string | undefined,
+    work: (requested: Requested) => Promise<Answer>,
+  ): Promise<Once<Answer>> {
+    if (id === undefined) return { answer: await work(UNCLAIMED), isRepeated: false }
+    const claim = derivedClaim(caller, kind, id)
+    try {
+      const asked = () => work({ claim, wantsNote: false })
+      const answer = await this.#running.run(`${caller.orgId} ${claim.key}`, asked)
+      return { answer, isRepeated: false }
+    } catch (error) {
+      if (!(error instanceof AlreadyAnswered)) throw error
+      return { answer: JSON.parse(error.answer.body) as Answer, isRepeated: true }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { DIALECTS } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApi } from '../support/api.ts'
+import type { Api } from '../support/api.ts'
+
+/** The members of a hook of Codex, by its published schema. */
+const call = (id: string, command = 'ls') => ({
+  session_id: '0199a213',
+  turn_id: 't1',
+  transcript_path: null,
+  cwd: '/src',
+  model: 'gpt',
+  permission_mode: 'default',
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_use_id: id,
+})
+
+describe.each(DIALECTS)('the hook of Codex on %s', (dialect) => {
+  let api: Api
+  beforeAll(async () => {
+    api = await createApi({ dialect })
+    await api.ok('createPolicy', {
+      body: {
+        effect: 'deny',
+        actions: ['codex.Bash'],
+        condition: 'context.args.command.startsWith("rm")',
+      },
+    })
+  })
+  afterAll(() => api.remit.close())
+
+  const send = (event: string, body: object) =>
+    api.ok('codexHook', { body: { hook_event_name: event, ...body } })
+  const kinds = async () =>
+    (await api.ok('listEntries', { query: { agent_id: 'codex' } })).data.map(({ kind }) => kind)
+
+  it('decides as codex, is silent about an allow, and settles the outcome', async () => {
+    expect(await send('PreToolUse', call('c1'))).toEqual({})
+    expect(await send('PostToolUse', { ...call('c1'), tool_response: 'ok' })).toEqual({})
+    expect(await kinds()).toEqual(['entry.appended', 'authorization.decided'])
+  })
+
+  it('denies in the shape that Codex reads', async () => {
+    expect(await send('PreToolUse', call('c2', 'rm -rf /'))).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringContaining('denied by Remit'),
+      },
+    })
+  })
+
+  it('records a call that ran although its hook was killed', async () => {
+    await send('PostToolUse', { ...call('c3'), tool_response: 'ok' })
+
+    expect((await kinds())[0]).toBe('enforcement.gap')
+  })
+
+  it('never allows in the place of the permission rules of Codex', async () => {
+    const problem = await api.refusal('codexHook', {
+      body: { hook_event_name: 'PreToolUse', ...call('c4') },
+      query: { allow: 'true' },
+    })
+
+    expect(problem.errors?.[0]?.path).toMatch(/allow/)
+  })
+})

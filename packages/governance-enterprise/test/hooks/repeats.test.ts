@@ -1,0 +1,196 @@
+import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import governance from '../../src/index.ts'
+import { apiOf, createApi } from '../support/api.ts'
+import type { Api } from '../support/api.ts'
+
+let calls = 0
+const bash = (command = 'ls') => ({
+  session_id: 's1',
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_use_id: `toolu_${++calls}`,
+})
+const litellm = (changes: object = {}) => ({
+  input_type: 'request' as const,
+  texts: ['hello'],
+  request_data: { user_api_key_alias: 'support', model: 'small' },
+  litellm_call_id: `call_${++calls}`,
+  ...changes,
+})
+const TOOL_CALL = { id: 'c1', function: { name: 'refund', arguments: '{"amount_usd":5}' } }
+
+describe.each(DIALECTS)('a question that a host repeats, on %s', (dialect) => {
+  let api: Api
+  /** Another process on the same PostgreSQL; SQLite has one. */
+  let there: Api
+  beforeAll(async () => {
+    api = await createApi({ dialect })
+    const { url, signingKey } = api.remit
+    there =
+      dialect === 'sqlite'
+        ? api
+        : apiOf(await createTestRemit({ modules: [governance], url, signingKey }), api.org)
+    await api.ok('setApprovalRule', {
+      params: { id: 'push' },
+      body: { actions: ['claude.Bash'], condition: 'context.args.command == "git push"' },
+    })
+  })
+  afterAll(async () => {
+    if (there !== api) await there.remit.close()
+    await api.remit.close()
+  })
+
+  const hook = (event: string, body: object, by = api, query: Record<string, string> = {}) =>
+    by.ok('claudeCodeHook', { body: { hook_event_name: event, ...body }, query })
+  const pre = (body: object, by = api, query?: Record<string, string>) =>
+    hook('PreToolUse', body, by, query)
+  const guardrail = (body: object, by = api) => by.ok('litellmGuardrail', { body })
+  const decidedFor = async (agent_id: string) =>
+    (await api.ok('listEntries', { query: { kind: 'authorization.decided', agent_id } })).data
+  const holds = async () =>
+    (
+      await api.remit.db
+        .selectFrom('spend_hold' as never)
+        .selectAll()
+        .execute()
+    ).length
+
+  it('has one decision and one hold, also when it is asked ten times at once', async () => {
+    const agent = 'at-once'
+    const held = await holds()
+    const call = bash()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => pre(call, i % 2 ? there : api, { agent_id: agent })),
+    )
+
+    expect(answers).toEqual(answers.map(() => ({})))
+    expect(await decidedFor(agent)).toHaveLength(1)
+    expect(await holds()).toBe(held + 1)
+  })
+
+  it('belongs to its agent, session and call', async () => {
+    const call = bash()
+    await pre(call, api, { agent_id: 'own-1' })
+    await pre(call, api, { agent_id: 'own-2' })
+    await pre({ ...call, session_id: 's2' }, api, { agent_id: 'own-1' })
+    await pre({ ...call, tool_use_id: 'other' }, api, { agent_id: 'own-1' })
+
+    expect(await decidedFor('own-1')).toHaveLength(3)
+    expect(await decidedFor('own-2')).toHaveLength(1)
+  })
+
+  it('is denied once a policy denies it, with an entry of its own', async () => {
+    const agent_id = 'ruled'
+    const call = bash('make')
+    await pre(call, api, { agent_id })
+    await api.ok('createPolicy', { body: { effect: 'deny', agents: [agent_id] } })
+
+    const denied = { hookSpecificOutput: { permissionDecision: 'deny' } }
+    expect(await pre(call, there, { agent_id })).toMatchObject(denied)
+    expect(await pre(call, api, { agent_id })).toMatchObject(denied)
+    expect((await decidedFor(agent_id)).map(({ decision }) => decision)).toEqual(['deny', 'allow'])
+  })
+
+  it('is denied once its agent is suspended, and so is a permission prompt about it', async () => {
+    const agent_id = 'stopped'
+    const call = bash('make')
+    await pre(call, api, { agent_id })
+    await api.remit.ports.agentSwitch?.suspend(api.org.id, agent_id, 'test')
+    const { tool_use_id: _, ...prompt } = call
+
+    expect(
+      (await hook('PermissionRequest', prompt, api, { agent_id, allow: 'true' }))
+        .hookSpecificOutput,
+    ).toMatchObject({ decision: { behavior: 'deny' } })
+    expect((await pre(call, api, { agent_id })).hookSpecificOutput).toMatchObject({
+      permissionDecision: 'deny',
+    })
+  })
+
+  it('keeps the allow that its own hold has used up the limit for', async () => {
+    const agent_id = 'spender'
+    await api.ok('setSpendLimit', { params: { id: agent_id }, body: { daily_usd: 5 } })
+    const call = litellm({ request_data: { user_api_key_alias: agent_id } })
+
+    expect(await guardrail(call)).toEqual({ action: 'NONE' })
+    await api.ok('appendEntry', { body: { agent_id, action: 'x.y', cost_usd: 5 } })
+    expect(await guardrail(call)).toEqual({ action: 'NONE' })
+  })
+
+  it('follows its approval, and uses it once', async () => {
+    const call = bash('git push')
+    await pre(call, api, { timeout: '3' })
+    const [approval] = (await api.ok('listApprovals', { query: { status: 'pending' } })).data
+    await api.ok('decideApproval', {
+      params: { requestID: approval!.id },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+    const answers = await Promise.all([pre(call), pre(call, there), pre(call)])
+
+    expect(answers).toEqual([{}, {}, {}])
+    const { data } = await api.ok('listEntries', { query: { kind: 'approval.consumed' } })
+    expect(data).toHaveLength(1)
+  })
+
+  it('is refused after the call has run, and its outcome is recorded once', async () => {
+    const agent_id = 'runner'
+    const call = bash()
+    await pre(call, api, { agent_id })
+    await Promise.all([
+      hook('PostToolUse', call, api, { agent_id }),
+      hook('PostToolUse', call, there, { agent_id }),
+    ])
+    await hook('PostToolUse', call, api, { agent_id })
+
+    const { data } = await api.ok('listEntries', { query: { agent_id } })
+    expect(data.map(({ kind }) => kind)).toEqual(['entry.appended', 'authorization.decided'])
+    expect((await pre(call, api, { agent_id })).hookSpecificOutput).toMatchObject({
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringContaining('has run already'),
+    })
+  })
+
+  it('is one gap if its call ran without a decision', async () => {
+    const agent_id = 'gap'
+    const call = bash()
+    await hook('PostToolUse', call, api, { agent_id })
+    await hook('PostToolUse', call, there, { agent_id })
+
+    const { data } = await api.ok('listEntries', { query: { agent_id } })
+    expect(data.map(({ kind }) => kind)).toEqual(['enforcement.gap'])
+  })
+
+  it('is one decision for a request that LiteLLM retries, and for each of its tool calls', async () => {
+    const alias = { user_api_key_alias: 'retrying', model: 'small' }
+    const request = litellm({ request_data: alias })
+    await Promise.all([guardrail(request), guardrail(request, there), guardrail(request)])
+    const response = { ...request, input_type: 'response', tool_calls: [TOOL_CALL] }
+    await Promise.all([guardrail(response), guardrail(response, there)])
+
+    const actions = (await decidedFor('retrying')).map(({ action }) => action)
+    expect(actions).toEqual(['tools/call', 'litellm.request'])
+  })
+
+  it('of LiteLLM with other texts, another model or another tool call is another one', async () => {
+    const request_data = { user_api_key_alias: 'changing', model: 'small' }
+    const request = litellm({ request_data })
+    await guardrail(request)
+    await guardrail({ ...request, texts: ['other'] })
+    await guardrail({ ...request, request_data: { ...request_data, model: 'large' } })
+    const response = { ...request, input_type: 'response' }
+    await guardrail({ ...response, tool_calls: [TOOL_CALL] })
+    await guardrail({ ...response, tool_calls: [{ ...TOOL_CALL, id: 'c2' }] })
+
+    expect(await decidedFor('changing')).toHaveLength(5)
+  })
+
+  it('of LiteLLM without a call id is decided each time', async () => {
+    const request_data = { user_api_key_alias: 'nameless' }
+    const request = litellm({ request_data, litellm_call_id: null })
+    await guardrail(request)
+    await guardrail(request)
+
+    expect(await decidedFor('nameless')).toHaveLength(2)
+  })
+})
