@@ -9,7 +9,7 @@ import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const SDK = ['--conditions=@remit/source', join(root, 'packages/sdk/src/doctor/main.ts')]
+const SDK = ['--conditions=@remit/source', join(root, 'packages/sdk/src/cli/main.ts')]
 const SERVER = ['--conditions=@remit/source', join(root, 'apps/server/src/cli.ts')]
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
