@@ -10,6 +10,7 @@ import type { Io } from './io.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { licenseCommands } from './license.ts'
+import { mcpCommands } from './mcp.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
 import { printable } from './printable.ts'
@@ -42,6 +43,7 @@ export function createProgram(session: CommandRun): Command {
   secretsCommands(program, session)
   agentCommands(program, session)
   spendCommands(program, session)
+  mcpCommands(program, session)
   complianceCommands(program, session)
   guardCommand(program, session)
   scoreCommand(program, session)

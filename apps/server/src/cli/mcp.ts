@@ -1,0 +1,81 @@
+import { McpToolState } from '@remit/contract'
+import type { McpTool } from '@remit/contract'
+import type { Client } from '@remit/contract/client'
+import type { Command } from 'commander'
+import { choice, subcommand } from './command.ts'
+import { CliError, EXIT } from './errors.ts'
+import { toolText, toolTable } from './mcp-text.ts'
+import { remoteOption, remotely } from './remote.ts'
+import type { RemoteOptions } from './remote.ts'
+import type { CommandRun } from './session.ts'
+
+interface ListOptions extends RemoteOptions {
+  readonly upstream?: string
+  readonly state?: McpToolState
+}
+
+/** Administration of the tools that the MCP gateway reports. */
+export function mcpCommands(program: Command, session: CommandRun): void {
+  const mcp = program.command('mcp').description('Govern MCP servers')
+  const tools = mcp.command('tools').description('Admit and withdraw tools of MCP servers')
+
+  remoteOption(subcommand(tools, 'list', 'List the tools that gateways have reported'))
+    .option('--upstream <name>', 'Only the tools of this MCP server')
+    .addOption(choice('--state <state>', 'Only the tools in this state', McpToolState.options))
+    .action(({ upstream, state, ...remote }: ListOptions) =>
+      remotely(session, remote, async (client) => {
+        const where = { ...(upstream !== undefined && { upstream }), ...(state && { state }) }
+        const found = await Array.fromAsync(toolsOf(client, where))
+        session.print({ tools: found }, toolTable(found))
+      }),
+    )
+
+  remoteOption(
+    subcommand(tools, 'show <id>', 'Show a tool, its findings and its difference'),
+  ).action((id: string, remote: RemoteOptions) =>
+    remotely(session, remote, async (client) => {
+      const tool = await toolWith(client, id)
+      session.print({ tool }, toolText(tool))
+    }),
+  )
+
+  remoteOption(
+    subcommand(tools, 'admit <id> <digest>', 'Admit the definition with this digest'),
+  ).action((id: string, digest: string, remote: RemoteOptions) =>
+    remotely(session, remote, async (client) => {
+      const tool = await client.admitMcpTool({ params: { id }, body: { digest } })
+      session.print({ tool }, `${tool.upstream} ${tool.name} is admitted.\n`)
+    }),
+  )
+
+  remoteOption(subcommand(tools, 'withdraw <id>', 'Withdraw a tool')).action(
+    (id: string, remote: RemoteOptions) =>
+      remotely(session, remote, async (client) => {
+        const tool = await client.withdrawMcpTool({ params: { id } })
+        session.print({ tool }, `${tool.upstream} ${tool.name} is withdrawn.\n`)
+      }),
+  )
+}
+
+/** Most tools per page of the API. */
+const LIMIT = 100
+
+interface Where {
+  readonly upstream?: string
+  readonly state?: McpToolState
+}
+
+async function* toolsOf(client: Client, where: Where): AsyncGenerator<McpTool> {
+  let cursor: string | null = null
+  do {
+    const query = { ...where, limit: LIMIT, ...(cursor !== null && { cursor }) }
+    const page = await client.listMcpTools({ query })
+    yield* page.data
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
+async function toolWith(client: Client, id: string): Promise<McpTool> {
+  for await (const tool of toolsOf(client, {})) if (tool.id === id) return tool
+  throw new CliError(`The tool ${id} does not exist; see remit mcp tools list`, EXIT.failed)
+}
