@@ -94,6 +94,17 @@ const issuer = createRoute({
     typeof copy === 'string' ? { copy } : {},
   component: lazyRouteComponent(() => import('./pages/issuers/editor.tsx'), 'IssuerPage'),
 })
+const mcpTools = createRoute({
+  getParentRoute: () => root,
+  path: '/mcp-tools',
+  validateSearch: readTab,
+  component: lazyRouteComponent(() => import('./pages/mcp-tools/list.tsx'), 'McpTools'),
+})
+const mcpTool = createRoute({
+  getParentRoute: () => root,
+  path: '/mcp-tools/$id',
+  component: lazyRouteComponent(() => import('./pages/mcp-tools/tool.tsx'), 'McpToolPage'),
+})
 const spend = createRoute({
   getParentRoute: () => root,
   path: '/spend',
@@ -136,6 +147,8 @@ export const router = createRouter({
     agent,
     trust,
     issuer,
+    mcpTools,
+    mcpTool,
     spend,
     reports,
     report,

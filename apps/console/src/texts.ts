@@ -6,6 +6,7 @@ import { issuers } from './texts/issuers.ts'
 import { ledger } from './texts/ledger.ts'
 import { live } from './texts/live.ts'
 import { login } from './texts/login.ts'
+import { mcpTools } from './texts/mcp-tools.ts'
 import { nav } from './texts/nav.ts'
 import { playground } from './texts/playground.ts'
 import { policies } from './texts/policies.ts'
@@ -33,6 +34,7 @@ export const t = {
   spend,
   agents,
   issuers,
+  mcpTools,
   reports,
   playground,
   settings,

@@ -36,6 +36,8 @@ const PATHS = [
   '/agents/trust/new',
   '/agents/issuers/new',
   '/agents/support-bot',
+  '/mcp-tools',
+  '/mcp-tools?tab=all',
   '/spend',
   '/spend?agent=support-bot',
   '/reports',
@@ -51,6 +53,9 @@ const PATHS = [
   '/settings?tab=about',
   '/no-such-page',
 ]
+
+/** Pages with links to all others, and to their tabs. */
+const TABBED = ['/', '/approvals', '/policies', '/agents', '/mcp-tools', '/playground', '/settings']
 
 /** Everything that a person reads or hears, with what fields and descriptions hold. */
 const textOf = (page: Page): Promise<string> =>
@@ -109,7 +114,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     const { page } = tab
     const known = new Set(PATHS.map((path) => `/console${path}`))
     const found = new Set<string>()
-    for (const path of ['/', '/approvals', '/policies', '/agents', '/playground', '/settings']) {
+    for (const path of TABBED) {
       await go(page, path)
       // The current tab is the one that opens without a name.
       const links = await page.evaluate<string[]>(`
@@ -128,8 +133,11 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
       const form = new RegExp(`^${pattern.replaceAll(/\$\w+/g, '[^/]+')}$`)
       return PATHS.some((path) => form.test(path.replace(/\?.*$/, '')))
     }
-    // The id of a report is known later: the next test.
-    expect(patterns.filter((pattern) => !isVisited(pattern))).toEqual(['/reports/$id'])
+    // Their ids are known later: the next test, and that of the tools.
+    expect(patterns.filter((pattern) => !isVisited(pattern))).toEqual([
+      '/mcp-tools/$id',
+      '/reports/$id',
+    ])
   })
 
   test('a report is readable and its hash is verified in the browser', async () => {

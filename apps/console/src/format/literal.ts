@@ -28,7 +28,7 @@ export function partsOf(text: string, lines = false): Part[] {
   return parts
 }
 
-export const spellOut = (text: string): string =>
-  partsOf(text)
+export const spellOut = (text: string, lines = false): string =>
+  partsOf(text, lines)
     .map((part) => part.text)
     .join('')

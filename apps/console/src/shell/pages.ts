@@ -8,6 +8,7 @@ import {
   Settings,
   ShieldCheck,
   Wallet,
+  Wrench,
 } from 'lucide-react'
 import type { LucideIcon } from 'lucide-react'
 import { t } from '../texts.ts'
@@ -26,6 +27,7 @@ export const PAGES: readonly PageLink[] = [
   { to: '/policies', label: t.nav.policies, icon: ShieldCheck, needs: ['GET /v1/policies'] },
   { to: '/ledger', label: t.nav.ledger, icon: ScrollText, needs: ['GET /v1/ledger'] },
   { to: '/agents', label: t.nav.agents, icon: Bot, needs: ['GET /v1/identity/agents'] },
+  { to: '/mcp-tools', label: t.nav.mcpTools, icon: Wrench, needs: ['GET /v1/mcp/tools'] },
   { to: '/spend', label: t.nav.spend, icon: Wallet, needs: ['GET /v1/spend-limits'] },
   { to: '/reports', label: t.nav.reports, icon: FileText, needs: ['GET /v1/compliance/reports'] },
   {

@@ -4,6 +4,7 @@ export const nav = {
   policies: 'Policies',
   ledger: 'Ledger',
   agents: 'Agents',
+  mcpTools: 'MCP tools',
   spend: 'Spend',
   reports: 'Reports',
   playground: 'Playground',

@@ -30,6 +30,9 @@ export async function fillOrganization(api: Client): Promise<void> {
   await api.createWebhook({
     body: { url: 'https://example.com/hook', description: HOSTILE, enabled: false },
   })
+  await api.reportMcpTools({
+    body: { upstream: 'files', tools: [{ name: MARKUP, description: HOSTILE }] },
+  })
   await api.invitePerson({ body: { email: 'ada@example.org', name: MARKUP, role: 'read' } })
   await decide(api)
   await api.createReport({ body: { framework: 'soc2', ...lastMinute() } })

@@ -30,7 +30,7 @@ describe.skipIf(!hasModules())('remit mcp tools', () => {
   })
 
   const report = async (tools: object[]) =>
-    (await api.ok('reportMcpTools', { body: { upstream: 'files', tools } as never })).data[0]!
+    (await api.ok('reportMcpTools', { body: { upstream: 'files', tools } })).data[0]!
   const remit = async (args: readonly string[], changed: Record<string, string> = {}) => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()]
     const io = {

@@ -1,0 +1,75 @@
+import type { McpTool } from '@remit/contract'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { remit } from '../../api/client.ts'
+import { useCan } from '../../api/session.ts'
+import { t } from '../../texts.ts'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { Modal } from '../../ui/modal.tsx'
+import { CurlButton, Failure, Note } from '../../ui/states.tsx'
+import { announce } from '../../ui/toasts.tsx'
+
+const pathOf = (id: string, verb: 'admit' | 'withdraw'): string =>
+  `/v1/mcp/tools/${encodeURIComponent(id)}/${verb}`
+
+/** Admits exactly the definition that the page shows. */
+export function AdmitTool({ tool: { id, digest, state, findings } }: { tool: McpTool }) {
+  const [isOpen, setOpen] = useState(false)
+  const can = useCan()
+  const client = useQueryClient()
+  const admit = useMutation({
+    mutationFn: () => remit.admitMcpTool({ params: { id }, body: { digest } }),
+    onSuccess: () => {
+      announce(t.mcpTools.admitted)
+      setOpen(false)
+    },
+    // After a refusal, too: the definition may have changed meanwhile.
+    onSettled: () => client.invalidateQueries({ queryKey: ['mcp-tools'] }),
+  })
+  if (state === 'admitted' || !can('POST /v1/mcp/tools/{id}/admit')) return null
+  return (
+    <>
+      <Button tone="primary" onClick={() => setOpen(true)}>
+        {t.mcpTools.admit}
+      </Button>
+      <Modal
+        isOpen={isOpen}
+        title={t.mcpTools.admitTitle}
+        onClose={() => setOpen(false)}
+        footer={
+          <>
+            <CurlButton
+              request={() => ({ method: 'POST', path: pathOf(id, 'admit'), body: { digest } })}
+            />
+            <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
+            <Button tone="primary" disabled={admit.isPending} onClick={() => admit.mutate()}>
+              {t.mcpTools.admit}
+            </Button>
+          </>
+        }
+      >
+        <p>{t.mcpTools.admitText}</p>
+        {findings.length > 0 && <Note tone="deny">{t.mcpTools.admitFlagged}</Note>}
+        {admit.error && <Failure error={admit.error} />}
+      </Modal>
+    </>
+  )
+}
+
+export function WithdrawTool({ tool: { id, state } }: { tool: McpTool }) {
+  const can = useCan()
+  const client = useQueryClient()
+  if (state === 'withdrawn' || !can('POST /v1/mcp/tools/{id}/withdraw')) return null
+  return (
+    <ConfirmDelete
+      title={t.mcpTools.withdrawTitle}
+      text={t.mcpTools.withdrawText}
+      verb={t.mcpTools.withdraw}
+      done={t.mcpTools.withdrawn}
+      request={() => ({ method: 'POST', path: pathOf(id, 'withdraw') })}
+      onDelete={() => remit.withdrawMcpTool({ params: { id } })}
+      onDeleted={() => client.invalidateQueries({ queryKey: ['mcp-tools'] })}
+    />
+  )
+}

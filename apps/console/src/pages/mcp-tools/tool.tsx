@@ -1,0 +1,116 @@
+import type { McpTool } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { spellOut } from '../../format/literal.ts'
+import { t } from '../../texts.ts'
+import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
+import { Code, CurlButton, Loaded, Note, Skeleton } from '../../ui/states.tsx'
+import { Id, Literal, Time } from '../../ui/values.tsx'
+import { AdmitTool, WithdrawTool } from './decide.tsx'
+import { toolQuery } from './queries.ts'
+import { ToolState } from './state.tsx'
+
+// The editor is loaded where a difference is shown.
+const TextDiff = lazy(async () => ({
+  default: (await import('../../editor/text-diff.tsx')).TextDiff,
+}))
+
+/** One tool with everything that an admission depends on. */
+export function McpToolPage() {
+  const { id } = useParams({ from: '/mcp-tools/$id' })
+  const query = useQuery(toolQuery(id))
+  const name = query.data?.name ?? id
+  return (
+    <Page
+      title={<Literal>{name}</Literal>}
+      actions={<CurlButton request={() => ({ method: 'GET', path: '/v1/mcp/tools' })} />}
+    >
+      <Loaded query={query}>
+        {(tool) => (tool ? <Tool tool={tool} /> : <Note tone="wait">{t.common.notFoundText}</Note>)}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Tool({ tool }: { tool: McpTool }) {
+  const { upstream, state, digest, previous_digest, first_seen_at, changed_at } = tool
+  return (
+    <Stack>
+      <Card title={t.mcpTools.tool}>
+        <Stack>
+          <Facts
+            rows={[
+              [t.mcpTools.server, <Literal key="server">{upstream}</Literal>],
+              [t.mcpTools.state, <ToolState key="state" state={state} />],
+              [t.mcpTools.digest, <Id key="digest">{digest}</Id>],
+              [
+                t.mcpTools.admittedDigest,
+                previous_digest === null ? null : <Id key="previous">{previous_digest}</Id>,
+              ],
+              [t.mcpTools.firstSeen, <Time key="seen" at={first_seen_at} />],
+              [t.mcpTools.changed, <Time key="changed" at={changed_at} />],
+            ]}
+          />
+          <Findings findings={tool.findings} />
+          <Row>
+            <AdmitTool tool={tool} />
+            <WithdrawTool tool={tool} />
+          </Row>
+        </Stack>
+      </Card>
+      {tool.changes.length > 0 && (
+        <Card title={t.mcpTools.difference}>
+          <Stack>
+            {tool.changes.map((change) => (
+              <Change key={change.member} {...change} />
+            ))}
+          </Stack>
+        </Card>
+      )}
+      <Card title={t.mcpTools.definition}>
+        <Code label={t.mcpTools.definition}>{JSON.stringify(tool.definition, null, 2)}</Code>
+      </Card>
+    </Stack>
+  )
+}
+
+const Findings = ({ findings }: { findings: readonly string[] }) =>
+  findings.length === 0 ? (
+    <Note tone="info">{t.mcpTools.noFindings}</Note>
+  ) : (
+    <Note tone="deny">
+      <span>
+        {t.mcpTools.findings}: <Literal>{findings.join(', ')}</Literal>
+      </span>
+    </Note>
+  )
+
+function Change({ member, before, after }: McpTool['changes'][number]) {
+  const label = t.mcpTools.differenceOf(member)
+  return (
+    <div>
+      <h3>
+        <Literal>{label}</Literal>
+      </h3>
+      <Suspense fallback={<Skeleton />}>
+        <TextDiff label={spellOut(label)} before={readable(before)} after={readable(after)} />
+      </Suspense>
+    </div>
+  )
+}
+
+/** A member as text, with invisible characters spelled out; one that the API has shortened is as it is. */
+function readable(json: string | null): string {
+  if (json === null) return ''
+  return spellOut(indented(json), true)
+}
+
+function indented(json: string): string {
+  try {
+    const value = JSON.parse(json) as unknown
+    return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  } catch {
+    return json
+  }
+}
