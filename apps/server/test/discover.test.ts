@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { rmSync } from 'node:fs'
 import { InventoryInput } from '@remit/contract'
 import { scratchFolder } from '@remit/core/testing'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'

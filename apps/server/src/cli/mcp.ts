@@ -25,7 +25,8 @@ export function mcpCommands(program: Command, session: CommandRun): void {
     .action(({ upstream, state, ...remote }: ListOptions) =>
       remotely(session, remote, async (client) => {
         const where = { ...(upstream !== undefined && { upstream }), ...(state && { state }) }
-        const found = await Array.fromAsync(toolsOf(client, where))
+        const found: McpTool[] = []
+        for await (const tool of toolsOf(client, where)) found.push(tool)
         session.print({ tools: found }, toolTable(found))
       }),
     )

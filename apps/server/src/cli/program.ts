@@ -3,6 +3,7 @@ import { VERSION } from '../settings/version.ts'
 import { agentCommands } from './agent.ts'
 import { backupCommand } from './backup.ts'
 import { complianceCommands } from './compliance.ts'
+import { discoverCommand } from './discover.ts'
 import { doctorCommand } from './doctor.ts'
 import { judge } from './errors.ts'
 import { guardCommand } from './guard.ts'
@@ -47,6 +48,7 @@ export function createProgram(session: CommandRun): Command {
   complianceCommands(program, session)
   guardCommand(program, session)
   scoreCommand(program, session)
+  discoverCommand(program, session)
   doctorCommand(program, session)
   return program
 }

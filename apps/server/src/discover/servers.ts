@@ -1,0 +1,100 @@
+import { basename } from 'node:path'
+import type { InventoryItem } from '@remit/contract'
+import { isMembers, membersIn } from './finding.ts'
+import type { ConfigFile, Members } from './finding.ts'
+import { shownName } from './shown-name.ts'
+
+/** Members that have servers by name; `mcp.servers` is that of settings of VS Code. */
+function serversIn(content: Members): Members {
+  return {
+    ...membersIn(content, 'mcpServers'),
+    ...membersIn(content, 'mcp_servers'),
+    ...membersIn(content, 'servers'),
+    ...membersIn(membersIn(content, 'mcp'), 'servers'),
+    ...membersIn(content, 'mcp.servers'),
+  }
+}
+
+/** The MCP servers of a file. `gateways` are the addresses of gateways of Remit. Pure. */
+export const serverItems = (
+  { path, content }: ConfigFile,
+  gateways: readonly string[],
+): InventoryItem[] =>
+  Object.entries(serversIn(content)).map(([name, server]) => ({
+    kind: 'mcp_server',
+    name: shownName(name),
+    path,
+    governed: isGoverned(server, gateways),
+    detail: described(server),
+  }))
+
+/** Servers of the projects that Claude Code keeps in the home folder. Pure. */
+export const projectServerItems = (
+  { path, content }: ConfigFile,
+  gateways: readonly string[],
+): InventoryItem[] =>
+  Object.values(membersIn(content, 'projects')).flatMap((project) =>
+    isMembers(project) ? serverItems({ path, content: project }, gateways) : [],
+  )
+
+const GATEWAY = /^(?:@remit\/mcp|remit-mcp)(?:@[\w.^~-]+)?$/
+
+function isGoverned(server: unknown, gateways: readonly string[]): boolean {
+  if (!isMembers(server)) return false
+  const url = urlOf(server)
+  if (url !== null)
+    return gateways.some((gateway) => url === gateway || url.startsWith(`${gateway}/`))
+  const [program = '', ...args] = commandOf(server)
+  if (GATEWAY.test(nameOf(program))) return true
+  // The first word that is no option is what a runner starts; a later one may be an argument of it.
+  const started = startedBy(program, args)
+  return started !== null && GATEWAY.test(started)
+}
+
+/** How a server is started, without arguments: they and variables may be secrets. */
+function described(server: unknown): string {
+  if (!isMembers(server)) return 'not readable'
+  const off = server['disabled'] === true || server['enabled'] === false ? ' (switched off)' : ''
+  const url = urlOf(server)
+  if (url !== null) return `http: ${originOf(url)}${off}`
+  const [program = '', ...args] = commandOf(server)
+  if (program === '') return `no command and no URL${off}`
+  const started = startedBy(program, args)
+  const text = started === null ? nameOf(program) : `${nameOf(program)} ${started}`
+  return `stdio: ${text}`.slice(0, 400) + off
+}
+
+function urlOf(server: Members): string | null {
+  for (const member of ['url', 'serverUrl', 'httpUrl']) {
+    const value = server[member]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return null
+}
+
+/** Credentials can be in the user, the path and the query of an address. */
+function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'not readable'
+  const { protocol, host } = new URL(url)
+  return `${protocol}//${host}`
+}
+
+function commandOf({ command, args }: Members): string[] {
+  const words = Array.isArray(command) ? (command as unknown[]) : [command]
+  const more = Array.isArray(args) ? (args as unknown[]) : []
+  return [...words, ...more].filter((word): word is string => typeof word === 'string')
+}
+
+const nameOf = (program: string): string =>
+  shownName(basename(program.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, ''))
+
+const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'uvx', 'pnpm', 'yarn', 'npm', 'bun'])
+const HARMLESS = /^(?:-y|--yes|-q|--quiet|--silent|dlx|exec|x|--)$/
+const PACKAGE = /^(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.^~-]+)?$/
+
+/** The package that a runner starts; null where an argument before it may be a secret. */
+function startedBy(program: string, args: readonly string[]): string | null {
+  if (!RUNNERS.has(nameOf(program))) return null
+  const first = args.find((arg) => !HARMLESS.test(arg))
+  return first !== undefined && PACKAGE.test(first) && !first.startsWith('-') ? first : null
+}
