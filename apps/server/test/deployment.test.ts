@@ -1,7 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { Ajv } from 'ajv'
 import { Deployment } from 'kubernetes-models/apps/v1'
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
 import { Job } from 'kubernetes-models/batch/v1'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
@@ -16,6 +26,7 @@ const textOf = (name: string) => readFileSync(resolve(DEPLOY, name), 'utf8')
 const KINDS = {
   ConfigMap,
   Deployment,
+  HorizontalPodAutoscaler,
   Job,
   NetworkPolicy,
   PodDisruptionBudget,
@@ -42,9 +53,14 @@ interface Manifest {
   }
 }
 
-/** The manifests as kubectl builds them, or null without it. */
+/** The manifests of an overlay with all components as kubectl builds them, or null without it. */
 function manifests(): readonly Manifest[] | null {
-  const built = spawnSync('kubectl', ['kustomize', resolve(DEPLOY, 'kubernetes')])
+  const overlay = mkdtempSync(join(tmpdir(), 'remit-overlay-'))
+  const base = relative(realpathSync(overlay), resolve(DEPLOY, 'kubernetes'))
+  const text = `resources: ['${base}']\ncomponents: ['${base}/autoscaling']\n`
+  writeFileSync(join(overlay, 'kustomization.yaml'), text)
+  const built = spawnSync('kubectl', ['kustomize', overlay])
+  rmSync(overlay, { recursive: true })
   if (built.error) {
     process.stderr.write('skipped: the test of the Kubernetes manifests needs kubectl\n')
     return null
@@ -75,6 +91,17 @@ describe.skipIf(all === null)('the Kubernetes manifests', () => {
       expect(() => new Model(one as never).validate(), one.kind).not.toThrow(/./)
     }
     expect(all?.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(KINDS))
+  })
+
+  it('leave the number of servers to the autoscaler, and keep one while nodes are drained', () => {
+    const { spec } = find('HorizontalPodAutoscaler') as unknown as {
+      spec: { minReplicas: number; scaleTargetRef: object }
+    }
+    const budget = find('PodDisruptionBudget').spec as unknown as { minAvailable: number }
+
+    expect(find('Deployment').spec).not.toHaveProperty('replicas')
+    expect(spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name: 'remit' })
+    expect(spec.minReplicas).toBeGreaterThan(budget.minAvailable)
   })
 
   it('give the job and the servers the same settings, and other roles of the database', () => {
@@ -139,11 +166,35 @@ it('the systemd unit names settings of the server', () => {
   expect(() => readConfig(Object.fromEntries(named.map((name) => [name, '/x'])))).not.toThrow(/./)
 })
 
-it('the chart passes settings of the server, and no secret', () => {
-  const { settings } = parse(textOf('helm/remit/values.yaml')) as {
-    settings: Record<string, string>
-  }
+describe('the chart', () => {
+  const values = parse(textOf('helm/remit/values.yaml')) as { settings: Record<string, string> }
 
-  expect(() => readConfig(settings)).not.toThrow(/./)
-  expect(existsSync(resolve(DEPLOY, 'helm/remit/values.schema.json'))).toBe(true)
+  it('passes settings of the server, and no secret', () => {
+    expect(() => readConfig(values.settings)).not.toThrow(/./)
+  })
+
+  it('has values that its schema accepts', () => {
+    const schema = JSON.parse(textOf('helm/remit/values.schema.json')) as object
+    const validate = new Ajv().compile(schema)
+
+    expect(validate(values), JSON.stringify(validate.errors)).toBe(true)
+    expect(validate({ ...values, passwords: 'secret' })).toBe(false)
+  })
+
+  it('reads only values that exist, in blocks that end', () => {
+    const folder = resolve(DEPLOY, 'helm/remit/templates')
+    for (const name of readdirSync(folder)) {
+      const text = readFileSync(join(folder, name), 'utf8')
+      const actions = [...text.matchAll(/\{\{-?\s*([\s\S]*?)\s*-?\}\}/g)].map(
+        ([, action = '']) => action,
+      )
+      const opened = actions.filter((action) => /^(if|with|range|define)\b/.test(action))
+      expect(
+        actions.filter((action) => action === 'end'),
+        name,
+      ).toHaveLength(opened.length)
+      for (const [, path = ''] of text.matchAll(/\.Values\.([\w.]+)/g))
+        expect(values, `${name}: ${path}`).toHaveProperty(path)
+    }
+  })
 })
