@@ -20,6 +20,7 @@ import { processesSuite } from './processes.ts'
 import { formatResult, isMet } from './report.ts'
 import type { Result } from './report.ts'
 import { scorersSuite } from './scorers.ts'
+import { tracingSuite } from './tracing.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,6 +44,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Re
   'group-postgres': () => groupSuite('postgres', rounds, seconds),
   processes: () => processesSuite(rounds, seconds),
   failover: () => failoverSuite(rounds),
+  tracing: () => tracingSuite(rounds, seconds),
   append: () => appendSuite(rounds),
   million: () => millionSuite(Number(values.entries), Math.min(rounds, 5)),
   'isolation-sqlite': () => isolation('sqlite'),

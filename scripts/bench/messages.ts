@@ -10,6 +10,8 @@ export interface ServerSpec {
   readonly organization?: BenchOrganization
   /** Requests per second per key. Default: no limit. */
   readonly rateLimit?: number
+  /** The share of requests that are traced, and the collector. Default: none. */
+  readonly tracing?: { readonly share: number; readonly endpoint: string }
 }
 
 /** An organization with its admin key. */

@@ -15,7 +15,7 @@ import {
   SECRETS_KEY_BYTES,
   systemClock,
 } from '@remit/core'
-import type { CoreTables } from '@remit/core'
+import type { CoreTables, Tracer } from '@remit/core'
 import { listen } from '../../apps/server/src/boot/listen.ts'
 import { referencePages } from '../../apps/server/src/boot/reference-pages.ts'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
@@ -27,6 +27,14 @@ const send = (message: FromServer) => process.send?.(message)
 /** The baseline of this stack: parse JSON and send it back. */
 function echo(): Hono {
   return new Hono().post('/echo', async (c) => c.json(await c.req.json()))
+}
+
+/** As the server does it: without tracing, the library is not loaded. */
+async function tracer(): Promise<Tracer | null> {
+  if (!spec.tracing) return null
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = spec.tracing.endpoint
+  const { openTelemetry } = await import('../../apps/server/src/boot/open-telemetry.ts')
+  return openTelemetry({ share: spec.tracing.share, serviceName: 'bench' })
 }
 
 interface Started {
@@ -53,6 +61,7 @@ async function remit(): Promise<Started> {
     evaluation: true,
     rateLimit: spec.rateLimit ?? 0,
     pages: referencePages(),
+    tracer: await tracer(),
     ...(spec.maxBatch !== undefined && { maxBatch: spec.maxBatch }),
   })
   let made = 0
