@@ -59,6 +59,8 @@ async function listenOnce(
     application_name: 'remit-signals',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // Nothing is sent here: a network that was lost shows in no other way.
+    keepAliveInitialDelayMillis: 10_000,
   })
   const broken = Promise.withResolvers<void>()
   // Without a listener, a connection error between two queries would end the process.
