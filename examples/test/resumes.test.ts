@@ -1,17 +1,20 @@
+import { Command, MemorySaver } from '@langchain/langgraph'
 import { Agent, Runner, RunState, tool, Usage } from '@openai/agents'
 import type { Model } from '@openai/agents'
 import { createGate } from '@remit/sdk'
 import type { Gate } from '@remit/sdk'
+import { remitMiddleware } from '@remit/sdk/langchain'
 import * as openaiAgents from '@remit/sdk/openai-agents'
 import * as vercel from '@remit/sdk/vercel'
 import { generateText, jsonSchema, tool as aiTool } from 'ai'
 import type { ModelMessage } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
+import { createAgent, FakeToolCallingModel, tool as langchainTool } from 'langchain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
 
-const RESUMES = 5
+const RESUMES = 20
 
 describe.skipIf(!hasModules())('a run that is resumed again and again', () => {
   let server: RemitServer
@@ -147,6 +150,38 @@ describe.skipIf(!hasModules())('a run that is resumed again and again', () => {
     await resume()
     expect(ran).toBe(0)
     await approveAll('openai')
+    for (let resumes = 0; resumes < RESUMES; resumes++) await resume()
+
+    expect(ran).toBe(1)
+  })
+  it('runs once in LangGraph, and not before Remit says so', async () => {
+    const gate = gateOf('langgraph')
+    let ran = 0
+    const call = { name: 'transfer', args: {}, id: 'call-1', type: 'tool_call' } as const
+    const checkpointer = new MemorySaver()
+    const agentOf = (isFirst: boolean) =>
+      createAgent({
+        model: new FakeToolCallingModel({ toolCalls: isFirst ? [[call]] : [[]] }),
+        tools: [
+          langchainTool(() => `${++ran}`, {
+            name: 'transfer',
+            description: 'Transfers',
+            schema: { type: 'object', properties: {} },
+          }),
+        ],
+        middleware: [remitMiddleware(gate.with({}))],
+        checkpointer,
+      })
+    const thread = { configurable: { thread_id: 'thread-1' } }
+    const first = agentOf(true)
+    const held = await first.invoke({ messages: [{ role: 'user', content: 'Pay.' }] }, thread)
+    const { config: saved } = await first.graph.getState(thread)
+    expect(held).toHaveProperty('__interrupt__')
+    const resume = () => agentOf(false).invoke(new Command({ resume: true }), saved)
+
+    await resume()
+    expect(ran).toBe(0)
+    await approveAll('langgraph')
     for (let resumes = 0; resumes < RESUMES; resumes++) await resume()
 
     expect(ran).toBe(1)
