@@ -60,13 +60,19 @@ describe.skipIf(!canRun)('forms of the console', () => {
 
     await server.api.setApprovalRule({ params, body: { actions: ['payments.refund', 'x'] } })
     await field('Description').fill('Two of us')
+    const answer = () =>
+      page.waitForResponse(
+        (response) =>
+          response.request().method() === 'POST' && !response.url().includes('validate'),
+      )
+    const refused = answer()
     await button('Save').click()
     await page.getByText('Your text is kept').waitFor()
-    const saved = page.waitForResponse(
-      (response) => response.request().method() === 'POST' && !response.url().includes('validate'),
-    )
+    expect((await refused).status()).toBe(412)
+    expect(tab.complaints.splice(0)).toEqual([expect.stringContaining('412')])
+    const saved = answer()
     await button('Keep my text and save over it').click()
-    await saved
+    expect((await saved).status()).toBe(200)
     expect(await server.api.getApprovalRule({ params })).toMatchObject({
       description: 'Two of us',
       actions: ['payments.refund'],

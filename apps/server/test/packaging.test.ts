@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { isFullRun } from '@remit/core/testing'
+import { isFullRun, packedOnce } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -53,11 +53,12 @@ interface Packed {
   readonly files: ReadonlyMap<string, string>
 }
 const packed: Packed[] = []
+let tarballs: readonly string[] = []
 
 beforeAll(async () => {
-  await run('node', [join(root, 'scripts/pack.ts'), temp], { maxBuffer: 1 << 24 })
-  for (const tarball of tarballsIn(temp)) packed.push(await unpack(tarball))
-}, 180_000)
+  tarballs = tarballsIn(await packedOnce())
+  for (const tarball of tarballs) packed.push(await unpack(tarball))
+}, 600_000)
 
 afterAll(() => rmSync(temp, { recursive: true, force: true }))
 
@@ -139,7 +140,7 @@ describe.skipIf(!isFullRun)('the packed packages in an empty folder', () => {
     'install with %s, compile, and run the examples',
     async (manager) => {
       const cwd = join(temp, `with-${manager}`)
-      prepare(cwd, tarballsIn(temp))
+      prepare(cwd)
       const here = { cwd, maxBuffer: 1 << 24 }
       await run(
         manager,
@@ -156,7 +157,7 @@ describe.skipIf(!isFullRun)('the packed packages in an empty folder', () => {
       expect(await output('score-list.ts')).toMatch(/^pass rate: 0\.5$/m)
       expect(await output('keep-ledger.ts', cwd)).toMatch(/^ok: \d+ entries$/m)
     },
-    300_000,
+    600_000,
   )
 })
 
@@ -179,7 +180,7 @@ async function unpack(tarball: string): Promise<Packed> {
 }
 
 /** A project that depends on the tarballs, with the examples as its source. */
-function prepare(folder: string, tarballs: readonly string[]): void {
+function prepare(folder: string): void {
   mkdirSync(folder)
   cpSync(join(root, 'examples/library'), join(folder, 'src'), { recursive: true })
   writeFileSync(join(folder, 'src/entries.ts'), ENTRIES)

@@ -179,6 +179,7 @@ export const approvals = {
     params: Id,
     ok: ApprovalRule,
     status: 200,
+    sends: ['ETag'],
   }),
   setApprovalRule: endpoint({
     method: 'POST',
@@ -194,7 +195,8 @@ export const approvals = {
     alsoJson: VALIDATION_TEXT,
     status: 201,
     alsoStatus: 200,
-    sends: ['Location'],
+    takes: ['If-Match'],
+    sends: ['Location', 'ETag'],
   }),
   removeApprovalRule: endpoint({
     method: 'DELETE',
@@ -206,6 +208,7 @@ export const approvals = {
     params: Id,
     ok: z.void(),
     status: 204,
+    takes: ['If-Match'],
   }),
   listApprovals: endpoint({
     method: 'GET',

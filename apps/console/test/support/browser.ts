@@ -43,6 +43,8 @@ export async function openTab(
   { hosts = [], ...options }: TabOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ baseURL: url, ...options })
+  // Threads of the server have a low priority: they wait long on a busy machine.
+  context.setDefaultTimeout(120_000)
   const complaints: string[] = []
   const known = new Set([new URL(url).host, ...hosts])
   context.on('request', (request) => {

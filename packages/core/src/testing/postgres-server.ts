@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { dropPacked } from './packed.ts'
 import { scratchFolder } from './scratch.ts'
 import { dropTemplates } from './templates.ts'
 
@@ -94,10 +95,15 @@ export async function setup(): Promise<(() => Promise<void>) | void> {
   const run = randomBytes(4).toString('hex')
   process.env['REMIT_TEST_RUN'] = run
   const given = process.env['REMIT_TEST_DATABASE_URL']
-  if (given) return () => dropTemplates(given, run)
+  if (given)
+    return async () => {
+      dropPacked(run)
+      await dropTemplates(given, run)
+    }
   const server = await startPostgres()
   process.env['REMIT_TEST_DATABASE_URL'] = server.url
   return async () => {
+    dropPacked(run)
     await server.stop()
     rmSync(server.folder, { recursive: true, force: true })
   }

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto'
 import type { ApprovalRule, approvals } from '@remit/contract'
-import { actorOf, fail, pageOf, personOf, Reply } from '@remit/core'
-import type { Deps, Handler } from '@remit/core'
+import { actorOf, fail, invalid, pageOf, personOf, Reply } from '@remit/core'
+import type { Deps, Handler, RequestInfo } from '@remit/core'
 import { checkRule, wireRule } from './rule.ts'
 import { deleteRule, findRule, listRules, putRule } from './rules-store.ts'
 
@@ -22,18 +23,20 @@ export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleH
   getApprovalRule: async ({ params }, caller) => {
     const row = await findRule(db, caller.orgId, params.id)
     if (!row) throw fail('approval_rule_not_found')
-    return wireRule(row)
+    return new Reply<ApprovalRule>(wireRule(row), { headers: { ETag: tagOf(row) } })
   },
 
   setApprovalRule: async ({ params: { id }, body, query }, caller, request) => {
     const warnings = checkRule(body)
     if (query.validate === 'true')
       return new Reply({ valid: true, errors: [], warnings } as never, { status: 200 })
+    const version = versionOf(request)
     return writer.change(
       caller.orgId,
       { ...request, caller },
       async ({ tx, recordedAt }, admitted) => {
         const before = await findRule(tx, caller.orgId, id)
+        requireVersion(version, before)
         const row = {
           org_id: caller.orgId,
           id,
@@ -57,7 +60,10 @@ export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleH
               { ...rule, warnings, ...(recorded && { ledger: recorded.receipt }) },
               {
                 status: before ? 200 : 201,
-                ...(!before && { headers: { Location: `/v1/approval-rules/${id}` } }),
+                headers: {
+                  ETag: tagOf(row),
+                  ...(!before && { Location: `/v1/approval-rules/${id}` }),
+                },
               },
             ),
         }
@@ -65,9 +71,11 @@ export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleH
     )
   },
 
-  removeApprovalRule: ({ params: { id } }, caller, request) =>
-    writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
+  removeApprovalRule: ({ params: { id } }, caller, request) => {
+    const version = versionOf(request)
+    return writer.change(caller.orgId, { ...request, caller }, async ({ tx }, admitted) => {
       const row = await findRule(tx, caller.orgId, id)
+      if (row) requireVersion(version, row)
       if (!row || !(await deleteRule(tx, caller.orgId, id))) throw fail('approval_rule_not_found')
       return {
         entries: [
@@ -79,5 +87,25 @@ export const ruleHandlers = ({ db, writer }: Pick<Deps, 'db' | 'writer'>): RuleH
         ],
         reply: () => undefined,
       }
-    }),
+    })
+  },
 })
+
+/** A hash: a rule has no count of its changes. */
+const tagOf = ({ document }: { readonly document: string }): string =>
+  `"${hash('sha256', document, 'base64url').slice(0, 22)}"`
+
+/** The version in `If-Match`; null without one. */
+function versionOf(request: RequestInfo): string | null {
+  const text = request.header('if-match')
+  if (text === undefined) return null
+  if (text !== '*' && !/^"[\w-]{22}"$/.test(text))
+    throw invalid('If-Match', 'must be the ETag of the approval rule, or *')
+  return text
+}
+
+/** Throws `version_mismatch` unless the stored rule is the version that the caller has read. */
+function requireVersion(version: string | null, row: { readonly document: string } | undefined) {
+  if (version === null || (row && (version === '*' || version === tagOf(row)))) return
+  throw fail('version_mismatch', 'The approval rule was changed or removed; read it again')
+}

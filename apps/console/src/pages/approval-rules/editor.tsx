@@ -1,25 +1,25 @@
-import type { ApprovalRule } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
 import { Input } from '../../ui/field.tsx'
-import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Page, Stack } from '../../ui/layout.tsx'
+import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { requestQuery } from '../approvals/queries.ts'
 import { exceptLike } from '../policies/like-request.ts'
-import { Conflict } from '../rules/conflict.tsx'
+import { Conflict, isOutdated } from '../rules/conflict.tsx'
+import { DraftForm } from '../rules/draft-form.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { ApprovalRuleForm } from './form.tsx'
 import { pathOf, readRule, ruleQuery, validateRule } from './queries.ts'
+import type { Stored } from './queries.ts'
 
 /** One approval rule. The id `new` makes one; with `except`, the draft no longer asks for such requests. */
 export function ApprovalRuleEditor() {
@@ -47,17 +47,20 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
   })
   return (
     <Loaded query={query}>
-      {(rule) =>
+      {(stored) =>
         except === undefined ? (
-          <Editor stored={rule} first={draftOf(rule)} />
+          <Editor stored={stored} first={draftOf(stored.rule)} />
         ) : (
           <Loaded query={request}>
             {(like) => (
               <Stack>
                 <Note tone="info">{t.approvalRules.exceptNote}</Note>
                 <Editor
-                  stored={rule}
-                  first={{ ...draftOf(rule), condition: exceptLike(rule.condition, like) }}
+                  stored={stored}
+                  first={{
+                    ...draftOf(stored.rule),
+                    condition: exceptLike(stored.rule.condition, like),
+                  }}
                 />
               </Stack>
             )}
@@ -68,15 +71,13 @@ function Existing({ id, except }: { id: string; except: string | undefined }) {
   )
 }
 
-/** The rule was changed since the draft began. */
-class ChangedError extends Error {}
-
-function Editor({ stored, first }: { stored: ApprovalRule | null; first: Draft }) {
+function Editor({ stored, first }: { stored: Stored | null; first: Draft }) {
   const can = useCan()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [id, setId] = useState(stored?.id ?? '')
+  const [id, setId] = useState(stored?.rule.id ?? '')
   const [draft, setDraft] = useState(first)
+  /** The version that the draft began with: a newer one makes Save a conflict. */
   const [base, setBase] = useState(stored)
   const body = inputOf(draft)
   const mayChange = can('POST /v1/approval-rules/{id}')
@@ -86,32 +87,30 @@ function Editor({ stored, first }: { stored: ApprovalRule | null; first: Draft }
     ask: validateRule,
   })
   const save = useMutation({
-    mutationFn: async (version: ApprovalRule | null) => {
-      // The API has no condition for this: a change between the two calls is overwritten.
-      const now = version && (await readRule(version.id))
-      if (now && now.updated_at !== version.updated_at) throw new ChangedError()
-      return remit.setApprovalRule({ params: { id }, body })
+    mutationFn: async (version: Stored | null) => {
+      const headers = version ? { 'if-match': version.etag } : {}
+      await remit.setApprovalRule({ params: { id }, body, headers })
+      return client.query({ ...ruleQuery(id), staleTime: 0 })
     },
-    onSuccess: async (rule) => {
+    onSuccess: async (next) => {
       announce(t.policies.saved)
-      setBase(rule)
+      setBase(next)
       await client.invalidateQueries({ queryKey: ['approval-rules'] })
-      await navigate({ to: '/policies/approval-rules/$id', params: { id: rule.id } })
+      await navigate({ to: '/policies/approval-rules/$id', params: { id } })
     },
   })
-  const isConflict = save.error instanceof ChangedError
+  const isConflict = isOutdated(save.error)
   return (
-    <Card
+    <DraftForm
       className={ui['form']}
-      title={t.policies.form}
       actions={
         stored &&
         can('DELETE /v1/approval-rules/{id}') && (
           <ConfirmDelete
             title={t.approvalRules.deleteTitle}
             text={t.approvalRules.deleteText}
-            request={() => ({ method: 'DELETE', path: pathOf(stored.id) })}
-            onDelete={() => remit.removeApprovalRule({ params: { id: stored.id } })}
+            request={() => ({ method: 'DELETE', path: pathOf(stored.rule.id) })}
+            onDelete={() => remit.removeApprovalRule({ params: { id: stored.rule.id } })}
             onDeleted={async () => {
               await navigate({ to: '/policies', search: { tab: 'approval-rules' } })
               await client.invalidateQueries({ queryKey: ['approval-rules'] })
@@ -119,71 +118,60 @@ function Editor({ stored, first }: { stored: ApprovalRule | null; first: Draft }
           />
         )
       }
+      mayChange={mayChange}
+      canSave={
+        !save.isPending &&
+        validation.data?.valid !== false &&
+        id.trim() !== '' &&
+        body.actions.length > 0
+      }
+      save={stored ? t.policies.save : t.policies.create}
+      onSave={() => save.mutate(base)}
+      error={isConflict ? null : save.error}
+      request={() => ({
+        method: 'POST',
+        path: pathOf(id),
+        body,
+        ...(base && { headers: { 'If-Match': base.etag } }),
+      })}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate(base)
-        }}
-      >
-        <Stack>
-          {!mayChange && <Note tone="info">{t.approvalRules.readOnly}</Note>}
-          {!stored && (
-            <Input
-              mono
-              required
-              label={t.approvalRules.id}
-              hint={t.approvalRules.idHint}
-              value={id}
-              fault={fieldErrorsOf(save.error).find(({ path }) => path === 'id')?.message}
-              onValue={setId}
-            />
-          )}
-          <ApprovalRuleForm
-            draft={draft}
-            onDraft={setDraft}
-            isReadOnly={!mayChange}
-            validation={validation}
-            faults={fieldErrorsOf(save.error)}
-          />
-          {isConflict && (
-            <Conflict
-              id={id}
-              read={() => readRule(id)}
-              textOf={(theirs) => asText(inputOf(draftOf(theirs)))}
-              mine={asText(body)}
-              onTheirs={(theirs) => {
-                setDraft(draftOf(theirs))
-                setBase(theirs)
-                save.reset()
-              }}
-              onMine={(theirs) => {
-                setBase(theirs)
-                save.mutate(theirs)
-              }}
-            />
-          )}
-          {save.error && !isConflict && <Failure error={save.error} />}
-          {mayChange && (
-            <Row>
-              <Button
-                type="submit"
-                tone="primary"
-                disabled={
-                  save.isPending ||
-                  validation.data?.valid === false ||
-                  id.trim() === '' ||
-                  body.actions.length === 0
-                }
-              >
-                {stored ? t.policies.save : t.policies.create}
-              </Button>
-              <CurlButton request={() => ({ method: 'POST', path: pathOf(id), body })} />
-            </Row>
-          )}
-        </Stack>
-      </form>
-    </Card>
+      {!mayChange && <Note tone="info">{t.approvalRules.readOnly}</Note>}
+      {!stored && (
+        <Input
+          mono
+          required
+          label={t.approvalRules.id}
+          hint={t.approvalRules.idHint}
+          value={id}
+          fault={fieldErrorsOf(save.error).find(({ path }) => path === 'id')?.message}
+          onValue={setId}
+        />
+      )}
+      <ApprovalRuleForm
+        draft={draft}
+        onDraft={setDraft}
+        isReadOnly={!mayChange}
+        validation={validation}
+        faults={fieldErrorsOf(save.error)}
+      />
+      {isConflict && (
+        <Conflict
+          id={id}
+          read={() => readRule(id)}
+          textOf={({ rule }) => asText(inputOf(draftOf(rule)))}
+          mine={asText(body)}
+          onTheirs={(theirs) => {
+            setDraft(draftOf(theirs.rule))
+            setBase(theirs)
+            save.reset()
+          }}
+          onMine={(theirs) => {
+            setBase(theirs)
+            save.mutate(theirs)
+          }}
+        />
+      )}
+    </DraftForm>
   )
 }
 

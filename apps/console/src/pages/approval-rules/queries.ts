@@ -9,8 +9,18 @@ export const rulesQuery = queryOptions({
 
 export const pathOf = (id: string): string => `/v1/approval-rules/${encodeURIComponent(id)}`
 
-export const readRule = (id: string, signal?: AbortSignal): Promise<ApprovalRule> =>
-  remit.getApprovalRule({ params: { id }, ...(signal && { signal }) })
+export interface Stored {
+  readonly rule: ApprovalRule
+  readonly etag: string
+}
+
+export const readRule = async (id: string, signal?: AbortSignal): Promise<Stored> => {
+  const { data, headers } = await remit.getApprovalRule.withResponse({
+    params: { id },
+    ...(signal && { signal }),
+  })
+  return { rule: data, etag: headers.get('etag') ?? '' }
+}
 
 export const ruleQuery = (id: string) =>
   queryOptions({

@@ -5,13 +5,14 @@ import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button, buttonClass } from '../../ui/button.tsx'
+import { buttonClass } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
-import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Card, Facts, Page, Stack } from '../../ui/layout.tsx'
+import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal, Time } from '../../ui/values.tsx'
+import { DraftForm } from '../rules/draft-form.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import type { Draft } from './draft.ts'
@@ -68,35 +69,23 @@ function NewIssuer({ first }: { first: Draft }) {
     },
   })
   return (
-    <Card className={ui['form']} title={t.policies.form}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <Stack>
-          <IssuerForm
-            draft={draft}
-            onDraft={setDraft}
-            isReadOnly={false}
-            validation={validation}
-            faults={fieldErrorsOf(create.error)}
-          />
-          {create.error && <Failure error={create.error} />}
-          <Row>
-            <Button
-              type="submit"
-              tone="primary"
-              disabled={create.isPending || draft === EMPTY || validation.data?.valid === false}
-            >
-              {create.isPending ? t.issuers.fetching : t.policies.create}
-            </Button>
-            <CurlButton request={() => ({ method: 'POST', path: PATH, body })} />
-          </Row>
-        </Stack>
-      </form>
-    </Card>
+    <DraftForm
+      mayChange
+      className={ui['form']}
+      canSave={!create.isPending && draft !== EMPTY && validation.data?.valid !== false}
+      save={create.isPending ? t.issuers.fetching : t.policies.create}
+      onSave={() => create.mutate()}
+      error={create.error}
+      request={() => ({ method: 'POST', path: PATH, body })}
+    >
+      <IssuerForm
+        draft={draft}
+        onDraft={setDraft}
+        isReadOnly={false}
+        validation={validation}
+        faults={fieldErrorsOf(create.error)}
+      />
+    </DraftForm>
   )
 }
 

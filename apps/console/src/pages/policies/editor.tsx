@@ -1,4 +1,3 @@
-import { RemitError } from '@remit/contract/client'
 import type { PolicyChange } from '@remit/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
@@ -6,13 +5,13 @@ import { useState } from 'react'
 import { fieldErrorsOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
 import { Input } from '../../ui/field.tsx'
-import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Page, Stack } from '../../ui/layout.tsx'
+import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { requestQuery } from '../approvals/queries.ts'
-import { Conflict } from '../rules/conflict.tsx'
+import { Conflict, isOutdated } from '../rules/conflict.tsx'
+import { DraftForm } from '../rules/draft-form.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { DeletePolicy } from './delete-policy.tsx'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
@@ -99,7 +98,7 @@ function Editor({ id, stored, first }: EditorProps) {
   const isReplayed = replayed === text
   const canReplay = can('POST /v1/compliance/policies/replay')
   const body = { ...input, ...(reason.trim() !== '' && { change_reason: reason.trim() }) }
-  const isConflict = save.error instanceof RemitError && save.error.status === 412
+  const isConflict = isOutdated(save.error)
   const needsReason = canReplay && !isReplayed
   const isInvalid = validation.data?.valid === false
 
@@ -110,72 +109,56 @@ function Editor({ id, stored, first }: EditorProps) {
     )
   return (
     <div className={styles['editor']}>
-      <Card title={t.policies.form} actions={id !== null && <DeletePolicy id={id} />}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            store(base)
-          }}
-        >
-          <Stack>
-            {!mayChange && <Note tone="info">{t.policies.readOnly}</Note>}
-            <RuleForm
-              draft={draft}
-              onDraft={setDraft}
-              isReadOnly={!mayChange}
-              validation={validation}
-              faults={fieldErrorsOf(save.error)}
-            />
-            {isConflict && id !== null && (
-              <Conflict
-                id={id}
-                read={() => readPolicy(id)}
-                textOf={(theirs) => asText(inputOf(draftOf(theirs.policy)))}
-                mine={asText(input)}
-                onTheirs={(theirs) => {
-                  setDraft(draftOf(theirs.policy))
-                  setBase(theirs)
-                  save.reset()
-                }}
-                onMine={(theirs) => {
-                  setBase(theirs)
-                  store(theirs)
-                }}
-              />
-            )}
-            {save.error && !isConflict && <Failure error={save.error} />}
-            {mayChange && (
-              <Input
-                label={t.policies.changeReason}
-                hint={needsReason ? t.policies.saveHint : t.policies.changeReasonHint}
-                maxLength={500}
-                value={reason}
-                fault={
-                  fieldErrorsOf(save.error).find(({ path }) => path === 'change_reason')?.message
-                }
-                onValue={setReason}
-              />
-            )}
-            {mayChange && (
-              <Row>
-                <Button
-                  type="submit"
-                  tone="primary"
-                  disabled={
-                    save.isPending ||
-                    isInvalid ||
-                    (needsReason && reason.trim() === '') ||
-                    input.actions.length === 0
-                  }
-                >
-                  {id === null ? t.policies.create : t.policies.save}
-                </Button>
-                <CurlButton request={() => requestOf(id, body, base?.etag)} />
-              </Row>
-            )}
-          </Stack>
-        </form>
-      </Card>
+      <DraftForm
+        actions={id !== null && <DeletePolicy id={id} />}
+        mayChange={mayChange}
+        canSave={
+          !save.isPending &&
+          !isInvalid &&
+          (!needsReason || reason.trim() !== '') &&
+          input.actions.length > 0
+        }
+        save={id === null ? t.policies.create : t.policies.save}
+        onSave={() => store(base)}
+        error={isConflict ? null : save.error}
+        request={() => requestOf(id, body, base?.etag)}
+      >
+        {!mayChange && <Note tone="info">{t.policies.readOnly}</Note>}
+        <RuleForm
+          draft={draft}
+          onDraft={setDraft}
+          isReadOnly={!mayChange}
+          validation={validation}
+          faults={fieldErrorsOf(save.error)}
+        />
+        {isConflict && id !== null && (
+          <Conflict
+            id={id}
+            read={() => readPolicy(id)}
+            textOf={(theirs) => asText(inputOf(draftOf(theirs.policy)))}
+            mine={asText(input)}
+            onTheirs={(theirs) => {
+              setDraft(draftOf(theirs.policy))
+              setBase(theirs)
+              save.reset()
+            }}
+            onMine={(theirs) => {
+              setBase(theirs)
+              store(theirs)
+            }}
+          />
+        )}
+        {mayChange && (
+          <Input
+            label={t.policies.changeReason}
+            hint={needsReason ? t.policies.saveHint : t.policies.changeReasonHint}
+            maxLength={500}
+            value={reason}
+            fault={fieldErrorsOf(save.error).find(({ path }) => path === 'change_reason')?.message}
+            onValue={setReason}
+          />
+        )}
+      </DraftForm>
       {canReplay && (
         <ReplayPanel
           input={input}

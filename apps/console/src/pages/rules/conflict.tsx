@@ -1,3 +1,4 @@
+import { RemitError } from '@remit/contract/client'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { t } from '../../texts.ts'
@@ -8,6 +9,10 @@ import { Loaded, Note, Skeleton } from '../../ui/states.tsx'
 const TextDiff = lazy(async () => ({
   default: (await import('../../editor/text-diff.tsx')).TextDiff,
 }))
+
+/** Returns whether the server refused a change because the stored version is another one. */
+export const isOutdated = (error: unknown): boolean =>
+  error instanceof RemitError && error.status === 412
 
 interface ConflictProps<Stored> {
   readonly id: string

@@ -5,13 +5,13 @@ import { useState } from 'react'
 import { fieldErrorsOf, messageOf, remit } from '../../api/client.ts'
 import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
-import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
-import { Card, Page, Row, Stack } from '../../ui/layout.tsx'
-import { CurlButton, Failure, Loaded, Note } from '../../ui/states.tsx'
+import { Page } from '../../ui/layout.tsx'
+import { Loaded, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Literal } from '../../ui/values.tsx'
+import { DraftForm } from '../rules/draft-form.tsx'
 import { useValidation } from '../rules/use-validation.ts'
 import { draftOf, EMPTY, inputOf } from './draft.ts'
 import { TrustForm } from './form.tsx'
@@ -67,9 +67,8 @@ function Editor({ stored }: { stored: TrustPolicy | null }) {
     },
   })
   return (
-    <Card
+    <DraftForm
       className={ui['form']}
-      title={t.policies.form}
       actions={
         stored &&
         mayDelete && (
@@ -82,50 +81,32 @@ function Editor({ stored }: { stored: TrustPolicy | null }) {
           />
         )
       }
+      mayChange={mayChange}
+      canSave={
+        !save.isPending &&
+        validation.data?.valid !== false &&
+        [body.source_agents, body.target_agents, body.actions].every((list) => list?.length !== 0)
+      }
+      save={stored ? t.policies.save : t.policies.create}
+      onSave={() => save.mutate()}
+      error={save.error}
+      request={() => ({ method: 'POST', path: PATH, body })}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Stack>
-          {stored && mayChange && (
-            <Note tone="info">
-              <span>
-                {t.agents.trust.replaceNote} <Literal>{stored.id}</Literal>
-              </span>
-            </Note>
-          )}
-          <TrustForm
-            draft={draft}
-            onDraft={setDraft}
-            isReadOnly={!mayChange}
-            validation={validation}
-            faults={fieldErrorsOf(save.error)}
-          />
-          {save.error && <Failure error={save.error} />}
-          {mayChange && (
-            <Row>
-              <Button
-                type="submit"
-                tone="primary"
-                disabled={
-                  save.isPending ||
-                  validation.data?.valid === false ||
-                  [body.source_agents, body.target_agents, body.actions].some(
-                    (list) => list?.length === 0,
-                  )
-                }
-              >
-                {stored ? t.policies.save : t.policies.create}
-              </Button>
-              <CurlButton request={() => ({ method: 'POST', path: PATH, body })} />
-            </Row>
-          )}
-        </Stack>
-      </form>
-    </Card>
+      {stored && mayChange && (
+        <Note tone="info">
+          <span>
+            {t.agents.trust.replaceNote} <Literal>{stored.id}</Literal>
+          </span>
+        </Note>
+      )}
+      <TrustForm
+        draft={draft}
+        onDraft={setDraft}
+        isReadOnly={!mayChange}
+        validation={validation}
+        faults={fieldErrorsOf(save.error)}
+      />
+    </DraftForm>
   )
 }
 

@@ -103,7 +103,7 @@ export const governanceOperations = {
     problems: ['approval_rule_not_found'],
   },
   setApprovalRule: {
-    text: 'Creates or replaces an approval rule: 201 or 200. Matching actions that no other stage denies then need approval. Requests that are already open keep the rule that opened them.',
+    text: 'Creates or replaces an approval rule: 201 or 200. Matching actions that no other stage denies then need approval. Requests that are already open keep the rule that opened them. With `If-Match`, a rule that is another one than was read, or that is gone, is 412; without, the last writer wins.',
   },
   removeApprovalRule: {
     text: 'Removes an approval rule. Requests that it opened stay open.',
