@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './packages/core/src/testing/longest-first.ts'
 
 const rooms = [
   'packages/contract',
@@ -30,6 +31,7 @@ export default defineConfig({
   test: {
     globalSetup: './packages/core/src/testing/postgres-server.ts',
     setupFiles: resolve('packages/core/src/testing/end-of-day.ts'),
+    sequence: { sequencer: LongestFirst },
     // Modules load once per worker instead of once per file.
     isolate: false,
     // Fewer and later collections of garbage: an eighth of the time.

@@ -1,0 +1,101 @@
+import type { ReadyReport } from '@remit/contract'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { canRun, openBrowser, openTab, startSession } from './support/browser.ts'
+import { startServer } from './support/server.ts'
+import type { Server } from './support/server.ts'
+
+const AGENT = 'payer'
+const HOUR_MS = 3_600_000
+/** Two pages of the list, which reads a hundred entries at once. */
+const DECISIONS = 130
+const PAGE = 100
+
+describe.skipIf(!canRun)('a report in Chromium', () => {
+  let server: Server
+  let browser: Browser
+  let page: Page
+  let id: string
+  const ask = (action: string, amount_usd: number) =>
+    server.api.authorize({ body: { agent_id: AGENT, action, context: { amount_usd } } })
+  beforeAll(async () => {
+    ;[server, browser] = await Promise.all([startServer(), openBrowser()])
+    const { api } = server
+    await api.setSpendLimit({ params: { id: AGENT }, body: { daily_usd: 1_000 } })
+    await api.setApprovalRule({ params: { id: 'refunds' }, body: { actions: ['pay.refund'] } })
+    await api.createPolicy({ body: { effect: 'deny', actions: ['db.*'] } })
+    for (let i = 0; i < DECISIONS; i += 10)
+      await Promise.all(Array.from({ length: 10 }, () => ask('pay.send', 5)))
+    await ask('db.drop', 0)
+    const { request_id: requestID = '' } = await ask('pay.refund', 1)
+    await api.decideApproval({ params: { requestID }, body: { decision: 'approve' } })
+    const { head } = await api.listEntries({ query: { limit: 1 } })
+    // Counting runs behind the ledger.
+    const now = Date.now()
+    const period = { from: new Date(now - HOUR_MS).toISOString(), to: new Date(now).toISOString() }
+    const counted = async () =>
+      (await api.getStats({ query: { ...period, bucket: 'hour', by: 'decision' } })).up_to_seq ?? -1
+    await vi.waitUntil(async () => (await counted()) >= (head?.seq ?? 0), { timeout: 120_000 })
+    ;({ id } = await api.createReport({ body: { framework: 'soc2', ...period } }))
+    const isReady = async () => (await api.getReport({ params: { id } })).status === 'ready'
+    await vi.waitUntil(isReady, { timeout: 120_000 })
+    const tab = await openTab(browser, server)
+    await startSession(tab, server, server.key)
+    page = tab.page
+    await page.goto(`/console/reports/${id}`)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  /** The texts of a picture's table, row by row. */
+  async function tableOf(title: string): Promise<string[][]> {
+    const card = page.locator('section', { has: page.getByRole('heading', { name: title }) })
+    await card.getByRole('button', { name: 'Show as table' }).click()
+    const rows = await card.getByRole('table').getByRole('row').all()
+    return Promise.all(rows.slice(1).map((row) => row.getByRole('cell').allTextContents()))
+  }
+
+  test.each([
+    [
+      'Decisions by day and outcome',
+      [[expect.stringMatching(/^\d{4}-/), String(DECISIONS), '1', '1']],
+    ],
+    ['Time until a request was decided', expect.arrayContaining([['under 1 min', '1']])],
+    ['Spend against caps', [[`${AGENT}, highest day`, expect.stringMatching(/650\D.*1,000/)]]],
+  ])('"%s" has the figures of the period', async (title, figures) => {
+    await page.getByRole('heading', { name: title }).waitFor()
+
+    expect(await tableOf(title)).toEqual(figures)
+  })
+
+  test('"All entries behind this control" lists every one, page by page, with a way to each', async () => {
+    const { control, seqs } = await longestEvidence()
+    expect(seqs.length).toBeGreaterThan(PAGE)
+    const card = page.locator('details', { has: page.getByText(control, { exact: true }) })
+    await card.locator('summary').click()
+    await card.getByRole('button', { name: 'All entries behind this control' }).click()
+    const links = card.getByRole('table').getByRole('link')
+    await links.nth(PAGE - 1).waitFor()
+    expect(await links.count()).toBe(PAGE)
+    await card.getByRole('button', { name: 'Show more' }).click()
+    await links.nth(seqs.length - 1).waitFor()
+
+    expect((await links.allTextContents()).map(Number)).toEqual(seqs)
+    await links.last().click()
+    await page.waitForURL(`**/console/ledger/${seqs.at(-1)}`)
+  })
+
+  /** The control with the most entries, and their numbers. */
+  async function longestEvidence(): Promise<{ control: string; seqs: number[] }> {
+    const { content } = (await server.api.getReport({ params: { id } })) as ReadyReport
+    const all = content.controls.map(async ({ id: control }) => {
+      const query = { control, limit: 1_000 }
+      const { data } = await server.api.listReportEvidence({ params: { id }, query })
+      return { control, seqs: data.map(({ seq }) => seq) }
+    })
+    const [longest] = (await Promise.all(all)).toSorted((a, b) => b.seqs.length - a.seqs.length)
+    return longest!
+  }
+})
