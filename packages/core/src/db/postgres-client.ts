@@ -1,6 +1,12 @@
 import pg from 'pg'
 import { READ_ONLY } from './postgres-session.ts'
 
+const BEGIN = /^(start transaction|begin)/
+
+/** A write in a transaction that was begun as read-only says nothing about the server. */
+const isReadOnly = (error: Error, begin: string): boolean =>
+  (error as { code?: unknown }).code === READ_ONLY && !begin.endsWith('read only')
+
 type Result = pg.QueryResult<pg.QueryResultRow>
 
 /**
@@ -15,6 +21,9 @@ type Result = pg.QueryResult<pg.QueryResultRow>
  */
 export const clientClass = (answerMs: number): typeof pg.Client =>
   class extends pg.Client {
+    /** The statement that began the last transaction. */
+    #begin = ''
+
     // One of many overloads: our queries and those of Kysely are a text or a submittable.
     override query(query: unknown, ...rest: unknown[]): never {
       const [values, callback] = rest
@@ -24,6 +33,7 @@ export const clientClass = (answerMs: number): typeof pg.Client =>
     }
 
     #ask(text: string, values: unknown[] = []): Promise<Result> {
+      if (BEGIN.test(text)) this.#begin = text
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           reject(new Error('Query read timeout'))
@@ -33,7 +43,7 @@ export const clientClass = (answerMs: number): typeof pg.Client =>
           clearTimeout(timer)
           if (!error) return resolve(result)
           reject(error)
-          if ((error as { code?: unknown }).code === READ_ONLY) void this.end()
+          if (isReadOnly(error, this.#begin)) void this.end()
         })
       })
     }
