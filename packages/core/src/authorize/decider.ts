@@ -62,7 +62,7 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer
     this.#deps = deps
-    this.#slots = new FilledSlots(deps.log)
+    this.#slots = new FilledSlots(deps)
   }
 
   /** Fills the slots. Called once, at boot. */

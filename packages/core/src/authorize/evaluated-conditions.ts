@@ -9,7 +9,7 @@ export interface WantedConditions {
   readonly texts: readonly string[]
 }
 
-/** The results of the leading texts: evaluation ends after the first true one. */
+/** The results of the leading texts: after a true one, the others may not be needed. */
 export interface ConditionResults {
   readonly results: readonly ConditionResult[]
   /** Milliseconds of computing. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { isUnavailable } from '../db/failure.ts'
 import { TryAgain } from '../ledger/write/work.ts'
 import type { BatchTime } from '../computing/meter.ts'
+import type { Share } from '../threads/share.ts'
 import type { BatchMemory, Snapshot } from './snapshots.ts'
 import type { Prepared, Judged, Ruled } from './decide.ts'
 import { judge } from './decide.ts'
@@ -31,11 +32,13 @@ export interface Ready {
 export class FilledSlots {
   readonly #snapshots = new Snapshots()
   readonly #log: Logger
+  readonly #share: Share
   #stages: ReadonlyMap<Slot, Stage> = new Map()
   #threads: ConditionThreads | undefined
 
-  constructor(log: Logger) {
+  constructor({ log, share }: { readonly log: Logger; readonly share: Share }) {
     this.#log = log
+    this.#share = share
   }
 
   /** Fills the slots. Called once, at boot. */
@@ -58,7 +61,12 @@ export class FilledSlots {
     if (!this.#threads || !snapshot) return
     try {
       const stages = this.#ruled(snapshot, this.#stages, overlay)
-      memory.evaluated = await evaluateAhead(orgId, asks, stages, snapshot.version, this.#threads)
+      memory.evaluated = await evaluateAhead(orgId, asks, {
+        stages,
+        version: snapshot.version,
+        threads: this.#threads,
+        share: this.#share,
+      })
     } catch (error) {
       this.#log.warn({ err: error, orgId }, 'evaluating conditions in a thread failed')
     }

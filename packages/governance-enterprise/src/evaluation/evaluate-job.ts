@@ -26,7 +26,7 @@ export const evaluateJob: Job<readonly RequestConditions[], ConditionResults> = 
   },
 }
 
-/** A true condition decides which rules come next, so the evaluation ends there. */
+/** After a true condition others may not be needed, so only those before it exceed the time. */
 function evaluate({ values, texts }: RequestConditions): ConditionResults {
   const began = computedMs()
   const facts = makeFacts(values)
@@ -34,8 +34,10 @@ function evaluate({ values, texts }: RequestConditions): ConditionResults {
   const results: ConditionResult[] = []
   for (const text of texts) {
     const result = conditionOf(text).evaluate(facts, meter)
+    if (meter.isOver() && results.includes(true)) break
     results.push(result)
-    if (result === true || meter.isOver()) break
+    if (meter.isOver()) break
   }
-  return { results, isOver: meter.isOver(), computedMs: computedMs() - began }
+  const isOver = meter.isOver() && !results.slice(0, -1).includes(true)
+  return { results, isOver, computedMs: computedMs() - began }
 }
