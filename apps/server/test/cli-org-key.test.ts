@@ -96,6 +96,7 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
       keyless_exchange: false,
       consequential_actions: [],
       retention_days: 400,
+      at_monthly_limit: 'deny',
     }
     expect(changed).toEqual({ organization: { ...organization, settings } })
     expect(kind).toBe('organization.updated')
@@ -124,6 +125,7 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
       keyless_exchange: false,
       consequential_actions: ['payments.*', 'db.drop'],
       retention_days: 400,
+      at_monthly_limit: 'deny',
     })
     expect(await set('consequential_actions=["a,b"]')).toMatchObject({
       consequential_actions: ['a,b'],
@@ -137,7 +139,7 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
   })
 
   const NAMES =
-    'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions, retention_days'
+    'default_effect, unknown_agents, four_eyes, require_separate_keys, require_agent_credentials, credentials_per_agent, keyless_exchange, consequential_actions, retention_days, at_monthly_limit'
 
   test.each([
     ['default_efect=deny', `default_efect: is not a setting; the settings are ${NAMES}`],

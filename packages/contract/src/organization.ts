@@ -32,7 +32,32 @@ export const SETTINGS = {
   retention_days: integer(1, 36_500)
     .default(400)
     .describe('days for which ledger entries cannot be pruned'),
+  at_monthly_limit: z
+    .enum(['deny', 'overage'], 'must be deny or overage')
+    .default('deny')
+    .describe(
+      'beyond the monthly limit of decisions: `deny` refuses requests with 429, `overage` goes on and counts them',
+    ),
 } as const
+
+/** Limits that the operator of the server sets; without a value there is none. */
+export const LIMITS = {
+  decisions_per_second: integer(1, 1_000_000)
+    .optional()
+    .describe('decisions a second; each process of the server counts its own'),
+  decisions_per_month: integer(1, 1_000_000_000_000)
+    .optional()
+    .describe('decisions in a UTC calendar month'),
+  agents: integer(1, 50_000).optional().describe('registered agents'),
+  policies: integer(1, 1_000_000).optional().describe('policies'),
+  webhooks: integer(1, 20).optional().describe('webhooks'),
+  retention_days: integer(1, 36_500)
+    .optional()
+    .describe('highest value of the setting `retention_days`'),
+} as const
+
+export const OrganizationLimits = z.object(LIMITS).meta({ id: 'OrganizationLimits' })
+export type OrganizationLimits = z.infer<typeof OrganizationLimits>
 
 /** Six months of 30.5 days: the minimum of Articles 19(1) and 26(6) of the EU AI Act. */
 export const LEAST_RETENTION_DAYS = 183
@@ -53,6 +78,7 @@ const SettingsChange = z.strictObject({
   keyless_exchange: S.keyless_exchange.unwrap().nullable().optional(),
   consequential_actions: S.consequential_actions.unwrap().nullable().optional(),
   retention_days: S.retention_days.unwrap().nullable().optional(),
+  at_monthly_limit: S.at_monthly_limit.unwrap().nullable().optional(),
 })
 
 export const OrganizationChange = z
@@ -71,6 +97,12 @@ export const Organization = z
     name: z.string(),
     plan: Plan,
     settings: OrganizationSettings,
+    limits: OrganizationLimits.optional().describe(
+      'Limits that the operator of the server has set; absent without any',
+    ),
+    suspended_at: Timestamp.optional().describe(
+      'Start of the suspension, in which the organization can only read; absent without one',
+    ),
     created_at: Timestamp,
     warnings: z.array(z.string()).optional().describe('Settings that may violate a law'),
     ledger: Receipt.optional(),

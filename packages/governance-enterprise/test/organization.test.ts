@@ -15,6 +15,7 @@ const DEFAULTS = {
   keyless_exchange: false,
   consequential_actions: [],
   retention_days: 400,
+  at_monthly_limit: 'deny',
 }
 
 describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {

@@ -1,12 +1,16 @@
 import { Plan } from '@remit/contract'
 import {
+  LIMIT_NAMES,
   listOrganizations,
   organizationRecord,
+  resumeOrganization,
+  setLimits,
   setPlan,
   setSettings,
   SETTING_NAMES,
   settingFromText,
   settingsWarnings,
+  suspendOrganization,
 } from '@remit/core'
 import type { OrganizationRecord, SettingsOptions } from '@remit/core'
 import { Argument } from 'commander'
@@ -83,17 +87,56 @@ export function orgCommands(program: Command, session: CommandRun): void {
         session.print({ organization }, described(organization))
       }),
     )
+
+  subcommand(
+    org,
+    'set-limit <org> <limit=value...>',
+    'Change the limits of an organization; an empty value removes one',
+  )
+    .addHelpText('after', `\nLimits: ${LIMIT_NAMES.join(', ')}`)
+    .action((idOrName: string, assignments: readonly string[]) =>
+      session.product(async ({ db, remit }) => {
+        const { id } = await organizationOf(db, idOrName)
+        const organization = await setLimits(remit.writer, id, readAssignments(assignments))
+        session.print({ organization }, described(organization))
+      }),
+    )
+
+  subcommand(org, 'suspend <org>', 'Suspend an organization: it can only read')
+    .option('--reason <text>', 'Reason, for the ledger')
+    .action((idOrName: string, { reason }: { reason?: string }) =>
+      session.product(async ({ db, remit }) => {
+        const { id } = await organizationOf(db, idOrName)
+        const organization = await suspendOrganization(remit.writer, id, reason ?? null)
+        session.print({ organization }, described(organization))
+      }),
+    )
+
+  subcommand(org, 'resume <org>', 'End the suspension of an organization').action(
+    (idOrName: string) =>
+      session.product(async ({ db, remit }) => {
+        const { id } = await organizationOf(db, idOrName)
+        const organization = await resumeOrganization(remit.writer, id)
+        session.print({ organization }, described(organization))
+      }),
+  )
 }
 
-const described = ({ id, name, plan, settings }: OrganizationRecord): string =>
-  facts({
+const described = (record: OrganizationRecord): string => {
+  const { id, name, plan, settings, limits = {}, suspended_at } = record
+  return facts({
     organization: id,
     name,
     plan,
+    ...(suspended_at !== undefined && { 'suspended since': suspended_at }),
+    ...Object.fromEntries(
+      Object.entries(limits).map(([limit, value]) => [`limit ${limit}`, String(value)]),
+    ),
     ...Object.fromEntries(
       Object.entries(settings).map(([setting, value]) => [setting, String(value) || 'none']),
     ),
   })
+}
 
 /** Parses `name=value` into a settings change. */
 export function readAssignments(assignments: readonly string[]): Record<string, unknown> {

@@ -9,7 +9,13 @@ import type { ProblemCode } from '../problem.ts'
 const COMMON = {
   400: ['invalid_request', 'invalid_json', 'invalid_idempotency_key'],
   401: ['unauthorized'],
-  403: ['plan_required', 'role_required', 'insufficient_scope', 'principal_not_allowed'],
+  403: [
+    'plan_required',
+    'role_required',
+    'insufficient_scope',
+    'principal_not_allowed',
+    'organization_suspended',
+  ],
   409: ['idempotency_mismatch', 'idempotency_in_progress'],
   410: ['answer_erased'],
   413: ['body_too_large'],

@@ -20,6 +20,8 @@ import type {
   WriteContext,
 } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
+import { DecisionRate } from '../limits/decision-rate.ts'
+import { admittedDecisions, quotaExceeded } from '../limits/month.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
@@ -57,7 +59,11 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly #writer: Writer
   readonly #deps: DeciderDeps
   readonly #slots: FilledSlots
+<<<<<<< HEAD
   readonly #heavyPreviews = new RecentOrganizations()
+=======
+  readonly #rate = new DecisionRate()
+>>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
 
   constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer
@@ -83,6 +89,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const request = withAgent(caller, body)
     const decisionId = this.#deps.ids.next('dec_', this.#deps.clock.now())
     const asked = { ...requester, caller }
+    const perSecond = this.#writer.allowances.last(caller.orgId)?.perSecond ?? null
+    if (perSecond !== null) await this.#rate.take(caller.orgId, perSecond)
     const decision = selfTestAction(request.action)
     try {
       if (decision !== null) {
@@ -151,6 +159,18 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   }
 
   async run(
+    all: readonly Item<Job>[],
+    scope: WriteContext,
+    memo: Map<string, unknown>,
+  ): Promise<LaneResult<AuthorizeAnswer>> {
+    const items = all.slice(0, admittedDecisions(scope.allowance, scope.decided))
+    const beyond = all.slice(items.length).map(() => quotaExceeded(scope.allowance, scope.now))
+    if (items.length === 0) return { outcomes: beyond }
+    const decided = await this.#run(items, scope, memo)
+    return { ...decided, outcomes: [...decided.outcomes, ...beyond] }
+  }
+
+  async #run(
     items: readonly Item<Job>[],
     scope: WriteContext,
     memo: Map<string, unknown>,

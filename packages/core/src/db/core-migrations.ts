@@ -110,10 +110,23 @@ const sessions: Migration = {
   },
 }
 
+const limits: Migration = {
+  async up(db: Kysely<never>) {
+    const { text, integer } = column(db)
+    await sql`alter table organization add column limits ${text} not null default '{}'`.execute(db)
+    await sql`alter table organization add column suspended_at ${text}`.execute(db)
+    await sql`alter table ledger_head add column decided_month ${text} not null default ''`.execute(
+      db,
+    )
+    await sql`alter table ledger_head add column decided ${integer} not null default 0`.execute(db)
+  },
+}
+
 export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_pruning': pruning,
   '0003_appended_actors': appendedActors,
   '0004_sessions': sessions,
   '0005_schema_release': schemaReleaseMigration,
+  '0006_limits': limits,
 }

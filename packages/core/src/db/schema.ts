@@ -17,6 +17,10 @@ export type OrganizationRow = {
   plan: string
   settings: string
   created_at: string
+  /** JSON of the limits that the operator set. */
+  limits: string
+  /** Since when the organization can only read; null while it is active. */
+  suspended_at: string | null
 }
 
 export type IngestKeyRow = {
@@ -76,6 +80,9 @@ export type LedgerHeadRow = {
   origin: string
   vkey: string
   config_version: number
+  /** The UTC month (`2026-11`) of the last decision, and its decisions so far. */
+  decided_month: string
+  decided: number
 }
 
 /**

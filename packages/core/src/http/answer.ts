@@ -9,6 +9,7 @@ import type { CoreTables } from '../db/schema.ts'
 import { AlreadyAnswered } from '../idempotency/claim.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
+import { computes, refuseSuspended } from '../limits/suspension.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { parseTraceparent } from '../telemetry/tracing.ts'
 import { addressOf, headerOf } from './header.ts'
@@ -49,6 +50,8 @@ export const answer =
       body: c.get('body')?.value as undefined,
     }
     const request = requestOf(c, deps)
+    if (admission && computes(route.endpoint))
+      await refuseSuspended(deps.db, admission.caller.orgId)
     const run = (caller: Caller | null) => handle(route, input, caller, request, deps)
     const rendered = await (admission ? admission.run(run) : run(null))
     const isUnread = c.req.raw.method === 'HEAD' && rendered.body instanceof ReadableStream

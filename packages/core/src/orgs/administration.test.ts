@@ -128,6 +128,7 @@ describe.each(DIALECTS)('administration on %s', (dialect) => {
       keyless_exchange: false,
       consequential_actions: [],
       retention_days: 400,
+      at_monthly_limit: 'deny',
     }
     expect(changed.settings).toEqual({
       default_effect: 'deny',

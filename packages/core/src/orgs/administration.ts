@@ -1,7 +1,7 @@
 import type { Plan, Receipt, Role } from '@remit/contract'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
-import { fail } from '../base/errors.ts'
+import { fail, invalid } from '../base/errors.ts'
 import { keyCreation, keyRevocation, keyRotation } from '../keys/changes.ts'
 import { firstOf } from '../ledger/write/work.ts'
 import type { Requester } from '../ledger/write/work.ts'
@@ -9,6 +9,7 @@ import type { Writer } from '../ledger/write/writer.ts'
 import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord } from './record.ts'
 import type { OrganizationRecord } from './record.ts'
+import { changeLimits, limitsOf } from '../limits/limits.ts'
 import { checkRetention } from './retention.ts'
 import { changeSettings } from './settings.ts'
 
@@ -59,6 +60,41 @@ export const setPlan = async (
 ): Promise<OrganizationRecord> =>
   (await updateOrganization(writer, orgId, OPERATOR, (row) => ({ ...row, plan }))).organization
 
+/** Changes the limits of an organization for the operator; null removes one. */
+export const setLimits = async (
+  writer: Writer,
+  orgId: string,
+  change: Readonly<Record<string, unknown>>,
+): Promise<OrganizationRecord> => {
+  const update = (row: OrganizationRow) => ({ ...row, limits: changeLimits(row.limits, change) })
+  return (await updateOrganization(writer, orgId, OPERATOR, update)).organization
+}
+
+/** Suspends an organization, which can then only read; no effect on a suspended one. */
+export const suspendOrganization = (
+  writer: Writer,
+  orgId: string,
+  reason: string | null,
+): Promise<OrganizationRecord> => setSuspension(writer, orgId, true, reason)
+
+/** Ends the suspension of an organization. */
+export const resumeOrganization = (writer: Writer, orgId: string): Promise<OrganizationRecord> =>
+  setSuspension(writer, orgId, false, null)
+
+async function setSuspension(
+  writer: Writer,
+  orgId: string,
+  isSuspended: boolean,
+  reason: string | null,
+): Promise<OrganizationRecord> {
+  const update = (row: OrganizationRow, recordedAt: string) => ({
+    ...row,
+    suspended_at: isSuspended ? (row.suspended_at ?? recordedAt) : null,
+  })
+  const noted = reason === null ? {} : { reason }
+  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+}
+
 /** Options of a settings change. */
 export interface SettingsOptions {
   /** Confirms a retention below the legal minimum; recorded in the entry. */
@@ -85,25 +121,34 @@ export async function updateSettings(
   { acknowledgeShortRetention = false }: SettingsOptions = {},
 ): Promise<OrganizationUpdate> {
   checkRetention(change['retention_days'], acknowledgeShortRetention)
-  const update = (row: OrganizationRow) => ({
-    ...row,
-    settings: changeSettings(row.settings, change),
-  })
+  const update = (row: OrganizationRow) => {
+    checkLimit(change['retention_days'], limitsOf(row).retention_days)
+    return { ...row, settings: changeSettings(row.settings, change) }
+  }
   const noted = acknowledgeShortRetention ? { acknowledge_short_retention: true } : {}
   return updateOrganization(writer, orgId, requester, update, noted)
+}
+
+function checkLimit(days: unknown, most: number | undefined): void {
+  if (most === undefined || typeof days !== 'number' || days <= most) return
+  throw invalid('settings.retention_days', `must be at most ${most} for this organization`)
 }
 
 function updateOrganization(
   writer: Writer,
   orgId: string,
   requester: Requester,
-  update: (row: OrganizationRow) => OrganizationRow,
+  update: (row: OrganizationRow, recordedAt: string) => OrganizationRow,
   noted: Readonly<Record<string, unknown>> = {},
 ): Promise<OrganizationUpdate> {
-  return writer.change(orgId, requester, async ({ tx }, caller) => {
-    const row = update(await findOrganizationById(tx, orgId))
-    const { plan, settings } = row
-    await tx.updateTable('organization').set({ plan, settings }).where('id', '=', orgId).execute()
+  return writer.change(orgId, requester, async ({ tx, recordedAt }, caller) => {
+    const row = update(await findOrganizationById(tx, orgId), recordedAt)
+    const { plan, settings, limits, suspended_at } = row
+    await tx
+      .updateTable('organization')
+      .set({ plan, settings, limits, suspended_at })
+      .where('id', '=', orgId)
+      .execute()
     const organization = organizationRecord(row)
     return {
       entries: [

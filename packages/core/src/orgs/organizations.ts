@@ -51,7 +51,15 @@ export async function createOrganization(
   if (!isOrganizationName(name)) throw invalid('name', `must be ${ORGANIZATION_NAME_RULE}`)
   const now = deps.clock.now()
   const created_at = isoTime(now)
-  const organization = { id: deps.ids.next('org_', now), name, plan, settings: '{}', created_at }
+  const organization = {
+    id: deps.ids.next('org_', now),
+    name,
+    plan,
+    settings: '{}',
+    created_at,
+    limits: '{}',
+    suspended_at: null,
+  }
   const role = 'admin'
   await deps.db.transaction().execute(async (tx) => {
     await makeDurable(tx)
@@ -93,6 +101,8 @@ async function beginLedger(
     origin,
     vkey: signer.vkey,
     config_version: 0,
+    decided_month: '',
+    decided: 0,
   }
   await tx.insertInto('ledger_head').values(head).execute()
   const genesis = {

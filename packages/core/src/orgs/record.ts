@@ -1,5 +1,6 @@
-import type { OrganizationSettings, Plan } from '@remit/contract'
+import type { OrganizationLimits, OrganizationSettings, Plan } from '@remit/contract'
 import type { OrganizationRow } from '../db/schema.ts'
+import { limitsOf } from '../limits/limits.ts'
 import { settingsOf } from './settings.ts'
 
 /** An organization as in the API and in entries. */
@@ -8,6 +9,9 @@ export interface OrganizationRecord {
   readonly name: string
   readonly plan: Plan
   readonly settings: OrganizationSettings
+  /** Absent without any. */
+  readonly limits?: OrganizationLimits
+  readonly suspended_at?: string
   readonly created_at: string
 }
 
@@ -16,5 +20,7 @@ export const organizationRecord = (row: OrganizationRow): OrganizationRecord => 
   name: row.name,
   plan: row.plan as Plan,
   settings: settingsOf(row),
+  ...(row.limits !== '{}' && { limits: limitsOf(row) }),
+  ...(row.suspended_at !== null && { suspended_at: row.suspended_at }),
   created_at: row.created_at,
 })

@@ -14,6 +14,9 @@ import { prune } from '../support/pruning.ts'
 const NOT_AUTHORITATIVE: Readonly<Record<string, string>> = {
   'ledger_head.config_version':
     'No part of the record: it tells servers when to read rules again, and counts on from whatever it is.',
+  'ledger_head.decided_month': 'No part of the record: it belongs to the count of decisions.',
+  'ledger_head.decided':
+    'No part of the record: it enforces the monthly limit, and the entries can be counted.',
 }
 
 /** Each table of the ledger with its primary key. */

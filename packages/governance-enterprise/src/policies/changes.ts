@@ -1,9 +1,16 @@
 import type { Policy, PolicyInput } from '@remit/contract'
-import { actorOf, fail, personOf, Reply } from '@remit/core'
+import { actorOf, checkCount, fail, personOf, Reply } from '@remit/core'
 import type { AnyDatabase, Caller, Change, EntryDraft, Ids, Outcome } from '@remit/core'
 import type { PolicyRuleRow } from '../tables/policies.ts'
 import { MAX_BROAD_RULES, toPolicy, toRow } from './policy.ts'
-import { countBroadRules, deleteRule, findRule, insertRule, updateRule } from './store.ts'
+import {
+  countBroadRules,
+  countRules,
+  deleteRule,
+  findRule,
+  insertRule,
+  updateRule,
+} from './store.ts'
 
 /** A rule whose condition compiles. */
 export interface AdmittedPolicy {
@@ -22,6 +29,7 @@ export const createPolicy =
     const id = ids.next('pol_', now)
     const made = { org_id: orgId, id, created_at: recordedAt, created_by: actorOf(caller).id }
     const row = toRow(admitted.input, { ...made, updated_at: null, revision: 1 })
+    await checkCount(tx, orgId, 'policies', () => countRules(tx, orgId))
     await admitBroad(tx, row, false)
     await insertRule(tx, row)
     const headers = { Location: `/v1/policies/${id}`, ETag: '"1"' }

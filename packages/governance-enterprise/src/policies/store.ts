@@ -25,6 +25,9 @@ export async function listIds(
   return new Set(rows.map(({ id }) => id))
 }
 
+export const countRules = (db: AnyDatabase, orgId: string): Promise<number> =>
+  rules.count(db, orgId)
+
 export const countBroadRules = (db: AnyDatabase, orgId: string): Promise<number> =>
   rules.count(db, orgId, { broad: 1 })
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { webhooks as endpoints } from '@remit/contract'
 import type { WebhookInput } from '@remit/contract'
-import { actorOf, fail, implement, invalid, pageOf, personOf, Reply } from '@remit/core'
+import { actorOf, checkCount, fail, implement, invalid, pageOf, personOf, Reply } from '@remit/core'
 import type { Deps, Outbound, Route } from '@remit/core'
 import { deliveryHandlers } from './delivery-handlers.ts'
 import { countWaiting, findLastAttempted } from './deliveries-store.ts'
@@ -53,6 +53,7 @@ export function webhookRoutes(deps: Deps): Route[] {
             'too_many_webhooks',
             `An organization can have at most ${MAX_WEBHOOKS} webhooks`,
           )
+        await checkCount(tx, orgId, 'webhooks', () => countWebhooks(tx, orgId))
         const signing = `whsec_${randomBytes(32).toString('base64')}`
         const row = toRow(body, {
           org_id: orgId,

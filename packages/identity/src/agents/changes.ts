@@ -1,5 +1,5 @@
 import type { Agent, AgentChange, AgentInput } from '@remit/contract'
-import { actorOf, fail, firstOf, invalid, personOf, refuseAgents } from '@remit/core'
+import { checkCount, actorOf, fail, firstOf, invalid, personOf, refuseAgents } from '@remit/core'
 import type { Caller, Change, EntryDraft, Outcome, WriteContext } from '@remit/core'
 import { revokeCredentials } from '../base/revoke-credentials.ts'
 import {
@@ -41,6 +41,7 @@ export const registration =
     if (await findAgent(tx, orgId, agentId))
       throw fail('agent_exists', `${agentId} is or was registered`)
     if ((await countAgents(tx, orgId)) >= MAX_AGENTS) throw fail('too_many_agents')
+    await checkCount(tx, orgId, 'agents', () => countAgents(tx, orgId))
     const by = actorOf(caller).id
     const making = { orgId, agentId, at, by, revision }
     const row = newRow(input, making, await releaseStop(scope, agentId))

@@ -19,6 +19,14 @@ const EFFECTS = [
   ['allow', 'allow'],
   ['deny', 'deny'],
 ] as const
+const AT_LIMIT = [
+  ['deny', 'deny'],
+  ['overage', 'overage'],
+] as const
+
+/** The value of a choice as the contract knows it. */
+const choiceOf = (text: string) =>
+  [...EFFECTS, ...AT_LIMIT].find(([value]) => value === text)?.[0] ?? 'deny'
 
 export function OrganizationPanel() {
   const query = useQuery({
@@ -122,8 +130,8 @@ function Setting({ name, value, isReadOnly, fault, onValue }: SettingProps) {
       <Select
         {...shared}
         value={value}
-        options={EFFECTS}
-        onValue={(text) => onValue(text === 'deny' ? 'deny' : 'allow')}
+        options={name === 'at_monthly_limit' ? AT_LIMIT : EFFECTS}
+        onValue={(text) => onValue(choiceOf(text))}
       />
     )
   return (

@@ -12,5 +12,7 @@ export const SETTING_TEXTS: Readonly<Record<keyof OrganizationSettings, string>>
   credentials_per_agent: 'Live credentials that one agent may have.',
   keyless_exchange: 'Tokens of trusted issuers can be exchanged without an ingest key.',
   consequential_actions: 'Patterns of actions that reports count as consequential, one per line.',
+  at_monthly_limit:
+    'Beyond the monthly limit of decisions: deny refuses requests, overage goes on and counts them.',
   retention_days: 'Days for which ledger entries cannot be pruned.',
 }

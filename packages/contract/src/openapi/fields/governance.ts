@@ -154,6 +154,8 @@ export const governanceFields = {
   credentials_per_agent: 'Maximum number of valid credentials per agent.',
   keyless_exchange: 'True if tokens of trusted issuers can be exchanged without an ingest key.',
   consequential_actions: 'Patterns of actions that reports count as consequential.',
+  at_monthly_limit:
+    'Beyond the monthly limit of decisions, refuse requests or go on and count them.',
   retention_days: 'Days for which entries of the ledger may not be pruned.',
 
   // Dry-runs and replays

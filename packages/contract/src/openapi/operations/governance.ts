@@ -4,11 +4,11 @@ import type { OperationText } from './operation-text.ts'
 export const governanceOperations = {
   authorize: {
     text: 'Decides one action of one agent and records the decision in the same transaction. Every outcome is 200: `allow`, `deny` or `needs_approval`. The stages run in this order: explicit agent deny, spend limit, policies, approval rules. An allow holds its amount against the spend limit until `POST /v1/ledger` settles it. A 503 means that nothing was decided or recorded.',
-    problems: ['agent_mismatch'],
+    problems: ['agent_mismatch', 'quota_exceeded'],
   },
   accessEvaluation: {
     text: 'Decides one request in the format of the AuthZEN Authorization API 1.0. It is the same decision as `POST /v1/authorize`, with the same ledger entry. The `context` of the answer gives the reason and, for a request that needs approval, how to ask for it.',
-    problems: ['agent_mismatch'],
+    problems: ['agent_mismatch', 'quota_exceeded'],
   },
   accessEvaluations: {
     text: 'Decides up to 1,000 requests in their order. Members at the top level are defaults for evaluations that lack them. `options.evaluations_semantic` stops at the first denial or permission. A fault in one evaluation is reported in its own element.',
@@ -23,7 +23,7 @@ export const governanceOperations = {
   },
   createPolicy: {
     text: 'Creates a policy rule. It counts for every decision after the answer. The condition is compiled first; one that does not compile is 400 with its position. `warnings` names what the author may not have meant.',
-    problems: ['too_many_broad_rules'],
+    problems: ['too_many_broad_rules', 'too_many_policies'],
   },
   getPolicy: {
     text: 'Returns one policy rule. `ETag` is its revision, for `PUT`.',

@@ -81,11 +81,14 @@ const HEAD_COLUMNS = {
   origin: 'text',
   vkey: 'text',
   config_version: 'bigint',
+  decided_month: 'text',
+  decided: 'bigint',
 } as const
 
 const HEAD_MOVES = `on conflict (org_id) do update set size = excluded.size, hash = excluded.hash,
   recorded_at = excluded.recorded_at, frontier = excluded.frontier, note = excluded.note,
-  config_version = excluded.config_version`
+  config_version = excluded.config_version, decided_month = excluded.decided_month,
+  decided = excluded.decided`
 
 /**
  * Returns the rows for linked entries, completed inner nodes, a due checkpoint, and the new head.

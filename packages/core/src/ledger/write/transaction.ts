@@ -9,6 +9,7 @@ import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { callerId } from '../../caller/caller.ts'
 import type { Caller, Principal } from '../../caller/caller.ts'
+import type { Allowances } from '../../limits/allowances.ts'
 import { findAnswer, keepAnswer } from '../../idempotency/store.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import { signCheckpoint } from '../format/checkpoint.ts'
@@ -52,6 +53,7 @@ export interface TransactionDeps {
   readonly clock: Clock
   readonly heads: HeadGuard
   readonly observers: readonly EntryObserver[]
+  readonly allowances: Allowances
   readonly metrics?: WriteMetrics
   /**
    * Returns the callers at this version and time by `callerId`; null for a key or session that is no
@@ -108,6 +110,8 @@ export async function runTransaction(
       now: Date.parse(recordedAt),
       recordedAt,
       configVersion: head.config_version,
+      decided: head.decided_month === recordedAt.slice(0, MONTH) ? head.decided : 0,
+      allowance: await deps.allowances.at(tx, orgId, head.config_version),
       announce: (topic) => void topics.add(topic),
       time: new BatchTime(),
       writes: [],
@@ -132,11 +136,17 @@ export async function runTransaction(
   return committed
 }
 
+<<<<<<< HEAD
 /** Milliseconds for which a transaction may take the time of its preparation. */
 const MAX_AGE_MS = 1_000
 
 const timeOf = (now: number, at: number | null): number =>
   at !== null && now - at <= MAX_AGE_MS ? Math.min(now, at) : now
+=======
+const DECISION = 'authorization.decided'
+/** Letters of a time that name its month. */
+const MONTH = 7
+>>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
 
 const later = (a: string, b: string): string => (a > b ? a : b)
 
@@ -166,6 +176,8 @@ class Run {
       this.#callers[i] = caller ?? null
       if (requester.caller && !isSameRight(requester.caller, caller)) {
         this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
+      } else if (requester.caller && this.scope.allowance.isSuspended) {
+        this.outcomes[i] = fail('organization_suspended')
       } else if (requester.claim) {
         const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)
         if (kept) this.outcomes[i] = kept instanceof Failure ? kept : new AlreadyAnswered(kept)
@@ -255,7 +267,9 @@ async function record(
     const { size, root, hash, frontier } = linked
     note = signer && signCheckpoint(signer, { origin: head.origin, size, root })
     const version = head.config_version + (run.changed ? 1 : 0)
-    run.scope.writes.push(...linkedRows(head, linked, recordedAt, note, version))
+    const decided = run.scope.decided + drafts.filter(({ kind }) => kind === DECISION).length
+    const counted = { ...head, decided, decided_month: recordedAt.slice(0, MONTH) }
+    run.scope.writes.push(...linkedRows(counted, linked, recordedAt, note, version))
     if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
     for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)
   }

@@ -9,6 +9,7 @@ import type { BulkInsert } from '../../db/portable.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import type { IdempotencyClaim } from '../../idempotency/claim.ts'
 import type { Span, TraceParent } from '../../telemetry/tracing.ts'
+import type { Allowance } from '../../limits/allowances.ts'
 import type { EntryDraft } from '../format/draft.ts'
 import type { EntryPayload } from '../format/entry.ts'
 
@@ -22,6 +23,9 @@ export interface WriteContext {
   readonly now: number
   readonly recordedAt: string
   readonly configVersion: number
+  /** Decisions of the organization in this month, before this transaction. */
+  readonly decided: number
+  readonly allowance: Allowance
   /**
    * Notifies subscribers of this topic after the commit. Only together with an entry: processes
    * that cannot listen poll for entries.

@@ -8,6 +8,7 @@ import { HeadGuard } from './head-guard.ts'
 import { Queue } from './queue.ts'
 import type { Waiting } from './queue.ts'
 import { Share } from '../../threads/share.ts'
+import { Allowances } from '../../limits/allowances.ts'
 import type { LedgerSigner } from '../format/signing-key.ts'
 import { lockHead } from '../store/store.ts'
 import { WorkError, runTransaction } from './transaction.ts'
@@ -16,7 +17,7 @@ import { traceCommit } from './traced-commit.ts'
 import { LATER, TryAgain } from './work.ts'
 import type { Change, EntryObserver, Item, Lane, Preparation, Requester } from './work.ts'
 
-export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads'> {
+export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'heads' | 'allowances'> {
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
@@ -47,6 +48,8 @@ interface Done {
 export class Writer {
   readonly #options: WriterOptions
   readonly #heads: HeadGuard
+  /** What this process knows of organizations. */
+  readonly allowances = new Allowances()
   readonly #shares: Shares
   readonly #queues = new Map<string, Queue>()
   readonly #running = new Map<string, Promise<void>>()
@@ -198,8 +201,18 @@ export class Writer {
       let done: Committed | null = null
       try {
         const observers = this.#observers
+<<<<<<< HEAD
         const deps = { ...this.#options, heads: this.#heads, observers }
         return await runTransaction(deps, orgId, batch, preparation, (committed) => {
+=======
+        const deps = {
+          ...this.#options,
+          heads: this.#heads,
+          observers,
+          allowances: this.allowances,
+        }
+        return await runTransaction(deps, orgId, batch, memos, (committed) => {
+>>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
           done = committed
         })
       } catch (error) {

@@ -1,0 +1,138 @@
+import { resumeOrganization, setLimits, setSettings, suspendOrganization } from '@remit/core'
+import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import type { Api, TestClock, TestRemit } from '@remit/core/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hasModules, loadModules } from '../src/boot/modules.ts'
+
+const START = '2026-11-30T23:59:00.000Z'
+const body = { agent_id: 'payer', action: 'a.b' }
+
+describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s', (dialect) => {
+  let remit: TestRemit
+  let second: TestRemit
+  let clock: TestClock
+  let api: Api
+  /** The same organization on another process. */
+  let other: Api
+  beforeAll(async () => {
+    clock = createClock(START)
+    const modules = await loadModules()
+    remit = await createTestRemit({ dialect, clock, modules })
+    const { url, signingKey } = remit
+    second = await createTestRemit({ url, signingKey, clock, modules })
+  })
+  afterAll(async () => {
+    await second.close()
+    await remit.close()
+  })
+  beforeEach(async () => {
+    clock.set(START)
+    api = apiOf(remit, await remit.organization())
+    other = apiOf(second, api.org)
+  })
+
+  const limit = (change: object) => setLimits(remit.writer, api.org.id, { ...change })
+  const decisions = async () => {
+    const { data } = await api.ok('listEntries', { query: { kind: 'authorization.decided' } })
+    return data.length
+  }
+
+  it('a monthly limit admits exactly so many decisions, on all processes together, until the next month', async () => {
+    await limit({ decisions_per_month: 7 })
+    const asks = Array.from({ length: 20 }, (_, i) =>
+      (i % 2 === 0 ? api : other).call('authorize', { body }),
+    )
+    const statuses = (await Promise.all(asks)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(7)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(13)
+    expect(await decisions()).toBe(7)
+
+    const refused = await api.call('authorize', { body })
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(await refused.json()).toMatchObject({ code: 'quota_exceeded' })
+    clock.advance(60_000)
+    await api.ok('authorize', { body })
+  })
+
+  it('overage goes on beyond the monthly limit, and a higher limit is in force at once', async () => {
+    await limit({ decisions_per_month: 1 })
+    await api.ok('authorize', { body })
+    expect((await other.refusal('authorize', { body })).code).toBe('quota_exceeded')
+    await limit({ decisions_per_month: 2 })
+    await other.ok('authorize', { body })
+    expect((await other.refusal('authorize', { body })).code).toBe('quota_exceeded')
+    await setSettings(remit.writer, api.org.id, { at_monthly_limit: 'overage' })
+    await other.ok('authorize', { body })
+    expect(await decisions()).toBe(3)
+  })
+
+  it('a limit per second refuses the decisions beyond it with Retry-After', async () => {
+    await limit({ decisions_per_second: 1 })
+    // The first request tells the process of the limit.
+    await api.ok('authorize', { body })
+    const asks = Array.from({ length: 30 }, () => api.call('authorize', { body }))
+    const responses = await Promise.all(asks)
+    const refused = responses.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]?.headers.get('retry-after')).toBe('1')
+    expect(await refused[0]?.json()).toMatchObject({ code: 'rate_limited' })
+  })
+
+  it('agents, policies, webhooks and the retention have limits', async () => {
+    await limit({ agents: 1, policies: 1, webhooks: 1, retention_days: 400 })
+    const owners = [{ type: 'user', id: 'ada' }]
+    await api.ok('registerAgent', { body: { agent_id: 'one', owners } })
+    const agent = await api.refusal('registerAgent', { body: { agent_id: 'two', owners } })
+    expect(agent).toMatchObject({
+      code: 'too_many_agents',
+      detail: 'The organization can have at most 1 agents',
+    })
+    const policy = { effect: 'deny', actions: ['x.y'] }
+    await api.ok('createPolicy', { body: policy })
+    expect((await api.refusal('createPolicy', { body: policy })).code).toBe('too_many_policies')
+    const hook = { url: 'https://hooks.example.com/x', events: ['approval.requested'] }
+    await api.ok('createWebhook', { body: hook })
+    expect((await api.refusal('createWebhook', { body: hook })).code).toBe('too_many_webhooks')
+    const settings = { retention_days: 401 }
+    const problem = await api.refusal('changeOrganization', { body: { settings } })
+    expect(problem.errors).toMatchObject([{ message: 'must be at most 400 for this organization' }])
+  })
+
+  it('limits are the operator’s: shown, recorded, and no setting of the organization', async () => {
+    await limit({ decisions_per_month: 5, agents: 3 })
+    await limit({ agents: null })
+    const shown = await api.ok('getOrganization')
+    expect(shown.limits).toEqual({ decisions_per_month: 5 })
+    const { data } = await api.ok('listEntries', { query: { kind: 'organization.updated' } })
+    expect(data[0]).toMatchObject({
+      actor: { type: 'system' },
+      data: { organization: { limits: { decisions_per_month: 5 } } },
+    })
+    const change = { settings: { decisions_per_month: 9 } }
+    expect((await api.refusal('changeOrganization', { body: change })).code).toBe('invalid_request')
+    await expect(limit({ agents: 0 })).rejects.toThrow('agents: must be a whole number')
+    await expect(limit({ cars: 1 })).rejects.toThrow('is not a limit; the limits are')
+  })
+
+  it('a suspended organization reads and changes nothing, on every process, until it is resumed', async () => {
+    await api.ok('authorize', { body })
+    await other.ok('authorize', { body })
+    await suspendOrganization(remit.writer, api.org.id, 'unpaid')
+    for (const from of [api, other]) {
+      const problems = [
+        await from.refusal('authorize', { body }),
+        await from.refusal('createPolicy', { body: { effect: 'deny', actions: ['x'] } }),
+        await from.refusal('createKey', { body: { role: 'read' } }),
+        await from.refusal('checkContent', { body: { content: 'x' } }),
+      ]
+      for (const { code } of problems) expect(code).toBe('organization_suspended')
+      expect(await from.ok('getOrganization')).toMatchObject({ suspended_at: START })
+      expect((await from.call('exportEntries')).status).toBe(200)
+    }
+    const { data } = await api.ok('listEntries', { query: { kind: 'organization.updated' } })
+    expect(data[0]?.data).toMatchObject({ reason: 'unpaid' })
+    await resumeOrganization(remit.writer, api.org.id)
+    for (const from of [api, other]) await from.ok('authorize', { body })
+    expect(await api.ok('getOrganization')).not.toHaveProperty('suspended_at')
+  })
+})

@@ -1,0 +1,50 @@
+import { OrganizationSettings } from '@remit/contract'
+import { LRUCache } from 'lru-cache'
+import { MAX_CACHED_ORGS, upTo } from '../base/limits.ts'
+import { on } from '../db/portable.ts'
+import type { AnyDatabase } from '../db/portable.ts'
+import type { CoreTables } from '../db/schema.ts'
+import { limitsOf } from './limits.ts'
+
+/** What the writer and the decision path know of an organization. */
+export interface Allowance {
+  readonly isSuspended: boolean
+  readonly perSecond: number | null
+  readonly perMonth: number | null
+  readonly atMonthlyLimit: OrganizationSettings['at_monthly_limit']
+}
+
+/**
+ * The allowances of organizations. They need no time limit: a change of limits, settings or the
+ * suspension moves `config_version`.
+ */
+export class Allowances {
+  readonly #known = new LRUCache<string, { version: number; allowance: Allowance }>(
+    upTo(MAX_CACHED_ORGS),
+  )
+
+  /** Reads inside a transaction at a version of the configuration, or remembers. */
+  async at(tx: AnyDatabase, orgId: string, version: number): Promise<Allowance> {
+    const known = this.#known.get(orgId)
+    if (known?.version === version) return known.allowance
+    const row = await on<CoreTables>(tx)
+      .selectFrom('organization')
+      .select(['limits', 'settings', 'suspended_at'])
+      .where('id', '=', orgId)
+      .executeTakeFirstOrThrow()
+    const { decisions_per_second, decisions_per_month } = limitsOf(row)
+    const allowance = {
+      isSuspended: row.suspended_at !== null,
+      perSecond: decisions_per_second ?? null,
+      perMonth: decisions_per_month ?? null,
+      atMonthlyLimit: OrganizationSettings.parse(JSON.parse(row.settings)).at_monthly_limit,
+    }
+    this.#known.set(orgId, { version, allowance })
+    return allowance
+  }
+
+  /** Returns what this process knew last, before a transaction; null if nothing. */
+  last(orgId: string): Allowance | null {
+    return this.#known.get(orgId)?.allowance ?? null
+  }
+}

@@ -1,0 +1,50 @@
+import { LIMITS, OrganizationLimits } from '@remit/contract'
+import { fail, invalid } from '../base/errors.ts'
+import { fieldErrors } from '../base/field-errors.ts'
+import { FOR_FIELD_ERRORS } from '../base/issue-text.ts'
+import type { AnyDatabase } from '../db/portable.ts'
+import { on } from '../db/portable.ts'
+import type { CoreTables, OrganizationRow } from '../db/schema.ts'
+
+type LimitName = keyof OrganizationLimits
+
+/** Names of all limits, for messages and documents. */
+export const LIMIT_NAMES = Object.keys(LIMITS) as readonly LimitName[]
+
+/** Returns the limits of an organization; one without a value does not exist. */
+export const limitsOf = ({ limits }: Pick<OrganizationRow, 'limits'>): OrganizationLimits =>
+  OrganizationLimits.parse(JSON.parse(limits))
+
+/** Returns the stored text after a change; null removes a limit. Throws `invalid_request`. */
+export function changeLimits(stored: string, change: Readonly<Record<string, unknown>>): string {
+  const limits = JSON.parse(stored) as Record<string, unknown>
+  for (const [name, value] of Object.entries(change)) {
+    if (!Object.hasOwn(LIMITS, name))
+      throw invalid(name, `is not a limit; the limits are ${LIMIT_NAMES.join(', ')}`)
+    if (value === null) {
+      delete limits[name]
+      continue
+    }
+    const { error, data } = LIMITS[name as LimitName].safeParse(value, FOR_FIELD_ERRORS)
+    if (error) throw invalid(name, fieldErrors(error.issues)[0]?.message ?? 'is not valid')
+    limits[name] = data
+  }
+  return JSON.stringify(limits)
+}
+
+/** Throws `code` if an organization has as many objects as the operator allows. */
+export async function checkCount(
+  tx: AnyDatabase,
+  orgId: string,
+  name: 'agents' | 'policies' | 'webhooks',
+  count: () => Promise<number>,
+): Promise<void> {
+  const row = await on<CoreTables>(tx)
+    .selectFrom('organization')
+    .select('limits')
+    .where('id', '=', orgId)
+    .executeTakeFirst()
+  const limit = row && limitsOf(row)[name]
+  if (limit === undefined || (await count()) < limit) return
+  throw fail(`too_many_${name}`, `The organization can have at most ${limit} ${name}`)
+}
