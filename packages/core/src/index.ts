@@ -123,12 +123,9 @@ export type * from './module/ports.ts'
 export * from './net/bounded-text.ts'
 export * from './net/outbound-deadlines.ts'
 export * from './net/outbound.ts'
-<<<<<<< HEAD
 export type { OutboundResponse } from './net/exchange.ts'
 export * from './net/s3.ts'
-=======
 export { checkCount, LIMIT_NAMES } from './limits/limits.ts'
->>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
 export * from './orgs/administration.ts'
 export { eraseEntries } from './orgs/erase-entries.ts'
 export type { Erasure } from './orgs/erase-entries.ts'

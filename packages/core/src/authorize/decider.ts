@@ -59,11 +59,8 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
   readonly #writer: Writer
   readonly #deps: DeciderDeps
   readonly #slots: FilledSlots
-<<<<<<< HEAD
   readonly #heavyPreviews = new RecentOrganizations()
-=======
   readonly #rate = new DecisionRate()
->>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
 
   constructor(writer: Writer, deps: DeciderDeps) {
     this.#writer = writer

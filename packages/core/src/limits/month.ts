@@ -1,6 +1,26 @@
 import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
+import type { LedgerHeadRow } from '../db/schema.ts'
 import type { Allowance } from './allowances.ts'
+
+const DECISION = 'authorization.decided'
+/** Letters of a time that name its month. */
+const MONTH = 7
+
+type Counted = Pick<LedgerHeadRow, 'decided' | 'decided_month'>
+
+/** Returns the decisions of an organization in the month of a time. */
+export const decidedBefore = (head: Counted, recordedAt: string): number =>
+  head.decided_month === recordedAt.slice(0, MONTH) ? head.decided : 0
+
+/** Returns the count after a transaction with these entries. */
+export const countOf = (
+  { decided, recordedAt }: { readonly decided: number; readonly recordedAt: string },
+  entries: readonly { readonly kind: string }[],
+): Counted => ({
+  decided: decided + entries.filter(({ kind }) => kind === DECISION).length,
+  decided_month: recordedAt.slice(0, MONTH),
+})
 
 /** Returns how many of the next decisions the monthly limit admits. */
 export function admittedDecisions(

@@ -8,8 +8,10 @@ import { notifyOthers } from '../../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { callerId } from '../../caller/caller.ts'
-import type { Caller, Principal } from '../../caller/caller.ts'
+import type { Caller } from '../../caller/caller.ts'
+import { isSameRight } from '../../caller/same-right.ts'
 import type { Allowances } from '../../limits/allowances.ts'
+import { countOf, decidedBefore } from '../../limits/month.ts'
 import { findAnswer, keepAnswer } from '../../idempotency/store.ts'
 import { AlreadyAnswered } from '../../idempotency/claim.ts'
 import { signCheckpoint } from '../format/checkpoint.ts'
@@ -110,7 +112,7 @@ export async function runTransaction(
       now: Date.parse(recordedAt),
       recordedAt,
       configVersion: head.config_version,
-      decided: head.decided_month === recordedAt.slice(0, MONTH) ? head.decided : 0,
+      decided: decidedBefore(head, recordedAt),
       allowance: await deps.allowances.at(tx, orgId, head.config_version),
       announce: (topic) => void topics.add(topic),
       time: new BatchTime(),
@@ -122,12 +124,8 @@ export async function runTransaction(
     await run.alone()
     const recorded = await record(run, head, signer, deps)
     size = recorded.size
-    const done = {
-      results: recorded.results,
-      mark: recorded.mark,
-      topics,
-      computedMs: scope.time.spentMs,
-    }
+    const { results, mark } = recorded
+    const done = { results, mark, topics, computedMs: scope.time.spentMs }
     await notifyOthers(tx, orgId, topics)
     onDone(done)
     return done
@@ -136,17 +134,11 @@ export async function runTransaction(
   return committed
 }
 
-<<<<<<< HEAD
 /** Milliseconds for which a transaction may take the time of its preparation. */
 const MAX_AGE_MS = 1_000
 
 const timeOf = (now: number, at: number | null): number =>
   at !== null && now - at <= MAX_AGE_MS ? Math.min(now, at) : now
-=======
-const DECISION = 'authorization.decided'
-/** Letters of a time that name its month. */
-const MONTH = 7
->>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
 
 const later = (a: string, b: string): string => (a > b ? a : b)
 
@@ -242,16 +234,6 @@ const asFailure = (error: unknown): Failure => {
   throw error
 }
 
-/** Returns true if the key still has the rights that it had when the request was admitted. */
-const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
-  now != null &&
-  (now === before || (now.plan === before.plan && isSameReach(before.principal, now.principal)))
-
-const isSameReach = (before: Principal, now: Principal): boolean =>
-  before.type === 'credential'
-    ? now.type === 'credential' && now.scopes.join() === before.scopes.join()
-    : now.type === before.type && now.role === before.role
-
 async function record(
   run: Run,
   head: LedgerHeadRow,
@@ -267,8 +249,7 @@ async function record(
     const { size, root, hash, frontier } = linked
     note = signer && signCheckpoint(signer, { origin: head.origin, size, root })
     const version = head.config_version + (run.changed ? 1 : 0)
-    const decided = run.scope.decided + drafts.filter(({ kind }) => kind === DECISION).length
-    const counted = { ...head, decided, decided_month: recordedAt.slice(0, MONTH) }
+    const counted = { ...head, ...countOf(run.scope, drafts) }
     run.scope.writes.push(...linkedRows(counted, linked, recordedAt, note, version))
     if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
     for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)

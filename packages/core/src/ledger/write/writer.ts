@@ -201,18 +201,13 @@ export class Writer {
       let done: Committed | null = null
       try {
         const observers = this.#observers
-<<<<<<< HEAD
-        const deps = { ...this.#options, heads: this.#heads, observers }
-        return await runTransaction(deps, orgId, batch, preparation, (committed) => {
-=======
         const deps = {
           ...this.#options,
           heads: this.#heads,
           observers,
           allowances: this.allowances,
         }
-        return await runTransaction(deps, orgId, batch, memos, (committed) => {
->>>>>>> c8b0f0fe (feat(orgs): limits and suspension of organizations)
+        return await runTransaction(deps, orgId, batch, preparation, (committed) => {
           done = committed
         })
       } catch (error) {
