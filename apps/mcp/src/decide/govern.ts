@@ -14,7 +14,8 @@ export interface GovernOptions {
   readonly secret: string
   readonly agentId: string | undefined
   readonly upstream: string
-  readonly trust: 'pinned' | 'first-use'
+  /** Null where the owner of a server governs it: it trusts its own tools. */
+  readonly trust: 'pinned' | 'first-use' | null
   readonly settings: Settings
   readonly mappings: Readonly<Record<string, ToolMapping>>
   readonly warn: (message: string) => void
@@ -32,7 +33,7 @@ export function governedWith(options: GovernOptions): Governed {
     settings,
     mappings,
     states: new RequestStates(secret),
-    catalog: new Catalog({ client: reporter, upstream, trust, visibility }),
+    catalog: trust && new Catalog({ client: reporter, upstream, trust, visibility }),
     approvalUrl: (id) => new URL(`/console/approvals/${id}`, url).href,
     warn,
   }

@@ -1,0 +1,122 @@
+import type { Session } from '../decide/session.ts'
+import { isId, keyOf } from '../rpc/members.ts'
+import type { Id, Members } from '../rpc/members.ts'
+import { NotAMessage, readMessage } from '../rpc/message.ts'
+import type { Message, Request } from '../rpc/message.ts'
+import { eraOf } from '../rpc/protocol.ts'
+import { cancelledBy } from '../stdio/upstream.ts'
+
+type Send = (message: unknown, options?: Members) => Promise<void>
+type Receive = (message: unknown, extra?: unknown) => void
+
+/** A transport of the MCP SDK, as far as the gate uses it. */
+export interface Transport {
+  onmessage?: Receive
+  onclose?: () => void
+  send: Send
+}
+
+interface Sessions {
+  readonly shared: Session
+  readonly own: Session
+}
+
+/** The transport with the gate between it and the server. */
+export function gated(transport: Transport, sessions: Sessions): Transport {
+  const open = new Map<string, (response: Buffer) => void>()
+  const aborted = new Map<string, AbortController>()
+  let receive: Receive = () => undefined
+
+  const send: Send = (message, options) => {
+    const response = message as { id?: unknown; method?: unknown }
+    const isResponse = response.method === undefined && isId(response.id)
+    const answered = isResponse ? open.get(keyOf(response.id as Id)) : undefined
+    if (!answered) return transport.send(message, options)
+    answered(Buffer.from(JSON.stringify(message)))
+    return Promise.resolve()
+  }
+
+  const decide = async (request: Request, message: unknown, extra: unknown): Promise<void> => {
+    const key = keyOf(request.id)
+    const toClient = (text: Buffer | string) =>
+      transport.send(JSON.parse(text.toString()), { relatedRequestId: request.id })
+    const cancelled = new AbortController()
+    aborted.set(key, cancelled)
+    try {
+      const session = eraOf(request) === 'modern' ? sessions.shared : sessions.own
+      const response = await session.respond(request, {
+        signal: cancelled.signal,
+        notify: (text) => void toClient(text),
+        call: (bytes) =>
+          new Promise<Buffer>((answered, reject) => {
+            open.set(key, answered)
+            cancelled.signal.addEventListener('abort', () => reject(new Error('Cancelled.')), {
+              once: true,
+            })
+            receive(bytes === request.bytes ? message : JSON.parse(bytes.toString()), extra)
+          }).finally(() => open.delete(key)),
+      })
+      await toClient(response)
+    } catch (error) {
+      // A cancelled request has no response.
+      if (!cancelled.signal.aborted) throw error
+    } finally {
+      aborted.delete(key)
+    }
+  }
+
+  const arrive: Receive = (message, extra) => {
+    const read = readAgain(message)
+    if (read?.kind === 'request') {
+      void decide(read, message, extra)
+      return
+    }
+    if (read === null && (message as { method?: unknown }).method !== undefined) {
+      void refuse(transport, message)
+      return
+    }
+    receive(message, extra)
+    const id = read ? cancelledBy(read) : undefined
+    if (isId(id)) aborted.get(keyOf(id))?.abort()
+  }
+
+  return new Proxy(transport, {
+    get(target, name) {
+      if (name === 'send') return send
+      if (name === 'onmessage') return receive
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+    set(target, name, value: unknown) {
+      if (name === 'onclose') {
+        // A server that is closed answers nothing any more.
+        const closed = value as (() => void) | undefined
+        const ended = () => {
+          for (const cancelled of aborted.values()) cancelled.abort()
+          closed?.()
+        }
+        return Reflect.set(target, name, ended, target)
+      }
+      if (name !== 'onmessage') return Reflect.set(target, name, value, target)
+      receive = value as Receive
+      return Reflect.set(target, name, arrive, target)
+    },
+  })
+}
+
+/** The message as the gate reads it; null if it refuses it. The SDK has read its text already. */
+function readAgain(message: unknown): Message | null {
+  try {
+    return readMessage(Buffer.from(JSON.stringify(message)))
+  } catch (error) {
+    if (error instanceof NotAMessage) return null
+    throw error
+  }
+}
+
+async function refuse(transport: Transport, message: unknown): Promise<void> {
+  const { id } = message as { id?: unknown }
+  if (!isId(id)) return
+  const error = { code: -32_600, message: 'The request is no message that the gate can judge.' }
+  await transport.send({ jsonrpc: '2.0', id, error }, { relatedRequestId: id })
+}
