@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { SYSTEM } from './support/by-hand.ts'
 import type { EntryInput } from './support/by-hand.ts'
 import { at, check, factsOf, metric, value } from './support/facts.ts'
-import { change, credential, day, decision, exchange, organization } from './support/entries.ts'
+import {
+  change,
+  credential,
+  day,
+  decision,
+  exchange,
+  inventory,
+  organization,
+} from './support/entries.ts'
 
 describe('changes', () => {
   const ofExchange = credential('2026-01-05', 'cred_x', { source: 'exchange' })
@@ -48,6 +56,30 @@ describe('changes', () => {
     })
     expect(metric(facts, 'M36')).toMatchObject({ value: 2, population: 4 })
     expect(check(facts, 'CHG-1')).toMatchObject({ ok: false, failures: [{ seqs: [2, 3] }] })
+  })
+})
+
+describe('agent hosts', () => {
+  it('M52: the last inventory of each host counts, with what is ungoverned or unread', () => {
+    const facts = factsOf([
+      inventory('2026-01-02', 'fixed', { governed: 0 }),
+      inventory('2026-01-03', 'fixed'),
+      inventory('2026-01-03', 'open', { governed: 1 }),
+      inventory('2026-01-04', 'unread', { unread: 2 }),
+    ])
+
+    expect(metric(facts, 'M52')).toMatchObject({
+      value: { hosts: 2, ungoverned: 2, unread: 2 },
+      population: 3,
+    })
+    expect(check(facts, 'DEC-7')).toMatchObject({
+      ok: false,
+      failures: [{ params: { n: 2, ungoverned: 2, unread: 2 }, count: 2, seqs: [2, 3] }],
+    })
+  })
+
+  it('DEC-7 does not apply without an inventory', () => {
+    expect(check(factsOf([]), 'DEC-7')).toMatchObject({ population: 0 })
   })
 })
 

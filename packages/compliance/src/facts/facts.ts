@@ -42,7 +42,7 @@ export interface PeriodFacts {
     readonly recordMs: number
     readonly organizationMs: number
   }
-  /** M01 to M51 and all checks, in the order of their ids and of the catalogue. */
+  /** M01 to M52 and all checks, in the order of their ids and of the catalogue. */
   readonly metrics: readonly Metric[]
   readonly checks: readonly CheckOutcome[]
   /** All twenty kinds. */

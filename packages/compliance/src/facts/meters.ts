@@ -12,6 +12,7 @@ import { timingMeter } from './approvals/timing.ts'
 import { changesMeter } from './changes/changes.ts'
 import { callersMeter } from './decisions/callers.ts'
 import { gapsMeter } from './decisions/gaps.ts'
+import { hostsMeter } from './decisions/hosts.ts'
 import { governedMeter } from './decisions/governed.ts'
 import { outcomesMeter } from './decisions/outcomes.ts'
 import { guardMeter } from './guard/checks.ts'
@@ -72,4 +73,5 @@ export const METERS: readonly CreateMeter[] = [
   failShareMeter,
   reportsMeter,
   gapsMeter,
+  hostsMeter,
 ]

@@ -13,6 +13,7 @@ import {
   day,
   decision,
   exchange,
+  inventory,
   organization,
   policy,
   scorerRun,
@@ -98,6 +99,7 @@ export const BAD_FACTS: Readonly<Record<string, Change>> = {
   ),
   'DEC-5': plus(decision(day(11), { data: { spend: null, hold: null } })),
   'DEC-6': plus(change(day(11), 'enforcement.gap', { decision_id: null })),
+  'DEC-7': plus(inventory(day(11), 'server', { governed: 2 })),
 
   'APR-1': plus(decision(day(11), { action: 'data.export' })),
   'APR-2': plus(

@@ -268,3 +268,9 @@ export const exchange = (at: string, idpId: string): EntryInput => ({
     expires_at: day(6, 0.25),
   },
 })
+
+/** What `remit discover` reported; nothing ungoverned unless given. */
+export const inventory = (at: string, host: string, more: object = {}): EntryInput =>
+  change(at, 'inventory.reported', {
+    inventory: { host, items: 3, governed: 3, ungoverned: [], unread: 0, ...more },
+  })

@@ -11,6 +11,7 @@ import {
   day,
   decision,
   exchange,
+  inventory,
   organization,
   policy,
   scorerRun,
@@ -111,6 +112,9 @@ function use(): EntryInput[] {
       data: { matched: [{ kind: 'agent', id: 'payer' }] },
     }),
     { ...agent(day(15, 1.5), 'payer'), kind: 'agent.resumed' },
+    // The last inventory of a host counts.
+    inventory(day(9), 'laptop', { governed: 1 }),
+    inventory(day(12), 'laptop'),
   ]
 }
 
