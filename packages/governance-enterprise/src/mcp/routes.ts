@@ -1,21 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
 import { mcpTools as endpoints } from '@remit/contract'
 import type { McpToolDefinition } from '@remit/contract'
-import {
-  actorOf,
-  checkAnywhere,
-  fail,
-  implement,
-  invalid,
-  pageOf,
-  personOf,
-  sliced,
-} from '@remit/core'
+import { actorOf, fail, implement, invalid, pageOf, personOf } from '@remit/core'
 import type { Caller, Deps, EntryDraft, RequestInfo, Route } from '@remit/core'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
-import { textsOf } from './definition.ts'
+import { checked } from './checked.ts'
 import { note } from './report.ts'
-import type { Reported } from './report.ts'
 import { countTools, findByNames, findTool, listTools, putTool } from './store.ts'
 import { recordedTool, wireStatus, wireTool } from './view.ts'
 
@@ -108,43 +97,4 @@ function refuseDuplicates(tools: readonly McpToolDefinition[]): void {
     if (names.has(name)) throw invalid(`tools.${index}.name`, 'must be unique in the report')
     names.add(name)
   }
-}
-
-/** Honest descriptions reach 0.95, such as one of a tool that overwrites files without warning. */
-const QUARANTINE_SCORE = 0.99
-
-const PACING = { now: () => performance.now(), pause: () => setImmediate() }
-
-/**
- * Checks descriptions: texts of somebody else that a model obeys. Long ones are checked in a worker, and
- * other requests run between short ones.
- */
-async function checked(
-  tools: readonly McpToolDefinition[],
-  computer: Deps['computer'],
-  orgId: string,
-): Promise<Reported[]> {
-  const rest = sliced(PACING)
-  const reported: Reported[] = []
-  for (const definition of tools) {
-    const request = {
-      content: textsOf(definition),
-      source: 'tool',
-      direction: 'input',
-      sensitivity: 'balanced',
-      explain: false,
-    } as const
-    const { action, score, reasons } = await checkAnywhere(
-      { request, opinions: undefined },
-      computer,
-      orgId,
-    )
-    reported.push({
-      definition,
-      findings: action === 'allow' ? [] : reasons,
-      isBlocked: score >= QUARANTINE_SCORE,
-    })
-    await rest()
-  }
-  return reported
 }
