@@ -13,6 +13,9 @@ export const ToolHookInput = z
     tool_name: z.string().min(1).max(256).optional(),
     tool_input: z.unknown().optional(),
     tool_use_id: z.string().min(1).max(256).optional(),
+    mcp_server: z
+      .looseObject({ name: z.string().max(256), source: z.string().max(100).optional() })
+      .optional(),
   })
   .meta({ id: 'ToolHookInput' })
 export type ToolHookInput = z.infer<typeof ToolHookInput>

@@ -19,29 +19,53 @@ export interface ToolHook extends ToolHookInput {
   readonly tool_name: string
 }
 
-const MCP_TOOL = /^mcp__(.+?)__(.+)$/
-
 /**
  * The request for a call: `claude.<tool>`, or that of the MCP gateway for a tool of an MCP server, so that
  * one rule covers both. Pure.
  */
 export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
   const { tool_name: tool, tool_input: args = {}, session_id } = hook
-  const [, upstream, name] = MCP_TOOL.exec(tool) ?? []
+  const mcp = mcpTool(hook)
   const facts = Object.fromEntries(
     ['cwd', 'permission_mode', 'agent_type'].flatMap((member) =>
       typeof hook[member] === 'string' ? [[member, hook[member]]] : [],
     ),
   )
-  const context = { args, tool: name ?? tool, session_id, host: host.name, ...facts }
-  return upstream === undefined || name === undefined
-    ? { agentId, action: `${host.prefix}${tool}`, context }
-    : {
-        agentId,
-        action: 'tools/call',
-        resource: { type: 'tool', id: name },
-        context: { ...context, upstream },
-      }
+  const context = { args, tool: mcp?.name ?? tool, session_id, host: host.name, ...facts }
+  if (mcp === null) return { agentId, action: `${host.prefix}${tool}`, context }
+  const { name, ...server } = mcp
+  return {
+    agentId,
+    action: 'tools/call',
+    resource: { type: 'tool', id: name },
+    context: { ...context, ...server },
+  }
+}
+
+interface McpCall {
+  readonly name: string
+  readonly upstream: string
+  /** Where the definition of the server comes from, as Claude Code names it. */
+  readonly upstream_source?: string
+}
+
+const MCP_TOOL = /^mcp__(.+?)__(.+)$/
+
+/** The server and the tool of a call; null for a tool of the host itself. */
+function mcpTool({ tool_name: tool, mcp_server: server }: ToolHook): McpCall | null {
+  const [, upstream, name] = MCP_TOOL.exec(tool) ?? []
+  if (upstream === undefined || name === undefined) return null
+  const given = server?.name ?? ''
+  // The name of a server may contain the separator, and would hide the name of the tool.
+  const prefix = `mcp__${given.replaceAll(/[^\w-]/g, '_')}__`
+  if (given === '' || !tool.startsWith(prefix) || tool.length === prefix.length)
+    return { name, upstream }
+  const { source } = server ?? {}
+  return {
+    name: tool.slice(prefix.length),
+    upstream: given,
+    ...(source !== undefined && { upstream_source: source }),
+  }
 }
 
 /** Keys under which the decision on a call is found again. */

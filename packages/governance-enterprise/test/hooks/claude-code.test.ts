@@ -1,8 +1,10 @@
 import { HOOK_EVENTS } from '@anthropic-ai/claude-agent-sdk'
+import type { HookInput, SyncHookJSONOutput } from '@anthropic-ai/claude-agent-sdk'
 import { DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
 import type { Api } from '../support/api.ts'
+import { INPUTS } from '../support/claude-inputs.ts'
 
 const BASE = { session_id: 's1', transcript_path: '/t', cwd: '/src', permission_mode: 'default' }
 let calls = 0
@@ -67,6 +69,19 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
 
     expect((await pre(call)).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' })
     expect(await newest()).toMatchObject({ action: 'tools/call', resource: 'tool:delete' })
+  })
+
+  it.each([
+    ['mcp__my__files__delete', { name: 'my__files', source: 'project' }],
+    ['mcp__my_files__delete', { name: 'my files', source: 'project' }],
+  ])('finds the tool in the name %s by the server that the host names', async (name, server) => {
+    const call = { ...bash(), tool_name: name, mcp_server: server }
+
+    expect((await pre(call)).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' })
+    expect(await newest()).toMatchObject({
+      resource: 'tool:delete',
+      data: { context: { upstream: server.name, upstream_source: 'project' } },
+    })
   })
 
   it('asks once about one call, however often the host does', async () => {
@@ -182,10 +197,16 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
     expect(await ask(bash('unknown'))).toEqual({})
   })
 
-  it.each(HOOK_EVENTS)('answers the event %s in the shape of the SDK', async (event) => {
-    const answer = await send(event, bash())
+  it.each(HOOK_EVENTS)('takes the input of the event %s as the SDK types it', async (event) => {
+    const input: HookInput = INPUTS[event]
+    // The prompt is about a call that was decided before.
+    if (event === 'PermissionRequest')
+      await api.ok('claudeCodeHook', { body: { ...INPUTS.PreToolUse } })
+    const answer: SyncHookJSONOutput = await api.ok('claudeCodeHook', { body: { ...input } })
 
-    expect(Object.keys(answer).every((name) => name === 'hookSpecificOutput')).toBe(true)
+    const isDenied = event === 'PreToolUse' || event === 'PermissionRequest'
+    expect(answer.hookSpecificOutput?.hookEventName).toBe(isDenied ? event : undefined)
+    expect(Object.keys(answer)).toEqual(isDenied ? ['hookSpecificOutput'] : [])
   })
 
   it('answers events without a tool with nothing', async () => {
