@@ -1,5 +1,5 @@
 import { HOOK_EVENTS } from '@anthropic-ai/claude-agent-sdk'
-import type { HookInput, SyncHookJSONOutput } from '@anthropic-ai/claude-agent-sdk'
+import type { HookInput } from '@anthropic-ai/claude-agent-sdk'
 import { DIALECTS } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../support/api.ts'
@@ -202,7 +202,7 @@ describe.each(DIALECTS)('the hook of Claude Code on %s', (dialect) => {
     // The prompt is about a call that was decided before.
     if (event === 'PermissionRequest')
       await api.ok('claudeCodeHook', { body: { ...INPUTS.PreToolUse } })
-    const answer: SyncHookJSONOutput = await api.ok('claudeCodeHook', { body: { ...input } })
+    const answer = await api.ok('claudeCodeHook', { body: { ...input } })
 
     const isDenied = event === 'PreToolUse' || event === 'PermissionRequest'
     expect(answer.hookSpecificOutput?.hookEventName).toBe(isDenied ? event : undefined)

@@ -50,6 +50,34 @@ describe.each(DIALECTS)('the guardrail of LiteLLM on %s', (dialect) => {
     expect(data[0]).toMatchObject({ action: 'litellm.request', decision: 'allow' })
   })
 
+  it.each(['request', 'response'] as const)(
+    'answers a %s with every published member in the published shape',
+    async (input_type) => {
+      const answer = await ask({
+        input_type,
+        images: ['aGVsbG8='],
+        tool_calls: [{ ...CALL, function: { name: 'other', arguments: '{}' } }],
+        request_data: {
+          ...DOCUMENT.request_data,
+          user_api_key_user_email: 'ada@example.org',
+          user_api_key_team_alias: 'team',
+          user_api_key_end_user_id: 'end',
+          user_api_key_org_id: 'org',
+        },
+        model: 'small',
+        litellm_version: '1.90.0',
+      })
+
+      expect(answer).toEqual({ action: 'NONE' })
+    },
+  )
+
+  it('takes the least that LiteLLM may send', async () => {
+    expect(await api.ok('litellmGuardrail', { body: { input_type: 'request' } })).toEqual({
+      action: 'NONE',
+    })
+  })
+
   it('blocks the requests of a virtual key whose spend limit is used up', async () => {
     const answer = await ask({ request_data: { user_api_key_alias: 'spent' } })
 
