@@ -1,7 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
+import { createClient } from '@remit/contract/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
+import { governed, ownProgram } from './support/gateway.ts'
 import { connect, MODERN, startCounting, startGateway } from './support/http.ts'
 
 const ISSUER = 'https://login.example'
@@ -96,6 +98,37 @@ describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
       })
     },
   )
+
+  it('lists no tool that the permissions of the agent deny, on HTTP and on stdio', async () => {
+    await remit.client.grantPermission({
+      params: { id: 'no-refund' },
+      body: { agent_id: 'coder', effect: 'deny', resources: ['tool:refund'] },
+    })
+    const { secret } = await issue([...SCOPES])
+    const onHttp = await connect(resource(), secret)
+    const onStdio = await governed(
+      { url: remit.url, org: { ...remit.org, key: secret } },
+      [ownProgram('counting-server')],
+      { flags: ['--name', 'on-stdio'] },
+    )
+    for (const { client } of [onHttp, onStdio]) {
+      const names = (await client.listTools()).tools.map(({ name }) => name)
+
+      expect(names).toContain('pay')
+      expect(names).not.toContain('refund')
+      await client.close()
+    }
+  })
+
+  it('reads the permissions of its own agent with a credential, and of no other', async () => {
+    const { secret } = await issue(['authorize'])
+    const own = createClient({ baseUrl: remit.url, key: secret })
+
+    expect(await own.getEffectivePermissions({ query: {} })).toMatchObject({ agent_id: 'coder' })
+    await expect(
+      own.getEffectivePermissions({ query: { agent_id: 'reader' } }),
+    ).rejects.toMatchObject({ code: 'agent_mismatch' })
+  })
 
   it('refuses calls with a credential once it is revoked', async () => {
     const { id, secret } = await issue([...SCOPES])

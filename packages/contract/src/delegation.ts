@@ -215,8 +215,11 @@ export const delegation = {
     method: 'GET',
     path: '/v1/delegation/effective',
     ...reading,
+    scope: 'authorize',
     summary: 'Get the effective permissions of an agent',
-    query: z.strictObject({ agent_id: AgentId }),
+    query: z.strictObject({
+      agent_id: AgentId.optional().describe('Required with a key; a credential reads its own'),
+    }),
     ok: EffectivePermissions,
     status: 200,
   }),

@@ -8,6 +8,7 @@ type Effective = Awaited<ReturnType<Client['getEffectivePermissions']>>
 
 export interface VisibilityOptions {
   readonly client: Client
+  /** Undefined: the agent of the credential. */
   readonly agentId: string | undefined
   readonly mappings: Readonly<Record<string, ToolMapping>>
 }
@@ -37,11 +38,10 @@ export class Visibility {
 
   #read(): Promise<Effective | null> {
     const { client, agentId } = this.#options
-    if (agentId === undefined) return Promise.resolve(null)
     if (Date.now() - this.#readAt > MAX_AGE_MS) {
       this.#readAt = Date.now()
       this.#effective = client
-        .getEffectivePermissions({ query: { agent_id: agentId } })
+        .getEffectivePermissions({ query: agentId === undefined ? {} : { agent_id: agentId } })
         .catch(() => null)
     }
     return this.#effective

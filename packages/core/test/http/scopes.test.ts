@@ -120,6 +120,7 @@ describe('the scopes of a credential', () => {
       'getApproval',
       'getCheckpoint',
       'getConsistency',
+      'getEffectivePermissions',
       'getEntry',
       'getProof',
       'getSpendHistory',

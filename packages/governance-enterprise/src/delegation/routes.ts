@@ -1,6 +1,6 @@
 import { delegation } from '@remit/contract'
 import type { Permission } from '@remit/contract'
-import { actorOf, fail, firstOf, implement, personOf, Reply } from '@remit/core'
+import { actorOf, fail, firstOf, implement, personOf, Reply, withAgent } from '@remit/core'
 import type { Caller, Deps, EntryDraft, Route } from '@remit/core'
 import { rosterReader } from '../agents/roster.ts'
 import { admitCondition } from '../rules/admit-condition.ts'
@@ -23,7 +23,7 @@ export const delegationRoutes = (deps: Deps): Route[] => {
       readOverview(db, readRoster, caller.orgId, query, clock.now()),
 
     getEffectivePermissions: ({ query }, caller) =>
-      readEffective(db, readRoster, caller.orgId, query.agent_id, clock.now()),
+      readEffective(db, readRoster, caller.orgId, withAgent(caller, query).agent_id, clock.now()),
 
     getPermission: async ({ params }, caller) => {
       const row = await findPermission(db, caller.orgId, params.id)

@@ -70,7 +70,8 @@ export const governanceOperations = {
     text: 'Lists permissions, the mode of the agents that they are about, and the newest pending approvals. Revoked permissions are included, with the reason in `effective`.',
   },
   getEffectivePermissions: {
-    text: 'Returns what an agent may do now: grants whose chains are valid, denies, the spend limit, and the time at which the answer next changes.',
+    text: 'Returns what an agent may do now: grants whose chains are valid, denies, the spend limit, and the time at which the answer next changes. A credential reads those of its own agent.',
+    problems: ['agent_mismatch'],
   },
   getPermission: {
     text: 'Returns one permission, valid or not, with its chain.',
