@@ -10,6 +10,8 @@ const HOUR_MS = 3_600_000
 /** Two pages of the list, which reads a hundred entries at once. */
 const DECISIONS = 130
 const PAGE = 100
+const CLASSES = ['1 to 10 min', '10 to 60 min', '1 to 4 h', '4 to 24 h', 'over 24 h']
+const TIMES = [['under 1 min', '1'], ...CLASSES.map((name) => [name, '0'])]
 
 describe.skipIf(!canRun)('a report in Chromium', () => {
   let server: Server
@@ -62,7 +64,7 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
       'Decisions by day and outcome',
       [[expect.stringMatching(/^\d{4}-/), String(DECISIONS), '1', '1']],
     ],
-    ['Time until a request was decided', expect.arrayContaining([['under 1 min', '1']])],
+    ['Time until a request was decided', TIMES],
     ['Spend against caps', [[`${AGENT}, highest day`, expect.stringMatching(/650\D.*1,000/)]]],
   ])('"%s" has the figures of the period', async (title, figures) => {
     await page.getByRole('heading', { name: title }).waitFor()
@@ -71,8 +73,7 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
   })
 
   test('"All entries behind this control" lists every one, page by page, with a way to each', async () => {
-    const { control, seqs } = await longestEvidence()
-    expect(seqs.length).toBeGreaterThan(PAGE)
+    const { control, seqs } = await longEvidence()
     const card = page.locator('details', { has: page.getByText(control, { exact: true }) })
     await card.locator('summary').click()
     await card.getByRole('button', { name: 'All entries behind this control' }).click()
@@ -87,15 +88,15 @@ describe.skipIf(!canRun)('a report in Chromium', () => {
     await page.waitForURL(`**/console/ledger/${seqs.at(-1)}`)
   })
 
-  /** The control with the most entries, and their numbers. */
-  async function longestEvidence(): Promise<{ control: string; seqs: number[] }> {
+  /** A control with more entries than one page of the list has, and their numbers. */
+  async function longEvidence(): Promise<{ control: string; seqs: number[] }> {
     const { content } = (await server.api.getReport({ params: { id } })) as ReadyReport
-    const all = content.controls.map(async ({ id: control }) => {
+    // One at a time: each of them reads in a thread.
+    for (const { id: control } of content.controls) {
       const query = { control, limit: 1_000 }
       const { data } = await server.api.listReportEvidence({ params: { id }, query })
-      return { control, seqs: data.map(({ seq }) => seq) }
-    })
-    const [longest] = (await Promise.all(all)).toSorted((a, b) => b.seqs.length - a.seqs.length)
-    return longest!
+      if (data.length > PAGE) return { control, seqs: data.map(({ seq }) => seq) }
+    }
+    throw new Error('every control has one page of entries at most')
   }
 })
