@@ -74,6 +74,12 @@ export class Checkpoints {
     }
   }
 
+  /** Reports one that the witness must have signed. It confirms nothing. */
+  refuseUnwitnessed({ size }: Checkpoint): void {
+    this.checked++
+    this.#isWrong(size, 'checkpoint_witness')
+  }
+
   /** Compares the checkpoints of this size. */
   reach(size: number, root: () => string | null): void {
     const due = this.#waiting.get(size)
@@ -171,7 +177,12 @@ export class Checkpoints {
 
   #isWrong(
     size: number,
-    code: 'malformed_checkpoint' | 'checkpoint_signature' | 'checkpoint_origin' | 'checkpoint_root',
+    code:
+      | 'malformed_checkpoint'
+      | 'checkpoint_signature'
+      | 'checkpoint_origin'
+      | 'checkpoint_root'
+      | 'checkpoint_witness',
     detail?: string,
   ): void {
     this.wrong++

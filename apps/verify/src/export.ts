@@ -5,11 +5,14 @@ import type { Pruning, Recovery } from './history.ts'
 import { readLine } from './lines.ts'
 import type { Entry, Header } from './lines.ts'
 import { limitsOf } from './limits.ts'
+import { isSignedBy, readCheckpoint } from './note.ts'
 import type { Key } from './note.ts'
 
 export interface ExportOptions {
   /** Trusted keys, from outside the export. */
   readonly keys?: readonly Key[]
+  /** The key that must have signed external checkpoints, from the first one on that it signed. */
+  readonly witness?: Key
   /** External checkpoints. */
   readonly checkpoints?: readonly string[]
   /** Called with the first line before any comparison; an exception aborts the verification. */
@@ -85,12 +88,27 @@ export async function verifyExport(
 
 function begin(
   header: Header,
-  { keys = [], checkpoints = [] }: ExportOptions,
+  { keys = [], witness, checkpoints = [] }: ExportOptions,
   faults: Faults,
 ): Chain {
   const chain = new Chain(header, keys, faults)
-  for (const note of checkpoints) chain.checkpoint(note, true)
+  const since = witness === undefined ? Infinity : witnessedFrom(checkpoints, witness)
+  for (const note of checkpoints) {
+    const checkpoint = readCheckpoint(note)
+    const isMissing = witness !== undefined && checkpoint !== null && checkpoint.size >= since
+    if (isMissing && !isSignedBy(note, witness)) chain.checkpoints.refuseUnwitnessed(checkpoint)
+    else chain.checkpoint(note, true)
+  }
   return chain
+}
+
+/** The size of the smallest checkpoint that the witness signed; 0, so that all must be, if none is. */
+function witnessedFrom(notes: readonly string[], witness: Key): number {
+  const signed = notes.filter((note) => isSignedBy(note, witness))
+  return signed.reduce(
+    (least, note) => Math.min(least, readCheckpoint(note)?.size ?? least),
+    signed.length === 0 ? 0 : Infinity,
+  )
 }
 
 function noExport(faults: Faults, options: ExportOptions): ExportVerdict {

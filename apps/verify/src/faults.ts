@@ -17,6 +17,7 @@ export type Code =
   | 'checkpoint_signature'
   | 'checkpoint_origin'
   | 'checkpoint_root'
+  | 'checkpoint_witness'
   | 'untrusted_key'
   | 'unsigned_tail'
   | 'truncated'

@@ -11,6 +11,8 @@ EXPORT is a file of \`remit ledger export\` or GET /v1/ledger/export; - reads st
   --report FILE       a report as JSON to compare with the export; repeatable
   --vkey KEY          the verifier key of the ledger from a trusted source
   --checkpoint FILE   an external checkpoint; repeatable
+  --witness KEY       the verifier key of the witness: external checkpoints must have its
+                      signature, from the first one on that has it
   --require-anchor    exit with 3 if neither a key nor a checkpoint confirms the ledger
   --json              print the result as one line of JSON
   --help
@@ -31,6 +33,7 @@ export interface Options {
   readonly file: string
   readonly reports: readonly string[]
   readonly keys: readonly Key[]
+  readonly witness: Key | null
   readonly checkpoints: readonly KeptCheckpoint[]
   /** Checkpoint files with invalid parts. */
   readonly damaged: readonly string[]
@@ -47,6 +50,7 @@ export function readArguments(args: readonly string[]): Options | null {
       report: { type: 'string', multiple: true, default: [] },
       vkey: { type: 'string', multiple: true, default: [] },
       checkpoint: { type: 'string', multiple: true, default: [] },
+      witness: { type: 'string' },
       'require-anchor': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -60,7 +64,8 @@ export function readArguments(args: readonly string[]): Options | null {
   return {
     file,
     reports: values.report,
-    keys: values.vkey.map(keyOf),
+    keys: values.vkey.map((vkey) => keyOf('--vkey', vkey)),
+    witness: values.witness === undefined ? null : keyOf('--witness', values.witness),
     checkpoints: kept.flatMap(({ notes }) => notes),
     damaged: kept.flatMap(({ damaged }) => damaged),
     requireAnchor: values['require-anchor'],
@@ -68,9 +73,9 @@ export function readArguments(args: readonly string[]): Options | null {
   }
 }
 
-function keyOf(vkey: string): Key {
+function keyOf(option: string, vkey: string): Key {
   const key = readKey(vkey.trim())
-  if (key === null) throw new CannotRun('--vkey is not a verifier key')
+  if (key === null) throw new CannotRun(`${option} is not a verifier key`)
   return key
 }
 

@@ -44,13 +44,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 async function verify(
-  { file, reports, keys, checkpoints, damaged }: Options,
+  { file, reports, keys, witness, checkpoints, damaged }: Options,
   stdin: Readable,
 ): Promise<Verdict> {
   const checks = reports.map(reportOf)
   const bytes = file === '-' ? stdin : createReadStream(file, { highWaterMark: 1 << 20 })
   const verdict = await verifyExport(linesOf(bytes), {
     keys,
+    ...(witness && { witness }),
     checkpoints: checkpoints.map(({ note }) => note),
     onHeader: ({ origin }) => {
       for (const kept of checkpoints)

@@ -28,6 +28,7 @@ import { openStorage } from './database.ts'
 import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from '../settings/ledger-key.ts'
+import { witnessSettings } from '../settings/witness.ts'
 import { createLog } from './log.ts'
 import { oidcSettings } from '../settings/oidc.ts'
 import { readPepperFile } from '../settings/pepper-file.ts'
@@ -84,7 +85,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const log = options.log ?? createLog(config.REMIT_LOG_LEVEL)
   const entitlement = await entitle(config, clock.now(), options.licenseKey)
   const { edition, evaluation } = entitlement
-  const ledgerKey = openLedgerKey(config, evaluation || edition === 'community')
+  const ledgerKey = await openLedgerKey(config, evaluation || edition === 'community')
   const signer = createLedgerSigner(ledgerKey)
   // Without modules there are no secrets to encrypt.
   const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
@@ -136,6 +137,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         }),
         ...(credentialPeppers && { credentialPeppers }),
         ...(oidc && { oidc }),
+        ...witnessSettings(config),
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),

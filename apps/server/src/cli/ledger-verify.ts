@@ -1,5 +1,12 @@
 import { createReadStream } from 'node:fs'
-import { exportLines, Ledger, parseVerifierKey, verifyDatabase, verifyExport } from '@remit/core'
+import {
+  exportLines,
+  Ledger,
+  parseVerifierKey,
+  unwitnessed,
+  verifyDatabase,
+  verifyExport,
+} from '@remit/core'
 import type { VerifyReport } from '@remit/core'
 import { Option } from 'commander'
 import type { Command } from 'commander'
@@ -27,6 +34,7 @@ interface VerifyOptions {
   readonly org?: string
   readonly file?: string
   readonly vkey?: string
+  readonly witness?: string
   readonly checkpoint?: readonly string[]
   readonly requireAnchor?: true
   readonly deep?: true
@@ -40,6 +48,10 @@ export function verifyCommand(ledger: Command, session: CommandRun): void {
     .option('--file <file>', 'Export to verify instead of the database')
     .option('--vkey <vkey>', 'Verifier key of the ledger from a trusted source')
     .option('--checkpoint <file...>', 'File of external checkpoints')
+    .option(
+      '--witness <vkey>',
+      'Verifier key of the witness, which must have signed the external checkpoints',
+    )
     .option('--require-anchor', 'Exit with 3 if neither a key nor a checkpoint confirms the ledger')
     .option('--deep', 'Also parse every payload; takes about three times as long')
     .addOption(new Option('--from-seq <seq>', 'First entry to verify').conflicts('file'))
@@ -68,13 +80,17 @@ async function verify(
   options: VerifyOptions,
   progress: Progress,
 ): Promise<AnyReport> {
-  const { org, file, vkey, checkpoint = [], deep = false } = options
-  if (vkey !== undefined) checkKey(vkey)
+  const { org, file, vkey, witness, checkpoint = [], deep = false } = options
+  if (vkey !== undefined) checkKey('--vkey', vkey)
+  if (witness !== undefined) checkKey('--witness', witness)
   const files = checkpoint.map(readCheckpointFile)
   const checkpoints = files.map(({ note }) => note)
+  // A witness that signed none of them must have signed all.
+  const missing = witness && (unwitnessed(checkpoints, witness) ?? new Set(checkpoints))
   if (file !== undefined) {
     return verifyExport(counted(exportLines(createReadStream(userPath(file))), progress), {
       checkpoints,
+      ...(missing && { unwitnessed: missing }),
       deep,
       onHeader: ({ origin }) => requireOrigin(files, origin),
       ...(vkey !== undefined && { vkey }),
@@ -89,6 +105,7 @@ async function verify(
     return verifyDatabase(db, id, {
       vkeys,
       checkpoints,
+      ...(missing && { unwitnessed: missing }),
       deep,
       onProgress,
       ...(fromSeq !== undefined && { from_seq: readCount('--from-seq', fromSeq) }),
@@ -97,11 +114,11 @@ async function verify(
   })
 }
 
-function checkKey(vkey: string): void {
+function checkKey(option: string, vkey: string): void {
   try {
     parseVerifierKey(vkey)
   } catch (error) {
-    throw new CliError(`--vkey: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CliError(`${option}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

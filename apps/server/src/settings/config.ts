@@ -1,5 +1,12 @@
 import { PersonRole } from '@remit/contract'
-import { FAIL_CLOSED, isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
+import {
+  FAIL_CLOSED,
+  isOrganizationName,
+  KEY_REFERENCE_RULE,
+  ORGANIZATION_NAME_RULE,
+  parseKey,
+  parseKeyReference,
+} from '@remit/core'
 import { z } from 'zod'
 import { sortNames } from './environment-names.ts'
 
@@ -162,6 +169,29 @@ export const ENVIRONMENT = z.object({
     .describe(
       'File with keys that encrypt stored secrets, 32 bytes in base64 per line; default: in the folder of the ledger key',
     ),
+  REMIT_LEDGER_KEY: z
+    .string()
+    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
+    .optional()
+    .describe(
+      'Key of AWS KMS or Vault that decrypts `REMIT_LEDGER_KEY_FILE` at the start; see [keys.md](keys.md)',
+    ),
+  REMIT_LEDGER_KEY_ENDPOINT: HTTP_URL.optional().describe(
+    'Address of that service; default: that of AWS, or `VAULT_ADDR`',
+  ),
+  REMIT_WITNESS: z
+    .string()
+    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
+    .optional()
+    .describe(
+      'Key of AWS KMS or Vault that also signs the checkpoints of `REMIT_CHECKPOINT_DIR`; see [keys.md](keys.md)',
+    ),
+  REMIT_WITNESS_ENDPOINT: HTTP_URL.optional().describe(
+    'Address of that service; default: that of AWS, or `VAULT_ADDR`',
+  ),
+  REMIT_WITNESS_INTERVAL_MS: whole(1_000, 86_400_000)
+    .default(60_000)
+    .describe('Milliseconds between two checkpoints with a witness'),
   REMIT_CHECKPOINT_DIR: z
     .string()
     .min(1)
@@ -242,6 +272,10 @@ export function readConfig(env: Env): Config {
       'REMIT_DATABASE_DIRECT_URL must not be set with SQLite: REMIT_DATABASE_URL is not postgres://…',
     )
   }
+  if (data.REMIT_WITNESS !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
+    throw new ConfigError('REMIT_WITNESS must be set together with REMIT_CHECKPOINT_DIR')
+  if (data.REMIT_LEDGER_KEY !== undefined && data.REMIT_LEDGER_KEY_FILE === undefined)
+    throw new ConfigError('REMIT_LEDGER_KEY must be set together with REMIT_LEDGER_KEY_FILE')
   const isPartial =
     (data.REMIT_OIDC_ISSUER === undefined) !== (data.REMIT_OIDC_CLIENT_ID === undefined)
   if (isPartial)

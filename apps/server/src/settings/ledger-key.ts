@@ -1,8 +1,9 @@
+import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createLedgerSigner, loadLedgerKey } from '@remit/core'
-import type { CoreTables, Database } from '@remit/core'
+import { createLedgerSigner, loadLedgerKey, openRemoteKey, parseKeyReference } from '@remit/core'
+import type { CoreTables, Database, KeyReference } from '@remit/core'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 
@@ -10,8 +11,10 @@ import type { Config } from './config.ts'
  * Returns the signing key of the ledgers: from the configured file, else next to the SQLite
  * database. Throws `ConfigError` if it is missing and must not be created, or invalid.
  */
-export function openLedgerKey(config: Config, mayCreate: boolean): KeyObject {
+export async function openLedgerKey(config: Config, mayCreate: boolean): Promise<KeyObject> {
   const path = ledgerKeyFile(config)
+  const reference = config.REMIT_LEDGER_KEY && parseKeyReference(config.REMIT_LEDGER_KEY)
+  if (reference) return unwrapped(path, reference, config.REMIT_LEDGER_KEY_ENDPOINT)
   if (!mayCreate && !existsSync(path)) {
     throw new ConfigError(
       `REMIT_LEDGER_KEY_FILE: ${path} does not exist; create it with \`remit ledger keygen ${path}\``,
@@ -23,6 +26,25 @@ export function openLedgerKey(config: Config, mayCreate: boolean): KeyObject {
     throw new ConfigError(
       `REMIT_LEDGER_KEY_FILE: ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
     )
+  }
+}
+
+/** Returns the key of an encrypted file; its plain text is only in memory. */
+async function unwrapped(
+  path: string,
+  reference: KeyReference,
+  endpoint: string | undefined,
+): Promise<KeyObject> {
+  try {
+    const wrapped = readFileSync(path, 'utf8').trim()
+    const key = createPrivateKey(
+      await openRemoteKey(reference, process.env, endpoint).decrypt(wrapped),
+    )
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error('it is not an Ed25519 private key')
+    return key
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(`REMIT_LEDGER_KEY: ${path} cannot be decrypted: ${why}`)
   }
 }
 

@@ -96,6 +96,7 @@ describe.skipIf(!hasModules())('entries of a driven server', () => {
       'spend.rebuilt',
       'state.carried',
       'webhook.disabled',
+      'witness.set',
     ])
   })
 

@@ -11,6 +11,7 @@ const OF_CHECKPOINTS: ReadonlySet<string> = new Set([
   'checkpoint_origin',
   'checkpoint_signature',
   'checkpoint_root',
+  'checkpoint_witness',
   'checkpoint_missing',
   'unsigned_tail',
   'untrusted_key',

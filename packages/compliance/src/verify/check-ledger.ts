@@ -16,7 +16,7 @@ export async function checkLedger(
   db: Database<Tables>,
   orgId: string,
   { fromSeq, toSeq, checkpoints = [] }: VerifyOptions,
-  { vkeys, anchors, unread, none = false }: VerificationTrust,
+  { vkeys, anchors, unwitnessed = [], unread, none = false }: VerificationTrust,
   { onEntry, onProgress }: CheckHooks,
 ): Promise<{ check: LedgerCheck; recorded: RecordedReport[] }> {
   const started = performance.now()
@@ -24,6 +24,7 @@ export async function checkLedger(
   const report = await verifyDatabase(db, orgId, {
     vkeys,
     checkpoints: [...anchors, ...checkpoints],
+    unwitnessed: new Set(unwitnessed),
     ...(fromSeq !== undefined && { from_seq: fromSeq }),
     ...(toSeq !== undefined && { to_seq: toSeq }),
     ...(onProgress && { onProgress }),

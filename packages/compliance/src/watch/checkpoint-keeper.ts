@@ -1,17 +1,27 @@
 import { listOrganizations, openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core'
-import type { Deps } from '@remit/core'
+import type { Deps, Witness } from '@remit/core'
 import { appendNote, readNotes } from './checkpoint-files.ts'
+import { recordWitness } from './record-witness.ts'
 
 const EVERY_MS = 60 * 60 * 1000
+const EVERY_MS_WITH_WITNESS = 60 * 1000
 
-type KeeperDeps = Pick<Deps, 'db' | 'ledger' | 'clock' | 'log' | 'metrics' | 'verifierKey'>
+type KeeperDeps = Pick<
+  Deps,
+  'db' | 'ledger' | 'clock' | 'log' | 'metrics' | 'verifierKey' | 'settings' | 'writer'
+>
 
-/** Saves the newest checkpoint of every ledger to a folder, once an hour if the ledger has grown. */
+/**
+ * Saves the newest checkpoint of every ledger to a folder if the ledger has grown: once an hour, or once
+ * a minute with the signature of a witness.
+ */
 export class CheckpointKeeper {
   readonly #deps: KeeperDeps
   readonly #folder: string
   #next = -Infinity
   #completedAt: number | null = null
+  /** The keys of the witness that ledgers are known to name. */
+  readonly #recorded = new Map<string, string>()
 
   constructor(deps: KeeperDeps, folder: string) {
     this.#deps = deps
@@ -39,23 +49,39 @@ export class CheckpointKeeper {
         log.error({ err: error, orgId: id }, 'saving a checkpoint outside the database failed')
       }
     }
-    this.#next = now + EVERY_MS
+    const { witness, witnessEveryMs = witness ? EVERY_MS_WITH_WITNESS : EVERY_MS } =
+      this.#deps.settings
+    // A run that is a little early must not wait for the next one.
+    this.#next = now + witnessEveryMs * 0.9
     if (isComplete) this.#completedAt = now
   }
 
+  /** Records the key of the witness in the ledger, once. */
+  async #record(orgId: string, witness: Witness): Promise<void> {
+    const { origin } = await this.#deps.ledger.head(orgId)
+    const vkey = await witness.vkey(origin)
+    if (this.#recorded.get(orgId) === vkey) return
+    await recordWitness(this.#deps, orgId, vkey)
+    this.#recorded.set(orgId, vkey)
+  }
+
   async #keepOne(orgId: string, now: number): Promise<void> {
-    const { ledger, log, verifierKey } = this.#deps
+    const { ledger, log, verifierKey, settings } = this.#deps
+    const { witness } = settings
+    if (witness) await this.#record(orgId, witness)
     const { note, origin } = await ledger.head(orgId)
     const { notes } = await readNotes(this.#folder, orgId)
     // A note that the ledger's key did not sign must not become a reference for it.
     const { size } = openCheckpoint(note, parseVerifierKey(verifierKey(origin)), origin)
-    if (note === notes.at(-1)) return
+    // The last one may have the signature of the witness too.
+    if (notes.at(-1)?.startsWith(note)) return
     const kept = notes.reduce((most, one) => Math.max(most, sizeOfNote(one) ?? 0), 0)
     if (size < kept)
       log.error(
         { orgId, size, kept },
         'the ledger is shorter than a saved checkpoint; verify the ledger',
       )
-    await appendNote(this.#folder, orgId, note, now)
+    // Without its signature, nothing is saved: an unwitnessed note must not look like an honest one.
+    await appendNote(this.#folder, orgId, witness ? await witness.cosign(note) : note, now)
   }
 }

@@ -30,7 +30,8 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
 
   constructor(deps: WatchDeps) {
     this.#deps = deps
-    const { watchEveryMs = EVERY_MS, checkpointDir } = deps.settings
+    const { checkpointDir, witnessEveryMs = EVERY_MS } = deps.settings
+    const { watchEveryMs = Math.min(EVERY_MS, witnessEveryMs) } = deps.settings
     this.#everyMs = watchEveryMs
     this.#runs = new Periodic(
       watchEveryMs,

@@ -1,6 +1,7 @@
 import { NoteError } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { VerificationTrust } from '../jobs/trust.ts'
+import { checkWitness } from '../watch/check-witness.ts'
 import { readSavedCheckpoints } from '../watch/saved-checkpoints.ts'
 import type { SeqRun } from '../facts/index.ts'
 import type { Jobs, JobWatch, LedgerCheck, ReportFacts } from '../jobs/jobs.ts'
@@ -56,7 +57,8 @@ async function trustIn(deps: JobDeps, orgId: string): Promise<VerificationTrust>
     const origin: unknown = await deps.ledger.origin(orgId)
     // Null without a ledger; and SQLite stores any type in the head.
     if (typeof origin !== 'string') return { ...outside, vkeys: [] }
-    return { ...outside, vkeys: [deps.verifierKey(origin)] }
+    const witnessed = await checkWitness(deps.settings.witness, origin, outside)
+    return { ...outside, ...witnessed, vkeys: [deps.verifierKey(origin)] }
   } catch (error) {
     // An invalid origin cannot name a key; the verification reports it.
     if (error instanceof NoteError) return { ...outside, vkeys: [] }

@@ -25,6 +25,7 @@ import type { Scorer } from '../scorers/scorer.ts'
 import type { Decider } from '../authorize/decider.ts'
 import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/implement.ts'
+import type { Witness } from '../kms/witness.ts'
 import type { Ports } from './ports.ts'
 
 /** An installable part of the server. A package's default export is one of these. */
@@ -129,6 +130,10 @@ export interface Settings {
   readonly credentialPeppers?: readonly KeyObject[]
   /** Folder for copies of the signed checkpoints, outside the database. */
   readonly checkpointDir?: string
+  /** The second signer of those copies. */
+  readonly witness?: Witness
+  /** Milliseconds between two copies. Default: an hour; with a witness, a minute. */
+  readonly witnessEveryMs?: number
   /** The identity provider of people. */
   readonly oidc?: OidcSettings
   /** Sinks may be on a private network. */

@@ -74,11 +74,21 @@ export function addSignature(note: string, signer: NoteSigner): string {
   return note + signer.sign(body).slice(body.length + 1)
 }
 
+/** Returns the note with a signature that another key made over its text. */
+export function cosignNote(
+  note: string,
+  { name, keyHash }: Pick<NoteVerifier, 'name' | 'keyHash'>,
+  signature: Uint8Array,
+): string {
+  const line = Buffer.concat([Buffer.from(keyHash, 'hex'), signature]).toString('base64')
+  return `${note}— ${name} ${line}\n`
+}
+
 /**
  * Returns the vkey text of a raw 32-byte Ed25519 public key. Throws `NoteError` for an invalid
  * name.
  */
-function formatVerifierKey(name: string, publicKey: Uint8Array): string {
+export function formatVerifierKey(name: string, publicKey: Uint8Array): string {
   if (!isKeyName(name)) {
     throw new NoteError(
       'bad_key',

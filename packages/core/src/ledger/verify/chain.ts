@@ -94,9 +94,13 @@ class Walk implements ChainVerifier {
     if (this.#checkpoints.isDue(seq + 1)) this.#checkpoints.reach(seq + 1, this.#root())
   }
 
-  checkpoint(note: string, options: { readonly external?: boolean } = {}): void {
-    const { external = false } = options
-    this.#checkpoints.add(note, { external }, this.#next, () => this.#root())
+  checkpoint(
+    note: string,
+    options: { readonly external?: boolean; readonly unwitnessed?: boolean } = {},
+  ): void {
+    const { external = false, unwitnessed = false } = options
+    if (unwitnessed) this.#checkpoints.refuseUnwitnessed(note, this.#next)
+    else this.#checkpoints.add(note, { external }, this.#next, () => this.#root())
   }
 
   malformed(detail: string): void {

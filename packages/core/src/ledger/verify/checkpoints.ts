@@ -84,6 +84,12 @@ export class ChainCheckpoints {
     else this.#waiting.set(given.size, [...(this.#waiting.get(given.size) ?? []), given])
   }
 
+  /** Reports a checkpoint that lacks the signature of the witness. It confirms nothing. */
+  refuseUnwitnessed(note: string, size: number): void {
+    this.checked++
+    this.#mismatch(readCheckpoint(note)?.size ?? size, 'checkpoint_witness')
+  }
+
   isDue(size: number): boolean {
     return this.#waiting.has(size)
   }

@@ -26,6 +26,8 @@ export interface VerifyDatabaseOptions extends SeqBounds {
   readonly vkeys?: readonly string[]
   /** Checkpoint notes that were stored outside the database, including receipts. */
   readonly checkpoints?: readonly string[]
+  /** Those of `checkpoints` that the witness must have signed, but did not: see `unwitnessed`. */
+  readonly unwitnessed?: ReadonlySet<string>
   /** Called after each page with the number of processed entries and the total. */
   readonly onProgress?: (done: number, total: number) => void
   /** Called for each entry with a number after its check, with text in every text column. */
@@ -122,9 +124,10 @@ class DatabaseWalk {
   }
 
   async run(): Promise<VerifyReport> {
-    const { checkpoints = [], onProgress } = this.#options
+    const { checkpoints = [], unwitnessed, onProgress } = this.#options
     const { from, to } = this.#part
-    for (const note of checkpoints) this.#chain.checkpoint(note, { external: true })
+    for (const note of checkpoints)
+      this.#chain.checkpoint(note, { external: true, unwitnessed: unwitnessed?.has(note) ?? false })
     const read = (after: number | null, again: boolean) =>
       readRows(this.#db, this.#orgId, { after, again, below: to }, PAGE)
     let after = from === 0 ? null : from - 1

@@ -13,6 +13,8 @@ export interface VerifyExportOptions {
   readonly vkey?: string
   /** External checkpoint notes. */
   readonly checkpoints?: readonly string[]
+  /** Those of `checkpoints` that the witness must have signed, but did not: see `unwitnessed`. */
+  readonly unwitnessed?: ReadonlySet<string>
   /** Called with the first line before any comparison; an exception aborts the verification. */
   readonly onHeader?: (header: ExportHeader) => void
   /** Also parse every payload. */
@@ -49,7 +51,10 @@ function beginReading(line: string, options: VerifyExportOptions): Reading {
     ...(known ? { origin: known.origin, ledger_id: known.ledger_id } : {}),
     ...(start ? { start } : {}),
   })
-  for (const note of options.checkpoints ?? []) verifier.checkpoint(note, { external: true })
+  for (const note of options.checkpoints ?? []) {
+    const unwitnessed = options.unwitnessed?.has(note) ?? false
+    verifier.checkpoint(note, { external: true, unwitnessed })
+  }
   return new Reading(verifier, known)
 }
 

@@ -21,6 +21,7 @@ export type ChainErrorCode =
   | 'checkpoint_origin'
   | 'checkpoint_signature'
   | 'checkpoint_root'
+  | 'checkpoint_witness'
   | 'untrusted_key'
   | 'unsigned_tail'
   | 'truncated'

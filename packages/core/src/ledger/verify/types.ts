@@ -63,9 +63,12 @@ export interface ChainVerifier {
   entry(row: StoredEntry): void
   /**
    * Adds a checkpoint to compare, before the chain outgrows its size. `external`: it was stored
-   * outside of the ledger's database.
+   * outside of the ledger's database; `unwitnessed`: the witness did not sign it, but must have.
    */
-  checkpoint(note: string, options?: { readonly external?: boolean }): void
+  checkpoint(
+    note: string,
+    options?: { readonly external?: boolean; readonly unwitnessed?: boolean },
+  ): void
   /** Reports that the next entry cannot be parsed. */
   malformed(detail: string): void
   /** Returns the result over all given entries. Call once. */

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createLedgerSigner,
+  createWitness,
+  openRemoteKey,
+  OPERATOR,
+  parseKeyReference,
+  SYSTEM,
+} from '@remit/core'
+import { apiOf, createClock, DIALECTS, KEY_SERVICE_ENV, startKeyService } from '@remit/core/testing'
+import type { Api, FakeKeyService } from '@remit/core/testing'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { appendNote, readNotes } from '../src/watch/checkpoint-files.ts'
+import { Attacker } from './support/attacker.ts'
+import { createWatching } from './support/watching.ts'
+import type { Watching } from './support/watching.ts'
+
+const MINUTE = 60_000
+
+describe.each(DIALECTS)('a witness of the checkpoints outside, with %s', (dialect) => {
+  const folder = mkdtempSync(join(tmpdir(), 'remit-witness-'))
+  const clock = createClock('2026-11-20T08:00:00.000Z')
+  let service: FakeKeyService
+  let process: Watching
+  let api: Api
+  let attacker: Attacker
+
+  beforeAll(async () => {
+    service = await startKeyService()
+    const reference = parseKeyReference('vault+transit:transit/remit')
+    if (!reference) throw new Error('no reference')
+    const witness = createWitness(openRemoteKey(reference, KEY_SERVICE_ENV, service.url))
+    const log = pino({ level: 'silent' })
+    const settings = { checkpointDir: folder, witness }
+    process = await createWatching({ dialect, clock, log, settings })
+    await Attacker.dropGuards(process.remit.db)
+  })
+  afterAll(async () => {
+    await process.remit.close()
+    await service[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    service.fault = 'none'
+    api = apiOf(process.remit, await process.remit.organization())
+    attacker = new Attacker(process.remit.db, api.org.id)
+  })
+
+  const append = (count: number) => {
+    const entries = Array.from({ length: count }, () => ({
+      kind: 'key.created',
+      actor: SYSTEM,
+      data: {},
+    }))
+    return process.remit.writer.work(api.org.id, OPERATOR, () =>
+      Promise.resolve({ entries, reply: () => undefined }),
+    )
+  }
+  /** Some entries, and the notes that the watch then has kept. */
+  const kept = async (count: number): Promise<readonly string[]> => {
+    await append(count)
+    clock.advance(MINUTE)
+    await process.watch.look()
+    return (await readNotes(folder, api.org.id)).notes
+  }
+  const signers = (note: string) => [...note.matchAll(/^— (\S+) /gm)].map(([, name]) => name)
+  const verify = () => api.ok('verifyLedger', { body: {} })
+
+  test('signs every saved checkpoint, once a minute, and the ledger names its key', async () => {
+    await kept(3)
+    const notes = await kept(2)
+
+    expect(notes).toHaveLength(2)
+    const { origin } = await process.remit.ledger.head(api.org.id)
+    const [host] = origin.split('/')
+    for (const note of notes) expect(signers(note)).toEqual([origin, `${host}/witness`])
+    const { data } = await process.remit.ledger.list(api.org.id, {
+      kind: 'witness.set',
+      order: 'asc',
+      limit: 10,
+    })
+    expect(data).toMatchObject([
+      { data: { vkey: expect.stringContaining('/witness+') as unknown } },
+    ])
+    expect(await verify()).toMatchObject({ valid: true, anchored_by: 'external' })
+  })
+
+  test('finds a history that was rewritten with the real key, in the database and in the folder', async () => {
+    await kept(4)
+    await append(3)
+    await attacker.rewrite(4, createLedgerSigner(process.remit.signingKey))
+    const { note } = await attacker.head()
+    rmSync(join(folder, `${api.org.id}.txt`))
+    await appendNote(folder, api.org.id, note, clock.now())
+    // Without a witness, nothing would be wrong with it.
+    expect(await verify()).toMatchObject({ valid: true })
+
+    await kept(1)
+    await appendNote(folder, api.org.id, (await attacker.head()).note, clock.now())
+    await appendNote(folder, api.org.id, note, clock.now())
+    expect(await verify()).toMatchObject({
+      valid: false,
+      first_invalid: { code: 'checkpoint_witness' },
+    })
+  })
+
+  test.each(['down', 'refuses', 'wrong signature'] as const)(
+    'that is at fault (%s) stops the copies and nothing else',
+    async (fault) => {
+      const before = await kept(2)
+      service.fault = fault
+      expect(await kept(2)).toEqual(before)
+      expect((await process.remit.ledger.head(api.org.id)).size).toBeGreaterThan(4)
+      service.fault = 'none'
+      expect(await kept(0)).toHaveLength(before.length + 1)
+    },
+  )
+})
