@@ -50,9 +50,7 @@ describe.skipIf(!hasModules())('a server with its keys in a key service', () => 
     }
     server = await createServer(readConfig(env), { log: pino({ level: 'silent' }) })
     key = server.first?.secret ?? ''
-    expect((await request(`${server.url}/v1/ledger`, key, 'POST', { action: 'a.b' })).status).toBe(
-      201,
-    )
+    await request(`${server.url}/v1/ledger`, key, 'POST', { action: 'a.b' })
     const organization = await request(`${server.url}/v1/organization`, key, 'GET')
     orgId = ((await organization.json()) as { id: string }).id
     const { data } = (await (await request(`${server.url}/v1/ledger/keys`, key, 'GET')).json()) as {

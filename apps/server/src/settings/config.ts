@@ -1,27 +1,9 @@
 import { PersonRole } from '@remit/contract'
-import {
-  FAIL_CLOSED,
-  isOrganizationName,
-  KEY_REFERENCE_RULE,
-  ORGANIZATION_NAME_RULE,
-  parseKey,
-  parseKeyReference,
-} from '@remit/core'
+import { FAIL_CLOSED, isOrganizationName, ORGANIZATION_NAME_RULE, parseKey } from '@remit/core'
 import { z } from 'zod'
 import { sortNames } from './environment-names.ts'
-
-const flag = z
-  .enum(['0', '1'], { error: 'must be 0 or 1' })
-  .default('0')
-  .transform((value) => value === '1')
-const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
-
-const HTTP_URL = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+import { flag, HTTP_URL, whole } from './fields.ts'
+import { keyServiceFields } from './key-service-fields.ts'
 
 /** Variables whose value never appears in a message. */
 const SECRET: ReadonlySet<string> = new Set([
@@ -169,29 +151,7 @@ export const ENVIRONMENT = z.object({
     .describe(
       'File with keys that encrypt stored secrets, 32 bytes in base64 per line; default: in the folder of the ledger key',
     ),
-  REMIT_LEDGER_KEY: z
-    .string()
-    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
-    .optional()
-    .describe(
-      'Key of AWS KMS or Vault that decrypts `REMIT_LEDGER_KEY_FILE` at the start; see [keys.md](keys.md)',
-    ),
-  REMIT_LEDGER_KEY_ENDPOINT: HTTP_URL.optional().describe(
-    'Address of that service; default: that of AWS, or `VAULT_ADDR`',
-  ),
-  REMIT_WITNESS: z
-    .string()
-    .refine((text) => parseKeyReference(text) !== null, `must be ${KEY_REFERENCE_RULE}`)
-    .optional()
-    .describe(
-      'Key of AWS KMS or Vault that also signs the checkpoints of `REMIT_CHECKPOINT_DIR`; see [keys.md](keys.md)',
-    ),
-  REMIT_WITNESS_ENDPOINT: HTTP_URL.optional().describe(
-    'Address of that service; default: that of AWS, or `VAULT_ADDR`',
-  ),
-  REMIT_WITNESS_INTERVAL_MS: whole(1_000, 86_400_000)
-    .default(60_000)
-    .describe('Milliseconds between two checkpoints with a witness'),
+  ...keyServiceFields,
   REMIT_CHECKPOINT_DIR: z
     .string()
     .min(1)

@@ -1,13 +1,11 @@
 import { createPublicKey } from 'node:crypto'
 import { AwsV4Signer } from 'aws4fetch'
 import { askService, bytesOf, KeyServiceError, needed } from './service.ts'
-import type { RemoteKey } from './service.ts'
+import type { Env, RemoteKey } from './service.ts'
 
 const NAME = 'AWS KMS'
 /** Plain Ed25519 over the whole message; the prehashed variant makes another signature. */
 const ALGORITHM = { MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' } as const
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** A key of AWS KMS: `ECC_NIST_EDWARDS25519` to sign, a symmetric one to decrypt. */
 export function awsKms(key: string, env: Env, endpoint?: string): RemoteKey {

@@ -1,7 +1,4 @@
 import { boundedText } from '../net/bounded-text.ts'
-import { awsKms } from './aws.ts'
-import type { KeyReference } from './reference.ts'
-import { vaultTransit } from './vault.ts'
 
 /** A key that never leaves its service. Every method rejects with `KeyServiceError`. */
 export interface RemoteKey {
@@ -21,17 +18,7 @@ export class KeyServiceError extends Error {
   }
 }
 
-type Env = Readonly<Record<string, string | undefined>>
-
-/**
- * Returns the key of a reference, with the credentials of the environment that the service's own
- * tools use. `endpoint` replaces the address of the service.
- */
-export function openRemoteKey(reference: KeyReference, env: Env, endpoint?: string): RemoteKey {
-  return reference.service === 'awskms'
-    ? awsKms(reference.key, env, endpoint)
-    : vaultTransit(reference, env, endpoint)
-}
+export type Env = Readonly<Record<string, string | undefined>>
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024

@@ -1,9 +1,7 @@
 import { askService, bytesOf, KeyServiceError, needed } from './service.ts'
-import type { RemoteKey } from './service.ts'
+import type { Env, RemoteKey } from './service.ts'
 
 const NAME = 'Vault'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** A key of the transit engine of Vault or OpenBao: type `ed25519` to sign, a symmetric one to decrypt. */
 export function vaultTransit(

@@ -1,8 +1,7 @@
-import { verify } from 'node:crypto'
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseKeyReference } from '../../src/kms/reference.ts'
-import { openRemoteKey } from '../../src/kms/service.ts'
+import { openRemoteKey } from '../../src/kms/open.ts'
 import type { RemoteKey } from '../../src/kms/service.ts'
 import { createWitness } from '../../src/kms/witness.ts'
 import { parseVerifierKey, verifyNote } from '../../src/ledger/format/note.ts'
@@ -62,11 +61,9 @@ describe.each(['awskms:alias/remit', 'vault+transit:transit/remit'])('the key %s
   it('sends its credentials, and nothing of them is in an error', async () => {
     await open().publicKey()
     const { authorization, 'x-vault-token': token } = service.seen.at(-1) ?? {}
-    if (text.startsWith('aws'))
-      expect(authorization).toMatch(
-        /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/kms\/aws4_request/,
-      )
-    else expect(token).toBe('hvs.token')
+    expect(authorization ?? token).toMatch(
+      /^(?:hvs\.token$|AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/kms\/aws4_request)/,
+    )
 
     service.fault = 'refuses'
     const error: unknown = await open()
