@@ -28,6 +28,7 @@ import { openStorage } from './database.ts'
 import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from '../settings/ledger-key.ts'
+import { checkpointBucket } from '../settings/checkpoint-bucket.ts'
 import { witnessSettings } from '../settings/witness.ts'
 import { createLog } from './log.ts'
 import { oidcSettings } from '../settings/oidc.ts'
@@ -138,6 +139,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         ...(credentialPeppers && { credentialPeppers }),
         ...(oidc && { oidc }),
         ...witnessSettings(config),
+        ...checkpointBucket(config),
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),

@@ -234,6 +234,8 @@ export function readConfig(env: Env): Config {
   }
   if (data.REMIT_WITNESS !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
     throw new ConfigError('REMIT_WITNESS must be set together with REMIT_CHECKPOINT_DIR')
+  if (data.REMIT_CHECKPOINT_BUCKET !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
+    throw new ConfigError('REMIT_CHECKPOINT_BUCKET must be set together with REMIT_CHECKPOINT_DIR')
   if (data.REMIT_LEDGER_KEY !== undefined && data.REMIT_LEDGER_KEY_FILE === undefined)
     throw new ConfigError('REMIT_LEDGER_KEY must be set together with REMIT_LEDGER_KEY_FILE')
   const isPartial =

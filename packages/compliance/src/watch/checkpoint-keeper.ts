@@ -1,6 +1,7 @@
 import { listOrganizations, openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core'
 import type { Deps, Witness } from '@remit/core'
 import { appendNote, readNotes } from './checkpoint-files.ts'
+import { lockNote } from './lock-note.ts'
 import { recordWitness } from './record-witness.ts'
 
 const EVERY_MS = 60 * 60 * 1000
@@ -8,7 +9,7 @@ const EVERY_MS_WITH_WITNESS = 60 * 1000
 
 type KeeperDeps = Pick<
   Deps,
-  'db' | 'ledger' | 'clock' | 'log' | 'metrics' | 'verifierKey' | 'settings' | 'writer'
+  'db' | 'ledger' | 'clock' | 'log' | 'metrics' | 'verifierKey' | 'settings' | 'writer' | 'outbound'
 >
 
 /**
@@ -82,6 +83,10 @@ export class CheckpointKeeper {
         'the ledger is shorter than a saved checkpoint; verify the ledger',
       )
     // Without its signature, nothing is saved: an unwitnessed note must not look like an honest one.
-    await appendNote(this.#folder, orgId, witness ? await witness.cosign(note) : note, now)
+    const signed = witness ? await witness.cosign(note) : note
+    // Before the folder: what is there counts as saved.
+    if (settings.checkpointBucket)
+      await lockNote(this.#deps, settings.checkpointBucket, orgId, signed)
+    await appendNote(this.#folder, orgId, signed, now)
   }
 }

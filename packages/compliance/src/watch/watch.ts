@@ -7,7 +7,7 @@ import { Lease } from './lease.ts'
 
 type WatchDeps = Pick<
   Deps,
-  'db' | 'writer' | 'ledger' | 'clock' | 'log' | 'metrics' | 'settings' | 'verifierKey'
+  'db' | 'writer' | 'ledger' | 'clock' | 'log' | 'metrics' | 'settings' | 'verifierKey' | 'outbound'
 >
 
 const EVERY_MS = 60_000

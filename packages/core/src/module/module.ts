@@ -16,6 +16,7 @@ import type { Ledger } from '../ledger/read/ledger.ts'
 import type { EntryObserver } from '../ledger/write/work.ts'
 import type { Writer } from '../ledger/write/writer.ts'
 import type { Outbound } from '../net/outbound.ts'
+import type { Bucket } from '../net/s3.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Computer } from '../threads/pool.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -130,6 +131,8 @@ export interface Settings {
   readonly credentialPeppers?: readonly KeyObject[]
   /** Folder for copies of the signed checkpoints, outside the database. */
   readonly checkpointDir?: string
+  /** Bucket for more copies of them, which nobody can change. */
+  readonly checkpointBucket?: CheckpointBucket
   /** The second signer of those copies. */
   readonly witness?: Witness
   /** Milliseconds between two copies. Default: an hour; with a witness, a minute. */
@@ -140,6 +143,15 @@ export interface Settings {
   readonly sinkPrivateNetwork?: boolean
   /** Milliseconds between two checks of the ledgers. */
   readonly watchEveryMs?: number
+}
+
+/** The object store of copies of checkpoints. */
+export interface CheckpointBucket {
+  readonly bucket: Bucket
+  /** Beginning of all keys; empty or ends with a slash. */
+  readonly prefix: string
+  /** Days for which nobody can remove a copy; 0 leaves it to the bucket. */
+  readonly lockDays: number
 }
 
 /** The identity provider that signs people in to the console, and this server as its client. */
