@@ -2,7 +2,7 @@ import { defineModule } from '@remit/core'
 import { operatorOf } from './operator.ts'
 import { previewRoutes } from './preview/routes.ts'
 import { reportsOf } from './report/index.ts'
-import { migrations } from './tables/schema.ts'
+import { migrations, placements } from './tables/schema.ts'
 import { verifyRoutes } from './verify/routes.ts'
 import { StatKeeper } from './stats/keeper.ts'
 import { statRoutes } from './stats/routes.ts'
@@ -13,6 +13,7 @@ import { createJobs } from './worker/create-jobs.ts'
 export default defineModule({
   name: 'compliance',
   migrations,
+  placements,
   setup: (deps) => {
     const jobs = createJobs(deps)
     const reports = reportsOf(deps, jobs)

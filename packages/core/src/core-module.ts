@@ -1,4 +1,5 @@
 import { coreMigrations } from './db/core-migrations.ts'
+import { corePlacements } from './db/schema.ts'
 import { defineModule } from './module/module.ts'
 import { builtInScorers } from './scorers/catalogue.ts'
 
@@ -9,5 +10,6 @@ import { builtInScorers } from './scorers/catalogue.ts'
 export const coreModule = defineModule({
   name: 'core',
   migrations: coreMigrations,
+  placements: corePlacements,
   setup: () => ({ scorers: builtInScorers }),
 })

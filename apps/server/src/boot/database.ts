@@ -1,5 +1,6 @@
 import {
   hasPersistentSessions,
+  isDistributed,
   localSignals,
   migrate,
   openDatabase,
@@ -51,6 +52,7 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
   }
   if (isPooled) log.info(POOLED_WITH_DIRECT)
   const signals = postgresSignals(direct ?? url, {
+    sends: await isDistributed(db),
     onError: (error) => log.warn({ err: error }, 'LISTEN connection failed'),
   })
   return {

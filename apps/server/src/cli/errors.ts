@@ -3,6 +3,7 @@ import {
   Failure,
   isUnavailable,
   NoteError,
+  NotDistributable,
   SettingError,
   TablesTooNew,
 } from '@remit/core'
@@ -39,7 +40,8 @@ export function judge(error: unknown): {
   if (error instanceof NoteError || error instanceof CheckpointError) {
     return { message: error.message, exitCode: EXIT.failed }
   }
-  const isOwn = [ListenError, MigrationsPending, TablesTooNew].some((kind) => error instanceof kind)
+  const own = [ListenError, MigrationsPending, NotDistributable, TablesTooNew]
+  const isOwn = own.some((kind) => error instanceof kind)
   if (isOwn) return { message: (error as Error).message, exitCode: EXIT.couldNotRun }
   return { message: foreign(error), exitCode: EXIT.couldNotRun }
 }

@@ -1,5 +1,11 @@
 import { createPublicKey } from 'node:crypto'
-import { generateLedgerKey, listOrganizations, rotateLedgerKey } from '@remit/core'
+import {
+  eachPart,
+  generateLedgerKey,
+  inPart,
+  listOrganizations,
+  rotateLedgerKey,
+} from '@remit/core'
 import type { CoreTables, Database, OrganizationRow } from '@remit/core'
 import type { Command } from 'commander'
 import { ledgerKeyFile } from '../settings/ledger-key.ts'
@@ -55,7 +61,12 @@ export function ledgerKeyCommands(ledger: Command, session: CommandRun): void {
 
 /** Returns the organizations whose ledgers are signed with another key than that one's. */
 async function leftBehind(db: Database<CoreTables>, id: string): Promise<OrganizationRow[]> {
-  const heads = await db.selectFrom('ledger_head').select(['org_id', 'vkey']).execute()
+  const parts = await eachPart(
+    db,
+    (part) => db.selectFrom('ledger_head').select(['org_id', 'vkey']).where(inPart(part)).execute(),
+    () => undefined,
+  )
+  const heads = parts.flat()
   // After the name and the key id; base64 may contain a plus too.
   const keyOf = (vkey: string) => vkey.split('+').slice(2).join('+')
   const current = heads.find((head) => head.org_id === id)

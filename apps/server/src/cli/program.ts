@@ -4,6 +4,7 @@ import { agentCommands } from './agent.ts'
 import { backupCommand } from './backup.ts'
 import { complianceCommands } from './compliance.ts'
 import { discoverCommand } from './discover.ts'
+import { distributeCommand } from './distribute.ts'
 import { doctorCommand } from './doctor.ts'
 import { judge } from './errors.ts'
 import { guardCommand } from './guard.ts'
@@ -36,6 +37,7 @@ export function createProgram(session: CommandRun): Command {
     })
   serveCommand(program, session)
   migrateCommand(program, session)
+  distributeCommand(program, session)
   backupCommand(program, session)
   orgCommands(program, session)
   keyCommands(program, session)

@@ -2,7 +2,14 @@ import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createLedgerSigner, loadLedgerKey, openRemoteKey, parseKeyReference } from '@remit/core'
+import {
+  createLedgerSigner,
+  eachPart,
+  inPart,
+  loadLedgerKey,
+  openRemoteKey,
+  parseKeyReference,
+} from '@remit/core'
 import type { CoreTables, Database, KeyReference } from '@remit/core'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
@@ -68,12 +75,19 @@ export async function foreignLedgers(
   key: KeyObject,
 ): Promise<readonly string[]> {
   const signer = createLedgerSigner(key)
-  const heads = await db
-    .selectFrom('ledger_head')
-    .select(['org_id', 'origin', 'vkey'])
-    .limit(MAX_LOOKED_AT)
-    .execute()
-  return heads.flatMap(({ org_id, origin, vkey }) =>
-    signer.forOrigin(origin).vkey === vkey ? [] : [org_id],
+  const heads = await eachPart(
+    db,
+    (part) =>
+      db
+        .selectFrom('ledger_head')
+        .select(['org_id', 'origin', 'vkey'])
+        .where(inPart(part))
+        .limit(MAX_LOOKED_AT)
+        .execute(),
+    // The writer checks the key of the organizations that are unavailable when they are back.
+    () => undefined,
   )
+  return heads
+    .flat()
+    .flatMap(({ org_id, origin, vkey }) => (signer.forOrigin(origin).vkey === vkey ? [] : [org_id]))
 }

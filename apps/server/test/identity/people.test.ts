@@ -32,7 +32,7 @@ describe.skipIf(!hasModules()).each(someDialects())('people on %s', (dialect) =>
   /** Calls the API with a session of a person. */
   const signedIn = async (id: string, role: string, email: string) => {
     const now = new Date().toISOString()
-    const cookie = `cookie-of-${id}`
+    const cookie = `${hash('sha256', id, 'base64url')}.${api.org.id}`
     await all.remit.db
       .insertInto('console_session')
       .values({

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { Failure, isUnavailable, Periodic } from '@remit/core'
+import { eachPart, Failure, isUnavailable, Periodic } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Jobs } from '../jobs/jobs.ts'
 import { generate } from './generate.ts'
@@ -99,7 +99,13 @@ export class Generator {
 
   async #takeOver(): Promise<void> {
     const { db, clock, log } = this.#deps
-    for (const row of await findAbandoned(db, clock.now(), 10)) {
+    const parts = await eachPart(
+      db,
+      (part) => findAbandoned(db, part, clock.now(), 10),
+      (error, organizations) =>
+        log.warn({ err: error, organizations }, 'reading unfinished reports failed'),
+    )
+    for (const row of parts.flat()) {
       if (this.#closing.signal.aborted) return
       const held_until = clock.now() + LEASE_MS
       const isLast = row.attempts >= MAX_ATTEMPTS

@@ -1,5 +1,5 @@
-import { on, orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { inPart, on, orgTable } from '@remit/core'
+import type { AnyDatabase, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { ReportHead, ReportRow } from '../tables/reports.ts'
 
@@ -102,11 +102,17 @@ export const forgetClaim = async (
     .execute()
 }
 
-/** Reports with an expired lease. */
-export const findAbandoned = (db: AnyDatabase, now: number, limit: number): Promise<ReportHead[]> =>
+/** Reports of a part with an expired lease. */
+export const findAbandoned = (
+  db: AnyDatabase,
+  part: Part,
+  now: number,
+  limit: number,
+): Promise<ReportHead[]> =>
   on<Tables>(db)
     .selectFrom('compliance_report')
     .select(HEAD)
+    .where(inPart(part))
     .where('status', '=', 'generating')
     .where('held_until', '<=', now)
     .orderBy('held_until')

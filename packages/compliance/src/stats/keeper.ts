@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Failure, on } from '@remit/core'
-import type { Contribution, Database, Deps } from '@remit/core'
+import { eachPart, Failure, on } from '@remit/core'
+import type { Contribution, Database, Deps, Part } from '@remit/core'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Tables } from '../tables/schema.ts'
 import { Lease } from '../watch/lease.ts'
@@ -62,16 +62,22 @@ export class StatKeeper implements Required<Pick<Contribution, 'start' | 'close'
   }
 
   async #look(): Promise<void> {
-    let after = ''
-    for (let behind: Behind[] = []; await this.#holds(); after = behind.at(-1)?.orgId ?? '') {
-      behind = await findBehind(this.#db, after, PIECE)
-      for (const one of behind) if (await this.#holds()) await this.#count(one)
-      if (behind.length < PIECE) break
-    }
+    const failed = (error: unknown, organizations?: readonly string[]) =>
+      this.#deps.log.warn({ err: error, organizations }, 'counting decisions failed')
+    await eachPart(this.#db, (part) => this.#countPart(part), failed)
     const now = this.#deps.clock.now()
     if (this.#closed || now - this.#forgotAt < FORGET_MS) return
     this.#forgotAt = now
-    await forgetMinutes(this.#db, now)
+    await eachPart(this.#db, (part) => forgetMinutes(this.#db, part, now), failed)
+  }
+
+  async #countPart(part: Part): Promise<void> {
+    let after = ''
+    for (let behind: Behind[] = []; await this.#holds(); after = behind.at(-1)?.orgId ?? '') {
+      behind = await findBehind(this.#db, part, after, PIECE)
+      for (const one of behind) if (await this.#holds()) await this.#count(one)
+      if (behind.length < PIECE) break
+    }
   }
 
   async #holds(): Promise<boolean> {

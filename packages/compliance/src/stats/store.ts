@@ -1,5 +1,5 @@
-import { bulkInsert, isoTime } from '@remit/core'
-import type { Database } from '@remit/core'
+import { bulkInsert, inPart, isoTime } from '@remit/core'
+import type { Database, Part } from '@remit/core'
 import type { Tally } from '../jobs/tally.ts'
 import type { Tables } from '../tables/schema.ts'
 
@@ -24,12 +24,18 @@ export interface Behind {
   readonly nextSeq: number | null
 }
 
-/** Returns ledgers after an id with entries that are not counted yet. */
-export async function findBehind(db: Db, after: string, limit: number): Promise<Behind[]> {
+/** Returns ledgers of a part after an id with entries that are not counted yet. */
+export async function findBehind(
+  db: Db,
+  part: Part,
+  after: string,
+  limit: number,
+): Promise<Behind[]> {
   const rows = await db
     .selectFrom('ledger_head as h')
     .leftJoin('stat_progress as p', 'p.org_id', 'h.org_id')
     .select(['h.org_id as orgId', 'p.next_seq as nextSeq'])
+    .where(inPart(part, 'h.org_id'))
     .where('h.org_id', '>', after)
     .where((row) =>
       row.or([row('p.next_seq', 'is', null), row('p.next_seq', '<', row.ref('h.size'))]),
@@ -75,9 +81,10 @@ export function addTally(
 const MINUTES_KEPT_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Deletes the minutes of more than seven days ago; their hours stay. */
-export async function forgetMinutes(db: Db, now: number): Promise<void> {
+export async function forgetMinutes(db: Db, part: Part, now: number): Promise<void> {
   await db
     .deleteFrom('stat_bucket')
+    .where(inPart(part))
     .where('size', '=', 'minute')
     .where('bucket', '<', isoTime(now - MINUTES_KEPT_MS).slice(0, 16))
     .execute()

@@ -1,4 +1,4 @@
-import type { CoreTables } from '@remit/core'
+import type { CoreTables, Placements } from '@remit/core'
 import type { Migration } from 'kysely/migration'
 import { evaluationMigration, reportMigration } from './reports.ts'
 import type { ReportTables } from './reports.ts'
@@ -16,4 +16,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_evaluation': evaluationMigration,
   '0004_heartbeat': heartbeatMigration,
   '0005_stats': statMigration,
+}
+
+/** The placement of this module's tables on a cluster. */
+export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
+  compliance_report: 'by org_id',
+  stat_bucket: 'by org_id',
+  stat_progress: 'by org_id',
+  process_lease: 'local',
+  ledger_watch: 'by org_id',
 }

@@ -1,4 +1,10 @@
-import { listOrganizations, openCheckpoint, parseVerifierKey, sizeOfNote } from '@remit/core'
+import {
+  findOrganization,
+  openCheckpoint,
+  organizationIds,
+  parseVerifierKey,
+  sizeOfNote,
+} from '@remit/core'
 import type { Deps, Witness } from '@remit/core'
 import { appendNote, readNotes } from './checkpoint-files.ts'
 import { lockNote } from './lock-note.ts'
@@ -40,11 +46,11 @@ export class CheckpointKeeper {
     const now = clock.now()
     if (now < this.#next) return
     let isComplete = true
-    for (const { id, plan } of await listOrganizations(db)) {
-      if (plan === 'free') continue
+    for (const id of await organizationIds(db)) {
       if (!(await mayGoOn())) return
       try {
-        await this.#keepOne(id, now)
+        const organization = await findOrganization(db, id)
+        if (organization && organization.plan !== 'free') await this.#keepOne(id, now)
       } catch (error) {
         isComplete = false
         log.error({ err: error, orgId: id }, 'saving a checkpoint outside the database failed')

@@ -1,5 +1,5 @@
-import { isoTime, on, OPERATOR, SYSTEM } from '@remit/core'
-import type { AnyDatabase, Deps } from '@remit/core'
+import { inPart, isoTime, on, OPERATOR, SYSTEM } from '@remit/core'
+import type { AnyDatabase, Deps, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
 /**
@@ -11,9 +11,10 @@ const DUE_AFTER = 23 * 60 * 60 * 1000
 /** A heartbeat is due for ledgers with a last heartbeat before this time. */
 const dueSince = (now: number): string => isoTime(now - DUE_AFTER)
 
-/** Organizations after an id that use their ledger and whose heartbeat is due. */
+/** Organizations of a part after an id that use their ledger and whose heartbeat is due. */
 export async function findDueHeartbeats(
   db: AnyDatabase,
+  part: Part,
   now: number,
   after: string,
   limit: number,
@@ -22,6 +23,7 @@ export async function findDueHeartbeats(
     .selectFrom('organization as o')
     .leftJoin('ledger_watch as w', 'w.org_id', 'o.id')
     .select('o.id')
+    .where(inPart(part, 'o.id'))
     .where('o.plan', '<>', 'free')
     .where('o.id', '>', after)
     .where((where) =>

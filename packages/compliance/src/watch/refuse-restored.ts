@@ -1,4 +1,4 @@
-import { listOrganizations, on, SettingError, sizeOfNote } from '@remit/core'
+import { on, organizationIds, SettingError, sizeOfNote } from '@remit/core'
 import type { AnyDatabase, CoreTables, Deps } from '@remit/core'
 import { readNotes } from './checkpoint-files.ts'
 
@@ -13,7 +13,7 @@ export async function refuseRestored({ db, ledger, log, settings }: CheckDeps): 
   const { checkpointDir } = settings
   if (checkpointDir === undefined) return
   const behind: string[] = []
-  for (const { id } of await listOrganizations(db)) {
+  for (const id of await organizationIds(db)) {
     try {
       const { size } = await ledger.head(id)
       const { notes } = await readNotes(checkpointDir, id)

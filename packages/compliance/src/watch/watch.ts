@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Periodic } from '@remit/core'
-import type { Contribution, Deps } from '@remit/core'
+import { eachPart, Periodic } from '@remit/core'
+import type { Contribution, Deps, Part } from '@remit/core'
 import { CheckpointKeeper } from './checkpoint-keeper.ts'
 import { recordHeartbeat, findDueHeartbeats } from './heartbeat.ts'
 import { Lease } from './lease.ts'
@@ -67,7 +67,12 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   async #look(): Promise<void> {
     this.#heldUntil = Math.min(this.#heldUntil, this.#deps.clock.now())
     if (!(await this.#holds())) return
-    await this.#beat()
+    await eachPart(
+      this.#deps.db,
+      (part) => this.#beat(part),
+      (error, organizations) =>
+        this.#deps.log.warn({ err: error, organizations }, 'finding due heartbeats failed'),
+    )
     await this.#checkpoints?.keep(() => this.#holds())
   }
 
@@ -81,11 +86,11 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
     return isMine
   }
 
-  async #beat(): Promise<void> {
+  async #beat(part: Part): Promise<void> {
     const { db, clock, writer, log } = this.#deps
     let after = ''
     for (;;) {
-      const silent = await findDueHeartbeats(db, clock.now(), after, PIECE)
+      const silent = await findDueHeartbeats(db, part, clock.now(), after, PIECE)
       for (const orgId of silent) {
         if (!(await this.#holds())) return
         try {

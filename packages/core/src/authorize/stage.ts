@@ -6,7 +6,8 @@ import type {
   Plan,
   Reason,
 } from '@remit/contract'
-import type { AnyDatabase, BulkInsert } from '../db/portable.ts'
+import type { AnyDatabase } from '../db/portable.ts'
+import type { BulkInsert } from '../db/write-rows.ts'
 import type { Meter } from '../computing/meter.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { EntryDraft } from '../ledger/format/draft.ts'

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
+import { inPart } from './parts.ts'
+import type { Part } from './parts.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /** Maximum rows per statement: servers write in between. */
@@ -13,17 +15,18 @@ interface Rows {
   readonly where: RawBuilder<unknown>
 }
 
-/** Deletes the matching rows in small steps, until none is left or `signal` aborts. */
+/** Deletes the matching rows of a part in small steps, until none is left or `signal` aborts. */
 export async function deleteInBatches(
   db: AnyDatabase,
+  part: Part,
   signal: AbortSignal,
   { table, key, where }: Rows,
 ): Promise<void> {
   const columns = sql.join(key.map((name) => sql.ref(name)))
   while (!signal.aborted) {
     const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)}
-      where (${columns}) in (
-        select ${columns} from ${sql.table(table)} where ${where} limit ${sql.lit(STEP)})`.execute(
+      where ${inPart(part)} and (${columns}) in (
+        select ${columns} from ${sql.table(table)} where ${inPart(part)} and ${where} limit ${sql.lit(STEP)})`.execute(
       db,
     )
     if (numAffectedRows < STEP) return

@@ -1,37 +1,25 @@
 import { Migrator } from 'kysely/migration'
-import type { Migration } from 'kysely/migration'
+import { distribute } from './distribute.ts'
+import { isDistributed } from './distributed.ts'
+import { migrationTables } from './migration-set.ts'
+import type { MigrationSet } from './migration-set.ts'
 import { on } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 import { recordRelease, refuseNewerTables } from './schema-release.ts'
 
-export interface MigrationSet {
-  /**
-   * Name of the module. Each has its own migration table, so a later installation does not affect
-   * other modules.
-   */
-  readonly name: string
-  readonly migrations: Readonly<Record<string, Migration>>
-}
-
-/** The sets of the modules that have migrations, in the order of the modules. */
-export const migrationSetsOf = (
-  modules: readonly {
-    readonly name: string
-    readonly migrations?: MigrationSet['migrations']
-  }[],
-): MigrationSet[] =>
-  modules.flatMap(({ name, migrations }) => (migrations ? [{ name, migrations }] : []))
-
-const migratorFor = (db: AnyDatabase, set: MigrationSet) =>
-  new Migrator({
+const migratorFor = (db: AnyDatabase, set: MigrationSet) => {
+  const [migrationTableName, migrationLockTableName] = migrationTables(set)
+  return new Migrator({
     db: on<never>(db),
     provider: { getMigrations: () => Promise.resolve({ ...set.migrations }) },
-    migrationTableName: `migration_${set.name}`,
-    migrationLockTableName: `migration_${set.name}_lock`,
+    migrationTableName,
+    migrationLockTableName,
   })
+}
 
 /**
- * Runs the pending migrations of every set; returns their names. Throws `TablesTooNew` for tables
+ * Runs the pending migrations of every set; returns their names. New tables of a distributed database
+ * are distributed too. Throws `TablesTooNew` for tables
  * that are newer than those of the next release.
  */
 export async function migrate(db: AnyDatabase, sets: readonly MigrationSet[]): Promise<string[]> {
@@ -45,6 +33,7 @@ export async function migrate(db: AnyDatabase, sets: readonly MigrationSet[]): P
     ran.push(...results.map((result) => `${set.name}/${result.migrationName}`))
   }
   if (ran.length > 0) await recordRelease(db)
+  if (ran.length > 0 && (await isDistributed(db))) await distribute(db, sets)
   return ran
 }
 

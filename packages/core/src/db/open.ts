@@ -2,17 +2,11 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { callbackify } from 'node:util'
 import SqliteDatabase from 'better-sqlite3'
-import {
-  CompiledQuery,
-  Kysely,
-  PostgresDialect,
-  SqliteAdapter,
-  SqliteDialect,
-  SqliteDriver,
-} from 'kysely'
+import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely'
 import type { DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
+import { ClusterAdapter, ClusterDialect } from './distributed.ts'
 import { clientClass } from './postgres-client.ts'
 import { prepareSession } from './postgres-session.ts'
 
@@ -121,10 +115,11 @@ function cachingStatements(file: SqliteDatabase.Database) {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Above PostgreSQL's own limits (`prepareSession`), which apply first. */
+/** Above PostgreSQL's own limits (`transactionSettings`), which apply first. */
 const ANSWER_MS = 10_000
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
+  const adapter = new ClusterAdapter()
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize ?? 10,
@@ -135,16 +130,15 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     application_name: 'remit',
     types,
     // Not a hook of Kysely: a connection that it refuses would stay in the pool, out of reach.
-    verify: callbackify((client: pg.PoolClient) =>
-      prepareSession(client, { mayBeReadOnly: options.readonly ?? false }),
-    ),
+    verify: callbackify(async (client: pg.PoolClient) => {
+      const { readonly: mayBeReadOnly = false } = options
+      adapter.isDistributed = await prepareSession(client, { mayBeReadOnly })
+    }),
   })
   // Without listeners, an error of a connection in use would end the process: the pool listens to
   // idle connections only.
   const onError = (error: Error) => options.onConnectionError?.(error)
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', onError))
-  return new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool }),
-  })
+  return new Kysely<Tables>({ dialect: new ClusterDialect({ pool }, adapter) })
 }

@@ -79,9 +79,9 @@ describe.each(DIALECTS)('a table of organizations on %s', (dialect) => {
     for (let i = 0; i < 1_001; i++) await things.insert(db, thing('many', String(i), 'old'))
     const old = { table: 'thing', key: ['org_id', 'id'], where: sql`color = 'old'` }
 
-    await deleteInBatches(db, AbortSignal.abort(), old)
+    await deleteInBatches(db, null, AbortSignal.abort(), old)
     expect(await things.count(db, 'many')).toBe(1_001)
-    await deleteInBatches(db, new AbortController().signal, old)
+    await deleteInBatches(db, null, new AbortController().signal, old)
 
     expect(await things.count(db, 'many')).toBe(0)
     expect(await things.count(db, 'a')).toBe(3)

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { MARK } from './distributed.ts'
 import { transactionSettings } from './transaction-settings.ts'
 
 /** SQLSTATE `read_only_sql_transaction`. */
@@ -14,15 +15,18 @@ class ReadOnlyServer extends Error {
 
 /**
  * Sets the limits of a new session, and refuses a server that is read-only, as after a failover that
- * is not complete: a standby may lag, so a revoked key would still be valid there.
+ * is not complete: a standby may lag, so a revoked key would still be valid there. Returns true if the
+ * tables are distributed.
  */
 export async function prepareSession(
   client: ClientBase,
   { mayBeReadOnly }: { readonly mayBeReadOnly: boolean },
-): Promise<void> {
-  const { rows } = await client.query<{ is_read_only: boolean }>(
+): Promise<boolean> {
+  const { rows } = await client.query<{ is_read_only: boolean; is_distributed: boolean }>(
     `select ${transactionSettings('session')},
-      current_setting('transaction_read_only') = 'on' as is_read_only`,
+      current_setting('transaction_read_only') = 'on' as is_read_only,
+      to_regclass('${MARK}') is not null as is_distributed`,
   )
   if (rows[0]?.is_read_only && !mayBeReadOnly) throw new ReadOnlyServer()
+  return rows[0]?.is_distributed === true
 }

@@ -5,8 +5,14 @@ import type { Signal, Signals } from './signals.ts'
 export interface PostgresSignalsOptions {
   /** Called when the connection fails; it is retried. */
   readonly onError: (error: Error) => void
+  /**
+   * Sends the signals of this process too, after their commit: on a distributed database, where
+   * transactions run on another node than the one that all processes listen on.
+   */
+  readonly sends?: boolean
 }
 
+const NOTIFY = 'select pg_notify($1, $2)'
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 10_000
 
@@ -14,13 +20,21 @@ const LONGEST_WAIT_MS = 10_000
  * Signals of all processes on one PostgreSQL: a dedicated connection listens on the channel. While
  * it is down, signals are lost, so waiting code must also poll.
  */
-export function postgresSignals(url: string, { onError }: PostgresSignalsOptions): Signals {
+export function postgresSignals(
+  url: string,
+  { onError, sends = false }: PostgresSignalsOptions,
+): Signals {
   const local = localSignals()
   const over = new AbortController()
-  const listening = listen(url, local, onError, over.signal)
+  let sender: pg.Client | null = null
+  const listening = listen(url, local, onError, over.signal, (client) => (sender = client))
   return {
     subscribe: (topic, listener) => local.subscribe(topic, listener),
-    emit: (signal) => local.emit(signal),
+    emit(signal) {
+      local.emit(signal)
+      // A signal may be lost: others poll.
+      if (sends) sender?.query(NOTIFY, [CHANNEL, JSON.stringify(signal)]).catch(() => undefined)
+    },
     async close() {
       over.abort()
       await listening
@@ -34,14 +48,19 @@ async function listen(
   local: Signals,
   onError: (error: Error) => void,
   over: AbortSignal,
+  onClient: (client: pg.Client | null) => void,
 ): Promise<void> {
   let waitMs = FIRST_WAIT_MS
   while (!over.aborted) {
     try {
-      await listenOnce(url, local, over, () => (waitMs = FIRST_WAIT_MS))
+      await listenOnce(url, local, over, (client) => {
+        waitMs = FIRST_WAIT_MS
+        onClient(client)
+      })
     } catch (error) {
       onError(error instanceof Error ? error : new Error(String(error)))
     }
+    onClient(null)
     await pause(waitMs, over)
     waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)
   }
@@ -52,7 +71,7 @@ async function listenOnce(
   url: string,
   local: Signals,
   over: AbortSignal,
-  onListening: () => void,
+  onListening: (client: pg.Client) => void,
 ): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
@@ -77,7 +96,7 @@ async function listenOnce(
       client.connect().then(() => client.query(`listen ${CHANNEL}`)),
       broken.promise,
     ])
-    onListening()
+    onListening(client)
     await broken.promise
   } finally {
     over.removeEventListener('abort', stop)

@@ -1,3 +1,5 @@
+import type { Placements } from './distributed.ts'
+
 /** Rows of the core tables. Times are RFC 3339 text, flags 0/1, JSON is text. */
 export type CoreTables = {
   organization: OrganizationRow
@@ -9,6 +11,20 @@ export type CoreTables = {
   ledger_checkpoint: LedgerCheckpointRow
   ledger_node: LedgerNodeRow
   ledger_cut: LedgerCutRow
+}
+
+/** The placement of the core tables on a cluster. */
+export const corePlacements: Placements<CoreTables & { schema_release: unknown }> = {
+  organization: 'by id',
+  ingest_key: 'by org_id, ids in the directory',
+  console_session: 'by org_id',
+  idempotency_key: 'by org_id',
+  ledger_head: 'by org_id',
+  ledger_entry: 'by org_id',
+  ledger_checkpoint: 'by org_id',
+  ledger_node: 'by org_id',
+  ledger_cut: 'by org_id',
+  schema_release: 'local',
 }
 
 export type OrganizationRow = {

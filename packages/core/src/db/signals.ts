@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { sql } from 'kysely'
+import { isDistributed } from './distributed.ts'
 import { dialectOf } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
@@ -37,13 +38,16 @@ export function localSignals(): Signals {
   }
 }
 
-/** Notifies the other processes when the transaction commits; no-op on SQLite. */
+/**
+ * Notifies the other processes when the transaction commits. Without effect on SQLite, which has
+ * none, and on a distributed database, whose node may not be the one where the others listen.
+ */
 export async function notifyOthers(
   tx: AnyDatabase,
   orgId: string,
   topics: ReadonlySet<string>,
 ): Promise<void> {
-  if (topics.size === 0 || dialectOf(tx) === 'sqlite') return
+  if (topics.size === 0 || dialectOf(tx) === 'sqlite' || (await isDistributed(tx))) return
   for (const topic of topics) {
     await sql`select pg_notify(${CHANNEL}, ${JSON.stringify({ topic, orgId })})`.execute(tx)
   }

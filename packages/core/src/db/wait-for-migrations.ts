@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { isUnavailable } from './failure.ts'
 import { pendingMigrations } from './migrate.ts'
-import type { MigrationSet } from './migrate.ts'
+import type { MigrationSet } from './migration-set.ts'
 import type { AnyDatabase } from './portable.ts'
 import { refuseNewerTables } from './schema-release.ts'
 

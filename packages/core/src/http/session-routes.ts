@@ -87,7 +87,7 @@ const OF_NOBODY = { caller: null, claim: null, wantsNote: false }
 const signOut =
   (hash: string, caller: Caller, people: PeopleSessions | null): Change<void> =>
   async ({ tx }) => {
-    await deleteSession(tx, hash)
+    await deleteSession(tx, caller.orgId, hash)
     const entry = caller.principal.type === 'person' ? people?.signedOut(caller) : undefined
     return { entries: entry ? [entry] : [], reply: () => undefined }
   }

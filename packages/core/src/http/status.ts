@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { Hono } from 'hono'
 import type { Database } from '../db/open.ts'
 import { pendingMigrations } from '../db/migrate.ts'
-import type { MigrationSet } from '../db/migrate.ts'
+import type { MigrationSet } from '../db/migration-set.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

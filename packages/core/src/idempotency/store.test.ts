@@ -54,7 +54,7 @@ describe.each(DIALECTS)('kept answers on %s', (dialect) => {
     await keepAnswer(remit.db, 'org_9', claim('x'), answer(), NOW + 10 * DAY)
     await keepAnswer(remit.db, 'org_9', claim('y'), answer(), NOW + 10 * DAY + 1)
 
-    await forgetAnswers(remit.db, NOW + 11 * DAY)
+    await forgetAnswers(remit.db, 'org_9', NOW + 11 * DAY)
 
     const left = await remit.db
       .selectFrom('idempotency_key')
@@ -62,6 +62,6 @@ describe.each(DIALECTS)('kept answers on %s', (dialect) => {
       .where('org_id', '=', 'org_9')
       .execute()
     expect(left).toEqual([{ key: 'y' }])
-    expect(await forgetAnswers(remit.db, NOW + 11 * DAY)).toBe(0)
+    expect(await forgetAnswers(remit.db, 'org_9', NOW + 11 * DAY)).toBe(0)
   })
 })

@@ -1,4 +1,6 @@
 import type { Database } from '../db/open.ts'
+import { inPart } from '../db/parts.ts'
+import type { Part } from '../db/parts.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
 import type { IdempotencyClaim, StoredAnswer } from './claim.ts'
@@ -74,9 +76,10 @@ export async function eraseAnswers(db: Db, orgId: string, texts: readonly string
 }
 
 /** Deletes responses older than 24 hours; returns the number of rows. */
-export async function forgetAnswers(db: Db, nowMs: number): Promise<number> {
+export async function forgetAnswers(db: Db, part: Part, nowMs: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('idempotency_key')
+    .where(inPart(part))
     .where('created_at', '<=', new Date(nowMs - KEPT_MS).toISOString())
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)

@@ -127,9 +127,9 @@ describe('agent credentials in memory', () => {
         asked++
         return Promise.resolve(given === text && isLive(clock.now()) ? holder : null)
       },
-      find: (_tx, ids, now) =>
-        Promise.resolve(ids.includes(holder.id) && isLive(now) ? [holder] : []),
-      used: (id) => void used.push(id),
+      find: (_tx, org, ids, now) =>
+        Promise.resolve(org === orgId && ids.includes(holder.id) && isLive(now) ? [holder] : []),
+      used: ({ id }) => void used.push(id),
     })
   })
   afterAll(() => remit.close())

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { fail } from '../base/errors.ts'
-import type { Caller, Principal } from '../caller/caller.ts'
+import type { Caller } from '../caller/caller.ts'
 import type { CredentialHolder, Credentials } from './credentials.ts'
 import { hashKey, isKeyText, parseKey } from './key-text.ts'
 import { findHolder, findHolders } from './store.ts'
@@ -51,7 +51,7 @@ export class Authenticator {
   recall(header: string | undefined): Caller | null {
     // A cached text was parsed before, so its hash is sufficient.
     const known = this.#cache.get(hashKey(bearerOf(header)))
-    return known && this.#isGood(known.principal) ? known : null
+    return known && this.#isGood(known) ? known : null
   }
 
   /**
@@ -84,16 +84,16 @@ export class Authenticator {
   }
 
   /** Checks the expiry of a cached credential and records its use. */
-  #isGood(principal: Principal): boolean {
+  #isGood({ orgId, principal }: Caller): boolean {
     if (principal.type !== 'credential') return true
     if (this.#clock.now() >= principal.expiresAt) return false
-    this.#credentials?.used(principal.id)
+    this.#credentials?.used({ orgId, id: principal.id })
     return true
   }
 
   /**
-   * Returns the same callers from the database at `now`, inside a transaction; null if the key or
-   * credential is no longer valid. Callers checked at `configVersion` are returned unchanged.
+   * Returns the same callers of one organization from the database at `now`, inside a transaction;
+   * null if the key or credential is no longer valid. Callers checked at `configVersion` are returned unchanged.
    */
   async recheck(
     tx: Database<CoreTables>,
@@ -110,7 +110,9 @@ export class Authenticator {
         checked.set(principal.id, caller)
       else checked.set(principal.id, null)
     }
-    if (stale.size === 0) return checked
+    const [first] = stale.values()
+    if (first === undefined) return checked
+    const { orgId } = first
     const keys: string[] = []
     const credentials: string[] = []
     for (const [id, { principal }] of stale) {
@@ -119,11 +121,11 @@ export class Authenticator {
       else keys.push(id)
     }
     if (keys.length > 0) {
-      for (const holder of await findHolders(tx, keys))
+      for (const holder of await findHolders(tx, orgId, keys))
         checked.set(holder.id, this.#remember(holder))
     }
     if (credentials.length > 0) {
-      for (const holder of (await this.#credentials?.find(tx, credentials, now)) ?? []) {
+      for (const holder of (await this.#credentials?.find(tx, orgId, credentials, now)) ?? []) {
         const before = stale.get(holder.id)
         const hash = before && this.#hashes.get(before)
         if (hash !== undefined) checked.set(holder.id, this.#rememberAgent(holder, hash))

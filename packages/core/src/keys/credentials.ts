@@ -8,12 +8,17 @@ export interface Credentials {
    */
   authenticate(text: string): Promise<CredentialHolder | null>
   /**
-   * Returns the holders of the credentials that are valid at a time (milliseconds), in the
-   * transaction.
+   * Returns the holders of the credentials of an organization that are valid at a time
+   * (milliseconds), in the transaction.
    */
-  find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]>
+  find(
+    tx: AnyDatabase,
+    orgId: string,
+    ids: readonly string[],
+    now: number,
+  ): Promise<CredentialHolder[]>
   /** Records a use of a cached credential. */
-  used(id: string): void
+  used(credential: Pick<CredentialHolder, 'id' | 'orgId'>): void
 }
 
 /** A valid credential of an active agent, with the organization data of a caller. */

@@ -1,4 +1,6 @@
 import type { Plan, Role } from '@remit/contract'
+import { organizationOfId, recordId } from '../db/directory.ts'
+import { isDistributed } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
 import { statement } from '../db/portable.ts'
 import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
@@ -29,6 +31,7 @@ export interface KeyHolder {
 
 export async function insertKey(db: Db, row: IngestKeyRow): Promise<void> {
   await db.insertInto('ingest_key').values(row).execute()
+  await recordId(db, row.id, row.org_id)
 }
 
 const holders = (db: Db) =>
@@ -54,12 +57,19 @@ const oneHolder = statement<KeyHolder>(`select k.id, k.hash, k.org_id as "orgId"
   from ingest_key k where k.id = ? and k.revoked_at is null`)
 
 /** Returns the holder of a valid key. */
-export const findHolder = async (db: Db, id: string): Promise<KeyHolder | undefined> =>
-  (await oneHolder(db, [id]))[0]
+export async function findHolder(db: Db, id: string): Promise<KeyHolder | undefined> {
+  if (!(await isDistributed(db))) return (await oneHolder(db, [id]))[0]
+  const orgId = await organizationOfId(db, id)
+  return orgId === undefined ? undefined : (await findHolders(db, orgId, [id]))[0]
+}
 
-/** Returns the holders of the valid keys among `ids`. */
-export async function findHolders(db: Db, ids: readonly string[]): Promise<KeyHolder[]> {
-  const rows = await holders(db).where('k.id', 'in', ids).execute()
+/** Returns the holders of the valid keys among `ids` of an organization. */
+export async function findHolders(
+  db: Db,
+  orgId: string,
+  ids: readonly string[],
+): Promise<KeyHolder[]> {
+  const rows = await holders(db).where('k.org_id', '=', orgId).where('k.id', 'in', ids).execute()
   return rows.map((row) => ({ ...row, role: row.role as Role, plan: row.plan as Plan }))
 }
 
@@ -122,6 +132,7 @@ export async function hasOtherAdmin(db: Db, orgId: string, id: string): Promise<
 
 /** Returns the organization of a key, revoked or not. */
 export async function findKeyOrganization(db: Db, id: string): Promise<string | undefined> {
+  if (await isDistributed(db)) return organizationOfId(db, id)
   const row = await db
     .selectFrom('ingest_key')
     .where('id', '=', id)

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Stage } from '../authorize/stage.ts'
 import type { Slot } from '../authorize/slots.ts'
 import type { Clock } from '../base/clock.ts'
+import type { Placements } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
 import type { Signals } from '../db/signals.ts'
@@ -35,6 +36,8 @@ export interface Module {
   readonly name: string
   readonly requires?: readonly (keyof Ports)[]
   readonly migrations?: Readonly<Record<string, Migration>>
+  /** The placement of every table of the migrations on a cluster. */
+  readonly placements?: Placements
   /** Wiring only, no I/O. */
   setup(deps: Deps): Contribution
 }

@@ -1,8 +1,11 @@
 import type { Plan, Role } from '@remit/contract'
 import { isoTime } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
+import { namedOrganization, recordOrganization } from '../db/directory.ts'
+import { isDistributed } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
-import { writeRows } from '../db/portable.ts'
+import { organizationIds } from '../db/parts.ts'
+import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { makeDurable } from '../db/transaction-settings.ts'
 import { fail, invalid } from '../base/errors.ts'
@@ -66,6 +69,7 @@ export async function createOrganization(
     if (await findOrganization(tx, name))
       throw fail('invalid_request', `An organization named ${name} already exists`)
     await tx.insertInto('organization').values(organization).execute()
+    await recordOrganization(tx, organization)
     const first = { person: null, name: 'first key', created_at, revoked_at: null }
     const record = { id: key.id, role, ...first } as const
     await insertKey(tx, { ...record, org_id: organization.id, hash: key.hash })
@@ -136,6 +140,10 @@ export async function findOrganization(
   db: Db,
   idOrName: string,
 ): Promise<OrganizationRow | undefined> {
+  if (await isDistributed(db)) {
+    const id = await namedOrganization(db, idOrName)
+    return id === undefined ? undefined : findById(db, id)
+  }
   return db
     .selectFrom('organization')
     .selectAll()
@@ -143,5 +151,19 @@ export async function findOrganization(
     .executeTakeFirst()
 }
 
-export const listOrganizations = (db: Db): Promise<OrganizationRow[]> =>
-  db.selectFrom('organization').selectAll().orderBy('created_at').orderBy('id').execute()
+const findById = (db: Db, id: string): Promise<OrganizationRow | undefined> =>
+  db.selectFrom('organization').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** Lists all organizations, oldest first; throws if one cannot be read. */
+export async function listOrganizations(db: Db): Promise<OrganizationRow[]> {
+  if (!(await isDistributed(db)))
+    return db.selectFrom('organization').selectAll().orderBy('created_at').orderBy('id').execute()
+  const rows: OrganizationRow[] = []
+  for (const id of await organizationIds(db)) {
+    const row = await findById(db, id)
+    if (row) rows.push(row)
+  }
+  return rows.toSorted((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

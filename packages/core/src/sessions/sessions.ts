@@ -14,6 +14,9 @@ import type { SessionHolder } from './store.ts'
 
 type Db = Database<CoreTables>
 
+/** A secret, and the organization: it places the session where tables are distributed. */
+const COOKIE = /^[\w-]{43}\.(\w+)$/
+
 /** The settings of sign-in. */
 export interface SessionSettings {
   /** False: nobody signs in with a key. */
@@ -55,7 +58,7 @@ export class Sessions {
 
   /** Begins a session, in the transaction of its record if there is one; returns its cookie. */
   async begin(orgId: string, holder: NewHolder, db: Db = this.#db): Promise<string> {
-    const cookie = randomBytes(32).toString('base64url')
+    const cookie = `${randomBytes(32).toString('base64url')}.${orgId}`
     const now = isoTime(this.#clock.now())
     const times = { created_at: now, seen_at: now }
     await insertSession(db, { ...rowOf(holder), hash: hashOf(cookie), org_id: orgId, ...times })
@@ -64,15 +67,17 @@ export class Sessions {
 
   /** Returns the caller of a cookie; null if its session has ended or never was. */
   async authenticate(cookie: string): Promise<Caller | null> {
+    const orgId = COOKIE.exec(cookie)?.[1]
+    if (orgId === undefined) return null
     const now = this.#clock.now()
-    const [holder] = await findSessions(this.#db, [hashOf(cookie)], now)
+    const [holder] = await findSessions(this.#db, orgId, [hashOf(cookie)], now)
     if (!holder) return null
     await touchSession(this.#db, holder, now)
     return this.#callerOf(holder)
   }
 
   /**
-   * Returns the callers of sessions at `now` by their session, inside a transaction; null for a
+   * Returns the callers of sessions of one organization at `now` by their session, inside a transaction; null for a
    * session that has ended. This is not a request: it does not prolong a session.
    */
   async recheck(
@@ -82,8 +87,9 @@ export class Sessions {
   ): Promise<Map<string, Caller | null>> {
     const ids = callers.flatMap(({ principal }) => sessionOf(principal) ?? [])
     const checked = new Map<string, Caller | null>(ids.map((id) => [id, null]))
-    if (ids.length === 0) return checked
-    for (const holder of await findSessions(db, [...checked.keys()], now))
+    const [first] = callers
+    if (first === undefined || ids.length === 0) return checked
+    for (const holder of await findSessions(db, first.orgId, [...checked.keys()], now))
       checked.set(holder.hash, this.#callerOf(holder))
     return checked
   }
@@ -104,7 +110,7 @@ export class Sessions {
   }
 }
 
-/** 256 random bits need no slow hash, and a stored hash is no cookie. */
+/** 256 random bits need no slow hash, and a hash is no cookie. */
 const hashOf = (cookie: string): string => hash('sha256', cookie, 'hex')
 
 function rowOf(holder: NewHolder): Omit<SessionRow, 'hash' | 'org_id' | 'created_at' | 'seen_at'> {

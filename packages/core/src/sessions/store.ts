@@ -1,6 +1,8 @@
 import type { Plan, Role } from '@remit/contract'
 import { isoTime } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
+import { inPart } from '../db/parts.ts'
+import type { Part } from '../db/parts.ts'
 import type { CoreTables, SessionRow } from '../db/schema.ts'
 
 type Db = Database<CoreTables>
@@ -26,7 +28,10 @@ const holders = (db: Db, now: number) =>
     .innerJoin('organization as o', 'o.id', 's.org_id')
     .innerJoin('ledger_head as h', 'h.org_id', 's.org_id')
     .leftJoin('ingest_key as k', (join) =>
-      join.onRef('k.id', '=', 's.key_id').on('k.revoked_at', 'is', null),
+      join
+        .onRef('k.org_id', '=', 's.org_id')
+        .onRef('k.id', '=', 's.key_id')
+        .on('k.revoked_at', 'is', null),
     )
     .where('s.created_at', '>', isoTime(now - LIFETIME_MS))
     .where('s.seen_at', '>', isoTime(now - IDLE_MS))
@@ -39,13 +44,17 @@ const holders = (db: Db, now: number) =>
       'h.config_version as configVersion',
     ])
 
-/** Returns the live sessions among `hashes` at a time (milliseconds). */
+/** Returns the live sessions of an organization among `hashes` at a time (milliseconds). */
 export async function findSessions(
   db: Db,
+  orgId: string,
   hashes: readonly string[],
   now: number,
 ): Promise<SessionHolder[]> {
-  const rows = await holders(db, now).where('s.hash', 'in', hashes).execute()
+  const rows = await holders(db, now)
+    .where('s.org_id', '=', orgId)
+    .where('s.hash', 'in', hashes)
+    .execute()
   return rows as SessionHolder[]
 }
 
@@ -67,7 +76,11 @@ export async function insertSession(db: Db, row: SessionRow): Promise<void> {
     // SQLite has no offset without a limit.
     .limit(1_000)
     .offset(MAX_SESSIONS)
-  await db.deleteFrom('console_session').where('hash', 'in', oldest).execute()
+  await db
+    .deleteFrom('console_session')
+    .where('org_id', '=', org_id)
+    .where('hash', 'in', oldest)
+    .execute()
 }
 
 /** Stores the time of a request, unless the last one was less than a minute ago. */
@@ -76,13 +89,18 @@ export async function touchSession(db: Db, session: SessionRow, now: number): Pr
   await db
     .updateTable('console_session')
     .set({ seen_at: isoTime(now) })
+    .where('org_id', '=', session.org_id)
     .where('hash', '=', session.hash)
     .where('seen_at', '<', isoTime(now))
     .execute()
 }
 
-export async function deleteSession(db: Db, hash: string): Promise<void> {
-  await db.deleteFrom('console_session').where('hash', '=', hash).execute()
+export async function deleteSession(db: Db, orgId: string, hash: string): Promise<void> {
+  await db
+    .deleteFrom('console_session')
+    .where('org_id', '=', orgId)
+    .where('hash', '=', hash)
+    .execute()
 }
 
 /** Ends all sessions of a person, within a change that takes rights away. */
@@ -95,9 +113,10 @@ export async function endSessionsOf(db: Db, orgId: string, personId: string): Pr
 }
 
 /** Deletes sessions that have ended by age. */
-export async function forgetSessions(db: Db, now: number): Promise<void> {
+export async function forgetSessions(db: Db, part: Part, now: number): Promise<void> {
   await db
     .deleteFrom('console_session')
+    .where(inPart(part))
     .where('created_at', '<=', isoTime(now - LIFETIME_MS))
     .execute()
 }

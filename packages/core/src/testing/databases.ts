@@ -2,16 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { coreModule } from '../core-module.ts'
-import { migrationSetsOf } from '../db/migrate.ts'
-import type { MigrationSet } from '../db/migrate.ts'
+import { migrationSetsOf } from '../db/migration-set.ts'
+import type { MigrationSet } from '../db/migration-set.ts'
 import type { Dialect } from '../db/portable.ts'
 import type { Module } from '../module/module.ts'
 import { isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
-import { copySqliteTemplate, postgresTemplate, runStatement } from './templates.ts'
+import { copySqliteTemplate, databaseAt, postgresTemplate, runStatement } from './templates.ts'
 
-/** Every test of a store or of the ledger runs on both. */
-export const DIALECTS: readonly Dialect[] = ['sqlite', 'postgres']
+/** The URLs of the nodes of a Citus cluster, if the tests run on one; the coordinator first. */
+export const citusNodes = (): readonly string[] =>
+  (process.env['REMIT_TEST_CITUS_NODES'] ?? '').split(' ').filter((url) => url !== '')
+
+/** Every test of a store or of the ledger runs on both; `pnpm test:citus` on a cluster instead. */
+export const DIALECTS: readonly Dialect[] =
+  citusNodes().length > 0 ? ['postgres'] : ['sqlite', 'postgres']
 
 /**
  * Tests of programs and of the whole installation run on both in a full run, otherwise on one at random
@@ -43,7 +48,7 @@ export const createMigratedDatabase = (
 
 /** Returns a copy of a database that nobody has open. */
 export async function copyDatabase(url: string): Promise<TestDatabase> {
-  if (url.startsWith('postgres')) return copyPostgres(serverUrl(), new URL(url).pathname.slice(1))
+  if (url.startsWith('postgres')) return copyPostgres([serverUrl()], new URL(url).pathname.slice(1))
   const copy = await createSqlite([])
   copyFileSync(url.slice('sqlite:'.length), copy.url.slice('sqlite:'.length))
   return copy
@@ -61,8 +66,12 @@ async function createSqlite(migrated: readonly MigrationSet[]): Promise<TestData
 
 async function createPostgres(migrated: readonly MigrationSet[]): Promise<TestDatabase> {
   const server = serverUrl()
-  const template = migrated.length > 0 ? await postgresTemplate(server, migrated) : 'template1'
-  return copyPostgres(server, template)
+  if (migrated.length === 0) return copyPostgres([server], 'template1')
+  const nodes = citusNodes()
+  return copyPostgres(
+    nodes.length > 0 ? nodes : [server],
+    await postgresTemplate(server, nodes, migrated),
+  )
 }
 
 function serverUrl(): string {
@@ -71,14 +80,16 @@ function serverUrl(): string {
   throw new Error('REMIT_TEST_DATABASE_URL is not set; vitest starts a server in its global setup')
 }
 
-async function copyPostgres(server: string, template: string): Promise<TestDatabase> {
+/** Copies a database, on every node of a cluster. */
+async function copyPostgres(nodes: readonly string[], template: string): Promise<TestDatabase> {
   const name = `remit_${randomBytes(8).toString('hex')}`
   // Copying files is several times faster than the default, which logs every page.
-  await runStatement(server, `create database ${name} template ${template} strategy file_copy`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
+  const copy = `create database ${name} template ${template} strategy file_copy`
+  await Promise.all(nodes.map((node) => runStatement(node, copy)))
   return {
-    url: url.toString(),
-    drop: () => runStatement(server, `drop database ${name} with (force)`),
+    url: databaseAt(nodes[0] ?? '', name),
+    // Dropping one that Citus uses takes seconds; the cluster of a test run ends with it.
+    drop: async () =>
+      nodes.length === 1 && runStatement(nodes[0] ?? '', `drop database ${name} with (force)`),
   }
 }

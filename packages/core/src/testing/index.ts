@@ -1,5 +1,6 @@
 export * from './api.ts'
 export * from './chromium.ts'
+export * from './citus.ts'
 export { cpuMsOf } from './cpu.ts'
 export * from './databases.ts'
 export * from './login-provider.ts'

@@ -2,9 +2,11 @@ import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { distribute } from '../db/distribute.ts'
 import { migrate } from '../db/migrate.ts'
-import type { MigrationSet } from '../db/migrate.ts'
+import type { MigrationSet } from '../db/migration-set.ts'
 import { openDatabase } from '../db/open.ts'
+import { joinNodes } from './citus.ts'
 import { scratchFolder } from './scratch.ts'
 
 type Sets = readonly MigrationSet[]
@@ -19,11 +21,20 @@ export async function copySqliteTemplate(sets: Sets, path: string): Promise<void
 }
 
 /**
- * Returns the name of a database on `server` with these migrations, which run once per test run.
+ * Returns the name of a database on `server` with these migrations, which run once per test run. On
+ * the nodes of a cluster, its tables are distributed.
  */
-export const postgresTemplate = (server: string, sets: Sets): Promise<string> => {
+export const postgresTemplate = (
+  server: string,
+  nodes: readonly string[],
+  sets: Sets,
+): Promise<string> => {
   const name = `remit_template_${process.env['REMIT_TEST_RUN'] ?? process.pid}_${keyOf(sets)}`
-  return once(postgresTemplates, name, () => makePostgresTemplate(server, sets, name))
+  return once(postgresTemplates, name, () =>
+    nodes.length > 0
+      ? makeCitusTemplate(nodes, sets, name)
+      : makePostgresTemplate(server, sets, name),
+  )
 }
 
 /** Removes the databases of `postgresTemplate` for a run, from a server that outlives it. */
@@ -83,9 +94,7 @@ async function makePostgresTemplate(server: string, sets: Sets, name: string): P
   // Test processes may create the same one concurrently: it gets its name when it is complete.
   const draft = `remit_draft_${randomBytes(8).toString('hex')}`
   await runStatement(server, `create database ${draft}`)
-  const url = new URL(server)
-  url.pathname = `/${draft}`
-  await migrateAt(url.toString(), sets)
+  await migrateAt(databaseAt(server, draft), sets)
   try {
     await runStatement(server, `alter database ${draft} rename to ${name}`)
   } catch (error) {
@@ -95,10 +104,44 @@ async function makePostgresTemplate(server: string, sets: Sets, name: string): P
   return name
 }
 
-async function migrateAt(url: string, sets: Sets): Promise<void> {
-  const db = openDatabase<never>(url)
+/** The database is not copied while a process is connected, as that of Citus always is. */
+async function makeCitusTemplate(
+  nodes: readonly string[],
+  sets: Sets,
+  name: string,
+): Promise<string> {
+  const [coordinator = ''] = nodes
+  const known = await runStatement(coordinator, `select from pg_database where datname = '${name}'`)
+  if (known.length > 0) return name
+  const draft = `remit_draft_${randomBytes(8).toString('hex')}`
+  for (const node of nodes) await runStatement(node, `create database ${draft}`)
+  await joinNodes(nodes.map((node) => databaseAt(node, draft)))
+  await migrateAt(databaseAt(coordinator, draft), sets, true)
+  for (const node of nodes) {
+    await runStatement(node, `alter database ${draft} allow_connections false`)
+    await runStatement(
+      node,
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${draft}'`,
+    )
+  }
+  for (const node of nodes.toReversed())
+    await runStatement(node, `alter database ${draft} rename to ${name}`)
+  return name
+}
+
+/** Returns the URL of a database of a server. */
+export function databaseAt(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.toString()
+}
+
+async function migrateAt(url: string, sets: Sets, distributes = false): Promise<void> {
+  // On a cluster, every table is created on every node.
+  const db = openDatabase<never>(url, { answerMs: 600_000 })
   try {
     await migrate(db, sets)
+    if (distributes) await distribute(db, sets)
   } finally {
     // Closing checkpoints the log of SQLite: the file alone is the database.
     await db.destroy()

@@ -55,7 +55,7 @@ describe.each(DIALECTS)('sessions on %s', (dialect) => {
     const { id, key } = await remit.organization('free')
     const response = await remit.call('POST', '/v1/session', { body: { key }, headers: OWN })
     expect(response.headers.get('set-cookie')).toMatch(
-      /^__Host-remit_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      /^__Host-remit_session=[\w-]{43}\.org_\w+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     )
     const session = await get(cookieOf(response))
     expect(session.principal).toEqual({

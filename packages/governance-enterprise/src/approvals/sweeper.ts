@@ -1,4 +1,4 @@
-import { actorOf, isoTime, on, OPERATOR, Periodic } from '@remit/core'
+import { actorOf, eachPart, inPart, isoTime, on, OPERATOR, Periodic } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { approvalEntry } from './request.ts'
@@ -11,14 +11,22 @@ const PIECE = 100
 
 /** Records expired requests, once across all processes. No decision depends on it. */
 export async function recordExpired({ db, writer, clock, log }: SweepDeps): Promise<void> {
-  const due = await on<Tables>(db)
-    .selectFrom('approval_request')
-    .select('org_id')
-    .distinct()
-    .where('status', 'in', ['pending', 'approved'])
-    .where('counts_until', '<=', isoTime(clock.now()))
-    .limit(1000)
-    .execute()
+  const parts = await eachPart(
+    db,
+    (part) =>
+      on<Tables>(db)
+        .selectFrom('approval_request')
+        .select('org_id')
+        .distinct()
+        .where(inPart(part))
+        .where('status', 'in', ['pending', 'approved'])
+        .where('counts_until', '<=', isoTime(clock.now()))
+        .limit(1000)
+        .execute(),
+    (error, organizations) =>
+      log.warn({ err: error, organizations }, 'reading expired approvals failed'),
+  )
+  const due = parts.flat()
   for (const { org_id: orgId } of due) {
     try {
       while ((await expireSome(writer, orgId)) === PIECE);

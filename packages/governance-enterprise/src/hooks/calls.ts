@@ -1,5 +1,5 @@
 import type { ToolHookAnswer } from '@remit/contract'
-import { invalid, isoTime } from '@remit/core'
+import { eachPart, invalid, isoTime } from '@remit/core'
 import type { Caller, Deps, ToolDecisions } from '@remit/core'
 import type { Append } from '../ledger/appender.ts'
 import { deniedByHook, permission, preToolUse } from './answers.ts'
@@ -121,7 +121,13 @@ export class HostCalls {
   async #sweep(now: number): Promise<void> {
     if (now - this.#sweptAt < SWEEP_MS) return
     this.#sweptAt = now
-    await forgetCalls(this.#deps.db, isoTime(now - KEPT_MS))
+    const { db } = this.#deps
+    // Those of an organization that is unavailable are forgotten later.
+    await eachPart(
+      db,
+      (part) => forgetCalls(db, part, isoTime(now - KEPT_MS)),
+      () => undefined,
+    )
   }
 }
 

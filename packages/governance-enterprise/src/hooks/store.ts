@@ -1,5 +1,5 @@
-import { on } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { inPart, on } from '@remit/core'
+import type { AnyDatabase, Part } from '@remit/core'
 import type { HookCallRow } from '../tables/hooks.ts'
 import type { Tables } from '../tables/schema.ts'
 
@@ -42,6 +42,10 @@ export const putCall = async (db: AnyDatabase, row: HookCallRow): Promise<void> 
 }
 
 /** Forgets calls that no host will report any more. */
-export const forgetCalls = async (db: AnyDatabase, before: string): Promise<void> => {
-  await on<Tables>(db).deleteFrom('hook_call').where('created_at', '<', before).execute()
+export const forgetCalls = async (db: AnyDatabase, part: Part, before: string): Promise<void> => {
+  await on<Tables>(db)
+    .deleteFrom('hook_call')
+    .where(inPart(part))
+    .where('created_at', '<', before)
+    .execute()
 }

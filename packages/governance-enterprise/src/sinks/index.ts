@@ -1,4 +1,4 @@
-import { listOrganizations } from '@remit/core'
+import { organizationIds } from '@remit/core'
 import type { Contribution, Deps, Resealed } from '@remit/core'
 import { lagMetric } from './lag-metric.ts'
 import { sinkRoutes } from './routes.ts'
@@ -26,10 +26,15 @@ export function sinksOf(
 
 async function resealAll(deps: Deps): Promise<Resealed> {
   const total = { resealed: 0, unreadable: 0 }
-  for (const { id } of await listOrganizations(deps.db)) {
-    const { resealed, unreadable } = await resealSinks(deps, id)
-    total.resealed += resealed
-    total.unreadable += unreadable
+  for (const orgId of await organizationIds(deps.db)) {
+    try {
+      const { resealed, unreadable } = await resealSinks(deps, orgId)
+      total.resealed += resealed
+      total.unreadable += unreadable
+    } catch (error) {
+      // One that is unavailable must not keep a server from its start.
+      deps.log.error({ err: error, orgId }, 'encrypting the secrets of sinks failed')
+    }
   }
   return total
 }

@@ -1,4 +1,4 @@
-import { cached, on } from '@remit/core'
+import { cached, eachPart, inPart, on } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
@@ -9,13 +9,20 @@ export function lagMetric({ db, metrics }: Pick<Deps, 'db' | 'metrics'>): void {
     'remit_sink_lag_entries',
     'Entries that the sink of all organizations that is furthest behind has yet to examine',
     cached(async () => {
-      const { lag } = await on<Tables>(db)
-        .selectFrom('sink')
-        .innerJoin('ledger_head', 'ledger_head.org_id', 'sink.org_id')
-        .select(sql<number | string | null>`max(ledger_head.size - sink.next_seq)`.as('lag'))
-        .where('sink.enabled', '=', 1)
-        .executeTakeFirstOrThrow()
-      return Math.max(0, Number(lag ?? 0))
+      const lags = await eachPart(
+        db,
+        (part) =>
+          on<Tables>(db)
+            .selectFrom('sink')
+            .innerJoin('ledger_head', 'ledger_head.org_id', 'sink.org_id')
+            .select(sql<number | string | null>`max(ledger_head.size - sink.next_seq)`.as('lag'))
+            .where(inPart(part, 'sink.org_id'))
+            .where('sink.enabled', '=', 1)
+            .executeTakeFirstOrThrow(),
+        // Without the organizations that are unavailable.
+        () => undefined,
+      )
+      return Math.max(0, ...lags.map(({ lag }) => Number(lag ?? 0)))
     }),
   )
 }

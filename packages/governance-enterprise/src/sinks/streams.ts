@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { listOrganizations, Periodic } from '@remit/core'
+import { eachPart, inPart, Periodic } from '@remit/core'
 import type { Deps, Outbound } from '@remit/core'
 import { SINKS } from './changes.ts'
 import { listSinks } from './store.ts'
@@ -56,8 +56,7 @@ export class SinkStreams {
 
   async #look(): Promise<void> {
     if (performance.now() - this.#searchedAt >= SEARCH_MS) {
-      for (const { id, plan } of await listOrganizations(this.#deps.db))
-        if (plan === 'enterprise') this.#orgs.add(id)
+      for (const id of await this.#organizations()) this.#orgs.add(id)
       this.#searchedAt = performance.now()
     }
     // A snapshot: served organizations move to the end.
@@ -71,6 +70,24 @@ export class SinkStreams {
         this.#deps.log.warn({ err: error, orgId }, 'looking for entries for sinks failed')
       }
     }
+  }
+
+  /** Organizations that may have sinks. */
+  async #organizations(): Promise<string[]> {
+    const { db, log } = this.#deps
+    const parts = await eachPart(
+      db,
+      (part) =>
+        db
+          .selectFrom('organization')
+          .select('id')
+          .where(inPart(part, 'id'))
+          .where('plan', '=', 'enterprise')
+          .execute(),
+      (error, organizations) =>
+        log.warn({ err: error, organizations }, 'looking for organizations with sinks failed'),
+    )
+    return parts.flat().map(({ id }) => id)
   }
 
   /** Starts to send what is due; returns whether the organization has sinks. */

@@ -1,5 +1,5 @@
-import { isoTime, on } from '@remit/core'
-import type { AnyDatabase, Deps } from '@remit/core'
+import { eachPart, inPart, isoTime, on } from '@remit/core'
+import type { AnyDatabase, Deps, Part } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 
@@ -10,16 +10,17 @@ const KEPT_MS = 48 * 60 * 60 * 1000
  * Copies the totals of the day of every limited agent as those of the current hour. Processes may do
  * it at the same time, as each writes the same state.
  */
-export async function sampleHour(db: AnyDatabase, now: number): Promise<void> {
+export async function sampleHour(db: AnyDatabase, part: Part, now: number): Promise<void> {
   const hour = isoTime(now).slice(0, 13)
   await sql`insert into spend_hour (org_id, agent_id, hour, spent_micro, held_micro)
     select t.org_id, t.agent_id, ${hour}, t.spent_micro, t.held_micro
     from spend_limit l join spend_total t on t.org_id = l.org_id and t.agent_id = l.agent_id
-    where t.window_id = ${hour.slice(0, 10)}
+    where ${inPart(part, 't.org_id')} and t.window_id = ${hour.slice(0, 10)}
     on conflict (org_id, agent_id, hour) do update
       set spent_micro = excluded.spent_micro, held_micro = excluded.held_micro`.execute(db)
   await on<Tables>(db)
     .deleteFrom('spend_hour')
+    .where(inPart(part))
     .where('hour', '<', isoTime(now - KEPT_MS).slice(0, 13))
     .execute()
 }
@@ -31,10 +32,14 @@ export function createSampler({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'l
 } {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | null = null
+  const failed = (error: unknown, organizations?: readonly string[]) =>
+    log.warn({ err: error, organizations }, 'sampling the spend failed')
   const sample = () => {
-    running ??= sampleHour(db, clock.now())
-      .catch((error: unknown) => log.warn({ err: error }, 'sampling the spend failed'))
-      .finally(() => (running = null))
+    running ??= eachPart(db, (part) => sampleHour(db, part, clock.now()), failed)
+      .catch(failed)
+      .then(() => {
+        running = null
+      })
   }
   return {
     start() {

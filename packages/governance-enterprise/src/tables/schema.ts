@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely/migration'
 import { sql } from 'kysely'
 import { column } from '@remit/core'
-import type { CoreTables } from '@remit/core'
+import type { CoreTables, Placements } from '@remit/core'
 import { approvalMigration, askersMigration } from './approvals.ts'
 import type { ApprovalTables } from './approvals.ts'
 import { delegationMigration } from './delegation.ts'
@@ -134,4 +134,27 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0014_mcp_tools': mcpToolMigration,
   '0015_hooks': hookMigration,
   '0016_sinks': sinkMigration,
+}
+
+/** The placement of this module's tables on a cluster. */
+export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
+  approval_rule: 'by org_id',
+  approval_request: 'by org_id',
+  agent_permission: 'by org_id',
+  agent_mode: 'by org_id',
+  hook_call: 'by org_id',
+  inventory: 'by org_id',
+  judge_verdict: 'by org_id',
+  judge_day: 'by org_id',
+  mcp_tool: 'by org_id',
+  policy_rule: 'by org_id',
+  policy_revision: 'by org_id',
+  spend_limit: 'by org_id',
+  spend_total: 'by org_id',
+  spend_hold: 'by org_id',
+  agent_stop: 'by org_id',
+  spend_hour: 'by org_id',
+  webhook: 'by org_id',
+  webhook_delivery: 'by org_id',
+  sink: 'by org_id',
 }

@@ -1,4 +1,4 @@
-import { cached, on } from '@remit/core'
+import { cached, eachPart, inPart, on } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
@@ -8,12 +8,19 @@ export function backlogMetric({ db, metrics }: Pick<Deps, 'db' | 'metrics'>): vo
     'remit_webhook_backlog',
     'Webhook messages of all organizations that are not delivered yet',
     cached(async () => {
-      const { count } = await on<Tables>(db)
-        .selectFrom('webhook_delivery')
-        .select((of) => of.fn.countAll().as('count'))
-        .where('state', '=', 'waiting')
-        .executeTakeFirstOrThrow()
-      return Number(count)
+      const counts = await eachPart(
+        db,
+        (part) =>
+          on<Tables>(db)
+            .selectFrom('webhook_delivery')
+            .select((of) => of.fn.countAll().as('count'))
+            .where(inPart(part))
+            .where('state', '=', 'waiting')
+            .executeTakeFirstOrThrow(),
+        // Without the organizations that are unavailable.
+        () => undefined,
+      )
+      return counts.reduce((sum, { count }) => sum + Number(count), 0)
     }),
   )
 }

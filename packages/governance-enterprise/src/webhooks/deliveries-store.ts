@@ -1,5 +1,5 @@
-import { deleteInBatches, dialectOf, on } from '@remit/core'
-import type { AnyDatabase, BulkInsert, CoreTables, Database } from '@remit/core'
+import { deleteInBatches, dialectOf, inPart, on } from '@remit/core'
+import type { AnyDatabase, BulkInsert, CoreTables, Database, Part } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
@@ -23,6 +23,7 @@ export const deliveryRows = (
 type Place = Pick<DeliveryRow, 'org_id' | 'webhook_id' | 'seq'>
 
 export interface ClaimOptions {
+  readonly part: Part
   readonly now: string
   /** The end of this process's lease on the attempt. */
   readonly leaseEnd: string
@@ -41,11 +42,11 @@ export async function claimDue(
   db: Database<CoreTables>,
   claim: ClaimOptions,
 ): Promise<DeliveryRow[]> {
-  const { now, leaseEnd: due_at, among, except, choose } = claim
+  const { now, leaseEnd: due_at, among, choose } = claim
   // Most polls find nothing and need no transaction.
-  if (!(await dueRows(db, now, except).limit(1).executeTakeFirst())) return []
+  if (!(await dueRows(db, claim).limit(1).executeTakeFirst())) return []
   return db.transaction().execute(async (tx) => {
-    const locked = dueRows(tx, now, except).limit(among).modifyEnd(skipLocked(tx))
+    const locked = dueRows(tx, claim).limit(among).modifyEnd(skipLocked(tx))
     const begun = { due_at, attempted_at: now, http_status: null, error: null }
     const taken: DeliveryRow[] = []
     for (const place of choose(await locked.execute())) {
@@ -63,10 +64,11 @@ export async function claimDue(
   })
 }
 
-function dueRows(db: AnyDatabase, now: string, except: readonly string[]) {
+function dueRows(db: AnyDatabase, { part, now, except }: ClaimOptions) {
   const query = on<Tables>(db)
     .selectFrom('webhook_delivery')
     .select(['org_id', 'webhook_id', 'seq'])
+    .where(inPart(part))
     .where('state', '=', 'waiting')
     .where('due_at', '<=', now)
     .orderBy('due_at')
@@ -140,13 +142,14 @@ export const findLastAttempted = (
     .limit(1)
     .executeTakeFirst()
 
-/** Deletes the deliveries that finished before a time, until `signal` aborts. */
+/** Deletes the deliveries of a part that finished before a time, until `signal` aborts. */
 export const forgetFinished = (
   db: AnyDatabase,
+  part: Part,
   before: string,
   signal: AbortSignal,
 ): Promise<void> =>
-  deleteInBatches(db, signal, {
+  deleteInBatches(db, part, signal, {
     table: 'webhook_delivery',
     key: ['org_id', 'webhook_id', 'seq'],
     where: sql`finished_at is not null and finished_at < ${before}`,

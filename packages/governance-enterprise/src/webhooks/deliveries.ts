@@ -1,5 +1,5 @@
-import { isoTime, Periodic } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { eachPart, isoTime, Periodic } from '@remit/core'
+import type { Deps, Part } from '@remit/core'
 import { deliver } from './deliver.ts'
 import { claimDue, forgetFinished } from './deliveries-store.ts'
 import { TOPIC } from './outbox.ts'
@@ -69,18 +69,28 @@ export class Deliveries {
   async #look(): Promise<void> {
     while (this.#isWoken && !this.#closing.signal.aborted && !this.#turns.isFull) {
       this.#isWoken = false
-      const now = this.#deps.clock.now()
-      const claimed = await claimDue(this.#deps.db, {
-        now: isoTime(now),
-        leaseEnd: isoTime(now + LEASE_MS),
-        among: CANDIDATES,
-        choose: (due) => this.#turns.choose(due),
-        except: this.#turns.full(),
-      })
-      // There may be more; the end of every attempt polls again.
-      if (claimed.length > 0) this.#isWoken = true
-      for (const row of claimed) this.#begin(row)
+      await eachPart(
+        this.#deps.db,
+        (part) => this.#claim(part),
+        (error, organizations) =>
+          this.#deps.log.error({ err: error, organizations }, 'reading webhook deliveries failed'),
+      )
     }
+  }
+
+  async #claim(part: Part): Promise<void> {
+    const now = this.#deps.clock.now()
+    const claimed = await claimDue(this.#deps.db, {
+      part,
+      now: isoTime(now),
+      leaseEnd: isoTime(now + LEASE_MS),
+      among: CANDIDATES,
+      choose: (due) => this.#turns.choose(due),
+      except: this.#turns.full(),
+    })
+    // There may be more; the end of every attempt polls again.
+    if (claimed.length > 0) this.#isWoken = true
+    for (const row of claimed) this.#begin(row)
   }
 
   #begin(row: DeliveryRow): void {
@@ -93,9 +103,15 @@ export class Deliveries {
     )
   }
 
-  #prune(): Promise<void> {
-    const before = isoTime(this.#deps.clock.now() - KEPT_MS)
-    return forgetFinished(this.#deps.db, before, this.#closing.signal)
+  async #prune(): Promise<void> {
+    const { db, clock, log } = this.#deps
+    const before = isoTime(clock.now() - KEPT_MS)
+    await eachPart(
+      db,
+      (part) => forgetFinished(db, part, before, this.#closing.signal),
+      (error, organizations) =>
+        log.error({ err: error, organizations }, 'deleting old webhook deliveries failed'),
+    )
   }
 
   /** Runs work in the background; failures are logged and retried after the lease. */

@@ -1,5 +1,5 @@
-import { on, SecretUnreadable } from '@remit/core'
-import type { AnyDatabase, Deps, Resealed, SecretBox } from '@remit/core'
+import { eachPart, inPart, on, SecretUnreadable } from '@remit/core'
+import type { AnyDatabase, Deps, Part, Resealed, SecretBox } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
 
@@ -50,12 +50,27 @@ const PAGE = 200
  * Encrypts the secrets of all webhooks with the current key. Safe to run concurrently in several
  * processes.
  */
-export async function resealWebhooks({ db, secrets: box, log }: Deps): Promise<Resealed> {
+export async function resealWebhooks(deps: Deps): Promise<Resealed> {
+  const parts = await eachPart(
+    deps.db,
+    (part) => resealPart(deps, part),
+    (error, organizations) =>
+      deps.log.error({ err: error, organizations }, 'encrypting webhook secrets failed'),
+  )
+  return {
+    resealed: sum(parts.map((part) => part.resealed)),
+    unreadable: sum(parts.map((part) => part.unreadable)),
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+
+async function resealPart({ db, secrets: box, log }: Deps, part: Part): Promise<Resealed> {
   let resealed = 0
   let unreadable = 0
   let after: Place | null = null
   for (;;) {
-    const rows = await pageAfter(db, after)
+    const rows = await pageAfter(db, part, after)
     for (const row of rows) {
       const secrets = openSecrets(box, row)
       if (secrets === null) {
@@ -76,8 +91,13 @@ export async function resealWebhooks({ db, secrets: box, log }: Deps): Promise<R
   }
 }
 
-function pageAfter(db: AnyDatabase, after: Place | null): Promise<WebhookRow[]> {
-  let query = on<Tables>(db).selectFrom('webhook').selectAll().orderBy('org_id').orderBy('id')
+function pageAfter(db: AnyDatabase, part: Part, after: Place | null): Promise<WebhookRow[]> {
+  let query = on<Tables>(db)
+    .selectFrom('webhook')
+    .selectAll()
+    .where(inPart(part))
+    .orderBy('org_id')
+    .orderBy('id')
   if (after) {
     const { org_id: orgId, id } = after
     query = query.where((of) =>

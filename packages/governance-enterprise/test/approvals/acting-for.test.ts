@@ -20,7 +20,9 @@ describe.each(DIALECTS)('an approval for an agent that acts for a person, on %s'
 
   /** As another protocol asks: with a subject beside the agent. */
   const ask = async (claims: UnverifiedFacts) => {
-    const [holder] = await findHolders(api.remit.db, [`key_${api.org.key.slice(4, 20)}`])
+    const [holder] = await findHolders(api.remit.db, api.org.id, [
+      `key_${api.org.key.slice(4, 20)}`,
+    ])
     if (!holder) throw new Error('the key is gone')
     const { orgId, plan, configVersion, id, role, person } = holder
     const principal = { type: 'key', id, role, person } as const

@@ -33,13 +33,13 @@ describe.each(DIALECTS)('GET /v1/spend-limits/{id}/history on %s', (dialect) => 
     clock.set('2026-11-20T00:30:00.000Z')
     const api = await limited()
     await spend(api, 1.5)
-    await sampleHour(all.remit.db, clock.now())
+    await sampleHour(all.remit.db, null, clock.now())
     await spend(api, 0.25)
     clock.set('2026-11-20T00:59:00.000Z')
-    await sampleHour(all.remit.db, clock.now())
+    await sampleHour(all.remit.db, null, clock.now())
     clock.set('2026-11-20T02:10:00.000Z')
     await hold(api, 20)
-    await sampleHour(all.remit.db, clock.now())
+    await sampleHour(all.remit.db, null, clock.now())
     clock.set('2026-11-20T03:05:00.000Z')
     await spend(api, 2)
 
@@ -74,7 +74,7 @@ describe.each(DIALECTS)('GET /v1/spend-limits/{id}/history on %s', (dialect) => 
     clock.set('2026-11-20T23:59:00.000Z')
     const api = await limited()
     await spend(api, 9)
-    await sampleHour(all.remit.db, clock.now())
+    await sampleHour(all.remit.db, null, clock.now())
     clock.set('2026-11-21T01:00:00.000Z')
     expect((await history(api, 'day')).data).toEqual([
       { at: '2026-11-21T01:00:00.000Z', spent_usd: 0, held_usd: 0 },

@@ -1,5 +1,5 @@
 import type { Plan, Scope } from '@remit/contract'
-import { on, statement } from '@remit/core'
+import { isDistributed, on, organizationOfId, statement } from '@remit/core'
 import type { AnyDatabase, CredentialHolder } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { HashedSecret } from './hasher.ts'
@@ -55,13 +55,18 @@ export async function findCredentialRecord(
   db: AnyDatabase,
   id: string,
 ): Promise<CredentialRecord | undefined> {
-  const [row] = await one(db, [id])
-  return row && toKnown(row)
+  if (!(await isDistributed(db))) {
+    const [row] = await one(db, [id])
+    return row && toKnown(row)
+  }
+  const orgId = await organizationOfId(db, id)
+  return orgId === undefined ? undefined : (await findCredentialRecords(db, orgId, [id]))[0]
 }
 
-/** Credentials by id, with their agents and organizations. */
+/** Credentials of an organization by id, with their agents and the organization. */
 export async function findCredentialRecords(
   db: AnyDatabase,
+  orgId: string,
   ids: readonly string[],
 ): Promise<CredentialRecord[]> {
   const rows = await on<Tables>(db)
@@ -71,6 +76,7 @@ export async function findCredentialRecords(
     )
     .innerJoin('organization as o', 'o.id', 'c.org_id')
     .innerJoin('ledger_head as h', 'h.org_id', 'c.org_id')
+    .where('c.org_id', '=', orgId)
     .where('c.id', 'in', ids)
     .select([
       'c.id',

@@ -25,7 +25,7 @@ export class Directory implements Credentials {
 
   async authenticate(text: string): Promise<CredentialHolder | null> {
     const credential = await this.look(text)
-    if (credential) this.used(credential.id)
+    if (credential) this.used(credential)
     return credential
   }
 
@@ -45,14 +45,19 @@ export class Directory implements Credentials {
     return this.#hasher.matches(text, credential) && credential ? credential : null
   }
 
-  async find(tx: AnyDatabase, ids: readonly string[], now: number): Promise<CredentialHolder[]> {
-    return (await findCredentialRecords(tx, ids)).filter(
+  async find(
+    tx: AnyDatabase,
+    orgId: string,
+    ids: readonly string[],
+    now: number,
+  ): Promise<CredentialHolder[]> {
+    return (await findCredentialRecords(tx, orgId, ids)).filter(
       (credential) => endReasonOf(credential, now) === null,
     )
   }
 
-  used(id: string): void {
-    this.#lastUse.note(id)
+  used(credential: Pick<CredentialHolder, 'id' | 'orgId'>): void {
+    this.#lastUse.note(credential)
   }
 
   start(): void {

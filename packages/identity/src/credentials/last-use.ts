@@ -1,6 +1,7 @@
-import type { Deps } from '@remit/core'
-import { isoTime, upTo } from '@remit/core'
+import { isDistributed, isoTime, upTo } from '@remit/core'
+import type { CredentialHolder, Deps } from '@remit/core'
 import { LRUCache } from 'lru-cache'
+import type { CredentialUseRow } from '../tables/credentials.ts'
 import { putUses } from './store.ts'
 
 const MINUTE_MS = 60_000
@@ -14,7 +15,7 @@ export class LastUse {
   readonly #deps: Pick<Deps, 'db' | 'clock' | 'log'>
   /** The minute (milliseconds) of each recorded use. */
   readonly #known = new LRUCache<string, number>(upTo(MAX_KNOWN))
-  #waiting = new Map<string, number>()
+  #waiting = new Map<string, CredentialUseRow>()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()
 
@@ -26,12 +27,12 @@ export class LastUse {
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref()
   }
 
-  note(id: string): void {
+  note({ id, orgId }: Pick<CredentialHolder, 'id' | 'orgId'>): void {
     const now = this.#deps.clock.now()
     const minute = now - (now % MINUTE_MS)
     if (this.#known.get(id) === minute) return
     this.#known.set(id, minute)
-    this.#waiting.set(id, minute)
+    this.#waiting.set(id, { id, org_id: orgId, used_at: isoTime(minute) })
   }
 
   /** Writes the collected uses; failed writes are retried. */
@@ -46,17 +47,27 @@ export class LastUse {
   }
 
   async #write(): Promise<void> {
-    const uses = [...this.#waiting].map(([id, at]) => ({ id, used_at: isoTime(at) }))
+    const uses = [...this.#waiting.values()]
     if (uses.length === 0) return
     this.#waiting = new Map()
-    try {
-      for (let start = 0; start < uses.length; start += ROWS_A_STATEMENT)
-        await putUses(this.#deps.db, uses.slice(start, start + ROWS_A_STATEMENT))
-    } catch (error) {
-      this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
-      for (const { id, used_at } of uses)
-        if (!this.#waiting.has(id) && this.#waiting.size < MAX_KNOWN)
-          this.#waiting.set(id, Date.parse(used_at))
+    for (const part of await this.#partsOf(uses)) {
+      try {
+        for (let start = 0; start < part.length; start += ROWS_A_STATEMENT)
+          await putUses(this.#deps.db, part.slice(start, start + ROWS_A_STATEMENT))
+      } catch (error) {
+        this.#deps.log.warn({ err: error }, 'recording the last use of credentials failed')
+        for (const use of part)
+          if (!this.#waiting.has(use.id) && this.#waiting.size < MAX_KNOWN)
+            this.#waiting.set(use.id, use)
+      }
     }
+  }
+
+  /** Rows that are written together: on a distributed database, those of an organization. */
+  async #partsOf(uses: readonly CredentialUseRow[]): Promise<CredentialUseRow[][]> {
+    if (!(await isDistributed(this.#deps.db))) return [[...uses]]
+    return Object.values(Object.groupBy(uses, ({ org_id }) => org_id)).flatMap((rows) =>
+      rows ? [rows] : [],
+    )
   }
 }

@@ -1,18 +1,22 @@
-import { bulkInsert, isoTime, on, orgTable } from '@remit/core'
+import { bulkInsert, isDistributed, isoTime, on, orgTable, recordId } from '@remit/core'
 import type { AnyDatabase, TimePlace } from '@remit/core'
 import type { Revocation } from '../base/revoke-credentials.ts'
 import type { Tables } from '../tables/schema.ts'
-import type { CredentialRow } from '../tables/credentials.ts'
+import type { CredentialRow, CredentialUseRow } from '../tables/credentials.ts'
 
 /** A credential with the time of its last use. */
 export type UsedCredential = CredentialRow & { readonly used_at: string | null }
 
 const credentials = (db: AnyDatabase) => on<Tables>(db).selectFrom('agent_credential')
 
-export const { find: findCredential, insert: insertCredential } = orgTable<
-  Tables,
-  'agent_credential'
->('agent_credential', 'id')
+const { find, insert } = orgTable<Tables, 'agent_credential'>('agent_credential', 'id')
+
+export const findCredential = find
+
+export async function insertCredential(db: AnyDatabase, row: CredentialRow): Promise<void> {
+  await insert(db, row)
+  await recordId(db, row.id, row.org_id)
+}
 
 /** Credentials of an agent, newest first. `at`: the time for the status. */
 export async function listCredentials(
@@ -29,7 +33,9 @@ export async function listCredentials(
   const { before, status, at } = query
   let found = on<Tables>(db)
     .selectFrom('agent_credential as c')
-    .leftJoin('credential_use as u', 'u.id', 'c.id')
+    .leftJoin('credential_use as u', (join) =>
+      join.onRef('u.org_id', '=', 'c.org_id').onRef('u.id', '=', 'c.id'),
+    )
     .selectAll('c')
     .select('u.used_at')
     .where('c.org_id', '=', orgId)
@@ -145,15 +151,16 @@ export async function claimRefusedUse(
 }
 
 /** Writes the times of uses, never an earlier one. */
-export const putUses = (
-  db: AnyDatabase,
-  uses: readonly { readonly id: string; readonly used_at: string }[],
-): Promise<void> =>
-  bulkInsert(
+export async function putUses(db: AnyDatabase, uses: readonly CredentialUseRow[]): Promise<void> {
+  // The key of a distributed table contains the organization.
+  const key = (await isDistributed(db)) ? 'org_id, id' : 'id'
+  await bulkInsert(
     db,
     'credential_use',
-    { id: 'text', used_at: 'text' },
+    { id: 'text', org_id: 'text', used_at: 'text' },
     // One order for all processes, so that they do not deadlock.
     uses.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    'on conflict (id) do update set used_at = excluded.used_at where credential_use.used_at < excluded.used_at',
+    `on conflict (${key}) do update set used_at = excluded.used_at, org_id = excluded.org_id
+      where credential_use.used_at < excluded.used_at`,
   )
+}

@@ -1,4 +1,4 @@
-import { settingsOf } from '@remit/core'
+import { eachPart, settingsOf } from '@remit/core'
 import type { Deps } from '@remit/core'
 import { findOrganizations } from '../issuers/store.ts'
 import { audiencesOf, issuerOf } from './claims.ts'
@@ -20,10 +20,15 @@ export async function organizationOf(
     const issuer = issuerOf(claims)
     const audiences = audiencesOf(claims)
     if (!audiences || audiences.length > MAX_AUDIENCES) throw new TokenRefusal('aud')
-    const rows = await findOrganizations(db, issuer, audiences)
-    const [found, ...others] = rows.filter(
-      (row) => row.plan === 'enterprise' && settingsOf(row).keyless_exchange,
+    const parts = await eachPart(
+      db,
+      (part) => findOrganizations(db, part, issuer, audiences),
+      (error, organizations) =>
+        log.warn({ err: error, organizations }, 'reading trusted issuers failed'),
     )
+    const [found, ...others] = parts
+      .flat()
+      .filter((row) => row.plan === 'enterprise' && settingsOf(row).keyless_exchange)
     if (!found || others.length > 0) throw new TokenRefusal('iss')
     return found.id
   } catch (error) {

@@ -1,5 +1,5 @@
-import { on, orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { inPart, on, orgTable } from '@remit/core'
+import type { AnyDatabase, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { TrustedIssuerRow } from '../tables/issuers.ts'
 
@@ -62,9 +62,10 @@ export async function deleteIssuer(
   return row
 }
 
-/** A few organizations that have a record of the issuer for one of the audiences. */
+/** A few organizations of a part that have a record of the issuer for one of the audiences. */
 export const findOrganizations = (
   db: AnyDatabase,
+  part: Part,
   issuer: string,
   audiences: readonly string[],
 ): Promise<{ id: string; plan: string; settings: string }[]> =>
@@ -73,6 +74,7 @@ export const findOrganizations = (
     .innerJoin('organization', 'organization.id', 'issuer_audience.org_id')
     .select(['organization.id', 'organization.plan', 'organization.settings'])
     .distinct()
+    .where(inPart(part, 'issuer_audience.org_id'))
     .where('issuer_audience.issuer', '=', issuer)
     .where('issuer_audience.audience', 'in', audiences)
     .limit(100)

@@ -1,5 +1,5 @@
-import { findOrganization } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { eachPart, findOrganization, inPart } from '@remit/core'
+import type { Deps, Part } from '@remit/core'
 import { findByAddress, findBySubject } from '../people/store.ts'
 import type { Identity } from './provider.ts'
 import { isInvited } from './sign-in.ts'
@@ -18,7 +18,7 @@ export interface Candidate {
  * configured organization, that one alone, also for a person whom only a group makes known.
  */
 export async function candidatesOf(
-  db: Db,
+  { db, log }: Pick<Deps, 'db' | 'log'>,
   identity: Identity,
   { organization }: Pick<LoginWay, 'organization'>,
 ): Promise<Candidate[]> {
@@ -26,17 +26,28 @@ export async function candidatesOf(
     const found = await findOrganization(db, organization)
     return found ? [{ id: found.id, name: found.name }] : []
   }
-  const known = await findBySubject(db, identity.issuer, identity.subject)
+  const parts = await eachPart(
+    db,
+    (part) => candidatesIn(db, part, identity),
+    (error, organizations) => log.warn({ err: error, organizations }, 'reading people failed'),
+  )
+  return parts.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function candidatesIn(db: Db, part: Part, identity: Identity): Promise<Candidate[]> {
+  const known = await findBySubject(db, part, identity.issuer, identity.subject)
   const invited =
     identity.email === null
       ? []
-      : (await findByAddress(db, identity.email)).filter((row) => isInvited(row, identity.email))
+      : (await findByAddress(db, part, identity.email)).filter((row) =>
+          isInvited(row, identity.email),
+        )
   const ids = [...new Set([...known, ...invited].map((row) => row.org_id))]
   if (ids.length === 0) return []
   return db
     .selectFrom('organization')
     .select(['id', 'name'])
+    .where(inPart(part, 'id'))
     .where('id', 'in', ids)
-    .orderBy('name')
     .execute()
 }

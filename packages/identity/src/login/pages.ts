@@ -62,7 +62,7 @@ async function finishLogin(
   refusals: RefusalLog,
   { url, header }: PageRequest,
 ): Promise<Response> {
-  const { db, clock, ids, log, secrets, sessions, writer } = deps
+  const { clock, ids, log, secrets, sessions, writer } = deps
   const place = attemptPlace(deps)
   const cookie = readCookie(header('cookie') ?? '', place)
   const forget = { 'Set-Cookie': writeCookie(place, null) }
@@ -82,7 +82,7 @@ async function finishLogin(
     return null
   })
   if (!identity) return refuse(400, 'The answer of the identity provider is not valid.')
-  const candidates = await candidatesOf(db, identity, way)
+  const candidates = await candidatesOf(deps, identity, way)
   const chosen =
     candidates.length > 1 ? candidates.find(({ id }) => id === attempt.orgId) : candidates[0]
   if (!chosen && candidates.length > 1)

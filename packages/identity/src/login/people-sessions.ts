@@ -11,7 +11,7 @@ export const peopleSessions = (ways: LoginWays, db: AnyDatabase): PeopleSessions
   async namesOf(reader: AnyDatabase, orgId: string, name: string) {
     const row = name.startsWith('per_')
       ? await findPerson(reader, orgId, name)
-      : (await findByAddress(reader, name, orgId))[0]
+      : (await findByAddress(reader, orgId, name))[0]
     return row ? [row.id, ...addressesOf(row)] : null
   },
   signedOut: (caller) => ({

@@ -66,10 +66,9 @@ async function personFor(
   { tx, orgId }: WriteContext,
   { issuer, subject, email }: Identity,
 ): Promise<PersonRow | null> {
-  const known = await findBySubject(tx, issuer, subject)
-  const own = known.find((row) => row.org_id === orgId)
+  const [own] = await findBySubject(tx, orgId, issuer, subject)
   if (own) return own
-  const invited = email === null ? [] : await findByAddress(tx, email, orgId)
+  const invited = email === null ? [] : await findByAddress(tx, orgId, email)
   return invited.find((row) => isInvited(row, email)) ?? null
 }
 

@@ -30,7 +30,7 @@ export const toPerson = (row: PersonRow): Person => ({
 export const invitation =
   (ids: Ids, { email, name, role }: PersonInput): Change<Person> =>
   async ({ tx, orgId, now, recordedAt }, caller) => {
-    if ((await findByAddress(tx, email, orgId)).length > 0) throw fail('person_exists')
+    if ((await findByAddress(tx, orgId, email)).length > 0) throw fail('person_exists')
     if ((await countPeople(tx, orgId)) >= MAX_PEOPLE) throw fail('too_many_people')
     const row: PersonRow = {
       org_id: orgId,

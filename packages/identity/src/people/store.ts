@@ -1,5 +1,5 @@
-import { on, orgTable } from '@remit/core'
-import type { AnyDatabase } from '@remit/core'
+import { inPart, on, orgTable } from '@remit/core'
+import type { AnyDatabase, Part } from '@remit/core'
 import type { PersonRow } from '../tables/people.ts'
 import type { Tables } from '../tables/schema.ts'
 
@@ -52,33 +52,31 @@ export const foldAddress = (email: string): string => email.normalize('NFC').toL
 export const addressesOf = ({ addresses }: Pick<PersonRow, 'addresses'>): string[] =>
   JSON.parse(addresses) as string[]
 
-/** Returns the people with an address, now or formerly; of one organization, or of all. */
-export async function findByAddress(
-  db: AnyDatabase,
-  email: string,
-  orgId?: string,
-): Promise<PersonRow[]> {
-  let query = on<Tables>(db)
+/** Returns the people of a part with an address, now or formerly. */
+export const findByAddress = (db: AnyDatabase, part: Part, email: string): Promise<PersonRow[]> =>
+  on<Tables>(db)
     .selectFrom('person_address as known')
     .innerJoin('person', (join) =>
       join.onRef('person.org_id', '=', 'known.org_id').onRef('person.id', '=', 'known.person_id'),
     )
     .selectAll('person')
+    .where(inPart(part, 'known.org_id'))
     .where('known.address', '=', foldAddress(email))
     .orderBy('person.org_id')
     .orderBy('person.id')
-  if (orgId !== undefined) query = query.where('known.org_id', '=', orgId)
-  return query.execute()
-}
+    .execute()
 
+/** Returns the people of a part with this identity; one of each organization. */
 export const findBySubject = (
   db: AnyDatabase,
+  part: Part,
   issuer: string,
   subject: string,
 ): Promise<PersonRow[]> =>
   on<Tables>(db)
     .selectFrom('person')
     .selectAll()
+    .where(inPart(part))
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
     .orderBy('org_id')

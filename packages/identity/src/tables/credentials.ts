@@ -37,7 +37,7 @@ export type CredentialRow = {
  * The last use of credentials, to the minute. A separate table: it is written constantly and must
  * not block transactions that lock credentials.
  */
-export type CredentialUseRow = { id: string; used_at: string }
+export type CredentialUseRow = { id: string; org_id: string; used_at: string }
 
 export const credentialMigration: Migration = {
   async up(db) {
@@ -60,5 +60,16 @@ export const credentialMigration: Migration = {
       where idp_id is not null and revoked_at is null`.execute(db)
     await sql`create table credential_use (
       id ${text} primary key, used_at ${text} not null) ${clustered}`.execute(db)
+  },
+}
+
+/** On a cluster, the organization places the row beside the credential. */
+export const useOfOrganizationMigration: Migration = {
+  async up(db) {
+    await sql`alter table credential_use add column org_id ${column(db).text} not null default ''`.execute(
+      db,
+    )
+    await sql`update credential_use set org_id = coalesce((
+      select c.org_id from agent_credential c where c.id = credential_use.id), '')`.execute(db)
   },
 }

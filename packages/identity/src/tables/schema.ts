@@ -1,8 +1,8 @@
-import type { CoreTables } from '@remit/core'
+import type { CoreTables, Placements } from '@remit/core'
 import type { Migration } from 'kysely/migration'
 import { agentMigration } from './agents.ts'
 import type { AgentTables } from './agents.ts'
-import { credentialMigration } from './credentials.ts'
+import { credentialMigration, useOfOrganizationMigration } from './credentials.ts'
 import type { CredentialTables } from './credentials.ts'
 import { issuerMigration } from './issuers.ts'
 import type { IssuerTables } from './issuers.ts'
@@ -30,4 +30,21 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0005_people': peopleMigration,
   '0006_person_addresses': personAddressMigration,
   '0007_login_provider': loginMigration,
+  '0008_use_of_organization': useOfOrganizationMigration,
+}
+
+/** The placement of this module's tables on a cluster. */
+export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
+  agent: 'by org_id',
+  agent_subject: 'by org_id',
+  agent_credential: 'by org_id, ids in the directory',
+  credential_use: 'by org_id',
+  trusted_issuer: 'by org_id',
+  issuer_audience: 'by org_id',
+  token_use: 'by org_id',
+  person: 'by org_id',
+  person_address: 'by org_id',
+  trust_policy: 'by org_id',
+  login_provider: 'by org_id',
+  login_domain: 'by org_id',
 }

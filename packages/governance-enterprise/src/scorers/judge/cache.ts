@@ -1,5 +1,5 @@
-import { bulkInsert, deleteInBatches, isoTime, on, Periodic } from '@remit/core'
-import type { Deps } from '@remit/core'
+import { bulkInsert, deleteInBatches, eachPart, isoTime, on, Periodic } from '@remit/core'
+import type { Deps, Part } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../../tables/schema.ts'
 import { forgetDays } from './day-limit.ts'
@@ -69,13 +69,18 @@ export class VerdictCache {
   }
 
   async prune(): Promise<void> {
-    const { db, clock } = this.#deps
-    await forgetDays(db, clock.now())
-    await deleteInBatches(db, this.#closing.signal, {
-      table: 'judge_verdict',
-      key: ['org_id', 'cache_key'],
-      where: sql`created_at <= ${this.#oldest()}`,
-    })
+    const { db, clock, log } = this.#deps
+    const pruneOne = async (part: Part) => {
+      await forgetDays(db, part, clock.now())
+      await deleteInBatches(db, part, this.#closing.signal, {
+        table: 'judge_verdict',
+        key: ['org_id', 'cache_key'],
+        where: sql`created_at <= ${this.#oldest()}`,
+      })
+    }
+    await eachPart(db, pruneOne, (error, organizations) =>
+      log.error({ err: error, organizations }, 'deleting old judge verdicts failed'),
+    )
   }
 
   #oldest(): string {

@@ -1,5 +1,5 @@
-import { isoTime, on } from '@remit/core'
-import type { AnyDatabase, Deps } from '@remit/core'
+import { inPart, isoTime, on } from '@remit/core'
+import type { AnyDatabase, Deps, Part } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../../tables/schema.ts'
 import { JudgeFailure } from './failure.ts'
@@ -102,9 +102,10 @@ export class DayLimit {
 }
 
 /** Deletes the counts of old days. */
-export async function forgetDays(db: AnyDatabase, nowMs: number): Promise<void> {
+export async function forgetDays(db: AnyDatabase, part: Part, nowMs: number): Promise<void> {
   await on<Tables>(db)
     .deleteFrom('judge_day')
+    .where(inPart(part))
     .where('day', '<', isoTime(nowMs - KEPT_DAYS * DAY_MS).slice(0, 10))
     .execute()
 }

@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { eachPart, inPart, on } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { LoginDomainRow, LoginProviderRow } from '../../tables/login.ts'
 import type { Tables } from '../../tables/schema.ts'
@@ -53,27 +53,43 @@ async function removeDomains(db: AnyDatabase, orgId: string): Promise<void> {
 
 /** Returns true if any organization has a provider of its own. */
 export async function hasOwnProviders(db: AnyDatabase): Promise<boolean> {
-  const found = await on<Tables>(db)
-    .selectFrom('login_provider')
-    .select('org_id')
-    .limit(1)
-    .executeTakeFirst()
-  return found !== undefined
+  const found = await eachPart(
+    db,
+    (part) =>
+      on<Tables>(db)
+        .selectFrom('login_provider')
+        .select('org_id')
+        .where(inPart(part))
+        .limit(1)
+        .executeTakeFirst(),
+    ignore,
+  )
+  return found.some((row) => row !== undefined)
 }
 
 /** Returns the organizations that have proven a domain. */
-export const findByDomain = (
+export async function findByDomain(
   db: AnyDatabase,
   domain: string,
-): Promise<{ id: string; name: string }[]> =>
-  on<Tables>(db)
-    .selectFrom('login_domain as d')
-    .innerJoin('organization as o', 'o.id', 'd.org_id')
-    .select(['o.id', 'o.name'])
-    .where('d.domain', '=', domain)
-    .where('d.verified', '=', 1)
-    .orderBy('o.name')
-    .execute()
+): Promise<{ id: string; name: string }[]> {
+  const parts = await eachPart(
+    db,
+    (part) =>
+      on<Tables>(db)
+        .selectFrom('login_domain as d')
+        .innerJoin('organization as o', 'o.id', 'd.org_id')
+        .select(['o.id', 'o.name'])
+        .where(inPart(part, 'd.org_id'))
+        .where('d.domain', '=', domain)
+        .where('d.verified', '=', 1)
+        .execute(),
+    ignore,
+  )
+  return parts.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Nobody signs in to an organization that is unavailable. */
+const ignore = (): void => undefined
 
 /**
  * Forgets the identities of all people, who are found by their verified address at the next sign-in,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, DIALECTS } from '../testing/index.ts'
 import type { TestDatabase } from '../testing/index.ts'
 import { openDatabase } from './open.ts'
-import { bulkInsert, column, dialectOf } from './portable.ts'
+import { column, dialectOf } from './portable.ts'
+import { bulkInsert } from './write-rows.ts'
 
 type Row = { readonly id: string; readonly amount: number | null }
 

@@ -1,0 +1,218 @@
+import { createServer as createHttpServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { verifyDatabase } from '@remit/core'
+import { createClock } from '@remit/core/testing'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createServer } from '../../src/boot/serve.ts'
+import type { RunningServer } from '../../src/boot/serve.ts'
+import { readConfig } from '../../src/settings/config.ts'
+import { createOrg } from '../support/cli.ts'
+import { request } from '../support/process.ts'
+import { distributed, runsOnCitus } from './cluster.ts'
+import type { Distributed } from './cluster.ts'
+
+const WAIT = { timeout: 60_000, interval: 100 }
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** An organization with one of everything that background work and revocations touch. */
+interface Organization {
+  readonly id: string
+  readonly key: string
+  readonly spare: { readonly id: string; readonly secret: string }
+  readonly credential: { readonly id: string; readonly secret: string }
+  readonly answered: { seq: number; hash: string }[]
+}
+
+describe.skipIf(!runsOnCitus)('a lost worker', () => {
+  const clock = createClock(new Date().toISOString())
+  const received: string[] = []
+  let installation: Distributed
+  let receiver: Server
+  /** One beside the coordinator, one beside the worker that stays. */
+  let servers: RunningServer[]
+  let lost: Organization[]
+  let kept: Organization[]
+
+  const call = (url: string, path: string, key: string, method = 'GET', body?: object) =>
+    request(url + path, key, method, body)
+  const ok = async <T>(response: Response): Promise<T> => {
+    const text = await response.text()
+    expect(response.ok, text).toBe(true)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+  const decide = (url: string, key: string, agent_id = 'payer', action = 'files.read') =>
+    call(url, '/v1/authorize', key, 'POST', { agent_id, action, context: { amount_usd: 1 } })
+  const kinds = async ({ key }: Organization, kind: string): Promise<number> => {
+    const { data } = await ok<{ data: unknown[] }>(
+      await call(servers[0]?.url ?? '', `/v1/ledger?kind=${kind}&limit=1000`, key),
+    )
+    return data.length
+  }
+
+  async function create(url: string, name: string): Promise<Organization> {
+    const { organization, key } = await createOrg(installation.env, name)
+    const admin = key.secret
+    await ok(await call(url, '/v1/spend-limits/payer', admin, 'POST', { daily_usd: 1e6 }))
+    await ok(
+      await call(url, '/v1/approval-rules/large', admin, 'POST', { actions: ['payments.*'] }),
+    )
+    const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/${organization.id}`
+    await ok(await call(url, '/v1/webhooks', admin, 'POST', { url: target }))
+    const spare = await ok<{ key: { id: string }; secret: string }>(
+      await call(url, '/v1/keys', admin, 'POST', { role: 'admin' }),
+    )
+    await ok(
+      await call(url, '/v1/identity/agents', admin, 'POST', {
+        agent_id: 'robot',
+        owners: [{ type: 'user', id: 'owner@example.org' }],
+      }),
+    )
+    const credential = await ok<{ credential: { id: string }; secret: string }>(
+      await call(url, '/v1/identity/agents/robot/credentials', admin, 'POST', {
+        scopes: ['authorize'],
+      }),
+    )
+    return {
+      id: organization.id,
+      key: admin,
+      spare: { id: spare.key.id, secret: spare.secret },
+      credential: { id: credential.credential.id, secret: credential.secret },
+      answered: [],
+    }
+  }
+
+  beforeAll(async () => {
+    installation = await distributed()
+    receiver = createHttpServer((message, response) => {
+      received.push((message.url ?? '').slice(1))
+      message.resume().on('end', () => response.writeHead(204).end())
+    })
+    await new Promise<void>((resolve) => {
+      receiver.listen(0, '127.0.0.1', resolve)
+    })
+    const { cluster, env } = installation
+    const start = (database: string) =>
+      createServer(
+        readConfig({
+          ...env,
+          REMIT_DATABASE_URL: database,
+          REMIT_DATABASE_DIRECT_URL: cluster.coordinator.url,
+        }),
+        { log: pino({ level: 'silent' }), clock, watchEveryMs: 200 },
+      )
+    servers = [
+      await start(cluster.coordinator.url),
+      await start(cluster.workers[1]?.url ?? cluster.coordinator.url),
+    ]
+    lost = []
+    kept = []
+    for (let i = 0; lost.length < 2 || kept.length < 2; i++) {
+      const made = await create(servers[i % 2]?.url ?? '', `organization ${i}`)
+      const node = await installation.nodeOf(made.id)
+      ;(node === cluster.workers[0] ? lost : kept).push(made)
+    }
+  })
+  afterAll(async () => {
+    for (const server of servers) await server.stop()
+    await new Promise((resolve) => {
+      receiver.close(resolve)
+    })
+    await installation.remove()
+  })
+
+  /** Asks every server for decisions of every organization; returns the refusals. */
+  async function ask(organizations: readonly Organization[]): Promise<Response[]> {
+    const refused: Response[] = []
+    await Promise.all(
+      organizations.flatMap((organization) =>
+        servers.map(async ({ url }) => {
+          const response = await decide(url, organization.key)
+          if (response.ok) {
+            const { ledger } = (await response.json()) as {
+              ledger: { seq: number; hash: string }
+            }
+            organization.answered.push(ledger)
+          } else refused.push(response)
+        }),
+      ),
+    )
+    return refused
+  }
+
+  test('costs its own organizations 503, and the others nothing', async () => {
+    expect(await ask([...lost, ...kept])).toEqual([])
+    // Expires while the worker is gone.
+    for (const { key } of [...lost, ...kept])
+      await ok(await decide(servers[0]?.url ?? '', key, 'payer', 'payments.transfer'))
+    await installation.cluster.workers[0]?.kill()
+    received.length = 0
+    clock.advance(2 * DAY_MS)
+
+    for (let round = 0; round < 5; round++) {
+      const refused = await ask([...lost, ...kept])
+      expect(refused.map(({ status }) => status)).toEqual(Array(2 * lost.length).fill(503))
+      expect(refused.every(({ headers }) => headers.has('retry-after'))).toBe(true)
+    }
+    for (const { url } of servers) {
+      for (const { key } of lost) expect((await call(url, '/v1/keys', key)).status).toBe(503)
+      expect((await fetch(`${url}/ready`)).status).toBe(200)
+    }
+  })
+
+  test('keys and credentials of the others are created, and revoked at once', async () => {
+    for (const [i, organization] of kept.entries()) {
+      const at = servers[i % 2]?.url ?? ''
+      const other = servers[(i + 1) % 2]?.url ?? ''
+      const { key, spare, credential } = organization
+      expect((await decide(other, spare.secret)).status).toBe(200)
+      expect((await decide(other, credential.secret, 'robot')).status).toBe(200)
+
+      await ok(await call(at, `/v1/keys/${spare.id}`, key, 'DELETE'))
+      await ok(await call(at, `/v1/identity/credentials/${credential.id}`, key, 'DELETE'))
+      const made = await ok<{ secret: string }>(
+        await call(at, '/v1/keys', key, 'POST', { role: 'admin' }),
+      )
+
+      for (const { url } of servers) {
+        expect((await decide(url, spare.secret)).status).toBe(401)
+        expect((await decide(url, credential.secret, 'robot')).status).toBe(401)
+        expect((await decide(url, made.secret)).status).toBe(200)
+      }
+    }
+  })
+
+  test('webhooks, sweeps and heartbeats of the others go on', async () => {
+    for (const organization of kept) {
+      await vi.waitUntil(async () => (await kinds(organization, 'ledger.heartbeat')) > 0, WAIT)
+      await vi.waitUntil(async () => (await kinds(organization, 'approval.expired')) > 0, WAIT)
+      await vi.waitUntil(() => received.includes(organization.id), WAIT)
+    }
+  })
+
+  test('after its return, every ledger verifies and has every answered decision', async () => {
+    await installation.cluster.workers[0]?.start()
+    await vi.waitUntil(async () => (await ask(lost)).length === 0, WAIT)
+    expect(await ask([...lost, ...kept])).toEqual([])
+
+    for (const organization of lost) {
+      await vi.waitUntil(async () => (await kinds(organization, 'approval.expired')) > 0, WAIT)
+      await vi.waitUntil(() => received.includes(organization.id), WAIT)
+    }
+    for (const { id, answered } of [...lost, ...kept]) {
+      expect(await verifyDatabase(installation.db, id)).toMatchObject({
+        status: 'ok',
+        error_count: 0,
+      })
+      const rows = await installation.db
+        .selectFrom('ledger_entry')
+        .select(['seq', 'hash'])
+        .where('org_id', '=', id)
+        .execute()
+      const hashes = new Map(rows.map(({ seq, hash }) => [seq, hash]))
+      expect(answered.length).toBeGreaterThan(0)
+      expect(answered.filter(({ seq, hash }) => hashes.get(seq) !== hash)).toEqual([])
+    }
+  })
+})

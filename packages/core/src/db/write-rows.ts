@@ -1,0 +1,150 @@
+import { CompiledQuery } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import { isDistributed } from './distributed.ts'
+import { dialectOf } from './portable.ts'
+import type { AnyDatabase, Cell } from './portable.ts'
+
+export type ColumnTypes = Readonly<Record<string, 'text' | 'bigint'>>
+
+/**
+ * Rows for one table. `suffix` may contain an `on conflict`; keys must be unique within the rows.
+ */
+export interface BulkInsert {
+  readonly table: string
+  readonly columns: ColumnTypes
+  readonly rows: readonly Readonly<Record<string, Cell>>[]
+  readonly suffix?: string
+}
+
+/**
+ * Writes rows of several tables with as few round trips as possible: PostgreSQL gets one statement
+ * with a parameter per column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared. A
+ * distributed database gets rows of values: it can tell their node only from those.
+ */
+export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
+  const waiting = inserts.filter(({ rows }) => rows.length > 0)
+  if (dialectOf(db) === 'sqlite') {
+    for (const insert of waiting) await insertValues(db, insert, SQLITE_VALUES)
+    return
+  }
+  if (await isDistributed(db)) {
+    for (const insert of waiting) await insertValues(db, insert, POSTGRES_VALUES)
+    return
+  }
+  while (waiting.length > 0) {
+    // Parts of one statement do not see each other's rows, so each statement has a table only once.
+    const turn = [...new Map(waiting.map((insert) => [insert.table, insert])).values()]
+    for (const insert of turn) waiting.splice(waiting.indexOf(insert), 1)
+    await insertIntoPostgres(db, turn)
+  }
+}
+
+/** `writeRows` for one table. */
+export const bulkInsert = (
+  db: AnyDatabase,
+  table: string,
+  columns: ColumnTypes,
+  rows: BulkInsert['rows'],
+  suffix = '',
+): Promise<void> => writeRows(db, [{ table, columns, rows, suffix }])
+
+async function insertIntoPostgres(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
+  const parameters: string[] = []
+  const parts = inserts.map((insert) => {
+    const { table, columns, suffix = '' } = insert
+    const names = Object.keys(columns).join(', ')
+    const source = asLines(insert, parameters) ?? asJson(insert, parameters)
+    return `insert into ${table} (${names}) select ${names} from ${source} ${suffix}`
+  })
+  const last = parts.length - 1
+  const others = parts.slice(0, last).map((part, i) => `w${i} as (${part})`)
+  const text = `${others.length > 0 ? `with ${others.join(', ')} ` : ''}${parts[last]}`
+  await db.executeQuery(CompiledQuery.raw(text, parameters))
+}
+
+/** Represents null in a column of lines. */
+const NULL_LINE = '\u0001'
+
+/**
+ * Encodes rows as one parameter per column, one line per row, without escaping. Returns null if a
+ * cell contains a line break, the null marker, or is a single empty text.
+ */
+function asLines({ columns, rows }: BulkInsert, parameters: string[]): string | null {
+  const names = Object.keys(columns)
+  const lines = names.map((name) => rows.map((row) => row[name] ?? NULL_LINE).join('\n'))
+  const survives = names.every((name, i) => {
+    const text = lines[i] ?? ''
+    if (columns[name] === 'bigint') return true
+    return text !== '' && !rows.some((row) => breaksLine(row[name]))
+  })
+  if (!survives) return null
+  const first = parameters.length + 1
+  parameters.push(...lines)
+  const arrays = names.map((name, i) => {
+    const array = `string_to_array($${first + i}, E'\\n', E'\\x01')`
+    return columns[name] === 'bigint' ? `${array}::bigint[]` : array
+  })
+  return `unnest(${arrays.join(', ')}) as row(${names.join(', ')})`
+}
+
+const breaksLine = (cell: Cell | undefined): boolean =>
+  typeof cell === 'string' && (cell.includes('\n') || cell === NULL_LINE)
+
+function asJson({ columns, rows }: BulkInsert, parameters: string[]): string {
+  parameters.push(JSON.stringify(rows))
+  const shape = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
+  return `json_to_recordset($${parameters.length}) as row(${shape.join(', ')})`
+}
+
+interface ValuesForm {
+  readonly parameter: (number: number) => string
+  /** Rows of a statement of this many cells a row, with so many left. */
+  readonly rows: (left: number, cells: number) => number
+}
+
+/** Few sizes, as every size is another prepared statement. */
+const SQLITE_VALUES: ValuesForm = {
+  parameter: () => '?',
+  rows: (left) => Math.min(64, 2 ** Math.floor(Math.log2(left))),
+}
+
+/** Messages of PostgreSQL have at most 65,535 parameters. */
+const POSTGRES_VALUES: ValuesForm = {
+  parameter: (number) => `$${number}`,
+  rows: (left, cells) => Math.min(left, Math.floor(65_535 / cells)),
+}
+
+async function insertValues(db: AnyDatabase, insert: BulkInsert, form: ValuesForm): Promise<void> {
+  const { columns, rows } = insert
+  const names = Object.keys(columns)
+  for (let start = 0; start < rows.length;) {
+    const size = form.rows(rows.length - start, names.length)
+    const cells: Cell[] = []
+    for (const row of rows.slice(start, start + size)) {
+      for (const name of names) cells.push(row[name] ?? null)
+    }
+    await db.executeQuery(CompiledQuery.raw(valuesText(insert, names, size, form), cells))
+    start += size
+  }
+}
+
+const MAX_TEXTS = 2_000
+const texts = new LRUCache<string, string>({ max: MAX_TEXTS })
+
+function valuesText(
+  { table, suffix = '' }: BulkInsert,
+  names: readonly string[],
+  size: number,
+  { parameter }: ValuesForm,
+): string {
+  const key = `${table} ${names.join()} ${size} ${parameter(1)} ${suffix}`
+  let text = texts.get(key)
+  if (text === undefined) {
+    const row = (at: number) =>
+      `(${names.map((_, i) => parameter(at * names.length + i + 1)).join(', ')})`
+    const rows = Array.from({ length: size }, (_, at) => row(at)).join(', ')
+    text = `insert into ${table} (${names.join(', ')}) values ${rows} ${suffix}`
+    texts.set(key, text)
+  }
+  return text
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { PostgresNode } from './postgres-node.ts'
+import { postgresPrograms } from './postgres-programs.ts'
+import { runStatement } from './templates.ts'
+
+/** Returns true if PostgreSQL with the extension Citus is installed. */
+export const hasCitus = (): boolean => existsSync(join(postgresPrograms(), '../lib/citus.so'))
+
+/** A coordinator and workers, without databases of their own. */
+export interface CitusCluster {
+  readonly coordinator: PostgresNode
+  readonly workers: readonly PostgresNode[]
+  stop(): Promise<void>
+}
+
+const SETTINGS = {
+  shared_preload_libraries: 'citus',
+  wal_level: 'logical',
+  max_prepared_transactions: '200',
+  // Citus has a process for every database.
+  max_worker_processes: '500',
+  'citus.node_conninfo': 'sslmode=disable',
+}
+
+/** Starts a cluster with a coordinator and two workers. */
+export async function startCitus(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<CitusCluster> {
+  const start = () => PostgresNode.create({ ...SETTINGS, ...settings })
+  const coordinator = await start()
+  const workers = [await start(), await start()]
+  return {
+    coordinator,
+    workers,
+    async stop() {
+      for (const node of [coordinator, ...workers]) await node.remove()
+    },
+  }
+}
+
+/** Makes the database of a cluster, on every node, one cluster with Citus. */
+export async function joinNodes(nodes: readonly string[]): Promise<void> {
+  for (const url of nodes) await runStatement(url, 'create extension citus')
+  const [coordinator = '', ...workers] = nodes
+  const place = (url: string) => `'${new URL(url).hostname}', ${new URL(url).port}`
+  await runStatement(coordinator, `select citus_set_coordinator_host(${place(coordinator)})`)
+  for (const worker of workers)
+    await runStatement(coordinator, `select citus_add_node(${place(worker)})`)
+}
