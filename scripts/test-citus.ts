@@ -10,9 +10,25 @@ import { ROOT } from './staging.ts'
 
 /** Tests of stores, and proofs. Tests that change tables or rows themselves run on PostgreSQL. */
 const FILES = [
-  'packages/core/src/db/distribute.test.ts',
-  'packages/core/src/orgs/organizations.test.ts',
-  'packages/core/src/idempotency/store.test.ts',
+  ...['db/distribute', 'orgs/organizations', 'idempotency/store', 'keys/authenticator'].map(
+    (name) => `packages/core/src/${name}.test.ts`,
+  ),
+  ...[
+    'ledger/writer',
+    'ledger/prune',
+    'ledger/revoked-keys',
+    'ledger/meanwhile',
+    'http/sessions',
+  ].map((name) => `packages/core/test/${name}.test.ts`),
+  ...['spend/overspend', 'spend/holds', 'approvals/lifecycle', 'webhooks/delivery', 'keys'].map(
+    (name) => `packages/governance-enterprise/test/${name}.test.ts`,
+  ),
+  ...['credentials', 'use', 'exchange/exchange'].map(
+    (name) => `packages/identity/test/${name}.test.ts`,
+  ),
+  ...['watch', 'reports-create'].map((name) => `packages/compliance/test/${name}.test.ts`),
+  'apps/server/test/crash.test.ts',
+  'apps/server/test/citus/worker-loss.test.ts',
 ]
 
 if (!hasCitus()) {
@@ -21,6 +37,9 @@ if (!hasCitus()) {
   const cluster = await startCitus({
     // A table costs time for every shard.
     'citus.shard_count': '4',
+    // Without them the process of a database holds no connections: there are hundreds.
+    'citus.distributed_deadlock_detection_factor': '-1',
+    'citus.recover_2pc_interval': '-1',
     // A statement for several nodes would fail for everybody when one of them is lost.
     'citus.multi_task_query_log_level': 'error',
   })

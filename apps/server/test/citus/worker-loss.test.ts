@@ -25,13 +25,19 @@ interface Organization {
   readonly answered: { seq: number; hash: string }[]
 }
 
+interface Refusal {
+  readonly organization: Organization
+  readonly status: number
+  readonly retryAfter: string | null
+}
+
 describe.skipIf(!runsOnCitus)('a lost worker', () => {
   const clock = createClock(new Date().toISOString())
   const received: string[] = []
   let installation: Distributed
   let receiver: Server
   /** One beside the coordinator, one beside the worker that stays. */
-  let servers: RunningServer[]
+  let servers: RunningServer[] = []
   let lost: Organization[]
   let kept: Organization[]
 
@@ -123,8 +129,8 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
   })
 
   /** Asks every server for decisions of every organization; returns the refusals. */
-  async function ask(organizations: readonly Organization[]): Promise<Response[]> {
-    const refused: Response[] = []
+  async function ask(organizations: readonly Organization[]): Promise<Refusal[]> {
+    const refused: Refusal[] = []
     await Promise.all(
       organizations.flatMap((organization) =>
         servers.map(async ({ url }) => {
@@ -134,10 +140,19 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
               ledger: { seq: number; hash: string }
             }
             organization.answered.push(ledger)
-          } else refused.push(response)
+          } else {
+            const { status, headers } = response
+            refused.push({ organization, status, retryAfter: headers.get('retry-after') })
+          }
         }),
       ),
     )
+    return refused
+  }
+
+  async function askOften(organizations: readonly Organization[]): Promise<Refusal[]> {
+    const refused: Refusal[] = []
+    for (let round = 0; round < 20; round++) refused.push(...(await ask(organizations)))
     return refused
   }
 
@@ -146,14 +161,21 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
     // Expires while the worker is gone.
     for (const { key } of [...lost, ...kept])
       await ok(await decide(servers[0]?.url ?? '', key, 'payer', 'payments.transfer'))
+    const load = askOften([...lost, ...kept])
+    await ask(kept)
     await installation.cluster.workers[0]?.kill()
+    for (const { organization, status } of await load) {
+      expect(lost).toContain(organization)
+      expect(status).toBe(503)
+    }
     received.length = 0
     clock.advance(2 * DAY_MS)
 
     for (let round = 0; round < 5; round++) {
       const refused = await ask([...lost, ...kept])
       expect(refused.map(({ status }) => status)).toEqual(Array(2 * lost.length).fill(503))
-      expect(refused.every(({ headers }) => headers.has('retry-after'))).toBe(true)
+      expect(refused.every(({ organization }) => lost.includes(organization))).toBe(true)
+      expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true)
     }
     for (const { url } of servers) {
       for (const { key } of lost) expect((await call(url, '/v1/keys', key)).status).toBe(503)
@@ -189,6 +211,7 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
       await vi.waitUntil(async () => (await kinds(organization, 'approval.expired')) > 0, WAIT)
       await vi.waitUntil(() => received.includes(organization.id), WAIT)
     }
+    expect(received).not.toEqual([])
   })
 
   test('after its return, every ledger verifies and has every answered decision', async () => {

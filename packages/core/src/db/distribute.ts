@@ -39,11 +39,13 @@ export async function distribute(
       if (isFirst) {
         await createDirectory(
           tx,
-          [...tables].filter(([, place]) => place.includes('directory')).map(([name]) => name),
+          [...tables]
+            .filter(([, placement]) => placement.includes('directory'))
+            .map(([name]) => name),
         )
         for (const name of ['directory_key', 'directory_organization']) tables.set(name, 'local')
       }
-      return place(tx, tables)
+      return placeAll(tx, tables)
     })
   noteDistributed(db)
   return placed
@@ -75,7 +77,7 @@ async function refuseWithoutCitus(db: AnyDatabase): Promise<void> {
     throw new NotDistributable('The cluster has no worker: `select citus_add_node(…)` adds one')
 }
 
-async function place(tx: Tx, tables: ReadonlyMap<string, Placement>): Promise<string[]> {
+async function placeAll(tx: Tx, tables: ReadonlyMap<string, Placement>): Promise<string[]> {
   const known = await sql<{ name: string }>`
     select logicalrelid::text as name from pg_dist_partition`.execute(tx)
   const done = new Set(known.rows.map(({ name }) => name))

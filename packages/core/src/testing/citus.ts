@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PostgresNode } from './postgres-node.ts'
 import { postgresPrograms } from './postgres-programs.ts'
-import { runStatement } from './templates.ts'
 
 /** Returns true if PostgreSQL with the extension Citus is installed. */
 export const hasCitus = (): boolean => existsSync(join(postgresPrograms(), '../lib/citus.so'))
@@ -37,14 +36,4 @@ export async function startCitus(
       for (const node of [coordinator, ...workers]) await node.remove()
     },
   }
-}
-
-/** Makes the database of a cluster, on every node, one cluster with Citus. */
-export async function joinNodes(nodes: readonly string[]): Promise<void> {
-  for (const url of nodes) await runStatement(url, 'create extension citus')
-  const [coordinator = '', ...workers] = nodes
-  const place = (url: string) => `'${new URL(url).hostname}', ${new URL(url).port}`
-  await runStatement(coordinator, `select citus_set_coordinator_host(${place(coordinator)})`)
-  for (const worker of workers)
-    await runStatement(coordinator, `select citus_add_node(${place(worker)})`)
 }

@@ -8,7 +8,8 @@ import type { Dialect } from '../db/portable.ts'
 import type { Module } from '../module/module.ts'
 import { isFullRun } from './runs.ts'
 import { scratchFolder } from './scratch.ts'
-import { copySqliteTemplate, databaseAt, postgresTemplate, runStatement } from './templates.ts'
+import { databaseAt, runStatement } from './run-statement.ts'
+import { copySqliteTemplate, postgresTemplate } from './templates.ts'
 
 /** The URLs of the nodes of a Citus cluster, if the tests run on one; the coordinator first. */
 export const citusNodes = (): readonly string[] =>

@@ -14,7 +14,7 @@ import pg from 'pg'
 import { handOver, postgresPrograms, runAs, spawnPostgres } from './postgres-programs.ts'
 import { freePort } from './postgres-server.ts'
 import { scratchFolder } from './scratch.ts'
-import { runStatement } from './templates.ts'
+import { runStatement } from './run-statement.ts'
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import { distribute } from '../db/distribute.ts'
 import { migrate } from '../db/migrate.ts'
 import type { MigrationSet } from '../db/migration-set.ts'
 import { openDatabase } from '../db/open.ts'
-import { joinNodes } from './citus.ts'
+import { joinNodes } from './join-nodes.ts'
+import { databaseAt, runStatement } from './run-statement.ts'
 import { scratchFolder } from './scratch.ts'
 
 type Sets = readonly MigrationSet[]
@@ -46,17 +46,6 @@ export async function dropTemplates(server: string, run: string): Promise<void> 
   )
   for (const { datname } of found as { datname: string }[])
     await runStatement(server, `drop database ${datname}`)
-}
-
-/** Runs one statement on a separate connection. */
-export async function runStatement(server: string, statement: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(statement)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 function keyOf(sets: Sets): string {
@@ -127,13 +116,6 @@ async function makeCitusTemplate(
   for (const node of nodes.toReversed())
     await runStatement(node, `alter database ${draft} rename to ${name}`)
   return name
-}
-
-/** Returns the URL of a database of a server. */
-export function databaseAt(server: string, name: string): string {
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.toString()
 }
 
 async function migrateAt(url: string, sets: Sets, distributes = false): Promise<void> {

@@ -31,15 +31,13 @@ export function createSampler({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'l
   close(): Promise<void>
 } {
   let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | null = null
+  let running: Promise<unknown> | null = null
   const failed = (error: unknown, organizations?: readonly string[]) =>
     log.warn({ err: error, organizations }, 'sampling the spend failed')
   const sample = () => {
     running ??= eachPart(db, (part) => sampleHour(db, part, clock.now()), failed)
       .catch(failed)
-      .then(() => {
-        running = null
-      })
+      .finally(() => (running = null))
   }
   return {
     start() {

@@ -1,4 +1,4 @@
-import { on, SecretUnreadable } from '@remit/core'
+import { eachPart, inPart, on, SecretUnreadable } from '@remit/core'
 import type { Deps, Resealed, SecretBox } from '@remit/core'
 import type { LoginProviderRow } from '../../tables/login.ts'
 import type { Tables } from '../../tables/schema.ts'
@@ -16,12 +16,20 @@ export const openSecret = (
 
 /** Encrypts the secrets of all providers with the current key. */
 export async function resealProviders({ db, secrets: box, log }: Deps): Promise<Resealed> {
-  const rows = await on<Tables>(db)
-    .selectFrom('login_provider')
-    .select(['org_id', 'secret'])
-    .where('secret', 'is not', null)
-    .orderBy('org_id')
-    .execute()
+  const parts = await eachPart(
+    db,
+    (part) =>
+      on<Tables>(db)
+        .selectFrom('login_provider')
+        .select(['org_id', 'secret'])
+        .where(inPart(part))
+        .where('secret', 'is not', null)
+        .orderBy('org_id')
+        .execute(),
+    (error, organizations) =>
+      log.error({ err: error, organizations }, 'reading the secrets of OpenID clients failed'),
+  )
+  const rows = parts.flat()
   let resealed = 0
   let unreadable = 0
   for (const row of rows) {

@@ -1,0 +1,87 @@
+import { createInstallation, createCitusInstallation } from './installation.ts'
+import type { BenchInstallation } from './installation.ts'
+import type { BenchOrganization } from './messages.ts'
+import { alternate, median, ratio } from './report.ts'
+import type { Result } from './report.ts'
+import { ASK } from './requests.ts'
+import { limitSpend, load, startServer } from './servers.ts'
+import type { BenchServer } from './servers.ts'
+
+const ORGANIZATIONS = [1, 4, 16] as const
+/** Of all organizations together, the same for every number of them. */
+const CONNECTIONS = 64
+const GOAL = { atLeast: 0.6 }
+
+type Engine = 'sqlite' | 'postgres' | 'citus'
+
+interface Running {
+  readonly installation: BenchInstallation
+  readonly server: BenchServer
+  readonly organizations: readonly BenchOrganization[]
+}
+
+/** Decisions a second for some numbers of organizations on every engine, all in one run. */
+export async function scaleSuite(rounds: number, seconds: number): Promise<Result[]> {
+  const citus = await createCitusInstallation()
+  const running: Partial<Record<Engine, Running>> = {
+    sqlite: await start(await createInstallation('sqlite')),
+    postgres: await start(await createInstallation('postgres')),
+    ...(citus && { citus: await start(citus) }),
+  }
+  const engines = Object.keys(running) as Engine[]
+  const measures = Object.fromEntries(
+    engines.flatMap((engine) =>
+      ORGANIZATIONS.map((count) => [
+        `${engine} ${count}`,
+        () => decisions(running[engine], count, seconds),
+      ]),
+    ),
+  )
+  // The engine optimizes hot code for a while.
+  for (const measure of Object.values(measures)) await measure()
+  const values = await alternate(rounds, measures)
+  for (const { server, installation } of Object.values(running)) {
+    await server.stop()
+    await installation.remove()
+  }
+  return engines.flatMap((engine) =>
+    ORGANIZATIONS.map((count): Result => {
+      const own = values[`${engine} ${count}`] ?? []
+      return {
+        name: `decisions, ${engine}, ${count} organizations, of PostgreSQL`,
+        value: ratio(own, values[`postgres ${count}`] ?? []),
+        goal: engine === 'citus' ? GOAL : null,
+        detail: `${Math.round(median(own))}/s`,
+      }
+    }),
+  )
+}
+
+async function start(installation: BenchInstallation): Promise<Running> {
+  const server = await startServer({ kind: 'remit', ...installation })
+  const organizations = [server.organization]
+  while (organizations.length < Math.max(...ORGANIZATIONS))
+    organizations.push(await server.addOrganization())
+  for (const organization of organizations) await limitSpend({ ...server, organization })
+  return { installation, server, organizations }
+}
+
+async function decisions(
+  running: Running | undefined,
+  count: number,
+  seconds: number,
+): Promise<number> {
+  if (!running) throw new Error('the engine was not started')
+  const connections = CONNECTIONS / count
+  const results = await Promise.all(
+    running.organizations
+      .slice(0, count)
+      .map((organization) =>
+        load(
+          { ...running.server, organization },
+          { path: '/v1/authorize', body: ASK, connections, seconds },
+        ),
+      ),
+  )
+  return results.reduce((sum, { perSecond }) => sum + perSecond, 0)
+}
