@@ -2,8 +2,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from '@remit/core/testing'
+import { coreModule, distribute, migrate, migrationSetsOf, openDatabase } from '@remit/core'
 import type { Dialect } from '@remit/core'
+import { hasCitus, joinNodes, PostgresNode, startCitus, startPostgres } from '@remit/core/testing'
+import { loadModules } from '../../apps/server/src/boot/modules.ts'
 
 /** An empty database and a signing key. */
 export interface BenchInstallation {
@@ -12,25 +14,47 @@ export interface BenchInstallation {
   remove(): Promise<void>
 }
 
+const installationAt = (
+  databaseUrl: string,
+  remove: BenchInstallation['remove'],
+): BenchInstallation => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return {
+    databaseUrl,
+    signingKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    remove,
+  }
+}
+
 export async function createInstallation(dialect: Dialect): Promise<BenchInstallation> {
-  const signingKey = generateKeyPairSync('ed25519')
-    .privateKey.export({ type: 'pkcs8', format: 'pem' })
-    .toString()
   if (dialect === 'postgres') {
     const postgres = await startPostgres()
-    return {
-      databaseUrl: postgres.url,
-      signingKey,
-      async remove() {
-        await postgres.stop()
-        rmSync(postgres.folder, { recursive: true, force: true })
-      },
-    }
+    return installationAt(postgres.url, async () => {
+      await postgres.stop()
+      rmSync(postgres.folder, { recursive: true, force: true })
+    })
   }
   const folder = mkdtempSync(join(tmpdir(), 'remit-bench-'))
-  return {
-    databaseUrl: `sqlite:${join(folder, 'remit.db')}`,
-    signingKey,
-    remove: async () => rmSync(folder, { recursive: true, force: true }),
-  }
+  return installationAt(`sqlite:${join(folder, 'remit.db')}`, async () =>
+    rmSync(folder, { recursive: true, force: true }),
+  )
+}
+
+/** An empty database on a server with the settings of the nodes of a cluster, to compare with it. */
+export async function createNodeInstallation(): Promise<BenchInstallation> {
+  const node = await PostgresNode.create()
+  return installationAt(node.url, () => node.remove())
+}
+
+/** A cluster with distributed tables; null where Citus is not installed. */
+export async function createCitusInstallation(): Promise<BenchInstallation | null> {
+  if (!hasCitus()) return null
+  const { coordinator, workers, stop } = await startCitus()
+  await joinNodes([coordinator, ...workers].map(({ url }) => url))
+  const sets = migrationSetsOf([coreModule, ...(await loadModules())])
+  const db = openDatabase<never>(coordinator.url, { answerMs: 600_000 })
+  await migrate(db, sets)
+  await distribute(db, sets)
+  await db.destroy()
+  return installationAt(coordinator.url, stop)
 }

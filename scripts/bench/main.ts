@@ -19,6 +19,7 @@ import { packageSuites } from './package-suites.ts'
 import { processesSuite } from './processes.ts'
 import { formatResult, isMet } from './report.ts'
 import type { Result } from './report.ts'
+import { scaleSuite } from './scale.ts'
 import { scorersSuite } from './scorers.ts'
 import { tracingSuite } from './tracing.ts'
 
@@ -46,6 +47,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Re
   failover: () => failoverSuite(rounds),
   tracing: () => tracingSuite(rounds, seconds),
   append: () => appendSuite(rounds),
+  scale: () => scaleSuite(rounds, seconds),
   million: () => millionSuite(Number(values.entries), Math.min(rounds, 5)),
   'isolation-sqlite': () => isolation('sqlite'),
   'isolation-postgres': () => isolation('postgres'),

@@ -1,4 +1,8 @@
-import { createInstallation, createCitusInstallation } from './installation.ts'
+import {
+  createCitusInstallation,
+  createInstallation,
+  createNodeInstallation,
+} from './installation.ts'
 import type { BenchInstallation } from './installation.ts'
 import type { BenchOrganization } from './messages.ts'
 import { alternate, median, ratio } from './report.ts'
@@ -25,7 +29,7 @@ export async function scaleSuite(rounds: number, seconds: number): Promise<Resul
   const citus = await createCitusInstallation()
   const running: Partial<Record<Engine, Running>> = {
     sqlite: await start(await createInstallation('sqlite')),
-    postgres: await start(await createInstallation('postgres')),
+    postgres: await start(await createNodeInstallation()),
     ...(citus && { citus: await start(citus) }),
   }
   const engines = Object.keys(running) as Engine[]
