@@ -49,12 +49,13 @@ export async function createNodeInstallation(): Promise<BenchInstallation> {
 /** A cluster with distributed tables; null where Citus is not installed. */
 export async function createCitusInstallation(): Promise<BenchInstallation | null> {
   if (!hasCitus()) return null
-  const { coordinator, workers, stop } = await startCitus()
+  const cluster = await startCitus()
+  const { coordinator, workers } = cluster
   await joinNodes([coordinator, ...workers].map(({ url }) => url))
   const sets = migrationSetsOf([coreModule, ...(await loadModules())])
   const db = openDatabase<never>(coordinator.url, { answerMs: 600_000 })
   await migrate(db, sets)
   await distribute(db, sets)
   await db.destroy()
-  return installationAt(coordinator.url, stop)
+  return installationAt(coordinator.url, () => cluster.stop())
 }
