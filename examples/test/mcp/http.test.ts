@@ -1,11 +1,19 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
-import { serverProgram } from './support/gateway.ts'
-import { connect, startEverything, startGateway } from './support/http.ts'
+import { direct, serverProgram } from './support/gateway.ts'
+import { connect, MODERN, startEverything, startGateway } from './support/http.ts'
 
 /** The server offers further tools to a client that samples. */
 const SAMPLING = { capabilities: { sampling: {} } }
+
+/** A server by others, which reaches nothing before a call is valid. */
+const FOREIGN = join(
+  dirname(createRequire(import.meta.url).resolve('@upstash/context7-mcp/package.json')),
+  'dist/index.js',
+)
 
 type Connected = Awaited<ReturnType<typeof connect>>
 
@@ -23,6 +31,7 @@ describe.skipIf(!hasModules())('server-everything behind the gateway on HTTP', (
       upstreams: {
         remote: { url: everything.url },
         started: { command: process.execPath, args: [program, 'stdio'] },
+        foreign: { command: process.execPath, args: [FOREIGN] },
       },
     })
   })
@@ -98,4 +107,22 @@ describe.skipIf(!hasModules())('server-everything behind the gateway on HTTP', (
       expect(JSON.stringify(await behind.client.callTool(call))).toContain('a scripted answer')
     })
   })
+
+  it.each([
+    ['2025-11-25', {}],
+    ['2026-07-28', MODERN],
+  ])(
+    'a server by others has the same tools and results for a client of %s',
+    async (revision, options) => {
+      const plain = await direct([FOREIGN], options)
+      const behind = await connect(`${gateway.url}/mcp/foreign`, remit.org.key, options)
+      const call = { name: 'resolve-library-id', arguments: {} }
+
+      expect(behind.client.getNegotiatedProtocolVersion()).toBe(revision)
+      expect(await behind.client.listTools()).toEqual(await plain.client.listTools())
+      expect(await behind.client.callTool(call)).toEqual(await plain.client.callTool(call))
+      await plain.client.close()
+      await behind.client.close()
+    },
+  )
 })
