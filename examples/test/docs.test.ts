@@ -27,7 +27,7 @@ describe('the pages of the adapters', () => {
     const { exports } = JSON.parse(
       readFileSync(join(root, 'packages/sdk/package.json'), 'utf8'),
     ) as { exports: Record<string, unknown> }
-    const others = new Set(['.', './doctor', './guard'])
+    const others = new Set(['.', './doctor', './guard', './hook'])
     const adapters = Object.keys(exports).filter((path) => !others.has(path))
     const shown = pages.map((page) => {
       const text = readFileSync(join(folder, `${page}.md`), 'utf8')
