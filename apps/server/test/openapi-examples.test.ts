@@ -159,6 +159,7 @@ describe.skipIf(!hasModules())('the examples of the OpenAPI document', () => {
       'getSpendLimit',
       'getSpendHistory',
       'getStats',
+      'getUsage',
       'listSpendLimits',
       'listSpendHolds',
       'listEntries',

@@ -6,6 +6,8 @@ import { migrations, placements } from './tables/schema.ts'
 import { verifyRoutes } from './verify/routes.ts'
 import { StatKeeper } from './stats/keeper.ts'
 import { statRoutes } from './stats/routes.ts'
+import { UsageKeeper } from './usage/keeper.ts'
+import { usageRoutes } from './usage/routes.ts'
 import { refuseRestored } from './watch/refuse-restored.ts'
 import { Watch } from './watch/watch.ts'
 import { createJobs } from './worker/create-jobs.ts'
@@ -19,21 +21,25 @@ export default defineModule({
     const reports = reportsOf(deps, jobs)
     const watch = new Watch(deps)
     const stats = new StatKeeper(deps, jobs)
+    const usage = new UsageKeeper(deps)
     return {
       routes: [
         ...previewRoutes(deps, jobs),
         ...verifyRoutes(deps, jobs),
         ...reports.routes,
         ...statRoutes(deps),
+        ...usageRoutes(deps),
       ],
       provides: { compliance: operatorOf(deps, jobs) },
       check: () => refuseRestored(deps),
       start() {
         watch.start()
         stats.start()
+        usage.start()
         reports.start()
       },
       async close() {
+        await usage.close()
         await stats.close()
         await watch.close()
         await reports.close()

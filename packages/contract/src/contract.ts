@@ -24,6 +24,7 @@ import { spendLimits } from './spend-limits.ts'
 import { stats } from './stats.ts'
 import { token } from './token.ts'
 import { trust } from './trust.ts'
+import { usage } from './usage.ts'
 import { verifyLedger } from './verify-ledger.ts'
 import { webhooks } from './webhooks.ts'
 import { sinks } from './sinks.ts'
@@ -35,6 +36,7 @@ export const contract = {
   ...policies,
   ...spendLimits,
   ...stats,
+  ...usage,
   ...delegation,
   ...approvals,
   ...organization,

@@ -32,6 +32,7 @@ import { checkpointBucket } from '../settings/checkpoint-bucket.ts'
 import { witnessSettings } from '../settings/witness.ts'
 import { createLog } from './log.ts'
 import { oidcSettings } from '../settings/oidc.ts'
+import { usageSinkSettings } from '../settings/usage-sink.ts'
 import { readPepperFile } from '../settings/pepper-file.ts'
 import { openSecretsKeys } from '../settings/secrets-key.ts'
 import { VERSION } from '../settings/version.ts'
@@ -92,6 +93,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const secretsKeys = entitlement.modules.length === 0 ? [] : openSecretsKeys(config, evaluation)
   const credentialPeppers = readPepperFile(config)
   const oidc = oidcSettings(config)
+  const usageSink = usageSinkSettings(config)
   const listening = { port: config.REMIT_PORT }
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
@@ -140,6 +142,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         ...(oidc && { oidc }),
         ...witnessSettings(config),
         ...checkpointBucket(config),
+        ...(usageSink && { usageSink }),
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),

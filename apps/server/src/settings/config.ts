@@ -165,6 +165,28 @@ export const ENVIRONMENT = z.object({
   REMIT_SPEND_DEADLINE_MS: whole(1, 10_000)
     .default(250)
     .describe('Timeout of the spend source in milliseconds'),
+  REMIT_USAGE_SINK: z
+    .enum(['stripe', 'cloudevents'], { error: 'must be stripe or cloudevents' })
+    .optional()
+    .describe('Billing system that receives usage; see [hosted.md](hosted.md#usage)'),
+  REMIT_USAGE_SINK_URL: HTTP_URL.optional().describe(
+    'Address of the billing system, which takes one event per request',
+  ),
+  REMIT_USAGE_SINK_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with the bearer token for that address'),
+  REMIT_USAGE_CUSTOMERS_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'JSON file with customer ids by id of the organization; others are not sent. Required for `stripe`',
+    ),
+  REMIT_USAGE_INTERVAL_MS: whole(1_000, 86_400_000)
+    .default(60_000)
+    .describe('Milliseconds between two looks for usage to count and send'),
   REMIT_JUDGES_FILE: z
     .string()
     .min(1)

@@ -4,11 +4,13 @@ import { evaluationMigration, reportMigration } from './reports.ts'
 import type { ReportTables } from './reports.ts'
 import { statMigration } from './stats.ts'
 import type { StatTables } from './stats.ts'
+import { usageMigration } from './usage.ts'
+import type { UsageTables } from './usage.ts'
 import { heartbeatMigration, watchMigration } from './watch.ts'
 import type { WatchTables } from './watch.ts'
 
 /** Rows of this module's tables. */
-export type Tables = CoreTables & ReportTables & StatTables & WatchTables
+export type Tables = CoreTables & ReportTables & StatTables & UsageTables & WatchTables
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_reports': reportMigration,
@@ -16,6 +18,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_evaluation': evaluationMigration,
   '0004_heartbeat': heartbeatMigration,
   '0005_stats': statMigration,
+  '0006_usage': usageMigration,
 }
 
 /** The placement of this module's tables on a cluster. */

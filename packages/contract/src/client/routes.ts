@@ -29,6 +29,7 @@ export const routes: { readonly [N in EndpointName]: Row<N> | `${Row<N>} ${strin
   setSpendLimit: 'POST /v1/spend-limits/{id}',
   removeSpendLimit: 'DELETE /v1/spend-limits/{id}',
   getStats: 'GET /v1/stats',
+  getUsage: 'GET /v1/usage',
   getDelegation: 'GET /v1/delegation',
   getEffectivePermissions: 'GET /v1/delegation/effective',
   getPermission: 'GET /v1/delegation/permissions/{id}',

@@ -7,6 +7,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   authzen: 'The same decisions for clients of the AuthZEN Authorization API 1.0.',
   policies: 'Rules that allow or deny actions.',
   stats: 'Counts of decisions for charts.',
+  usage: 'Counts for invoices.',
   'spend-holds': 'Amounts of allowed decisions that are not settled.',
   'spend-limits': 'Caps on the spend of agents.',
   delegation: 'Permissions of agents, which they may pass on in part.',

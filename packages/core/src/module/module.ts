@@ -144,6 +144,8 @@ export interface Settings {
   readonly oidc?: OidcSettings
   /** Sinks may be on a private network. */
   readonly sinkPrivateNetwork?: boolean
+  /** The billing system that receives usage. */
+  readonly usageSink?: UsageSinkSettings
   /** Milliseconds between two checks of the ledgers. */
   readonly watchEveryMs?: number
 }
@@ -175,6 +177,20 @@ export interface OidcSettings {
   readonly allowLoopback: boolean
   /** The issuer may be on a private network. */
   readonly allowPrivate: boolean
+}
+
+/** A billing system that receives the usage of organizations. */
+export interface UsageSinkSettings {
+  readonly type: 'stripe' | 'cloudevents'
+  /** Address that takes one event per request. */
+  readonly url: string
+  /** Bearer token; null for none. */
+  readonly key: string | null
+  /** Customers of the billing system by organization; null sends the usage of all organizations. */
+  readonly customers: ReadonlyMap<string, string> | null
+  readonly everyMs: number
+  /** The address may be on loopback, with plain HTTP. */
+  readonly allowLoopback: boolean
 }
 
 /** The operator's judges file, and the environment with its keys. */

@@ -45,6 +45,9 @@ export const administrationOperations = {
     text: 'Removes the OpenID provider of the organization and ends the sessions of all other people. People sign in with the provider of the server, if it has one.',
     problems: ['login_provider_not_found'],
   },
+  getUsage: {
+    text: 'Returns the usage of past hours. It is counted from the ledger, so that an export can confirm every count: each row names its entries. The last hour appears some minutes after its end.',
+  },
   listKeys: {
     text: 'Lists the ingest keys of the organization, including revoked ones. Secrets and their hashes are never shown.',
   },

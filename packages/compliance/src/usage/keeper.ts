@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { createOutbound, on, Periodic } from '@remit/core'
+import type { Contribution, Database, Deps } from '@remit/core'
+import type { Tables } from '../tables/schema.ts'
+import { Lease } from '../watch/lease.ts'
+import { HourCount } from './fold.ts'
+import { createUsageSink, eventOf } from './sinks.ts'
+import type { UsageSink } from './sinks.ts'
+import { addHour, findUncounted, findUnsent, markSent, readEntries } from './store.ts'
+import type { Uncounted } from './store.ts'
+
+type UsageDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>
+
+const EVERY_MS = 60_000
+/** The number of failed runs after which another process takes over. */
+const MISSED = 3
+const PIECE = 100
+const PAGE = 1_000
+/** Entries of an hour may still arrive from processes whose clocks are late. */
+const MARGIN_MS = 2 * 60 * 1000
+const HOUR_MS = 60 * 60 * 1000
+const HOUR = 13
+
+/**
+ * Counts the usage of past hours from the ledgers, off the decision path, and sends the counts to a
+ * billing system at least once. Only the process that holds the lease does it.
+ */
+export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close'>> {
+  readonly #deps: UsageDeps
+  readonly #db: Database<Tables>
+  readonly #lease: Lease
+  readonly #runs: Periodic
+  readonly #sink: UsageSink | null
+  #closed = false
+  #hasHeld = false
+
+  constructor(deps: UsageDeps) {
+    this.#deps = deps
+    this.#db = on<Tables>(deps.db)
+    const { usageSink: settings, watchEveryMs } = deps.settings
+    const everyMs = settings?.everyMs ?? watchEveryMs ?? EVERY_MS
+    this.#lease = new Lease(deps.db as never, 'usage', randomUUID(), MISSED * everyMs)
+    this.#runs = new Periodic(
+      everyMs,
+      () => this.#look(),
+      (error) => deps.log.warn({ err: error }, 'counting or sending usage failed'),
+    )
+    // The operator chose the address, so it may be on a private network.
+    this.#sink = settings
+      ? createUsageSink(
+          settings,
+          createOutbound({ allowPrivate: true, allowLoopback: settings.allowLoopback }),
+        )
+      : null
+  }
+
+  start(): void {
+    this.#runs.start()
+  }
+
+  /** One run, if this process holds the lease; for the timer and tests. */
+  look(): Promise<void> {
+    return this.#runs.run()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#runs.close()
+    if (!this.#hasHeld) return
+    await this.#lease
+      .release()
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'releasing the lease of the usage failed'),
+      )
+  }
+
+  async #look(): Promise<void> {
+    let after = ''
+    while (await this.#holds()) {
+      const found = await findUncounted(this.#db, after, PIECE)
+      for (const one of found) if (await this.#holds()) await this.#count(one)
+      after = found.at(-1)?.orgId ?? after
+      if (found.length < PIECE) break
+    }
+    await this.#send()
+  }
+
+  async #holds(): Promise<boolean> {
+    if (this.#closed || !(await this.#lease.hold(this.#deps.clock.now()))) return false
+    this.#hasHeld = true
+    return true
+  }
+
+  /** Counts all past hours of a ledger, each in its own transaction. */
+  async #count({ orgId, nextSeq }: Uncounted): Promise<void> {
+    let next = nextSeq
+    while (!this.#closed) {
+      const counted = await this.#countHour(orgId, next ?? 0)
+      if (!counted) return
+      const rows = counted.count.counts().map(([meter, quantity]) => ({
+        org_id: orgId,
+        hour: counted.hour,
+        meter,
+        from_seq: counted.fromSeq,
+        to_seq: counted.toSeq,
+        quantity,
+        sent: 0,
+      }))
+      if (!(await addHour(this.#db, { orgId, nextSeq: next }, counted.toSeq + 1, rows))) return
+      next = counted.toSeq + 1
+    }
+  }
+
+  /** Counts the hour of the next entry; null if there is none or the hour has not ended. */
+  async #countHour(orgId: string, from: number) {
+    const count = new HourCount()
+    let first: { hour: string; fromSeq: number } | null = null
+    let next = from
+    for (;;) {
+      const page = await readEntries(this.#db, orgId, next, PAGE)
+      for (const entry of page) {
+        const hour = entry.recorded_at.slice(0, HOUR)
+        first ??= { hour, fromSeq: entry.seq }
+        if (hour !== first.hour) return { ...first, toSeq: next - 1, count }
+        if (!this.#isPast(hour)) return null
+        count.add(entry)
+        next = entry.seq + 1
+      }
+      if (page.length < PAGE) return first && { ...first, toSeq: next - 1, count }
+    }
+  }
+
+  #isPast(hour: string): boolean {
+    const end = Date.parse(`${hour}:00:00.000Z`) + HOUR_MS
+    return this.#deps.clock.now() >= end + MARGIN_MS
+  }
+
+  /** Stops at the first refusal; the next run sends the rest, and this one again. */
+  async #send(): Promise<void> {
+    const { usageSink } = this.#deps.settings
+    if (!this.#sink || !usageSink) return
+    const organizations = usageSink.customers && [...usageSink.customers.keys()]
+    for (;;) {
+      const rows = await findUnsent(this.#db, organizations, PIECE)
+      for (const row of rows) {
+        if (!(await this.#holds())) return
+        await this.#sink.send(eventOf(row))
+        await markSent(this.#db, row)
+      }
+      if (rows.length < PIECE) return
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { bulkInsert } from '@remit/core'
+import type { Database } from '@remit/core'
+import { sql } from 'kysely'
+import type { Tables } from '../tables/schema.ts'
+import type { UsageHourRow } from '../tables/usage.ts'
+import { COUNTED_KINDS } from './fold.ts'
+import type { UsageEntry } from './fold.ts'
+
+type Db = Database<Tables>
+
+const COLUMNS = {
+  org_id: 'text',
+  hour: 'text',
+  meter: 'text',
+  to_seq: 'bigint',
+  from_seq: 'bigint',
+  quantity: 'bigint',
+  sent: 'bigint',
+} as const
+
+/** A ledger with entries whose usage is not counted yet. */
+export interface Uncounted {
+  readonly orgId: string
+  /** Null before the first count. */
+  readonly nextSeq: number | null
+}
+
+export const findUncounted = (db: Db, after: string, limit: number): Promise<Uncounted[]> =>
+  db
+    .selectFrom('ledger_head as h')
+    .leftJoin('usage_progress as p', 'p.org_id', 'h.org_id')
+    .select(['h.org_id as orgId', 'p.next_seq as nextSeq'])
+    .where('h.org_id', '>', after)
+    .where((row) =>
+      row.or([row('p.next_seq', 'is', null), row('p.next_seq', '<', row.ref('h.size'))]),
+    )
+    .orderBy('h.org_id')
+    .limit(limit)
+    .execute()
+
+/** An entry with its position and time. */
+export type Positioned = UsageEntry & { readonly seq: number; readonly recorded_at: string }
+
+/** Returns the next entries; payloads only where they count. */
+export async function readEntries(
+  db: Db,
+  orgId: string,
+  fromSeq: number,
+  limit: number,
+): Promise<Positioned[]> {
+  const counted = sql.join(COUNTED_KINDS.map((kind) => sql.lit(kind)))
+  return db
+    .selectFrom('ledger_entry')
+    .select(['seq', 'kind', 'agent_id', 'recorded_at'])
+    .select(sql<string | null>`case when kind in (${counted}) then payload end`.as('payload'))
+    .where('org_id', '=', orgId)
+    .where('seq', '>=', fromSeq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Adds the rows of an hour together with the progress; false if another process did. */
+export const addHour = (
+  db: Db,
+  { orgId, nextSeq }: Uncounted,
+  next: number,
+  rows: readonly UsageHourRow[],
+): Promise<boolean> =>
+  db.transaction().execute(async (tx) => {
+    if (nextSeq === null) {
+      const begun = await tx
+        .insertInto('usage_progress')
+        .values({ org_id: orgId, next_seq: next })
+        .onConflict((conflict) => conflict.column('org_id').doNothing())
+        .executeTakeFirstOrThrow()
+      if (begun.numInsertedOrUpdatedRows !== 1n) return false
+    } else {
+      const { numUpdatedRows } = await tx
+        .updateTable('usage_progress')
+        .set({ next_seq: next })
+        .where('org_id', '=', orgId)
+        .where('next_seq', '=', nextSeq)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows !== 1n) return false
+    }
+    await bulkInsert(tx, 'usage_hour', COLUMNS, [...rows], '')
+    return true
+  })
+
+/** Returns the oldest rows that the sink has not accepted; of some organizations, or of all. */
+export async function findUnsent(
+  db: Db,
+  organizations: readonly string[] | null,
+  limit: number,
+): Promise<UsageHourRow[]> {
+  let query = db.selectFrom('usage_hour').selectAll().where('sent', '=', 0)
+  if (organizations !== null) query = query.where('org_id', 'in', organizations)
+  return query.orderBy('hour').orderBy('org_id').orderBy('meter').limit(limit).execute()
+}
+
+export async function markSent(db: Db, row: UsageHourRow): Promise<void> {
+  await db
+    .updateTable('usage_hour')
+    .set({ sent: 1 })
+    .where('org_id', '=', row.org_id)
+    .where('hour', '=', row.hour)
+    .where('meter', '=', row.meter)
+    .where('to_seq', '=', row.to_seq)
+    .execute()
+}
+
+export const readUsage = (
+  db: Db,
+  orgId: string,
+  from: string,
+  to: string,
+): Promise<UsageHourRow[]> =>
+  db
+    .selectFrom('usage_hour')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('hour', '>=', from)
+    .where('hour', '<', to)
+    .orderBy('hour')
+    .orderBy('meter')
+    .orderBy('to_seq')
+    .execute()
