@@ -26,6 +26,8 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   compliance_report: 'by org_id',
   stat_bucket: 'by org_id',
   stat_progress: 'by org_id',
+  usage_hour: 'by org_id',
+  usage_progress: 'by org_id',
   process_lease: 'local',
   ledger_watch: 'by org_id',
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createOutbound, on, Periodic } from '@remit/core'
-import type { Contribution, Database, Deps } from '@remit/core'
+import { createOutbound, eachPart, on, Periodic } from '@remit/core'
+import type { Contribution, Database, Deps, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { Lease } from '../watch/lease.ts'
 import { HourCount } from './fold.ts'
@@ -75,14 +75,20 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   }
 
   async #look(): Promise<void> {
+    const failed = (error: unknown, organizations?: readonly string[]) =>
+      this.#deps.log.warn({ err: error, organizations }, 'counting or sending usage failed')
+    await eachPart(this.#db, (part) => this.#countPart(part), failed)
+    await eachPart(this.#db, (part) => this.#send(part), failed)
+  }
+
+  async #countPart(part: Part): Promise<void> {
     let after = ''
     while (await this.#holds()) {
-      const found = await findUncounted(this.#db, after, PIECE)
+      const found = await findUncounted(this.#db, part, after, PIECE)
       for (const one of found) if (await this.#holds()) await this.#count(one)
       after = found.at(-1)?.orgId ?? after
-      if (found.length < PIECE) break
+      if (found.length < PIECE) return
     }
-    await this.#send()
   }
 
   async #holds(): Promise<boolean> {
@@ -136,12 +142,12 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   }
 
   /** Stops at the first refusal; the next run sends the rest, and this one again. */
-  async #send(): Promise<void> {
+  async #send(part: Part): Promise<void> {
     const { usageSink } = this.#deps.settings
     if (!this.#sink || !usageSink) return
     const organizations = usageSink.customers && [...usageSink.customers.keys()]
     for (;;) {
-      const rows = await findUnsent(this.#db, organizations, PIECE)
+      const rows = await findUnsent(this.#db, part, organizations, PIECE)
       for (const row of rows) {
         if (!(await this.#holds())) return
         await this.#sink.send(eventOf(row))

@@ -1,5 +1,5 @@
-import { bulkInsert } from '@remit/core'
-import type { Database } from '@remit/core'
+import { bulkInsert, inPart } from '@remit/core'
+import type { Database, Part } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import type { UsageHourRow } from '../tables/usage.ts'
@@ -25,11 +25,18 @@ export interface Uncounted {
   readonly nextSeq: number | null
 }
 
-export const findUncounted = (db: Db, after: string, limit: number): Promise<Uncounted[]> =>
+/** Returns ledgers of a part after an id with entries that are not counted yet. */
+export const findUncounted = (
+  db: Db,
+  part: Part,
+  after: string,
+  limit: number,
+): Promise<Uncounted[]> =>
   db
     .selectFrom('ledger_head as h')
     .leftJoin('usage_progress as p', 'p.org_id', 'h.org_id')
     .select(['h.org_id as orgId', 'p.next_seq as nextSeq'])
+    .where(inPart(part, 'h.org_id'))
     .where('h.org_id', '>', after)
     .where((row) =>
       row.or([row('p.next_seq', 'is', null), row('p.next_seq', '<', row.ref('h.size'))]),
@@ -88,13 +95,14 @@ export const addHour = (
     return true
   })
 
-/** Returns the oldest rows that the sink has not accepted; of some organizations, or of all. */
+/** Returns the oldest rows that the sink has not accepted; of some organizations of a part, or of all. */
 export async function findUnsent(
   db: Db,
+  part: Part,
   organizations: readonly string[] | null,
   limit: number,
 ): Promise<UsageHourRow[]> {
-  let query = db.selectFrom('usage_hour').selectAll().where('sent', '=', 0)
+  let query = db.selectFrom('usage_hour').selectAll().where(inPart(part)).where('sent', '=', 0)
   if (organizations !== null) query = query.where('org_id', 'in', organizations)
   return query.orderBy('hour').orderBy('org_id').orderBy('meter').limit(limit).execute()
 }
