@@ -7,7 +7,7 @@ import {
   append,
   caughtUp,
   createSinkApi,
-  linesOf,
+  recordsOf,
   loopback,
   PATIENCE,
   seqsOf,
@@ -47,7 +47,7 @@ describe.each(DIALECTS)('sinks on %s', (dialect) => {
     await caughtUp(api, id, clock)
 
     expect(seqsOf(receiver)).toEqual(upTo(await sizeOf(api)))
-    const lines = receiver.accepted.flatMap(linesOf)
+    const lines = recordsOf(receiver)
     const { data } = await api.ok('listEntries', { query: { order: 'asc', limit: '1000' } })
     expect(lines).toEqual(data.map((entry) => ({ org_id: api.org.id, ...entry })))
   })
@@ -62,8 +62,7 @@ describe.each(DIALECTS)('sinks on %s', (dialect) => {
 
     const second = await create({ from_seq: 2, target: { url: `${receiver.origin}/second` } })
     await caughtUp(api, second.id, clock)
-    const sent = receiver.accepted.filter(({ path }) => path === '/second').flatMap(linesOf)
-    expect(sent.map(({ seq }) => seq)).toEqual(upTo(await sizeOf(api), 2))
+    expect(seqsOf(receiver, '/second')).toEqual(upTo(await sizeOf(api), 2))
   })
 
   it('pass the entries that kinds leaves out', async () => {
@@ -71,7 +70,7 @@ describe.each(DIALECTS)('sinks on %s', (dialect) => {
     const { id } = await create({ kinds: ['organization.*', 'sink.created'] })
     const sink = await caughtUp(api, id, clock)
 
-    expect(receiver.accepted.flatMap(linesOf).map(({ kind }) => kind)).toEqual([
+    expect(recordsOf(receiver).map(({ kind }) => kind)).toEqual([
       'organization.created',
       'sink.created',
     ])
@@ -146,8 +145,7 @@ describe.each(DIALECTS)('sinks on %s', (dialect) => {
 
     await api.ok('changeSink', { params: { id }, body: { enabled: true } })
     await caughtUp(api, id, clock)
-    const sent = receiver.accepted.filter(({ path }) => path === '/in').flatMap(linesOf)
-    expect(sent.map(({ seq }) => seq)).toEqual(upTo(await sizeOf(api)))
+    expect(seqsOf(receiver, '/in')).toEqual(upTo(await sizeOf(api)))
   })
 
   it('do not wait for another one that hangs', async () => {
@@ -160,7 +158,7 @@ describe.each(DIALECTS)('sinks on %s', (dialect) => {
   })
 })
 
-it('two processes send every entry, in order, and each once unless one of them fails', async () => {
+it('two processes send every entry, in order', async () => {
   await using receiver = await startSinkReceiver()
   const here = await createSinkApi({ dialect: 'postgres' })
   const { url, signingKey } = here.remit

@@ -88,8 +88,14 @@ export const linesOf = ({ body, path }: Pick<Sent, 'body' | 'path'>): Line[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Line)
 
-export const seqsOf = (receiver: SinkReceiver): number[] =>
-  receiver.accepted.flatMap(linesOf).map(({ seq }) => seq)
+/** The records of accepted requests in the order of arrival; repeats, which are allowed, are left out. */
+export const recordsOf = (receiver: SinkReceiver, path?: string): Line[] => {
+  const requests = receiver.accepted.filter((sent) => path === undefined || sent.path === path)
+  return [...new Map(requests.flatMap(linesOf).map((line) => [line.seq, line])).values()]
+}
+
+export const seqsOf = (receiver: SinkReceiver, path?: string): number[] =>
+  recordsOf(receiver, path).map(({ seq }) => seq)
 
 export const upTo = (size: number, from = 0): number[] =>
   Array.from({ length: size - from }, (_, i) => from + i)
