@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { OPERATOR, SYSTEM } from '@remit/core'
 import { apiOf, createApi, createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { Api } from '@remit/core/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { Attacker } from './support/attacker.ts'
 
@@ -30,6 +30,13 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
         Promise.resolve({ entries: entries(count - 3), reply: () => undefined }),
       )
     return apiOf(api.remit, org)
+  }
+
+  const afterRestart = async ({ org }: Api): Promise<Api> => {
+    const { url, signingKey } = api.remit
+    const remit = await createTestRemit({ url, signingKey, modules: [compliance] })
+    onTestFinished(() => remit.close())
+    return apiOf(remit, org)
   }
 
   describe('200', () => {
@@ -65,10 +72,18 @@ describe.each(DIALECTS)('POST /v1/compliance/verify-ledger on %s', (dialect) => 
       )
       const newer = await api.remit.ledger.head(own.org.id)
       await attacker.restore(copy)
-      const alone = await own.ok('verifyLedger', { body: {} })
-      const withOlder = await own.ok('verifyLedger', { body: { checkpoint: older.note } })
+      const refused = await own.ok('verifyLedger', { body: {} })
+      // A server that was not there before cannot know.
+      const restarted = await afterRestart(own)
+      const alone = await restarted.ok('verifyLedger', { body: {} })
+      const withOlder = await restarted.ok('verifyLedger', { body: { checkpoint: older.note } })
       await attacker.restore(copy)
-      const withNewer = await own.ok('verifyLedger', { body: { checkpoint: newer.note } })
+      const withNewer = await restarted.ok('verifyLedger', { body: { checkpoint: newer.note } })
+
+      expect(refused).toMatchObject({
+        recorded: false,
+        not_recorded: expect.stringMatching(/a backup was restored/) as string,
+      })
 
       expect(alone).toMatchObject({ status: 'ok', truncation_checked: false })
       expect(alone.not_checked).toContainEqual(expect.stringMatching(/^Missing entries at the end/))
