@@ -190,6 +190,40 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     expect(textOf(result)).toHaveLength(10_485_760)
   })
 
+  it.each([
+    ['remote', 101, {}],
+    ['remote', 102, MODERN],
+    ['started', 103, MODERN],
+  ])('holds a call to a server that is %s until it is approved', async (name, usd, options) => {
+    const pending = async () =>
+      (await remit.client.listApprovals({ query: { status: 'pending' } })).data
+    await remit.client.setApprovalRule({
+      params: { id: 'large' },
+      body: {
+        actions: ['tools/call'],
+        condition: 'has(context.args.usd) && context.args.usd > 100',
+      },
+    })
+    const { client } = await connect(at(name), remit.org.key, options)
+    const told: string[] = []
+    const call = client.callTool(
+      { name: 'pay', arguments: { usd } },
+      { onprogress: ({ message = '' }) => told.push(message) },
+    )
+    await vi.waitFor(async () => expect(await pending()).toHaveLength(1), TIMEOUT)
+    const [approval] = await pending()
+    expect(calls(name)).toEqual([])
+    await remit.client.decideApproval({
+      params: { requestID: approval!.id },
+      body: { decision: 'approve', approver: 'carol' },
+    })
+
+    expect(textOf(await call)).toBe(`pay {"usd":${usd}}`)
+    expect(calls(name)).toEqual(['pay'])
+    expect(told[0]).toBe(`Waiting for approval ${approval!.id}`)
+    await client.close()
+  })
+
   it('sends its own secret to the server, and nothing of the client', async () => {
     remote.headers.length = 0
     await pay({ cookie: 'a=b', 'x-api-key': 'of-the-client' })

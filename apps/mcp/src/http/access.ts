@@ -69,10 +69,6 @@ export class Access {
     return this.#shared?.isUsed !== true && Date.now() - this.#usedAt > seconds * 1000
   }
 
-  get hasProcess(): boolean {
-    return this.#shared !== null
-  }
-
   /** The server as one session sees it: it has its own list of tools. */
   governed(): Governed {
     const { url, config, key, reporter, warn } = this.#gateway
