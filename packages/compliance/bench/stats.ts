@@ -1,14 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { on, openDatabase } from '@remit/core'
 import type { CoreTables, Database } from '@remit/core'
+import { sql } from 'kysely'
 import type { Tables } from '../src/tables/schema.ts'
 import { Lease } from '../src/watch/lease.ts'
+import { databaseCpuSeconds, serverOf } from './database-cpu.ts'
 import { fill } from './fill.ts'
+import { pairedRatio } from './paired.ts'
 import type { BenchTools, Result, Server } from './suites.ts'
 
-const MAX_ROUNDS = 7
-/** Counting begins every five seconds, so that a round has three beginnings. */
-const ROUND_SECONDS = 15
+/** Pairs per round of the other suites: the noise of a pair is larger than the cost. */
+const PAIRS = 2
+/** Counting begins every five seconds: half a pair has one beginning. */
+const HALF_SECONDS = 5
+const SUSTAINED_SECONDS = 20
 const PER_SECOND = 5_000
 const MOST_COST = 1.02
 /** Five seconds until counting begins, and as long for it. */
@@ -16,13 +21,21 @@ const MOST_LAG_SECONDS = 10
 const ENTRIES_BEFORE = 1_000
 const HOUR_MS = 3_600_000
 
+/** Processor seconds and decisions since the start. */
+interface Used {
+  readonly main: number
+  /** Also the thread that counts, and the database. */
+  readonly all: number
+  readonly entries: number
+}
+
 /**
- * Decisions with and without the counting of statistics, by turns on one server: what the main thread
- * spends on a decision, how far the counts are behind, and how fast they catch up.
+ * Decisions with and without the counting of statistics, by turns on one server: the processor time of a
+ * decision, how far the counts are behind, and how fast they catch up.
  */
 export async function statsSuite(
   dialect: 'sqlite' | 'postgres',
-  { rounds, median, ratio, startRemit, traffic }: BenchTools,
+  { rounds, startRemit, traffic }: BenchTools,
 ): Promise<Result[]> {
   let url = ''
   const server = await startRemit({
@@ -34,62 +47,101 @@ export async function statsSuite(
   })
   const db = on<Tables>(openDatabase<CoreTables>(url))
   const counting = switchOf(db)
-  const without: number[] = []
-  const counted: number[] = []
-  const rates: number[] = []
-  const caughtUp: number[] = []
-  const lags: number[] = []
-  const decide = async (into: number[]): Promise<number> => {
-    const before = await usedBy(server, db)
+  const usedNow = await meterOf(server, db, dialect)
+  const without: Cost[] = []
+  const counted: Cost[] = []
+  const load = async (seconds: number) => {
     const { headers } = server
-    const { perSecond } = await traffic({ ...LOAD, headers, url: `${server.url}/v1/authorize` })
-    const after = await usedBy(server, db)
-    into.push((after.seconds - before.seconds) / (after.entries - before.entries))
-    return perSecond
+    return traffic({ ...LOAD, seconds, headers, url: `${server.url}/v1/authorize` })
+  }
+  const measure = async (into: Cost[]) => {
+    const before = await usedNow()
+    await load(HALF_SECONDS)
+    into.push(costOf(before, await usedNow()))
   }
   try {
-    await decide([])
-    for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++) {
+    await load(HALF_SECONDS)
+    for (let pair = 0; pair < rounds * PAIRS; pair++) {
       const alone = async () => {
         await counting.stop()
-        await decide(without)
+        await measure(without)
         await counting.start()
-        caughtUp.push(await catchUp(db))
+        await catchUp(db)
       }
-      const both = async () => {
-        const perSecond = await decide(counted)
-        rates.push(perSecond)
-        lags.push((await behind(db)) / perSecond)
-      }
+      const both = () => measure(counted)
       // A ledger that grows is in favor of the first.
-      for (const step of round % 2 === 0 ? [alone, both] : [both, alone]) await step()
+      for (const step of pair % 2 === 0 ? [alone, both] : [both, alone]) await step()
     }
+    const { perSecond } = await load(SUSTAINED_SECONDS)
+    const lag = (await behind(db)) / perSecond
+    await counting.stop()
+    await load(SUSTAINED_SECONDS)
+    await counting.start()
+    const counts = await catchUp(db)
+    return [
+      costResult(`statistics on ${dialect}, main thread per decision`, 'main', counted, without, {
+        below: MOST_COST,
+      }),
+      costResult(
+        `statistics on ${dialect}, all threads and the database`,
+        'all',
+        counted,
+        without,
+        null,
+      ),
+      {
+        name: `statistics on ${dialect}, decisions counted a second`,
+        value: counts,
+        goal: { atLeast: PER_SECOND },
+        detail: `after ${SUSTAINED_SECONDS} s without`,
+      },
+      {
+        name: `statistics on ${dialect}, behind the ledger under load`,
+        value: lag,
+        unit: ' s',
+        goal: { below: MOST_LAG_SECONDS },
+        detail: `at ${Math.round(perSecond)} decisions/s`,
+      },
+    ]
   } finally {
     await db.destroy()
     await server.stop()
   }
-  const micro = (values: number[]) => `${(median(values) * 1e6).toFixed(1)} µs`
-  return [
-    {
-      name: `cost of a decision with statistics on ${dialect}, of without`,
-      value: ratio(counted, without),
-      goal: { below: MOST_COST },
-      detail: `${micro(counted)} against ${micro(without)} of the main thread, ${Math.round(median(rates))} decisions/s`,
-    },
-    {
-      name: `statistics on ${dialect}, decisions counted a second`,
-      value: median(caughtUp),
-      goal: { atLeast: PER_SECOND },
-      detail: 'after a round without',
-    },
-    {
-      name: `statistics on ${dialect}, behind the ledger under load`,
-      value: Math.max(...lags),
-      unit: ' s',
-      goal: { below: MOST_LAG_SECONDS },
-      detail: `at most, at ${Math.round(median(rates))} decisions/s`,
-    },
-  ]
+}
+
+/** Processor seconds of one decision. */
+type Cost = Omit<Used, 'entries'>
+
+const costOf = (before: Used, after: Used): Cost => {
+  const decisions = after.entries - before.entries
+  return {
+    main: (after.main - before.main) / decisions,
+    all: (after.all - before.all) / decisions,
+  }
+}
+
+function costResult(
+  name: string,
+  what: keyof Cost,
+  counted: readonly Cost[],
+  without: readonly Cost[],
+  goal: Result['goal'],
+): Result {
+  const [mine, base] = [counted, without].map((costs) => costs.map((cost) => cost[what]))
+  const { median, low, high } = pairedRatio(mine ?? [], base ?? [])
+  const micro = (values: readonly number[] = []) =>
+    (
+      pairedRatio(
+        values,
+        values.map(() => 1),
+      ).median * 1e6
+    ).toFixed(1)
+  return {
+    name,
+    value: median,
+    goal,
+    detail: `${low.toFixed(3)} to ${high.toFixed(3)} (95 %) in ${counted.length} pairs; ${micro(mine)} against ${micro(base)} µs`,
+  }
 }
 
 const LOAD = {
@@ -99,7 +151,6 @@ const LOAD = {
     context: { amount: i * 10 },
   })),
   connections: 64,
-  seconds: ROUND_SECONDS,
 }
 
 /** Counting stops while another process holds its lease. */
@@ -114,10 +165,21 @@ function switchOf(db: Database<Tables>) {
   }
 }
 
-/** Seconds of the main thread and entries of the ledger. */
-async function usedBy(server: Server, db: Database<Tables>) {
-  const { mainCpuSeconds } = await server.usage()
-  return { seconds: mainCpuSeconds, entries: (await progressOf(db)).size }
+/** Reads the processor time of the server and of its database. */
+async function meterOf(server: Server, db: Database<Tables>, dialect: 'sqlite' | 'postgres') {
+  const pid =
+    dialect === 'postgres'
+      ? (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid
+      : undefined
+  const database = pid === undefined ? undefined : serverOf(pid)
+  return async (): Promise<Used> => {
+    const { mainCpuSeconds, cpuSeconds } = await server.usage()
+    return {
+      main: mainCpuSeconds,
+      all: cpuSeconds + (database === undefined ? 0 : databaseCpuSeconds(database)),
+      entries: (await progressOf(db)).size,
+    }
+  }
 }
 
 async function progressOf(db: Database<Tables>): Promise<{ size: number; counted: number }> {

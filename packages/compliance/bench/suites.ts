@@ -27,7 +27,12 @@ export interface Unstarted {
 export interface Server {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  usage(): Promise<{ readonly mainCpuSeconds: number; readonly rssBytes: number }>
+  usage(): Promise<{
+    readonly mainCpuSeconds: number
+    /** Of all threads. */
+    readonly cpuSeconds: number
+    readonly rssBytes: number
+  }>
   stop(): Promise<void>
 }
 
