@@ -10,7 +10,7 @@ import { ROOT } from './staging.ts'
 
 /** Tests of stores, and proofs. Tests that change tables or rows themselves run on PostgreSQL. */
 const FILES = [
-  ...['db/distribute', 'orgs/organizations', 'idempotency/store', 'keys/authenticator'].map(
+  ...['orgs/organizations', 'idempotency/store', 'keys/authenticator'].map(
     (name) => `packages/core/src/${name}.test.ts`,
   ),
   ...[
