@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '../../../..')
 
-/** Files whose last change marks the end of the build before. */
+/** A line that adds a migration; the files contain others too. */
+const MIGRATION = "^  '[0-9]{4}_"
+
+/** Files in which the last added migration marks the end of the build before. */
 const MIGRATIONS = [
   'packages/core/src/db/core-migrations.ts',
   'packages/governance-enterprise/src/tables/schema.ts',
@@ -27,7 +30,7 @@ export function previousCommit(): string | null {
   try {
     const [tag] = git('tag', '--list', 'v*', '--merged=HEAD', '--sort=-v:refname').split('\n')
     if (tag) return tag
-    const newest = git('log', '-1', '--format=%H', '--', ...MIGRATIONS)
+    const newest = git('log', '-1', '--format=%H', `-G${MIGRATION}`, '--', ...MIGRATIONS)
     return git('rev-parse', '--verify', '--quiet', `${newest}^`)
   } catch {
     process.stderr.write('skipped: the upgrade test needs the history of the repository\n')
