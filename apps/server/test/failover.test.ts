@@ -105,6 +105,21 @@ describe.skipIf(!hasModules())('a primary that is lost under load', () => {
     await expectAllThere()
   })
 
+  test('the old primary answers no decision when it comes back, and nothing is written there', async () => {
+    await primary.start()
+    const last = () => primary.ask('select max(seq) from ledger_entry')
+    const before = await last()
+    address.moveTo(primary.url)
+
+    for (const { url } of servers) {
+      expect((await authorize(url)).status).toBe(503)
+    }
+    expect(await last()).toBe(before)
+    address.moveTo(standby.url)
+    await Promise.all(loads.map((load) => load.more(50)))
+    await expectAllThere()
+  })
+
   test('a primary that becomes read-only is left, and used again when it is not', async () => {
     const set = async (value: 'on' | 'off') => {
       await standby.run(`alter system set default_transaction_read_only = ${value}`)

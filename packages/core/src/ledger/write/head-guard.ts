@@ -44,9 +44,14 @@ export class HeadGuard {
       if (!isSigned(head, signer) || !(await isLastEntry(tx, head))) return null
       this.keep(head)
     }
-    if (head.size < (this.#sizes.get(head.org_id) ?? 0)) throw headBehind()
+    this.refuseBehind(head)
     this.committed(head.org_id, head.size)
     return signer
+  }
+
+  /** Throws `ledger_unavailable` for a head behind a commit that this process has seen. */
+  refuseBehind({ org_id: orgId, size }: Pick<LedgerHeadRow, 'org_id' | 'size'>): void {
+    if (size < (this.#sizes.get(orgId) ?? 0)) throw headBehind()
   }
 
   /** Remembers the size of a ledger after a commit. */

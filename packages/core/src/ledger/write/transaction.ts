@@ -76,6 +76,8 @@ export interface Committed {
   readonly results: readonly unknown[]
   /** Sequence number and hash of the first entry, or null if nothing was written. */
   readonly mark: { readonly seq: number; readonly hash: string } | null
+  /** Entries in the ledger. */
+  readonly size: number
   /** Topics to notify in this process after the commit. */
   readonly topics: ReadonlySet<string>
   /** Milliseconds of computing time of its decisions. */
@@ -95,7 +97,6 @@ export async function runTransaction(
   onDone: (committed: Committed) => void,
 ): Promise<Committed> {
   const began = performance.now()
-  let size = 0
   const committed = await deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
     deps.metrics?.locked(performance.now() - began)
@@ -123,14 +124,12 @@ export async function runTransaction(
     await run.lanes(memos)
     await run.alone()
     const recorded = await record(run, head, signer, deps)
-    size = recorded.size
-    const { results, mark } = recorded
-    const done = { results, mark, topics, computedMs: scope.time.spentMs }
+    const done = { ...recorded, topics, computedMs: scope.time.spentMs }
     await notifyOthers(tx, orgId, topics)
     onDone(done)
     return done
   })
-  deps.heads.committed(orgId, size)
+  deps.heads.committed(orgId, committed.size)
   return committed
 }
 
@@ -239,7 +238,7 @@ async function record(
   head: LedgerHeadRow,
   signer: NoteSigner | null,
   { heads, observers }: TransactionDeps,
-): Promise<Pick<Committed, 'results' | 'mark'> & { readonly size: number }> {
+): Promise<Pick<Committed, 'results' | 'mark' | 'size'>> {
   const drafts = run.outcomes.flatMap((outcome) => (leavesNothing(outcome) ? [] : outcome.entries))
   drafts.push(...run.further)
   const { recordedAt } = run.scope

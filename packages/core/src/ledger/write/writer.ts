@@ -241,7 +241,9 @@ export class Writer {
   #hashAt(orgId: string, seq: number): Promise<string | undefined> {
     return this.#options.db.transaction().execute(async (tx) => {
       // The lock waits for a commit that is still running on the lost connection.
-      await lockHead(tx, orgId)
+      const head = await lockHead(tx, orgId)
+      // Another server than that of the commit, without it: its silence proves nothing.
+      if (head) this.#heads.refuseBehind(head)
       const entry = await tx
         .selectFrom('ledger_entry')
         .select('hash')
