@@ -28,7 +28,7 @@ export interface Usage {
   readonly rssBytes: number
 }
 
-export type ToServer = 'usage' | 'organization' | 'stop'
+export type ToServer = 'usage' | 'memory' | 'organization' | 'stop'
 
 export type FromServer =
   | {
@@ -39,3 +39,5 @@ export type FromServer =
   /** Another organization, as requested. */
   | { readonly kind: 'organization'; readonly organization: BenchOrganization }
   | ({ readonly kind: 'usage' } & Usage)
+  /** The heap after a garbage collection. */
+  | { readonly kind: 'memory'; readonly heapBytes: number }

@@ -99,6 +99,9 @@ process.on('message', (message: ToServer) => {
       mainCpuSeconds: seconds(process.threadCpuUsage()),
       rssBytes: process.memoryUsage().rss,
     })
+  } else if (message === 'memory') {
+    globalThis.gc?.()
+    send({ kind: 'memory', heapBytes: process.memoryUsage().heapUsed })
   } else if (message === 'organization') {
     void addOrganization().then((added) => send({ kind: 'organization', organization: added }))
   } else {

@@ -10,6 +10,8 @@ export interface BenchServer {
   /** Creates another organization on the same server. */
   addOrganization(): Promise<BenchOrganization>
   usage(): Promise<Usage>
+  /** Bytes of the heap after a garbage collection; needs `--expose-gc`. */
+  heapBytes(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -30,6 +32,10 @@ export async function startServer(spec: ServerSpec): Promise<BenchServer> {
     usage() {
       send('usage')
       return next(child, 'usage')
+    },
+    async heapBytes() {
+      send('memory')
+      return (await next(child, 'memory')).heapBytes
     },
     async stop() {
       const exited = new Promise((resolve) => child.once('exit', resolve))
