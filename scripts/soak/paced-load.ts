@@ -41,7 +41,7 @@ export class PacedLoad {
     for (let turn = name; !this.#isOver; turn++) {
       const wait = due - performance.now()
       if (wait > 0) await setTimeout(wait)
-      // What a stop of the database delayed is not made up for.
+      // Requests that a stop of the database delayed are left out.
       due = Math.max(due, performance.now() - pauseMs) + pauseMs
       if (!(await this.#ask(this.#urls[turn % this.#urls.length] ?? ''))) {
         this.refused++

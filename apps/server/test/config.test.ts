@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { generateKey } from '@remit/core'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, ENVIRONMENT, ignoredNames, readConfig } from '../src/settings/config.ts'
+import { ConfigError, ignoredNames, readConfig } from '../src/settings/config.ts'
+import { ENVIRONMENT } from '../src/settings/environment.ts'
 import { itemsOf } from './support/markdown.ts'
 
 const messageOf = (env: Record<string, string>): string => {

@@ -13,7 +13,7 @@ const AT_ONCE = 40
 const BOUND_MS = 60_000
 
 describe.each(someDialects())('requests of every kind on %s', (dialect) => {
-  // What is refused is refused before a database is asked: one of them is enough for most.
+  // Most refusals precede the database, so one database is enough for them.
   const wrongAtLeast = runs(dialect === 'sqlite' ? 10_000 : 2_500)
   let remit: TestRemit
   let key: string

@@ -20,7 +20,7 @@ export interface GatewayOptions {
 const SWEEP_MS = 10_000
 const STOP_MS = 10_000
 
-/** What a gateway on HTTP keeps: who uses which server, and the sessions of clients. */
+/** The state of a gateway on HTTP: the callers of each server, and the sessions of clients. */
 export class Gateway {
   readonly url: string
   readonly key: string

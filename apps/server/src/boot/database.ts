@@ -10,7 +10,8 @@ import {
 } from '@remit/core'
 import type { CoreTables, Database, MigrationSet, Signals } from '@remit/core'
 import type { Logger } from 'pino'
-import { ConfigError, isPostgres } from '../settings/config.ts'
+import { ConfigError } from '../settings/config.ts'
+import { isPostgres } from '../settings/environment.ts'
 import type { Config } from '../settings/config.ts'
 
 /** The database, and the parts that need a session of their own. */

@@ -10,7 +10,7 @@ import {
 } from '@remit/core'
 import type { CoreTables, Database } from '@remit/core'
 import type { Command } from 'commander'
-import { isPostgres } from '../settings/config.ts'
+import { isPostgres } from '../settings/environment.ts'
 import { VERSION } from '../settings/version.ts'
 import { subcommand } from './command.ts'
 import { CliError } from './errors.ts'

@@ -7,7 +7,7 @@ import type { Host, HostFile } from './hosts.ts'
 import { readConfig } from './read-config.ts'
 import { projectServerItems, serverItems } from './servers.ts'
 
-/** What is read: the files of a machine, or those of a repository. */
+/** The files to read: of a machine, or of a repository. */
 export interface Places {
   /** Folders by the place of a file; files of other places are not read. */
   readonly folders: Partial<Record<HostFile['in'], readonly string[]>>

@@ -1,6 +1,6 @@
 import type { InventoryItem } from '@remit/contract'
 
-/** What was found in the configuration of agent hosts; nothing in it is a secret. */
+/** A finding in the configuration of an agent host; contains no secret. */
 export interface Discovered {
   readonly items: readonly InventoryItem[]
   /** Files that exist and could not be read. */

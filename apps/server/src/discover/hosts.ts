@@ -2,7 +2,7 @@
 export interface HostFile {
   readonly in: 'home' | 'project' | 'app' | 'system'
   readonly path: string
-  /** What the file has. */
+  /** The content of the file. */
   readonly has: readonly Part[]
 }
 

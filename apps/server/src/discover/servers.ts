@@ -51,7 +51,7 @@ function isGoverned(server: unknown, gateways: readonly string[]): boolean {
   return started !== null && GATEWAY.test(started)
 }
 
-/** How a server is started, without arguments: they and variables may be secrets. */
+/** The command of a server, without arguments and variables, which may be secrets. */
 function described(server: unknown): string {
   if (!isMembers(server)) return 'not readable'
   const off = server['disabled'] === true || server['enabled'] === false ? ' (switched off)' : ''
