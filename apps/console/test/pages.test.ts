@@ -69,6 +69,10 @@ const textOf = (page: Page): Promise<string> =>
 /** Controls, and characters that hide or reorder others. */
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u
 
+/** Chromium reports that the organization has no login provider of its own. */
+const isExpected = (path: string, complaint: string): boolean =>
+  path === '/settings?tab=login' && complaint.includes('status of 404')
+
 describe.skipIf(!canRun)('the console in Chromium', () => {
   let server: Server
   let browser: Browser
@@ -94,7 +98,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
       expect(await textOf(page)).not.toMatch(INVISIBLE)
       expect(await page.locator('img[src=x]').count()).toBe(0)
       expect(await page.evaluate('window.harmed')).toBeUndefined()
-      expect(complaints.splice(0)).toEqual([])
+      expect(complaints.splice(0).filter((text) => !isExpected(path, text))).toEqual([])
     })
   })
 

@@ -4,7 +4,7 @@ import { createLedgerSigner, OPERATOR, SYSTEM } from '@remit/core'
 import type { LedgerSigner } from '@remit/core'
 import { apiOf, createClock, createTestRemit, DIALECTS, readyReport } from '@remit/core/testing'
 import type { Api, TestRemit } from '@remit/core/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import compliance from '../src/index.ts'
 import { Attacker } from './support/attacker.ts'
 
@@ -21,6 +21,8 @@ interface Attack {
   readonly also?: readonly string[]
   /** The server can no longer write to the ledger. */
   readonly unwritable?: true
+  /** The running server refuses to write, because it has written the entries that are gone. */
+  readonly restart?: true
 }
 
 const foreign = createLedgerSigner(generateKeyPairSync('ed25519').privateKey)
@@ -76,6 +78,7 @@ const ATTACKS: readonly Attack[] = [
     name: 'the tail is cut down to a kept checkpoint, and everything is as it was then',
     first: '31 report_checkpoint',
     also: ['32 report_unrecorded'],
+    restart: true,
     run: async (he) => {
       const { size } = (await he.checkpoints()).find(({ size: at }) => at > 10)!
       await he.remove(size)
@@ -160,6 +163,15 @@ describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) =
     return api
   }
 
+  async function afterRestart(api: Api): Promise<Api> {
+    const refused = await api.call('createReport', { body: JANUARY })
+    expect(await refused.json()).toMatchObject({ code: 'ledger_unavailable' })
+    const { url, signingKey } = remit
+    const restarted = await createTestRemit({ url, signingKey, clock, modules: [compliance] })
+    onTestFinished(() => restarted.close())
+    return apiOf(restarted, api.org)
+  }
+
   const JANUARY = { framework: 'soc2', from: '2026-01-01', to: '2026-01-31' }
   const reported = async (api: Api) => (await readyReport(api, JANUARY)).content
 
@@ -203,10 +215,10 @@ describe.each(DIALECTS)('an attacker with the whole database on %s', (dialect) =
 
   test.each(ATTACKS.filter(({ unwritable }) => !unwritable))(
     '$name: found by the next report',
-    async ({ run }) => {
+    async ({ run, restart }) => {
       const api = await played()
       await run(new Attacker(remit.db, api.org.id), createLedgerSigner(remit.signingKey))
-      const { controls, ledger, summary } = await reported(api)
+      const { controls, ledger, summary } = await reported(restart ? await afterRestart(api) : api)
       const computed = controls.filter(({ coverage }) => coverage !== 'manual')
 
       expect(ledger.verified).toBe(false)
