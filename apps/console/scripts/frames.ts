@@ -2,10 +2,12 @@
  * Measures the frames of the ledger's list while it scrolls through 100,000 entries in Chromium: by wheel, and
  * by a bar that is dragged. `pnpm --filter @remit/console frames`. Nothing else should run meanwhile.
  */
-import { quantile } from '../../../scripts/bench/report.ts'
 import { openBrowser, openTab, settled, startSession } from '../test/support/browser.ts'
 import { writeLongLedger } from '../test/support/long-ledger.ts'
 import { createInstallation } from '../test/support/server.ts'
+
+const quantile = (values: readonly number[], q: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(q * values.length)] ?? NaN
 
 const ENTRIES = 100_000
 const STEPS = 300

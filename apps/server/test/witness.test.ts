@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { KEY_SERVICE_ENV, startKeyService } from '@remit/core/testing'
 import type { FakeKeyService } from '@remit/core/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { run as remitVerify } from '../../verify/src/run.ts'
 import { hasModules } from '../src/boot/modules.ts'
 import { createServer } from '../src/boot/serve.ts'
 import type { RunningServer } from '../src/boot/serve.ts'
@@ -16,6 +15,7 @@ import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
 import { request } from './support/process.ts'
 
+const VERIFIER = join(import.meta.dirname, '../../verify/src/main.ts')
 const PATIENCE = { timeout: 60_000, interval: 50 }
 
 // Only the enterprise edition saves checkpoints.
@@ -75,15 +75,10 @@ describe.skipIf(!hasModules())('a server with its keys in a key service', () => 
   const saved = () => file(`outside/${orgId}.txt`)
   const firstNote = () => `${readFileSync(saved(), 'utf8').split('\n').slice(0, 6).join('\n')}\n`
 
-  async function verifyOffline(...args: string[]) {
-    let stdout = ''
-    const io = {
-      stdin: Readable.from([]),
-      stdout: { write: (text: unknown) => ((stdout += String(text)), true) },
-      stderr: { write: (text: unknown) => ((stdout += String(text)), true) },
-    }
-    const code = await remitVerify([file('ledger.ndjson'), '--vkey', vkey, '--json', ...args], io)
-    return { code, stdout }
+  function verifyOffline(...args: string[]) {
+    const all = [VERIFIER, file('ledger.ndjson'), '--vkey', vkey, '--json', ...args]
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' })
+    return { code: status, stdout: stdout + stderr }
   }
 
   it('starts with the decrypted key, which is in no file', () => {
@@ -100,7 +95,7 @@ describe.skipIf(!hasModules())('a server with its keys in a key service', () => 
   })
 
   it('saves checkpoints that remit-verify and remit ledger verify confirm with the witness', async () => {
-    const offline = await verifyOffline('--checkpoint', saved(), '--witness', witness)
+    const offline = verifyOffline('--checkpoint', saved(), '--witness', witness)
     expect(offline).toMatchObject({ code: 0 })
     expect(JSON.parse(offline.stdout)).toMatchObject({ ledger: { anchored_by: 'external' } })
 
@@ -116,7 +111,7 @@ describe.skipIf(!hasModules())('a server with its keys in a key service', () => 
     writeFileSync(file('both.txt'), `${firstNote()}\n${unwitnessed}\n`)
 
     for (const name of ['unwitnessed.note', 'both.txt']) {
-      const offline = await verifyOffline('--checkpoint', file(name), '--witness', witness)
+      const offline = verifyOffline('--checkpoint', file(name), '--witness', witness)
       expect(offline).toMatchObject({ code: 1 })
       expect(JSON.parse(offline.stdout)).toMatchObject({
         ledger: { first_invalid: { code: 'checkpoint_witness' } },
@@ -127,6 +122,6 @@ describe.skipIf(!hasModules())('a server with its keys in a key service', () => 
     expect(found.code).toBe(1)
     expect(JSON.parse(found.stdout)).toMatchObject({ errors: [{ code: 'checkpoint_witness' }] })
     // Without a pinned witness, it is a checkpoint like any other.
-    expect(await verifyOffline('--checkpoint', file('unwitnessed.note'))).toMatchObject({ code: 0 })
+    expect(verifyOffline('--checkpoint', file('unwitnessed.note'))).toMatchObject({ code: 0 })
   })
 })
