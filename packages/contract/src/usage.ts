@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Timestamp } from './primitives.ts'
 
-/** What is counted, from entries of the ledger only. */
+/** The meters, counted from entries of the ledger only. */
 export const METERS = [
   'decisions',
   'entries',

@@ -14,8 +14,8 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string | u
 }
 
 /**
- * Refuses a message whose headers say something else than its body: whoever routed it by its headers
- * would have judged another request. Throws `Fault`. Pure.
+ * Refuses a message whose headers differ from its body: a proxy that routes by the headers would have
+ * judged another request. Throws `Fault`. Pure.
  */
 export function checkHeaders(headers: IncomingHttpHeaders, message: Message): void {
   if (message.kind === 'response') return

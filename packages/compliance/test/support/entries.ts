@@ -269,7 +269,7 @@ export const exchange = (at: string, idpId: string): EntryInput => ({
   },
 })
 
-/** What `remit discover` reported; nothing ungoverned unless given. */
+/** A report of `remit discover`, with nothing ungoverned unless given. */
 export const inventory = (at: string, host: string, more: object = {}): EntryInput =>
   change(at, 'inventory.reported', {
     inventory: { host, items: 3, governed: 3, ungoverned: [], unread: 0, ...more },

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { BATCH_MS, computedMs } from '../computing/meter.ts'
 import { implement } from '../http/implement.ts'
 import { defineModule } from '../module/module.ts'
-import { createTestRemit, DIALECTS } from '../testing/index.ts'
+import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'
 import type { ConditionThreads } from './evaluate-ahead.ts'
 import type { WantedConditions } from './evaluated-conditions.ts'
@@ -27,7 +27,7 @@ describe.each(DIALECTS)('conditions of an organization that computes for long on
    * One condition, which is true if a thread evaluates it, and otherwise false after long computing.
    * `decide` repeats a request until a thread was asked, because only a busy server asks.
    */
-  async function start(evaluate: ConditionThreads['evaluate']) {
+  async function start(evaluate: ConditionThreads['evaluate'], clock = createClock()) {
     let asked = 0
     let evaluatedHere = 0
     const heavy = () => {
@@ -62,7 +62,7 @@ describe.each(DIALECTS)('conditions of an organization that computes for long on
         }),
       }),
     })
-    remit = await createTestRemit({ dialect, modules: [module] })
+    remit = await createTestRemit({ dialect, modules: [module], clock })
     const orgs = [await remit.organization(), await remit.organization()] as const
     const ask = async ({ key }: { key: string }, agent_id: string) => {
       const body = { agent_id, action: 'b.c' }
@@ -119,6 +119,22 @@ describe.each(DIALECTS)('conditions of an organization that computes for long on
     const [answer] = await decide()
 
     expect(answer?.decision).toBe('allow')
+  })
+
+  it.each([
+    [1_000, 0],
+    [1_001, 1_001],
+  ])('that were evaluated %i ms ago are decided for a time %i ms later', async (ageMs, laterMs) => {
+    const clock = createClock()
+    let at = NaN
+    const { decide } = await start((_, wanted) => {
+      at = clock.now()
+      clock.advance(ageMs)
+      return Promise.resolve(results(wanted))
+    }, clock)
+    const [answer] = await decide()
+
+    expect(Date.parse(answer?.decided_at ?? '')).toBe(at + laterMs)
   })
 
   it.each<[string, ConditionThreads['evaluate']]>([

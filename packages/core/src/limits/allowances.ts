@@ -6,7 +6,7 @@ import type { AnyDatabase } from '../db/portable.ts'
 import type { CoreTables } from '../db/schema.ts'
 import { limitsOf } from './limits.ts'
 
-/** What the writer and the decision path know of an organization. */
+/** Suspension and limits of an organization, for the writer and the decision path. */
 export interface Allowance {
   readonly isSuspended: boolean
   readonly perSecond: number | null
@@ -43,7 +43,7 @@ export class Allowances {
     return allowance
   }
 
-  /** Returns what this process knew last, before a transaction; null if nothing. */
+  /** Returns the allowance that this process read last; null if none. */
   last(orgId: string): Allowance | null {
     return this.#known.get(orgId)?.allowance ?? null
   }

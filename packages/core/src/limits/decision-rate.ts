@@ -1,9 +1,11 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { LRUCache } from 'lru-cache'
 import { fail } from '../base/errors.ts'
 
 /** Limits the decisions a second of organizations, in this process. */
 export class DecisionRate {
-  readonly #limiters = new Map<number, RateLimiterMemory>()
+  /** By limit; operators change limits, so there is no natural bound. */
+  readonly #limiters = new LRUCache<number, RateLimiterMemory>({ max: 1_000 })
 
   /** Throws `rate_limited` if the organization has used up the current second. */
   async take(orgId: string, perSecond: number): Promise<void> {

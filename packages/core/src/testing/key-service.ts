@@ -15,7 +15,7 @@ export interface FakeKeyService extends AsyncDisposable {
   fault: Fault
   /** Headers of the requests. */
   readonly seen: readonly IncomingHttpHeaders[]
-  /** What `decrypt` turns back into the text, by AWS (base64) and by Vault. */
+  /** The encrypted forms of the text, for `decrypt` of AWS (base64) and of Vault. */
   wrap(text: string): { readonly aws: string; readonly vault: string }
 }
 

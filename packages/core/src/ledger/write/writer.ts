@@ -48,7 +48,7 @@ interface Done {
 export class Writer {
   readonly #options: WriterOptions
   readonly #heads: HeadGuard
-  /** What this process knows of organizations. */
+  /** Limits and suspensions of organizations, as this process last read them. */
   readonly allowances = new Allowances()
   readonly #shares: Shares
   readonly #queues = new Map<string, Queue>()
