@@ -288,27 +288,6 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     await expectOutcome('unknown')
   })
 
-  it('leave no second run behind when the gateway is killed in the middle', async () => {
-    const gateway = raw()
-    await gateway.open()
-    gateway.write(
-      JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: call('slow', { ms: 60_000 }),
-      }),
-    )
-    await expect.poll(calls, { timeout: 30_000 }).toEqual(['slow'])
-    gateway.kill()
-
-    const again = raw()
-    await again.open()
-    await again.ask(1, 'tools/list')
-    expect(calls().filter((name) => name === 'slow')).toHaveLength(1)
-    await again.close()
-  })
-
   it('get only the environment that the command names', async () => {
     const { client } = await governed(remit, SERVER, {
       flags: FLAGS,

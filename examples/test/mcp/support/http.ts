@@ -111,4 +111,4 @@ export async function connect(url: string, secret?: string, options: ClientOptio
   return { client, transport }
 }
 
-export const MODERN = { versionNegotiation: { mode: { pin: '2026-07-28' } } } as const
+export { MODERN } from './messages.ts'

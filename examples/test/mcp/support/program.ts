@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { RemitServer } from '../../support/server.ts'
+import { GATEWAY, NODE } from './gateway.ts'
+
+/** `remit-mcp serve` in a process of its own, which a test can kill. */
+export async function startProgram(
+  { url, org }: Pick<RemitServer, 'url' | 'org'>,
+  config: object,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'remit-gateway-'))
+  const path = join(folder, 'gateway.json')
+  writeFileSync(path, JSON.stringify({ listen: '127.0.0.1:0', trust: 'first-use', ...config }))
+  const child = spawn(process.execPath, [...NODE, GATEWAY, 'serve', '--config', path], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env['PATH'], REMIT_URL: url, REMIT_API_KEY: org.key, ...env },
+  })
+  const ended = once(child, 'close')
+  const lines = createInterface({ input: child.stderr })
+  const [first] = (await once(lines, 'line')) as [string]
+  const [, address = ''] = /listens at (\S+)/.exec(first) ?? []
+  if (address === '') throw new Error(first)
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return {
+    url: address,
+    /** SIGKILL: nothing is finished. */
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  }
+}
