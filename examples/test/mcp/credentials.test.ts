@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { governed, ownProgram } from './support/gateway.ts'
-import { connect, MODERN, startCounting, startGateway } from './support/http.ts'
+import { connect, startCounting, startGateway } from './support/http.ts'
+import { MODERN } from './support/messages.ts'
 
 const ISSUER = 'https://login.example'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,31 +1,24 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hasModules, startRemit } from '../support/server.ts'
-import type { RemitServer } from '../support/server.ts'
+import { hasModules } from '../support/server.ts'
+import { CallFile } from './support/call-file.ts'
 import { governed, ownProgram } from './support/gateway.ts'
+import { call, REVISIONS, textOf } from './support/messages.ts'
 import { RawGateway } from './support/raw.ts'
+import { startRuled } from './support/ruled.ts'
+import type { Ruled } from './support/ruled.ts'
 
 const SERVER = [ownProgram('counting-server')]
-const folder = mkdtempSync(join(tmpdir(), 'remit-mcp-'))
-const CALLS = join(folder, 'calls')
-const CHANGED = join(folder, 'changed')
 const PASS = ['--env', 'CALLS', '--env', 'CHANGED']
-const ENV = { CALLS, CHANGED }
 const FLAGS = ['--agent', 'tester', '--name', 'counting', ...PASS]
 
-const calls = () => (existsSync(CALLS) ? readFileSync(CALLS, 'utf8').trim().split('\n') : [])
-const textOf = (result: unknown) =>
-  (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
-
 describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
-  let remit: RemitServer
+  const file = new CallFile()
+  const ENV = { CALLS: file.path, CHANGED: file.changed }
+  const calls = () => file.calls
+  let remit: Ruled
   beforeAll(async () => {
-    remit = await startRemit()
-    await remit.client.createPolicy({
-      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:refund'] },
-    })
+    remit = await startRuled()
     await remit.client.createPolicy({
       body: {
         effect: 'deny',
@@ -33,38 +26,20 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
         condition: 'context.guard.flagged && context.tool == "slow"',
       },
     })
-    await remit.client.setApprovalRule({
-      params: { id: 'large' },
-      body: {
-        actions: ['tools/call'],
-        condition: 'has(context.args.usd) && context.args.usd > 100',
-      },
-    })
   })
   afterAll(async () => {
     await remit.stop()
-    rmSync(folder, { recursive: true })
+    file.remove()
   })
-  beforeEach(() => rmSync(CALLS, { force: true }))
+  beforeEach(() => file.clear())
 
   const raw = (flags: readonly string[] = FLAGS) =>
     new RawGateway(remit, SERVER, { flags, env: ENV })
-  const call = (name: string, args: Record<string, unknown> = {}) => ({ name, arguments: args })
   const newest = async () => (await remit.client.listEntries({ query: { limit: 1 } })).data[0]!
-  const pending = async () =>
-    (await remit.client.listApprovals({ query: { status: 'pending' } })).data
-  const approve = async (requestID: string) =>
-    remit.client.decideApproval({
-      params: { requestID },
-      body: { decision: 'approve', approver: 'carol' },
-    })
   const expectOutcome = async (outcome: string) =>
     expect.poll(async () => (await newest()).data?.['outcome'], { timeout: 30_000 }).toBe(outcome)
 
-  describe.each([
-    ['2025-11-25', undefined],
-    ['2026-07-28', { versionNegotiation: { mode: { pin: '2026-07-28' } } }],
-  ])('of a client of %s', (revision, options) => {
+  describe.each(REVISIONS)('of a client of %s', (revision, options) => {
     let client: Awaited<ReturnType<typeof governed>>['client']
     beforeAll(async () => {
       ;({ client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV, ...options }))
@@ -143,129 +118,10 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     await client.close()
   })
 
-  it('hold while they wait for an approval, and run once when it comes', async () => {
-    const { client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV })
-    const progress: string[] = []
-    const waiting = client.callTool(call('pay', { usd: 101 }), {
-      onprogress: ({ message = '' }) => progress.push(message),
-    })
-    await expect.poll(async () => (await pending()).length, { timeout: 30_000 }).toBe(1)
-    expect(calls()).toEqual([])
-    const [approval] = await pending()
-    await approve(approval!.id)
-
-    expect(textOf(await waiting)).toBe('pay {"usd":101}')
-    expect(calls()).toEqual(['pay'])
-    expect(progress[0]).toBe(`Waiting for approval ${approval!.id}`)
-    await client.close()
-  })
-
-  it('say which approval they wait for when the time is over', async () => {
-    const gateway = raw([...FLAGS.slice(0, 4), '--hold', '0', ...PASS])
-    await gateway.open()
-
-    const { result } = await gateway.ask(1, 'tools/call', call('pay', { usd: 102 }))
-
-    const [approval] = await pending()
-    expect(textOf(result)).toContain(`waiting for approval ${approval!.id}`)
-    await approve(approval!.id)
-    await gateway.close()
-  })
-
-  it('open the page of the approval where the client can, and 20 retries run once', async () => {
-    const gateway = raw()
-    await gateway.open({ elicitation: { url: {} } })
-    const { error } = await gateway.ask(1, 'tools/call', call('pay', { usd: 103 }))
-    const [approval] = await pending()
-    expect(error).toMatchObject({
-      code: -32042,
-      data: {
-        elicitations: [
-          {
-            mode: 'url',
-            elicitationId: approval!.id,
-            url: `${remit.url}/console/approvals/${approval!.id}`,
-          },
-        ],
-      },
-    })
-    await approve(approval!.id)
-    for (let id = 2; id <= 21; id++)
-      gateway.write(
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id,
-          method: 'tools/call',
-          params: call('pay', { usd: 103 }),
-        }),
-      )
-    for (let id = 2; id <= 21; id++) await gateway.message()
-
-    expect(calls()).toEqual(['pay'])
-    await gateway.close()
-  })
-
-  const envelope = (capabilities: object) => ({
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': capabilities,
-    },
-  })
-
-  it('ask a client of 2026-07-28 for input, and 20 retries with the state run once', async () => {
-    const gateway = raw()
-    const params = { ...call('pay', { usd: 104 }), ...envelope({ elicitation: { url: {} } }) }
-    const { result } = await gateway.ask(1, 'tools/call', params)
-    const { requestState, inputRequests, resultType } = result as Record<string, unknown>
-    expect(resultType).toBe('input_required')
-    expect(inputRequests).toMatchObject({ approval: { params: { mode: 'url' } } })
-    const [approval] = await pending()
-    await approve(approval!.id)
-    const inputResponses = { approval: { action: 'accept' } }
-    for (let id = 2; id <= 21; id++)
-      gateway.write(
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id,
-          method: 'tools/call',
-          params: { ...params, requestState, inputResponses },
-        }),
-      )
-    for (let id = 2; id <= 21; id++) await gateway.message()
-
-    expect(calls()).toEqual(['pay'])
-    const forged = { ...params, requestState: `${String(requestState)}x` }
-    expect((await gateway.ask(22, 'tools/call', forged)).error).toMatchObject({ code: -32602 })
-    await gateway.close()
-  })
-
-  it('become a task where the client has them; 20 looks at it run the call once', async () => {
-    const gateway = raw()
-    const meta = envelope({ extensions: { 'io.modelcontextprotocol/tasks': {} } })
-    const params = { ...call('pay', { usd: 105 }), ...meta }
-    const { result } = await gateway.ask(1, 'tools/call', params)
-    const { taskId, status, resultType } = result as Record<string, unknown>
-    expect([resultType, status]).toEqual(['task', 'working'])
-    const look = async (id: number) =>
-      (await gateway.ask(id, 'tasks/get', { taskId, ...meta })).result as Record<string, unknown>
-    expect((await look(2))['status']).toBe('working')
-    expect(calls()).toEqual([])
-    const [approval] = await pending()
-    await approve(approval!.id)
-    for (let id = 3; id <= 22; id++) await look(id)
-
-    const done = await look(23)
-    expect(done['status']).toBe('completed')
-    expect(textOf(done['result'])).toBe('pay {"usd":105}')
-    expect(calls()).toEqual(['pay'])
-    await gateway.close()
-  })
-
   it('of a tool whose description changed are refused until it is admitted', async () => {
     const { client } = await governed(remit, SERVER, { flags: FLAGS, env: ENV })
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('pay')
-    writeFileSync(CHANGED, '')
+    writeFileSync(file.changed, '')
 
     expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('pay')
     expect(textOf(await client.callTool(call('pay')))).toContain('not admitted (changed)')
@@ -273,7 +129,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     expect(
       (await remit.client.listEntries({ query: { kind: 'mcp.tool_changed' } })).data,
     ).toHaveLength(1)
-    rmSync(CHANGED)
+    rmSync(file.changed)
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('pay')
     await client.close()
   })
@@ -297,7 +153,7 @@ describe.skipIf(!hasModules())('calls through the gateway on stdio', () => {
     const seen = JSON.parse(textOf(await client.callTool(call('environment')))) as object
 
     expect(Object.keys(seen)).not.toContain('REMIT_API_KEY')
-    expect(seen).toMatchObject({ SECRET: '', CALLS })
+    expect(seen).toMatchObject({ SECRET: '', CALLS: file.path })
     await client.close()
   })
 

@@ -6,16 +6,16 @@ import { Client } from '@modelcontextprotocol/client'
 import { createMcpHandler, InMemoryTransport } from '@modelcontextprotocol/server'
 import { createMcpGate } from '@remit/mcp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hasModules, startRemit } from '../support/server.ts'
-import type { RemitServer } from '../support/server.ts'
+import { hasModules } from '../support/server.ts'
 import { countingServer } from './support/counting.ts'
-import { connect, MODERN } from './support/http.ts'
-
-const textOf = (result: unknown) =>
-  (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
+import { connect } from './support/http.ts'
+import { call, MODERN, TASKS, textOf } from './support/messages.ts'
+import { startRuled } from './support/ruled.ts'
+import type { Ruled } from './support/ruled.ts'
+import { talkOnHttp } from './support/talk.ts'
 
 describe.skipIf(!hasModules())('a server with createMcpGate', () => {
-  let remit: RemitServer
+  let remit: Ruled
   let url: string
   const calls: string[] = []
   const build = () => countingServer({ called: (name) => void calls.push(name) })
@@ -23,10 +23,7 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
   const server = createServer()
 
   beforeAll(async () => {
-    remit = await startRemit()
-    await remit.client.createPolicy({
-      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:refund'] },
-    })
+    remit = await startRuled()
     const handler = createMcpHandler(createMcpGate(build, options()))
     const listener = getRequestListener((request) => handler.fetch(request))
     server.on('request', (request, response) => void listener(request, response))
@@ -72,27 +69,25 @@ describe.skipIf(!hasModules())('a server with createMcpGate', () => {
   })
 
   it('holds a call until it is approved, and runs it once', async () => {
-    await remit.client.setApprovalRule({
-      params: { id: 'large' },
-      body: {
-        actions: ['tools/call'],
-        condition: 'has(context.args.usd) && context.args.usd > 100',
-      },
-    })
     const client = await inMemory()
-    const call = client.callTool({ name: 'pay', arguments: { usd: 101 } })
-    const pending = async () =>
-      (await remit.client.listApprovals({ query: { status: 'pending' } })).data
-    await expect.poll(async () => (await pending()).length, { timeout: 60_000 }).toBe(1)
+    const answer = client.callTool(call('pay', { usd: 101 }))
+    await expect.poll(remit.pending, { timeout: 60_000 }).toHaveLength(1)
     expect(calls).toEqual([])
-    const [approval] = await pending()
-    await remit.client.decideApproval({
-      params: { requestID: approval!.id },
-      body: { decision: 'approve', approver: 'carol' },
-    })
+    await remit.approve()
 
-    expect(textOf(await call)).toBe('pay {"usd":101}')
+    expect(textOf(await answer)).toBe('pay {"usd":101}')
     expect(calls).toEqual(['pay'])
     await client.close()
+  })
+
+  it('makes no task where the server ends with the request: the call is held', async () => {
+    const opening = { revision: '2026-07-28', capabilities: TASKS } as const
+    const { ask } = await talkOnHttp(url, 'none', opening)
+    const answer = ask('tools/call', call('pay', { usd: 102 }))
+    await expect.poll(remit.pending, { timeout: 60_000 }).toHaveLength(1)
+    await remit.approve()
+
+    expect(textOf((await answer)['result'])).toBe('pay {"usd":102}')
+    expect(calls).toEqual(['pay'])
   })
 })

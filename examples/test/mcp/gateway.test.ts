@@ -1,24 +1,15 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { hasModules, startRemit } from '../support/server.ts'
-import type { RemitServer } from '../support/server.ts'
+import { hasModules } from '../support/server.ts'
+import { CallFile } from './support/call-file.ts'
 import { ownProgram } from './support/gateway.ts'
-import { connect, MODERN, startCounting, startGateway } from './support/http.ts'
+import { connect, startCounting, startGateway } from './support/http.ts'
+import { call, envelope, MODERN, textOf } from './support/messages.ts'
+import { startRuled } from './support/ruled.ts'
+import type { Ruled } from './support/ruled.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'remit-mcp-'))
-const CALLS = join(folder, 'calls')
 const TIMEOUT = { timeout: 60_000 }
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-}
-const textOf = (result: unknown) =>
-  (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
 
 interface Answer {
   readonly status: number
@@ -42,18 +33,15 @@ const send = (url: string, method: string, headers: object, body?: string): Prom
   })
 
 describe.skipIf(!hasModules())('the gateway on HTTP', () => {
-  let remit: RemitServer
+  const file = new CallFile()
+  let remit: Ruled
   let remote: Awaited<ReturnType<typeof startCounting>>
   let gateway: Awaited<ReturnType<typeof startGateway>>
-  const started = () => (existsSync(CALLS) ? readFileSync(CALLS, 'utf8').trim().split('\n') : [])
-  const calls = (name: string) => (name === 'remote' ? remote.calls : started())
+  const calls = (name: string) => (name === 'remote' ? remote.calls : file.calls)
 
   beforeAll(async () => {
-    remit = await startRemit()
+    remit = await startRuled()
     remote = await startCounting()
-    await remit.client.createPolicy({
-      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:refund'] },
-    })
     gateway = await startGateway(
       remit,
       {
@@ -68,18 +56,18 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
           },
         },
       },
-      { CALLS_FILE: CALLS, UPSTREAM: 'Bearer of-the-gateway', SECRET: 'hidden' },
+      { CALLS_FILE: file.path, UPSTREAM: 'Bearer of-the-gateway', SECRET: 'hidden' },
     )
   })
   afterAll(async () => {
     await gateway?.stop()
     await remote?.stop()
     await remit.stop()
-    rmSync(folder, { recursive: true })
+    file.remove()
   })
   beforeEach(() => {
     remote.calls.length = 0
-    rmSync(CALLS, { force: true })
+    file.clear()
   })
 
   const at = (name: string) => `${gateway.url}/mcp/${name}`
@@ -102,7 +90,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
         ...(name !== undefined && { 'mcp-name': name }),
         ...headers,
       },
-      JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta: META, ...params } }),
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...envelope(), ...params } }),
     )
   const pay = (headers: object = {}, params: object = {}) =>
     modern('tools/call', { name: 'pay', arguments: {}, ...params }, headers, 'pay')
@@ -121,7 +109,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
 
     it('decides calls, forwards and settles them', async () => {
       expect(client.getNegotiatedProtocolVersion()).toBe(revision)
-      const result = await client.callTool({ name: 'pay', arguments: { usd: 5 } })
+      const result = await client.callTool(call('pay', { usd: 5 }))
 
       expect(textOf(result)).toBe('pay {"usd":5}')
       expect(calls(name)).toEqual(['pay'])
@@ -137,7 +125,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     })
 
     it('forwards no call that is denied', async () => {
-      const result = await client.callTool({ name: 'refund', arguments: {} })
+      const result = await client.callTool(call('refund'))
 
       expect(result.isError).toBe(true)
       expect(textOf(result)).toMatch(/^Not executed: denied by Remit \(policy_deny\)/)
@@ -147,10 +135,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     it('passes progress on, to the request that it is about', async () => {
       const seen: Record<string, number[]> = { a: [], b: [] }
       const steps = (key: string) =>
-        client.callTool(
-          { name: 'steps', arguments: {} },
-          { onprogress: ({ progress }) => seen[key]?.push(progress) },
-        )
+        client.callTool(call('steps'), { onprogress: ({ progress }) => seen[key]?.push(progress) })
       await Promise.all([steps('a'), steps('b')])
 
       expect(seen).toEqual({ a: [1, 2, 3], b: [1, 2, 3] })
@@ -158,20 +143,17 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
 
     it('passes a cancellation on', async () => {
       const cancelled = new AbortController()
-      const call = client.callTool(
-        { name: 'slow', arguments: { ms: 600_000 } },
-        { signal: cancelled.signal },
-      )
+      const answer = client.callTool(call('slow', { ms: 600_000 }), { signal: cancelled.signal })
       await vi.waitFor(() => expect(calls(name)).toEqual(['slow']), TIMEOUT)
       cancelled.abort(new Error('enough'))
 
-      await expect(call).rejects.toThrow(/enough/)
+      await expect(answer).rejects.toThrow(/enough/)
       await vi.waitFor(() => expect(calls(name)).toEqual(['slow', 'cancelled']), TIMEOUT)
     })
 
     it('runs 20 calls at once, each once', async () => {
       const results = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => client.callTool({ name: 'pay', arguments: { n } })),
+        Array.from({ length: 20 }, (_, n) => client.callTool(call('pay', { n }))),
       )
 
       expect(results.map(textOf)).toEqual(results.map((_, n) => `pay {"n":${n}}`))
@@ -184,44 +166,10 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     ['started', MODERN],
   ])('has results of 10 MB of a server that is %s', async (name, options) => {
     const { client } = await connect(at(name), remit.org.key, options)
-    const result = await client.callTool({ name: 'big', arguments: {} })
+    const result = await client.callTool(call('big'))
     await client.close()
 
     expect(textOf(result)).toHaveLength(10_485_760)
-  })
-
-  it.each([
-    ['remote', 101, {}],
-    ['remote', 102, MODERN],
-    ['started', 103, MODERN],
-  ])('holds a call to a server that is %s until it is approved', async (name, usd, options) => {
-    const pending = async () =>
-      (await remit.client.listApprovals({ query: { status: 'pending' } })).data
-    await remit.client.setApprovalRule({
-      params: { id: 'large' },
-      body: {
-        actions: ['tools/call'],
-        condition: 'has(context.args.usd) && context.args.usd > 100',
-      },
-    })
-    const { client } = await connect(at(name), remit.org.key, options)
-    const told: string[] = []
-    const call = client.callTool(
-      { name: 'pay', arguments: { usd } },
-      { onprogress: ({ message = '' }) => told.push(message) },
-    )
-    await vi.waitFor(async () => expect(await pending()).toHaveLength(1), TIMEOUT)
-    const [approval] = await pending()
-    expect(calls(name)).toEqual([])
-    await remit.client.decideApproval({
-      params: { requestID: approval!.id },
-      body: { decision: 'approve', approver: 'carol' },
-    })
-
-    expect(textOf(await call)).toBe(`pay {"usd":${usd}}`)
-    expect(calls(name)).toEqual(['pay'])
-    expect(told[0]).toBe(`Waiting for approval ${approval!.id}`)
-    await client.close()
   })
 
   it('sends its own secret to the server, and nothing of the client', async () => {
@@ -237,11 +185,11 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
 
   it('gives a server that it starts only the environment of the configuration', async () => {
     const { client } = await connect(at('started'), remit.org.key)
-    const result = await client.callTool({ name: 'environment', arguments: {} })
+    const result = await client.callTool(call('environment'))
     const seen = JSON.parse(textOf(result)) as Record<string, string>
     await client.close()
 
-    expect(seen).toMatchObject({ CALLS, SECRET: '' })
+    expect(seen).toMatchObject({ CALLS: file.path, SECRET: '' })
     expect(Object.keys(seen)).not.toContain('REMIT_API_KEY')
     expect(JSON.stringify(seen)).not.toContain(remit.org.key)
   })
@@ -261,7 +209,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     })
 
     it('whose name is missing in the headers', async () => {
-      const { status, body } = await modern('tools/call', { name: 'pay', arguments: {} })
+      const { status, body } = await modern('tools/call', call('pay'))
 
       expect([status, (JSON.parse(body) as { error: unknown }).error]).toMatchObject([
         400,
@@ -343,7 +291,7 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/list',
-      params: { _meta: META },
+      params: envelope(),
     })
     const { status } = await send(`${away.url}/mcp/remote`, 'POST', authorized(), body)
     await away.stop()

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
 import type { RemitServer } from '../support/server.ts'
 import { direct, serverProgram } from './support/gateway.ts'
-import { connect, MODERN, startEverything, startGateway } from './support/http.ts'
+import { connect, startEverything, startGateway } from './support/http.ts'
+import { MODERN } from './support/messages.ts'
 
 /** The server offers further tools to a client that samples. */
 const SAMPLING = { capabilities: { sampling: {} } }

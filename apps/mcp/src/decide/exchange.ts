@@ -2,8 +2,11 @@
 export interface Exchange {
   /** Aborted when the client cancels the request or goes away. */
   readonly signal: AbortSignal
-  /** Sends a request to the upstream, and resolves with the bytes of its response. */
-  readonly call: (bytes: Buffer) => Promise<Buffer>
+  /**
+   * Sends a request to the upstream, and resolves with the bytes of its response. It ends with `signal`: that of
+   * the exchange unless a call goes on after it.
+   */
+  readonly call: (bytes: Buffer, signal?: AbortSignal) => Promise<Buffer>
   /** Sends a notification to the client, such as the progress of an approval. */
   readonly notify: (text: string) => void
 }

@@ -29,8 +29,12 @@ export interface SessionOptions {
   /** `session_id` in the context of its decisions. */
   readonly id?: string
   readonly actingFor?: string
-  /** Shared by all sessions of an agent, where the transport has none. */
-  readonly tasks?: Tasks
+  /**
+   * Shared by all sessions of an agent, where the transport has none. Null where the server ends with the
+   * request: nothing is there to run the call after the vote.
+   */
+  readonly tasks?: Tasks | null
+  /** Shared as `tasks`. */
   readonly running?: Running
 }
 
@@ -43,7 +47,7 @@ export class Session {
   readonly #actingFor: string | undefined
   readonly #asking: Gate
   readonly #waiting: Gate
-  readonly #tasks: Tasks
+  readonly #tasks: Tasks | null
   readonly #forwarder: Forwarder
   #abilities: Abilities = NO_ABILITIES
 
@@ -51,7 +55,7 @@ export class Session {
     this.id = id ?? randomUUID()
     this.#governed = governed
     this.#actingFor = actingFor
-    this.#tasks = tasks ?? new Tasks()
+    this.#tasks = tasks === undefined ? new Tasks() : tasks
     const { client, agentId, mappings, settings, warn } = governed
     this.#asking = createGate({
       client,
@@ -153,11 +157,12 @@ export class Session {
     if (verdict.kind === 'deny') return denied(refused, verdict, settings.deny)
 
     const abilities = era === 'modern' ? abilitiesIn(request) : this.#abilities
-    if (abilities.tasks && method === 'tools/call') {
+    if (this.#tasks && abilities.tasks && method === 'tools/call') {
       const task = this.#tasks.create(this.#owner, verdict.message, async (signal) => {
         const again = await this.#asking.admit({ ...asked, signal })
         if (again.kind === 'pending') return null
-        const later = { ...exchange, signal }
+        // The request that began the task was answered long ago, and its connection may be gone.
+        const later = { ...exchange, signal, call: (sent: Buffer) => exchange.call(sent, signal) }
         const answer =
           again.kind === 'deny'
             ? denied(refused, again, settings.deny)
@@ -224,7 +229,7 @@ export class Session {
 
   async #ownTask(method: string, taskId: unknown): Promise<Members | null | undefined> {
     return method === 'tasks/get'
-      ? this.#tasks.get(taskId, this.#owner)
-      : this.#tasks.cancel(taskId, this.#owner)
+      ? this.#tasks?.get(taskId, this.#owner)
+      : this.#tasks?.cancel(taskId, this.#owner)
   }
 }

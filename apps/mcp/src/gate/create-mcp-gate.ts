@@ -48,8 +48,10 @@ export function createMcpGate(
   subject: McpServerLike | ((...context: unknown[]) => McpServerLike | Promise<McpServerLike>),
   options: McpGateOptions,
 ): unknown {
-  const sessions = sessionsWith(options)
-  if (typeof subject !== 'function') return govern(subject, sessions)
+  const isFactory = typeof subject === 'function'
+  // A server of a factory may live for one request.
+  const sessions = sessionsWith(options, isFactory ? null : new Tasks())
+  if (!isFactory) return govern(subject, sessions)
   return async (...context: unknown[]) => govern(await subject(...context), sessions)
 }
 
@@ -59,7 +61,7 @@ interface Sessions {
   readonly begin: () => Session
 }
 
-function sessionsWith(options: McpGateOptions): Sessions {
+function sessionsWith(options: McpGateOptions, tasks: Tasks | null): Sessions {
   const { url, key, agentId, name, map = {}, onWarning } = options
   const { deny = 'result', results = 'note', holdMs = 50_000 } = options
   const governed = governedWith({
@@ -74,7 +76,7 @@ function sessionsWith(options: McpGateOptions): Sessions {
     mappings: map,
     warn: onWarning ?? ((message) => process.emitWarning(message, 'RemitWarning')),
   })
-  const shared = { tasks: new Tasks(), running: new Running() }
+  const shared = { tasks, running: new Running() }
   const begin = () => new Session(governed, shared)
   return { shared: begin(), begin }
 }

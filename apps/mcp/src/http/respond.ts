@@ -23,14 +23,20 @@ export async function respond(request: Request, reply: Reply, way: Way): Promise
     const response = await session.respond(request, {
       signal,
       notify: (text) => reply.message({ bytes: Buffer.from(text) }),
-      async call(bytes) {
+      async call(bytes, until = signal) {
         const isOwn = bytes !== request.bytes
         const outgoing = isOwn ? (readMessage(bytes) as Request) : request
         try {
           const answered = (code: number) => {
             if (!isOwn) answeredWith = code
           }
-          return await connection.call({ request: outgoing, signal, mirrored, message, answered })
+          return await connection.call({
+            request: outgoing,
+            signal: until,
+            mirrored,
+            message,
+            answered,
+          })
         } catch (error) {
           if (error instanceof Refused && !isOwn) refused = error
           throw error

@@ -43,7 +43,7 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     try {
       const response = await session.respond(request, {
         signal,
-        call: (bytes) => upstream.call(idIn(bytes), bytes, signal),
+        call: (bytes, until = signal) => upstream.call(idIn(bytes), bytes, until),
         notify: (text) => void toClient(text),
       })
       if (!signal.aborted) await toClient(response)

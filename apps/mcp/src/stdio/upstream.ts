@@ -37,13 +37,12 @@ export class PipedUpstream {
   call(id: Id, bytes: Buffer, signal?: AbortSignal): Promise<Buffer> {
     const key = keyOf(id)
     if (this.#gone) return Promise.reject(this.#gone)
+    if (signal?.aborted) return Promise.reject(cancelledError(signal))
     if (this.#waiting.has(key)) return Promise.reject(new Error(`The id ${key} is in use.`))
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#waiting.delete(key)
-        reject(
-          signal?.reason instanceof Error ? signal.reason : new Error('The request was cancelled.'),
-        )
+        reject(cancelledError(signal))
       }
       const done = () => signal?.removeEventListener('abort', abort)
       this.#waiting.set(key, {
@@ -101,6 +100,9 @@ export class PipedUpstream {
     this.#waiting.clear()
   }
 }
+
+const cancelledError = (signal: AbortSignal | undefined): Error =>
+  signal?.reason instanceof Error ? signal.reason : new Error('The request was cancelled.')
 
 /** The id of a request that was read or made by the gateway. */
 export function idIn(bytes: Buffer): Id {

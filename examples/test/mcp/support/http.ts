@@ -110,5 +110,3 @@ export async function connect(url: string, secret?: string, options: ClientOptio
   await client.connect(transport)
   return { client, transport }
 }
-
-export { MODERN } from './messages.ts'

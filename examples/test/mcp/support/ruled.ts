@@ -7,6 +7,8 @@ export interface Ruled extends RemitServer {
   /** A person votes for the request that waits. */
   readonly approve: () => Promise<string>
   readonly reject: () => Promise<string>
+  /** Nothing waits any more. */
+  readonly rejectAll: () => Promise<void>
   /** Newest first. */
   readonly decisions: (limit?: number) => Promise<Entry[]>
   readonly outcomes: () => Promise<Entry[]>
@@ -40,6 +42,13 @@ export async function startRuled(): Promise<Ruled> {
     pending,
     approve: () => vote('approve'),
     reject: () => vote('reject'),
+    async rejectAll() {
+      for (const { id } of await pending())
+        await client.decideApproval({
+          params: { requestID: id },
+          body: { decision: 'reject', approver: 'carol' },
+        })
+    },
     decisions: (limit) => entries('authorization.decided', limit),
     outcomes: () => entries('entry.appended'),
   }

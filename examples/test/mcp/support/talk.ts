@@ -1,0 +1,125 @@
+import type { RemitServer } from '../../support/server.ts'
+import { envelope } from './messages.ts'
+import { RawGateway } from './raw.ts'
+
+type Members = Record<string, unknown>
+type Revision = '2025-11-25' | '2026-07-28'
+
+/** A client as messages: a test sees what the gateway sends, and no SDK answers in its place. */
+export interface Talk {
+  /** The response to a request. */
+  readonly ask: (method: string, params?: Members) => Promise<Members>
+  /** The messages that came before responses. */
+  readonly notes: Members[]
+  readonly close: () => Promise<unknown>
+}
+
+interface Opening {
+  readonly revision: Revision
+  readonly capabilities?: object
+}
+
+const handshake = (capabilities: object) => ({
+  protocolVersion: '2025-11-25',
+  capabilities,
+  clientInfo: { name: 'raw', version: '1' },
+})
+
+/** Each request of 2026-07-28 has an envelope. */
+const inRevision = ({ revision, capabilities = {} }: Opening, params: Members): Members =>
+  revision === '2025-11-25'
+    ? params
+    : { ...params, _meta: { ...envelope(capabilities)['_meta'], ...(params['_meta'] as object) } }
+
+export async function talkOnStdio(
+  remit: Pick<RemitServer, 'url' | 'org'>,
+  server: readonly string[],
+  opening: Opening,
+  options: { flags?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<Talk> {
+  const gateway = new RawGateway(remit, server, options)
+  const notes: Members[] = []
+  const open = new Map<unknown, (message: Members) => void>()
+  let ids = 0
+  const read = async () => {
+    for (;;) {
+      const line = await gateway.line()
+      if (line === undefined) return
+      const message = JSON.parse(line) as Members
+      const answered = message['method'] === undefined ? open.get(message['id']) : undefined
+      if (answered) answered(message)
+      else notes.push(message)
+    }
+  }
+  if (opening.revision === '2025-11-25') await gateway.open(opening.capabilities)
+  void read()
+  return {
+    notes,
+    ask: (method, params = {}) =>
+      new Promise((resolve) => {
+        const id = `raw-${++ids}`
+        open.set(id, resolve)
+        const message = { jsonrpc: '2.0', id, method, params: inRevision(opening, params) }
+        gateway.write(JSON.stringify(message))
+      }),
+    close: () => gateway.close(),
+  }
+}
+
+/** On streamable HTTP; `secret` is the bearer of the client. */
+export async function talkOnHttp(url: string, secret: string, opening: Opening): Promise<Talk> {
+  const { revision, capabilities = {} } = opening
+  const notes: Members[] = []
+  let ids = 0
+  let session: string | null = null
+  const post = async (message: Members, headers: Record<string, string>) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': revision,
+        ...(session !== null && { 'mcp-session-id': session }),
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    })
+    session ??= response.headers.get('mcp-session-id')
+    return response
+  }
+  const ask = async (method: string, params: Members = {}): Promise<Members> => {
+    const name = params['name'] ?? params['uri'] ?? params['taskId']
+    const headers = {
+      'mcp-method': method,
+      ...(typeof name === 'string' && { 'mcp-name': name }),
+    }
+    const id = `raw-${++ids}`
+    const response = await post(
+      { id, method, params: inRevision(opening, params) },
+      revision === '2025-11-25' ? {} : headers,
+    )
+    if (response.headers.get('content-type') !== 'text/event-stream')
+      return (await response.json()) as Members
+    for await (const message of eventsOf(response)) {
+      if (message['id'] === id) return message
+      notes.push(message)
+    }
+    return {}
+  }
+  if (revision === '2025-11-25') {
+    await ask('initialize', handshake(capabilities))
+    await post({ method: 'notifications/initialized' }, {})
+  }
+  return { ask, notes, close: () => Promise.resolve() }
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<Members> {
+  let rest = ''
+  for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+    const events = (rest + part).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events)
+      if (event.startsWith('data: ')) yield JSON.parse(event.slice('data: '.length)) as Members
+  }
+}
