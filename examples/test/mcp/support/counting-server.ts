@@ -1,17 +1,29 @@
 /**
- * `countingServer` on stdio: each call writes a line to the file in `CALLS`. `CHANGED` is a file that, once it
- * exists, gives `pay` another description.
+ * `countingServer` on stdio, or on HTTP at `PORT`: each call writes a line to the file in `CALLS`. `CHANGED` is a
+ * file that, once it exists, gives `pay` another description, and `TOOLS` one with definitions.
  */
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { createMcpHandler } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { countingServer } from './counting.ts'
+import type { Definition } from './counting.ts'
 
-const { CALLS = '', CHANGED = '', SECRET = '' } = process.env
+const { CALLS = '', CHANGED = '', TOOLS = '', SECRET = '', PORT } = process.env
 
-serveStdio(() =>
+const build = () =>
   countingServer({
     called: (name) => appendFileSync(CALLS, `${name}\n`),
     isChanged: () => existsSync(CHANGED),
+    tools: () =>
+      existsSync(TOOLS) ? (JSON.parse(readFileSync(TOOLS, 'utf8')) as Definition[]) : null,
     env: () => ({ ...process.env, SECRET }),
-  }),
-)
+  })
+
+if (PORT === undefined) serveStdio(build)
+else {
+  const handler = createMcpHandler(build)
+  const listener = getRequestListener((request) => handler.fetch(request))
+  createServer((request, response) => void listener(request, response)).listen(+PORT, '127.0.0.1')
+}

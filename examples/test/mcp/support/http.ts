@@ -72,32 +72,51 @@ export async function startCounting(
   }
 }
 
-/** The unchanged `server-everything` on HTTP. */
-export async function startEverything() {
+async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
   await new Promise((done) => probe.close(done))
-  const child = spawn(process.execPath, [serverProgram('server-everything'), 'streamableHttp'], {
-    stdio: 'ignore',
-    env: { PATH: process.env['PATH'] ?? '', PORT: String(port) },
-  })
+  return port
+}
+
+/** A server on HTTP in a process of its own. It can be started again, at the same address. */
+export async function startOnHttp(program: readonly string[], env: Record<string, string> = {}) {
+  const port = await freePort()
   const url = `http://127.0.0.1:${port}/mcp`
   const isUp = () =>
     fetch(url).then(
-      ({ status }) => status === 400,
+      () => true,
       () => false,
     )
-  await vi.waitUntil(isUp, { timeout: 60_000 })
+  const begin = async () => {
+    const child = spawn(process.execPath, [...program], {
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] ?? '', PORT: String(port), ...env },
+    })
+    await vi.waitUntil(isUp, { timeout: 60_000 })
+    return child
+  }
+  let child = await begin()
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'close')
+    child.kill('SIGKILL')
+    await ended
+  }
   return {
     url,
-    async stop() {
-      const ended = once(child, 'close')
-      child.kill('SIGKILL')
-      await ended
+    stop,
+    async restart() {
+      await stop()
+      child = await begin()
     },
   }
 }
+
+/** The unchanged `server-everything` on HTTP. */
+export const startEverything = () =>
+  startOnHttp([serverProgram('server-everything'), 'streamableHttp'])
 
 type ClientOptions = ConstructorParameters<typeof Client>[1]
 
