@@ -29,6 +29,7 @@ const seconds = Number(values.seconds)
 const serverEvery = Number(values['server-every'])
 const databaseEvery = Number(values['database-every'])
 const TOP_SECONDS = 15
+const STARTS = 10
 const MIB = 2 ** 20
 
 const database = await PostgresNode.create({ max_wal_size: '512MB' })
@@ -40,7 +41,7 @@ const spec = { kind: 'remit', databaseUrl: database.url, signingKey } as const
 const steady = await startServer(spec)
 const { organization } = steady
 await limitSpend(steady)
-const next = () => startServer({ ...spec, organization })
+const restarts = { server: 0, database: 0, failed: 0 }
 const replaced: BenchServer[] = [await next(), await next()]
 const urls = [steady, ...replaced].map(({ url }) => url)
 
@@ -48,7 +49,6 @@ const rate = values.rate === undefined ? (await topRate()) / 2 : Number(values.r
 console.log(`${Math.round(rate)} decisions/s for ${seconds} s`)
 const load = new PacedLoad(urls, organization.key, rate)
 const memory: [seconds: number, mib: number][] = []
-const restarts = { server: 0, database: 0 }
 const began = performance.now()
 for (let second = 0; second < seconds;) {
   await setTimeout(1000)
@@ -71,7 +71,7 @@ const results: Result[] = [
     name: 'answered decisions that are lost',
     value: lost,
     goal: { below: 1 },
-    detail: `of ${load.answered.size}, with ${restarts.server} restarts of servers and ${restarts.database} of the database; ${load.refused} refused; ledger of ${entries} entries: ${status}`,
+    detail: `of ${load.answered.size}, with ${restarts.server} restarts of servers and ${restarts.database} of the database, ${restarts.failed} failed starts; ${load.refused} refused; ledger of ${entries} entries: ${status}`,
   },
   {
     name: 'p99 of the last sixth, of the first',
@@ -95,6 +95,19 @@ async function topRate(): Promise<number> {
   await setTimeout(TOP_SECONDS * 1000)
   await all.stop()
   return all.answered.size / TOP_SECONDS
+}
+
+/** Starts a server as a supervisor does: again after a start without the database. */
+async function next(): Promise<BenchServer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startServer({ ...spec, organization })
+    } catch (error) {
+      if (attempt === STARTS) throw error
+      restarts.failed++
+      await setTimeout(1000)
+    }
+  }
 }
 
 async function restartServer(): Promise<void> {
