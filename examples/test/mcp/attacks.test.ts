@@ -86,7 +86,7 @@ describe.skipIf(!hasModules())('a server behind the gateway', () => {
       const place = way as Way
       const begin = async (first: readonly Definition[]) => {
         file.offer(first)
-        const client = await open(place, options as object)
+        const client = await open(place, options)
         await client.listTools()
         return client
       }

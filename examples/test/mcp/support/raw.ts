@@ -1,23 +1,19 @@
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import type { RemitServer } from '../../support/server.ts'
 import { gatewayArguments } from './gateway.ts'
 
-/** The gateway as bytes: what a test writes is what the gateway reads. */
-export class RawGateway {
+/** A program on stdio as bytes: what a test writes is what it reads. */
+export class RawProgram {
   readonly #child
   readonly #lines: AsyncIterator<string>
 
-  constructor(
-    { url, org }: Pick<RemitServer, 'url' | 'org'>,
-    server: readonly string[],
-    { flags, env = {} }: { flags?: readonly string[]; env?: Record<string, string> } = {},
-  ) {
-    this.#child = spawn(process.execPath, gatewayArguments(server, flags), {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { PATH: process.env['PATH'] ?? '', REMIT_URL: url, REMIT_API_KEY: org.key, ...env },
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [...args], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'] ?? '', ...env },
     })
-    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
+    this.#lines = linesOf(this.#child.stdout)
   }
 
   get pid(): number {
@@ -61,5 +57,26 @@ export class RawGateway {
     const ended = new Promise<number | null>((resolve) => this.#child.once('close', resolve))
     this.#child.stdin.end()
     return this.#child.exitCode ?? ended
+  }
+}
+
+/** The gateway as bytes. */
+export class RawGateway extends RawProgram {
+  constructor(
+    { url, org }: Pick<RemitServer, 'url' | 'org'>,
+    server: readonly string[],
+    { flags, env = {} }: { flags?: readonly string[]; env?: Record<string, string> } = {},
+  ) {
+    super(gatewayArguments(server, flags), { REMIT_URL: url, REMIT_API_KEY: org.key, ...env })
+  }
+}
+
+/** Unlike those of `readline`, its lines end at LF alone: JSON may have other line ends. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = ''
+  for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + part).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
   }
 }

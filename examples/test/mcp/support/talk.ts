@@ -1,6 +1,7 @@
 import type { RemitServer } from '../../support/server.ts'
 import { envelope } from './messages.ts'
-import { RawGateway } from './raw.ts'
+import { gatewayArguments } from './gateway.ts'
+import { RawProgram } from './raw.ts'
 
 type Members = Record<string, unknown>
 type Revision = '2025-11-25' | '2026-07-28'
@@ -9,6 +10,8 @@ type Revision = '2025-11-25' | '2026-07-28'
 export interface Talk {
   /** The response to a request. */
   readonly ask: (method: string, params?: Members) => Promise<Members>
+  /** Its bytes; two talks number their requests alike. */
+  readonly textOf: (method: string, params?: Members) => Promise<string>
   /** The messages that came before responses. */
   readonly notes: Members[]
   readonly close: () => Promise<unknown>
@@ -31,38 +34,52 @@ const inRevision = ({ revision, capabilities = {} }: Opening, params: Members): 
     ? params
     : { ...params, _meta: { ...envelope(capabilities)['_meta'], ...(params['_meta'] as object) } }
 
-export async function talkOnStdio(
-  remit: Pick<RemitServer, 'url' | 'org'>,
+export const talkOnStdio = (
+  { url, org }: Pick<RemitServer, 'url' | 'org'>,
   server: readonly string[],
   opening: Opening,
-  options: { flags?: readonly string[]; env?: Record<string, string> } = {},
+  { flags, env }: { flags?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<Talk> =>
+  talkWith(gatewayArguments(server, flags), opening, {
+    REMIT_URL: url,
+    REMIT_API_KEY: org.key,
+    ...env,
+  })
+
+/** With a program on stdio. */
+export async function talkWith(
+  program: readonly string[],
+  opening: Opening,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Talk> {
-  const gateway = new RawGateway(remit, server, options)
+  const child = new RawProgram(program, env)
   const notes: Members[] = []
-  const open = new Map<unknown, (message: Members) => void>()
+  const open = new Map<unknown, (line: string) => void>()
   let ids = 0
   const read = async () => {
     for (;;) {
-      const line = await gateway.line()
+      const line = await child.line()
       if (line === undefined) return
       const message = JSON.parse(line) as Members
       const answered = message['method'] === undefined ? open.get(message['id']) : undefined
-      if (answered) answered(message)
+      if (answered) answered(line)
       else notes.push(message)
     }
   }
-  if (opening.revision === '2025-11-25') await gateway.open(opening.capabilities)
+  if (opening.revision === '2025-11-25') await child.open(opening.capabilities)
   void read()
+  const textOf = (method: string, params: Members = {}) =>
+    new Promise<string>((resolve) => {
+      const id = `raw-${++ids}`
+      open.set(id, resolve)
+      const message = { jsonrpc: '2.0', id, method, params: inRevision(opening, params) }
+      child.write(JSON.stringify(message))
+    })
   return {
     notes,
-    ask: (method, params = {}) =>
-      new Promise((resolve) => {
-        const id = `raw-${++ids}`
-        open.set(id, resolve)
-        const message = { jsonrpc: '2.0', id, method, params: inRevision(opening, params) }
-        gateway.write(JSON.stringify(message))
-      }),
-    close: () => gateway.close(),
+    textOf,
+    ask: async (method, params) => JSON.parse(await textOf(method, params)) as Members,
+    close: () => child.close(),
   }
 }
 
@@ -88,7 +105,7 @@ export async function talkOnHttp(url: string, secret: string, opening: Opening):
     session ??= response.headers.get('mcp-session-id')
     return response
   }
-  const ask = async (method: string, params: Members = {}): Promise<Members> => {
+  const textOf = async (method: string, params: Members = {}): Promise<string> => {
     const name = params['name'] ?? params['uri'] ?? params['taskId']
     const headers = {
       'mcp-method': method,
@@ -99,27 +116,32 @@ export async function talkOnHttp(url: string, secret: string, opening: Opening):
       { id, method, params: inRevision(opening, params) },
       revision === '2025-11-25' ? {} : headers,
     )
-    if (response.headers.get('content-type') !== 'text/event-stream')
-      return (await response.json()) as Members
-    for await (const message of eventsOf(response)) {
-      if (message['id'] === id) return message
+    if (response.headers.get('content-type') !== 'text/event-stream') return response.text()
+    for await (const data of eventsOf(response)) {
+      const message = JSON.parse(data) as Members
+      if (message['id'] === id) return data
       notes.push(message)
     }
-    return {}
+    throw new Error('The stream ended without a response.')
   }
+  const ask = async (method: string, params?: Members) =>
+    JSON.parse(await textOf(method, params)) as Members
   if (revision === '2025-11-25') {
     await ask('initialize', handshake(capabilities))
     await post({ method: 'notifications/initialized' }, {})
+    ids = 0
   }
-  return { ask, notes, close: () => Promise.resolve() }
+  return { ask, textOf, notes, close: () => Promise.resolve() }
 }
 
-async function* eventsOf(response: Response): AsyncGenerator<Members> {
+/** The data of the events of a stream. */
+async function* eventsOf(response: Response): AsyncGenerator<string> {
   let rest = ''
   for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
     const events = (rest + part).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events)
-      if (event.startsWith('data: ')) yield JSON.parse(event.slice('data: '.length)) as Members
+      if (event.startsWith('data: '))
+        yield event.slice('data: '.length).replaceAll('\ndata: ', '\n')
   }
 }
