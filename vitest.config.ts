@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { bundledThreads } from './apps/server/test/support/threads.ts'
 import { LongestFirst } from './packages/core/src/testing/longest-first.ts'
 
 const rooms = [
@@ -19,14 +20,15 @@ const rooms = [
   'tools/guard-training',
 ]
 
-/** Their tests start programs of the server. */
-const starting = new Set(['apps/server', 'apps/console'])
+/** Their tests start no program and no thread of the server. */
+const apart = new Set(['packages/contract', 'packages/sdk', 'apps/verify', 'tools/guard-training'])
 
 // Programs and threads that tests start load their modules from here, compiled.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/remit-test')
 
 export default defineConfig({
   // Not `import`: Node would take it for `require` too.
+  plugins: [bundledThreads],
   ssr: { resolve: { conditions: ['@remit/source', 'node'] } },
   test: {
     globalSetup: './packages/core/src/testing/postgres-server.ts',
@@ -50,7 +52,7 @@ export default defineConfig({
           name: room.split('/')[1] ?? room,
           root: room,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          ...(starting.has(room) && { globalSetup: resolve('apps/server/test/support/bundle.ts') }),
+          ...(!apart.has(room) && { globalSetup: resolve('apps/server/test/support/bundle.ts') }),
         },
       })),
   },

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClient } from '@remit/contract/client'
+import { programEnv } from '@remit/core/testing'
 import { createGate } from '@remit/sdk'
 import { listen } from '@remit/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -30,7 +31,7 @@ describe.skipIf(!hasModules())('a run that ended in between', () => {
     new Promise<{ stdout: string; signal: string | null }>((done) => {
       const program = resolve(import.meta.dirname, 'support/crashing-agent.ts')
       const args = ['--conditions=@remit/source', program, agent, place, file]
-      const env = { PATH: process.env['PATH'], REMIT: server.url, REMIT_KEY: server.org.key }
+      const env = programEnv({ REMIT: server.url, REMIT_KEY: server.org.key })
       execFile('node', args, { env }, (error, stdout) =>
         done({ stdout, signal: error?.signal ?? null }),
       )

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createTestRemit } from '@remit/core/testing'
+import { createTestRemit, programEnv } from '@remit/core/testing'
 import { listen } from '@remit/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
@@ -42,7 +42,7 @@ describe.skipIf(!hasModules())('remit doctor', () => {
 
   const doctor = (args: readonly string[], changed: Record<string, string> = {}, program = SDK) =>
     new Promise<Ended>((done) => {
-      const options = { env: { PATH: process.env['PATH'], ...env, ...changed } }
+      const options = { env: programEnv({ ...env, ...changed }) }
       execFile('node', [...program, 'doctor', ...args], options, (error, stdout, stderr) =>
         done({ code: error ? Number(error.code) : 0, stdout, stderr }),
       )

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { programEnv } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, startRemit } from './support/server.ts'
 import type { RemitServer } from './support/server.ts'
@@ -19,7 +20,7 @@ describe.skipIf(!hasModules())('the example', () => {
   it.each(['vercel-ai', 'openai-agents', 'langchain', 'mastra', 'openai-loop'])(
     '%s pays what is allowed, and nothing else',
     async (name) => {
-      const env = { PATH: process.env['PATH'], REMIT: server.url, REMIT_KEY: server.org.key }
+      const env = programEnv({ REMIT: server.url, REMIT_KEY: server.org.key })
       const agent = ['--conditions=@remit/source', `${name}/agent.ts`]
       const start = async (amount: string) =>
         (await run('node', [...agent, amount], { cwd: folder, env })).stdout

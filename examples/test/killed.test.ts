@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClient } from '@remit/contract/client'
-import { runs } from '@remit/core/testing'
+import { programEnv, runs } from '@remit/core/testing'
 import { createGate } from '@remit/sdk'
 import type { Gate } from '@remit/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -95,7 +95,7 @@ describe.skipIf(!hasModules())('a server that is killed with SIGKILL', () => {
       new Promise<{ stdout: string; signal: string | null }>((done) => {
         const program = resolve(import.meta.dirname, 'support/crashing-agent.ts')
         const args = ['--conditions=@remit/source', program, agent, at, file]
-        const env = { PATH: process.env['PATH'], REMIT: server.url, REMIT_KEY: server.key }
+        const env = programEnv({ REMIT: server.url, REMIT_KEY: server.key })
         execFile('node', args, { env }, (error, stdout) =>
           done({ stdout, signal: error?.signal ?? null }),
         )

@@ -22,7 +22,7 @@ describe.skipIf(commit === null)('the release before and this one on one databas
     installation = await createInstallation('postgres', { hasTables: false })
     const folder = join(installation.folder, 'before')
     mkdirSync(folder)
-    program = checkOut(commit ?? '', folder)
+    program = await checkOut(commit ?? '', folder)
   })
   afterAll(() => installation.remove())
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { programEnv } from '@remit/core/testing'
 import { readGatewayConfig } from '@remit/mcp'
 import { expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
@@ -39,7 +40,7 @@ it.skipIf(!hasModules())(
     const path = join(folder, 'gateway.json')
     writeFileSync(path, JSON.stringify(exampleIn('docs/mcp.md', folder)))
     const remit = await startRemit()
-    const env = { PATH: process.env['PATH'], REMIT_URL: remit.url, REMIT_API_KEY: remit.org.key }
+    const env = programEnv({ REMIT_URL: remit.url, REMIT_API_KEY: remit.org.key })
     const gateway = spawn(process.execPath, [...NODE, GATEWAY, 'serve', '--config', path], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env,

@@ -5,11 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { generateKey } from '@remit/core'
-import { programEnv, SOURCE_FLAGS } from '@remit/core/testing'
-
-const program = resolve(import.meta.dirname, '../../../apps/server/src/main.ts')
+import { bundledProgram, programEnv, SOURCE_FLAGS } from '@remit/core/testing'
 
 /** A server in a process of its own, on a port and a database that stay. */
 export interface ServerProcess {
@@ -47,7 +45,7 @@ export async function createServerProcess(): Promise<ServerProcess> {
     url: `http://127.0.0.1:${port}`,
     key,
     async start() {
-      const started = spawn(process.execPath, [...SOURCE_FLAGS, program], {
+      const started = spawn(process.execPath, [...SOURCE_FLAGS, bundledProgram('main')], {
         env,
         cwd: folder,
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,42 +9,75 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import type { OutputChunk, Plugin } from 'rolldown'
+import type { TestProject } from 'vitest/node'
+import { present, ROOT, THREADS, withBundledThreads } from './threads.ts'
 
-const ROOM = resolve(import.meta.dirname, '../..')
 // Below this package, because what stays outside of the bundle is resolved from there.
-const CACHE = join(ROOM, 'node_modules/.cache/remit-test')
+const CACHE = join(ROOT, 'apps/server/node_modules/.cache/remit-test')
 const PACKAGES = ['governance-enterprise', 'identity', 'compliance'] as const
-const PROGRAMS = ['./src/main.ts', './src/cli.ts', './test/compliance/watching-server.ts']
+/** Programs that tests start, by their names in the bundle. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  main: 'apps/server/src/main.ts',
+  cli: 'apps/server/src/cli.ts',
+  'mcp-gateway': 'apps/mcp/src/main.ts',
+  'watching-server': 'apps/server/test/compliance/watching-server.ts',
+  'writer-process': 'packages/core/test/support/writer-process.ts',
+  'prune-process': 'packages/core/test/support/prune-process.ts',
+  'asking-process': 'packages/governance-enterprise/test/support/asking-process.ts',
+}
 const DAY_MS = 24 * 3600 * 1000
 
 /**
- * Global setup of Vitest: bundles the programs from their sources, once per run. A process loads the
+ * Global setup of Vitest: bundles programs and threads from their sources, once per run. A process loads the
  * bundle in a fourth of the time of 1,500 modules.
  */
-export async function setup(): Promise<void> {
+export async function setup(project: TestProject): Promise<void> {
   // Another project of this run has made it.
   if (process.env['REMIT_TEST_PROGRAMS']) return
-  const packages = PACKAGES.filter((name) => existsSync(join(ROOM, '../../packages', name)))
-  const bundle = await rolldown({
-    input: Object.fromEntries(
-      [...PROGRAMS, ...packages.map((name) => `@remit/${name}`)].map((module) => [
-        /(\w[\w-]*)(?:\.ts)?$/.exec(module)?.[1] ?? module,
-        module,
-      ]),
-    ),
-    cwd: ROOM,
+  const make = async () => {
+    process.env['REMIT_TEST_PROGRAMS'] = stored(await bundle(ROOT, { ...PROGRAMS, ...THREADS }))
+  }
+  await make()
+  // In watch mode the sources have changed.
+  project.onTestsRerun(make)
+}
+
+/** Bundles the command line of another checkout; returns the path of the program. */
+export async function bundleCommandLine(root: string): Promise<string> {
+  const folder = join(root, 'apps/server/bundle')
+  write(folder, await bundle(root, { cli: PROGRAMS['cli'] ?? '' }))
+  return join(folder, 'cli.js')
+}
+
+/** Bundles modules of a checkout, and the packages that the server looks up at run time. */
+async function bundle(
+  root: string,
+  modules: Readonly<Record<string, string>>,
+): Promise<OutputChunk[]> {
+  const packages = PACKAGES.filter((name) => existsSync(join(root, 'packages', name)))
+  const bundled = await rolldown({
+    input: {
+      ...present(modules, root),
+      ...Object.fromEntries(packages.map((name) => [name, `@remit/${name}`])),
+    },
+    cwd: join(root, 'apps/server'),
     platform: 'node',
     logLevel: 'silent',
     resolve: { conditionNames: ['@remit/source', 'node'] },
     plugins: [nativeOutside, ownUrls, foundInBundle(packages)],
   })
-  const { output } = await bundle.generate({ format: 'esm', entryFileNames: '[name].js' })
-  await bundle.close()
-  process.env['REMIT_TEST_PROGRAMS'] = stored(output.filter((file) => file.type === 'chunk'))
+  const { output } = await bundled.generate({ format: 'esm', entryFileNames: '[name].js' })
+  await bundled.close()
+  return output.filter((file) => file.type === 'chunk')
+}
+
+function write(folder: string, chunks: readonly OutputChunk[]): void {
+  mkdirSync(folder, { recursive: true })
+  for (const { fileName, code } of chunks) writeFileSync(join(folder, fileName), code)
 }
 
 /** Writes the bundle to a folder that is named for its content; the same bundle is compiled once. */
@@ -57,8 +90,7 @@ function stored(chunks: readonly OutputChunk[]): string {
     if (Date.now() - statSync(old).mtimeMs > DAY_MS) rmSync(old, { recursive: true, force: true })
   }
   const draft = `${folder}.${process.pid}`
-  mkdirSync(draft, { recursive: true })
-  for (const { fileName, code } of chunks) writeFileSync(join(draft, fileName), code)
+  write(draft, chunks)
   try {
     renameSync(draft, folder)
   } catch (error) {
@@ -78,13 +110,20 @@ const nativeOutside: Plugin = {
   },
 }
 
-/** Modules find files and threads beside their sources. */
+/** Stands for `import.meta.url` of the bundle. */
+const HERE = '__bundle_url__'
+
+/** Modules find files beside their sources, and threads in the bundle. */
 const ownUrls: Plugin = {
   name: 'own-urls',
   transform(code, id) {
     if (!code.includes('import.meta.url')) return null
-    return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+    return withBundledThreads(code, id, HERE).replaceAll(
+      'import.meta.url',
+      JSON.stringify(pathToFileURL(id).href),
+    )
   },
+  renderChunk: (code) => code.replaceAll(HERE, 'import.meta.url'),
 }
 
 /** A package that is looked up at run time is the one in the bundle: there is one core. */
@@ -93,10 +132,11 @@ const foundInBundle = (packages: readonly string[]): Plugin => ({
   renderChunk(code) {
     if (!code.includes('import.meta.resolve(')) return null
     const files = Object.fromEntries(packages.map((name) => [`@remit/${name}`, `./${name}.js`]))
-    return `const resolveModule = (name) => {
+    // At the end: the first line may be `#!`.
+    return `${code.replaceAll('import.meta.resolve(', 'resolveModule(')}
+function resolveModule(name) {
   const file = ${JSON.stringify(files)}[name]
   return file === undefined ? import.meta.resolve(name) : new URL(file, import.meta.url).href
-}
-${code.replaceAll('import.meta.resolve(', 'resolveModule(')}`
+}`
   },
 })

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { bundleCommandLine } from './bundle.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../../..')
 
@@ -39,10 +40,10 @@ export function previousCommit(): string | null {
 }
 
 /**
- * Writes the sources of a commit to an empty folder. They use the installed libraries, and each
- * other. Returns the program.
+ * Writes the sources of a commit to an empty folder, and bundles its program. They use the installed
+ * libraries, and each other. Returns the program.
  */
-export function checkOut(commit: string, folder: string): string {
+export function checkOut(commit: string, folder: string): Promise<string> {
   const archive = execFileSync('git', ['-c', 'safe.directory=*', 'archive', commit], {
     cwd: ROOT,
     maxBuffer: 1 << 28,
@@ -50,7 +51,7 @@ export function checkOut(commit: string, folder: string): string {
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
   for (const room of ['packages', 'apps'])
     for (const name of readdirSync(join(folder, room))) link(join(room, name), folder)
-  return join(folder, 'apps/server/src/cli.ts')
+  return bundleCommandLine(folder)
 }
 
 /** Links the libraries of one package to the installed ones; its own siblings are in `folder`. */

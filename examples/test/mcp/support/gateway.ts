@@ -1,12 +1,14 @@
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
+import { bundledProgram, programEnv } from '@remit/core/testing'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { RemitServer } from '../../support/server.ts'
 
 const require = createRequire(import.meta.url)
-export const GATEWAY = resolve(import.meta.dirname, '../../../../apps/mcp/src/main.ts')
-export const NODE = ['--conditions=@remit/source', '--disable-warning=ExperimentalWarning']
+/** The program `remit-mcp`. */
+export const GATEWAY = bundledProgram('mcp-gateway')
+export const NODE = ['--disable-warning=ExperimentalWarning']
 
 /** The program of a public server. */
 export function serverProgram(name: string): string {
@@ -58,7 +60,7 @@ async function start(
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [...args],
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: programEnv(env),
     stderr: 'ignore',
     maxBufferSize: 64 * 1024 * 1024,
   })

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import { programEnv } from '@remit/core/testing'
 import { readGatewayConfig, serve } from '@remit/mcp'
 import { vi } from 'vitest'
 import type { RemitServer } from '../../support/server.ts'
@@ -92,7 +93,7 @@ export async function startOnHttp(program: readonly string[], env: Record<string
   const begin = async () => {
     const child = spawn(process.execPath, [...program], {
       stdio: 'ignore',
-      env: { PATH: process.env['PATH'] ?? '', PORT: String(port), ...env },
+      env: programEnv({ PORT: String(port), ...env }),
     })
     await vi.waitUntil(isUp, { timeout: 60_000 })
     return child

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { programEnv } from '@remit/core/testing'
 import type { RemitServer } from '../../support/server.ts'
 import { gatewayArguments } from './gateway.ts'
 
@@ -11,7 +12,7 @@ export class RawProgram {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.#child = spawn(process.execPath, [...args], {
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: { PATH: process.env['PATH'] ?? '', ...env },
+      env: programEnv(env),
     })
     this.#lines = linesOf(this.#child.stdout)
   }

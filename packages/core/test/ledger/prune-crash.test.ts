@@ -3,7 +3,6 @@ import { hash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCarried } from '../../src/ledger/format/carried.ts'
 import { findCut } from '../../src/ledger/store/cut.ts'
@@ -13,6 +12,7 @@ import { verifyDatabase } from '../../src/ledger/verify/database.ts'
 import type { PruneStep } from '../../src/orgs/prune/index.ts'
 import { createKey } from '../../src/orgs/administration.ts'
 import {
+  bundledProgram,
   createClock,
   createTestRemit,
   DIALECTS,
@@ -24,7 +24,6 @@ import type { TestRemit } from '../../src/testing/index.ts'
 import { append, decisionDraft } from '../support/drafts.ts'
 import type { PruneJob } from '../support/prune-process.ts'
 
-const SCRIPT = fileURLToPath(new URL('../support/prune-process.ts', import.meta.url))
 const LATER = '2027-01-01T00:00:00.000Z'
 
 type Kill = readonly [PruneStep, number]
@@ -71,7 +70,8 @@ describe.each(DIALECTS)('a pruning that is killed on %s', (dialect) => {
   function run(killAt: PruneJob['killAt']): { signal: string | null; file: string } {
     const file = join(folder, `${++files}.ndjson`)
     const job: PruneJob = { url: remit.url, orgId, now: LATER, file, killAt }
-    const { signal, stderr, status } = spawnSync(process.execPath, [...SOURCE_FLAGS, SCRIPT], {
+    const program = [...SOURCE_FLAGS, bundledProgram('prune-process')]
+    const { signal, stderr, status } = spawnSync(process.execPath, program, {
       env: programEnv({
         REMIT_TEST_JOB: JSON.stringify(job),
         REMIT_TEST_SIGNING_KEY: String(remit.signingKey.export({ type: 'pkcs8', format: 'pem' })),

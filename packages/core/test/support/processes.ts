@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { KeyObject } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { SOURCE_FLAGS } from '../../src/testing/source-program.ts'
+import { bundledProgram, programEnv, SOURCE_FLAGS } from '../../src/testing/source-program.ts'
 
 /** The load of one process: concurrent callers, each with a number of entries. */
 export interface WriterJob {
@@ -24,15 +23,12 @@ interface WriterProcess {
   go(): Promise<readonly Written[]>
 }
 
-const SCRIPT = fileURLToPath(new URL('writer-process.ts', import.meta.url))
-
 async function startWriter(job: WriterJob, signingKey: KeyObject): Promise<WriterProcess> {
-  const child = spawn(process.execPath, [...SOURCE_FLAGS, SCRIPT], {
-    env: {
-      ...process.env,
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, bundledProgram('writer-process')], {
+    env: programEnv({
       REMIT_TEST_JOB: JSON.stringify(job),
       REMIT_TEST_SIGNING_KEY: String(signingKey.export({ type: 'pkcs8', format: 'pem' })),
-    },
+    }),
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { fail, invalid, sliced } from '@remit/core'
+import { fail, invalid, siblingModule, sliced } from '@remit/core'
 import type { Deps, Overlay, RuleTrials } from '@remit/core'
 import { admitCandidates } from '../policies/overlay.ts'
 import { MAX_BROAD_RULES } from '../policies/policy.ts'
@@ -10,10 +10,7 @@ import { isBroad } from '../rules/rule-index.ts'
 const PACING = { now: () => performance.now(), pause: () => setImmediate() }
 
 // From source, a thread must import the source.
-const MODULE = new URL(
-  import.meta.url.endsWith('.ts') ? './trial.ts' : './trial.js',
-  import.meta.url,
-)
+const MODULE = siblingModule(import.meta.url, 'trial')
 
 /** Policy rules before they are created. */
 export const ruleTrials = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): RuleTrials => ({

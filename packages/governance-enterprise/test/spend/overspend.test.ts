@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createTestRemit, DIALECTS } from '@remit/core/testing'
+import { bundledProgram, createTestRemit, DIALECTS, programEnv } from '@remit/core/testing'
 import { describe, expect, it } from 'vitest'
 import governance from '../../src/index.ts'
 import { apiOf, createApi } from '../support/api.ts'
@@ -16,8 +16,7 @@ const askMany = (api: Api, times: number) =>
   )
 
 async function askFromProcess(job: Job): Promise<string[]> {
-  const script = new URL('../support/asking-process.ts', import.meta.url)
-  const child = fork(script, { execArgv: ['--conditions=@remit/source'] })
+  const child = fork(bundledProgram('asking-process'), { env: programEnv() })
   child.send(job)
   const [decisions] = (await once(child, 'message')) as [string[]]
   child.disconnect()
