@@ -13,7 +13,7 @@ import { gateSuite } from './gate.ts'
 import { groupSuite } from './group.ts'
 import { guardSuite } from './guard.ts'
 import { httpSuite } from './http.ts'
-import { mcpSuite } from './mcp.ts'
+import { mcpMemorySuite, mcpSuite } from './mcp.ts'
 import { millionSuite } from './million.ts'
 import { packageSuites } from './package-suites.ts'
 import { processesSuite } from './processes.ts'
@@ -53,6 +53,7 @@ const suites: Readonly<Record<string, () => Promise<Result[]> | AsyncIterable<Re
   'isolation-postgres': () => isolation('postgres'),
   gate: () => gateSuite(rounds),
   mcp: () => mcpSuite(rounds),
+  'mcp-memory': () => mcpMemorySuite(),
   guard: () => guardSuite(rounds),
   scorers: () => scorersSuite(rounds, seconds),
   ...(await packageSuites({ rounds, seconds, entries: Number(values.entries) })),

@@ -1,129 +1,169 @@
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { ROOT } from '../staging.ts'
 import { createInstallation } from './installation.ts'
+import { freePort, isUp, onHttp, onPipes, rssOf, startNode } from './mcp-peers.ts'
+import type { Peer } from './mcp-peers.ts'
 import { quantile } from './report.ts'
 import type { Result } from './report.ts'
 import { startServer } from './servers.ts'
 
 const CALLS = 500
-const WARM_CALLS = 1_000
+/** The engine optimizes hot code for a long time. */
+const WARM_CALLS = 3_000
+const PAUSE_MS = 8
 /** For the memory of the gateway. */
 const MANY_CALLS = 100_000
 const AT_A_TIME = 50
 
-/** One end of MCP on pipes. */
-class Peer {
-  readonly #child
-  readonly #waiting = new Map<number, () => void>()
-  #id = 0
+const EVERYTHING = join(
+  ROOT,
+  'examples/node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+)
+const GATEWAY = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts')]
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
-    this.#child = spawn(process.execPath, args, {
-      stdio: ['pipe', 'pipe', 'ignore'],
-      env: { PATH: process.env['PATH'] ?? '', ...env },
-    })
-    createInterface({ input: this.#child.stdout }).on('line', (line) => {
-      const { id, result } = JSON.parse(line) as { id?: number; result?: { isError?: boolean } }
-      if (id === undefined) return
-      if (!result || result.isError === true) throw new Error(`the call failed: ${line}`)
-      this.#waiting.get(id)?.()
-      this.#waiting.delete(id)
-    })
+type Transport = 'stdio' | 'HTTP'
+
+/** The same server with the gateway and without it. */
+interface Setting {
+  readonly plain: Peer
+  readonly governed: Peer
+  readonly gateway: ReturnType<typeof startNode>
+  readonly stop: () => Promise<void>
+}
+
+async function setUp(transport: Transport): Promise<Setting> {
+  const installation = await createInstallation('sqlite')
+  const server = await startServer({ kind: 'remit', ...installation })
+  const env = { REMIT_URL: server.url, REMIT_API_KEY: server.organization.key }
+  const started = await (transport === 'stdio' ? startOnPipes(env) : startOnHttp(env))
+  return {
+    ...started,
+    async stop() {
+      started.plain.close()
+      started.governed.close()
+      started.gateway.kill()
+      await server.stop()
+      await installation.remove()
+      started.end?.()
+    },
   }
+}
 
-  ask(method: string, params: object): Promise<void> {
-    const id = ++this.#id
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve)
-      this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    })
+type Started = Omit<Setting, 'stop'> & { readonly end?: () => void }
+
+async function startOnPipes(env: Record<string, string>): Promise<Started> {
+  const upstream = [EVERYTHING, 'stdio']
+  const command = ['--agent', 'bench', '--', process.execPath, ...upstream]
+  const gateway = startNode([...GATEWAY, ...command], env)
+  return {
+    plain: await onPipes(startNode(upstream, {})),
+    governed: await onPipes(gateway),
+    gateway,
   }
+}
 
-  async open(): Promise<this> {
-    const clientInfo = { name: 'bench', version: '1' }
-    await this.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
-    this.#child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-    return this
-  }
-
-  echo = (): Promise<void> =>
-    this.ask('tools/call', { name: 'echo', arguments: { message: 'hello' } })
-
-  /** Memory of the process in MiB. */
-  rss(): number {
-    const [, kib = '0'] =
-      /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')) ?? []
-    return Number(kib) / 1024
-  }
-
-  close(): void {
-    this.#child.stdin.end()
+async function startOnHttp(env: Record<string, string>): Promise<Started> {
+  const [upstreamPort, port] = [await freePort(), await freePort()]
+  const upstream = startNode([EVERYTHING, 'streamableHttp'], { PORT: String(upstreamPort) })
+  for (const stream of [upstream.stdout, upstream.stderr]) stream.resume()
+  const url = `http://127.0.0.1:${upstreamPort}/mcp`
+  await isUp(url)
+  const folder = mkdtempSync(join(tmpdir(), 'remit-bench-'))
+  const config = join(folder, 'gateway.json')
+  const listen = `127.0.0.1:${port}`
+  const upstreams = { everything: { url } }
+  writeFileSync(config, JSON.stringify({ listen, agent: 'bench', trust: 'first-use', upstreams }))
+  const gateway = startNode([...GATEWAY, 'serve', '--config', config], env)
+  for (const stream of [gateway.stdout, gateway.stderr]) stream.resume()
+  await isUp(`http://${listen}/healthz`)
+  return {
+    plain: await onHttp(url),
+    governed: await onHttp(`http://${listen}/mcp/everything`, env['REMIT_API_KEY']),
+    gateway,
+    end() {
+      upstream.kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 
 /**
- * Calls through `remit-mcp` against the same calls without it, in turns, and the memory of the gateway over
- * many calls.
+ * Calls through the gateway against the same calls without it, in turns. A model thinks between two calls: by
+ * then the outcome of the call before is reported. Without a pause, the reports take their part of the CPU.
  */
-export async function mcpSuite(rounds: number): Promise<Result[]> {
-  const installation = await createInstallation('sqlite')
-  const server = await startServer({ kind: 'remit', ...installation })
-  const program = 'examples/node_modules/@modelcontextprotocol/server-everything/dist/index.js'
-  const upstream = [join(ROOT, program), 'stdio']
-  const gateway = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts')]
-  const env = { REMIT_URL: server.url, REMIT_API_KEY: server.organization.key }
-  const plain = await new Peer(upstream, {}).open()
-  const governed = await new Peer(
-    [...gateway, '--agent', 'bench', '--', process.execPath, ...upstream],
-    env,
-  ).open()
-  for (let call = 0; call < WARM_CALLS; call++) {
-    await plain.echo()
-    await governed.echo()
+export async function* mcpSuite(rounds: number): AsyncIterable<Result> {
+  for (const transport of ['stdio', 'HTTP'] as const) {
+    const { plain, governed, stop } = await setUp(transport)
+    await inTurns(plain, governed, { calls: WARM_CALLS, pauseMs: 0 })
+    const thinking = await inTurns(plain, governed, { calls: CALLS * rounds, pauseMs: PAUSE_MS })
+    const atOnce = await inTurns(plain, governed, { calls: CALLS * rounds, pauseMs: 0 })
+    await stop()
+    const name = `added by the MCP gateway on ${transport}`
+    yield added(`${name}, p50`, thinking, 0.5, { goal: { below: 3 } })
+    yield added(`${name}, p99`, thinking, 0.99, { goal: { below: 10 } })
+    yield added(`${name}, p50 without a pause`, atOnce, 0.5)
   }
-  const times = { plain: [] as number[], governed: [] as number[] }
-  for (let call = 0; call < CALLS * rounds; call++) {
-    times.plain.push(await timed(plain.echo))
-    times.governed.push(await timed(governed.echo))
+}
+
+interface Times {
+  readonly plain: number[]
+  readonly governed: number[]
+}
+
+async function inTurns(
+  plain: Peer,
+  governed: Peer,
+  { calls, pauseMs }: { calls: number; pauseMs: number },
+): Promise<Times> {
+  const times: Times = { plain: [], governed: [] }
+  for (let call = 0; call < calls; call++)
+    for (const [name, peer] of [
+      ['plain', plain],
+      ['governed', governed],
+    ] as const) {
+      if (pauseMs > 0) await setTimeout(pauseMs)
+      times[name].push(await timed(peer.echo))
+    }
+  return times
+}
+
+function added(
+  name: string,
+  { plain, governed }: Times,
+  share: number,
+  goal: Pick<Result, 'goal'> = { goal: null },
+): Result {
+  const [governedMs, plainMs] = [quantile(governed, share), quantile(plain, share)]
+  return {
+    name,
+    value: governedMs - plainMs,
+    unit: ' ms',
+    ...goal,
+    detail: `${governedMs.toFixed(3)} ms against ${plainMs.toFixed(3)} ms, ${plain.length} calls`,
   }
-  await burst(governed, MANY_CALLS / 10)
-  const before = governed.rss()
-  await burst(governed, MANY_CALLS)
-  const grown = governed.rss() - before
-  plain.close()
-  governed.close()
-  await server.stop()
-  await installation.remove()
-  const added = (share: number) => quantile(times.governed, share) - quantile(times.plain, share)
-  const detail = (share: number) =>
-    `${quantile(times.governed, share).toFixed(3)} ms against ${quantile(times.plain, share).toFixed(3)} ms, ${CALLS * rounds} calls`
-  const time = { unit: ' ms' } as const
-  return [
-    {
-      name: 'added by the MCP gateway, p50',
-      value: added(0.5),
-      ...time,
-      goal: { below: 3 },
-      detail: detail(0.5),
-    },
-    {
-      name: 'added by the MCP gateway, p99',
-      value: added(0.99),
-      ...time,
-      goal: { below: 10 },
-      detail: detail(0.99),
-    },
-    {
-      name: 'memory of the MCP gateway, growth',
-      value: grown,
+}
+
+/** The memory of the gateway over many calls. */
+export async function* mcpMemorySuite(): AsyncIterable<Result> {
+  for (const transport of ['stdio', 'HTTP'] as const) {
+    const { plain, governed, gateway, stop } = await setUp(transport)
+    plain.close()
+    await burst(governed, MANY_CALLS / 10)
+    const before = rssOf(gateway)
+    await burst(governed, MANY_CALLS)
+    const after = rssOf(gateway)
+    await stop()
+    yield {
+      name: `memory of the MCP gateway on ${transport}, growth`,
+      value: after - before,
       unit: ' MiB',
       goal: { below: 32 },
       detail: `${MANY_CALLS} calls, ${AT_A_TIME} at a time, from ${before.toFixed(0)} MiB`,
-    },
-  ]
+    }
+  }
 }
 
 async function timed(call: () => Promise<void>): Promise<number> {

@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
 import { governedWith } from '../decide/govern.ts'
 import { startChild } from '../stdio/child.ts'
-import { relay } from '../stdio/relay.ts'
-import { createClient } from '@remit/sdk'
+import { relay } from './relay.ts'
 import { readArguments, readServeArguments, USAGE, UsageError } from './options.ts'
 import type { Arguments, ServeArguments } from './options.ts'
+import { createRemitClient } from '../upstream/remit-client.ts'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -79,7 +79,7 @@ async function start(options: Arguments, { env, stdin, stdout, stderr }: Io): Pr
   const url = urlOf(env)
   const governed = governedWith({
     url,
-    client: createClient({ baseUrl: url, key }),
+    client: createRemitClient({ baseUrl: url, key }),
     secret: key,
     agentId,
     upstream: name,

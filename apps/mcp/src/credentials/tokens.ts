@@ -1,10 +1,11 @@
-import { createClient, RemitError } from '@remit/contract/client'
+import { RemitError } from '@remit/contract/client'
 import type { Client } from '@remit/contract/client'
 import { parseStrictJson, StrictJsonError } from '@remit/contract/json'
 import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
 import { callerOf, Unauthorized } from './caller.ts'
 import type { Caller } from './caller.ts'
+import { createRemitClient } from '../upstream/remit-client.ts'
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
@@ -76,7 +77,10 @@ export async function presented(
   secret: string,
   agentOfKeys: string | undefined,
 ): Promise<Caller> {
-  const { organization, principal } = await createClient({ baseUrl: url, key: secret }).getSession()
+  const { organization, principal } = await createRemitClient({
+    baseUrl: url,
+    key: secret,
+  }).getSession()
   // Rules of another organization must not open the servers of this one.
   if (!principal || organization?.id !== organizationId)
     throw new Unauthorized('The credential is of another organization.', 'invalid_token')

@@ -1,4 +1,3 @@
-import { createClient } from '@remit/sdk'
 import type { Client, ToolMapping } from '@remit/sdk'
 import type { Caller } from '../credentials/caller.ts'
 import { governedWith } from '../decide/govern.ts'
@@ -9,10 +8,13 @@ import { Tasks } from '../decide/tasks.ts'
 import type { UpstreamSettings } from '../config/read.ts'
 import { startChild } from '../stdio/child.ts'
 import type { Child } from '../stdio/child.ts'
+import type { Message } from '../rpc/message.ts'
+import { AnyRevision } from '../revisions/any-revision.ts'
 import type { Connection } from '../upstream/connection.ts'
 import { Remote } from '../upstream/remote.ts'
 import { SharedChild } from '../upstream/shared-child.ts'
 import type { Gateway } from './gateway.ts'
+import { createRemitClient } from '../upstream/remit-client.ts'
 
 export interface AccessOptions {
   readonly gateway: Gateway
@@ -33,7 +35,7 @@ export class Access {
   readonly #running = new Running()
   #key: string
   #shared: SharedChild | null = null
-  #remote: Remote | null = null
+  #connection: Connection | null = null
   #usedAt = Date.now()
 
   constructor({ gateway, name, upstream, caller }: AccessOptions) {
@@ -43,7 +45,7 @@ export class Access {
     this.#caller = caller
     this.#key = caller.key
     const newestKey = () => this.#key
-    this.#client = createClient({
+    this.#client = createRemitClient({
       baseUrl: gateway.url,
       // Credentials are renewed while sessions go on.
       get key() {
@@ -92,15 +94,21 @@ export class Access {
   connection(): Connection {
     const { upstream } = this
     const warn = (text: string) => this.#gateway.warn(`${this.name}: ${text}`)
-    if (upstream.kind === 'remote') return (this.#remote ??= new Remote({ ...upstream, warn }))
-    if (this.#shared) return this.#shared
+    if (this.#connection) return this.#connection
+    const receivers = {
+      observe: (message: Message) => this.session.observe(message),
+      // Clients of 2026-07-28 are told what they listen for.
+      tell: () => undefined,
+    }
+    if (upstream.kind === 'remote')
+      return (this.#connection = new AnyRevision(new Remote({ ...upstream, warn }), receivers))
     const shared = new SharedChild(this.start(upstream), warn)
     this.#shared = shared
     // The next request starts it again.
     void shared.ended.finally(() => {
-      if (this.#shared === shared) this.#shared = null
+      if (this.#shared === shared) this.#shared = this.#connection = null
     })
-    return shared
+    return (this.#connection = new AnyRevision(shared, receivers))
   }
 
   start(command: Extract<UpstreamSettings, { kind: 'command' }>): Child {
@@ -109,6 +117,6 @@ export class Access {
 
   async stop(): Promise<void> {
     await this.session.settled()
-    await this.#shared?.stop()
+    await this.#connection?.stop()
   }
 }

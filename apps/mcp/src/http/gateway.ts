@@ -1,4 +1,3 @@
-import { createClient } from '@remit/sdk'
 import type { Client } from '@remit/sdk'
 import type { Environment, GatewaySettings } from '../config/read.ts'
 import type { Caller } from '../credentials/caller.ts'
@@ -7,6 +6,7 @@ import { Access } from './access.ts'
 import { tooMany } from './body.ts'
 import { Fault } from './fault.ts'
 import { LegacySession } from './legacy-session.ts'
+import { createRemitClient } from '../upstream/remit-client.ts'
 
 export interface GatewayOptions {
   readonly settings: GatewaySettings
@@ -44,7 +44,7 @@ export class Gateway {
     this.upstreams = settings.upstreams
     this.env = env
     this.warn = warn
-    this.reporter = createClient({ baseUrl: url, key })
+    this.reporter = createRemitClient({ baseUrl: url, key })
     const { agent, oauth } = settings.config
     this.callers = new Callers({ url, key, agent, acceptsTokens: oauth !== undefined })
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_MS).unref()

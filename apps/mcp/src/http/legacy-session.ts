@@ -6,6 +6,7 @@ import { isId, keyOf } from '../rpc/members.ts'
 import type { Message, Notification, Request, Response } from '../rpc/message.ts'
 import { metaOf } from '../rpc/protocol.ts'
 import { cancelledBy } from '../stdio/upstream.ts'
+import { AnyRevision } from '../revisions/any-revision.ts'
 import type { Connection } from '../upstream/connection.ts'
 import { OwnChild } from '../upstream/own-child.ts'
 import { Remote } from '../upstream/remote.ts'
@@ -45,11 +46,20 @@ export class LegacySession {
       ...(actingFor !== undefined && { actingFor }),
     })
     const { upstream } = access
-    if (upstream.kind === 'remote') this.#connection = new Remote({ ...upstream, warn })
+    const receivers = {
+      observe: (message: Message) => this.#session.observe(message),
+      tell: (message: Message) => this.#route(message),
+    }
+    if (upstream.kind === 'remote')
+      this.#connection = new AnyRevision(new Remote({ ...upstream, warn }), receivers)
     else {
       const child = access.start(upstream)
       void child.ended.then(() => this.#ended.abort())
-      this.#connection = new OwnChild(child, (message) => this.#route(message), warn)
+      const receive = (message: Message) => {
+        if (!connection.receive(message)) this.#route(message)
+      }
+      const connection = new AnyRevision(new OwnChild(child, receive, warn), receivers)
+      this.#connection = connection
     }
   }
 

@@ -9,6 +9,14 @@ export type Era = 'legacy' | 'modern'
 const META = 'io.modelcontextprotocol/'
 const PROTOCOL_VERSION = `${META}protocolVersion`
 const CLIENT_CAPABILITIES = `${META}clientCapabilities`
+/** Members of `_meta` that are the envelope of a request, or name the server of a result. */
+export const META_KEYS = {
+  protocolVersion: PROTOCOL_VERSION,
+  clientCapabilities: CLIENT_CAPABILITIES,
+  clientInfo: `${META}clientInfo`,
+  logLevel: `${META}logLevel`,
+  serverInfo: `${META}serverInfo`,
+} as const
 const TASKS = `${META}tasks`
 
 /** Methods that either revision defines for clients, or that their tasks extensions do. */

@@ -9,7 +9,11 @@ export class OwnChild implements Connection {
   readonly #piped: PipedUpstream
 
   /** `message` receives all that is no response: a pipe does not say to which request it belongs. */
-  constructor(child: Child, message: (message: Message) => void, warn: (text: string) => void) {
+  constructor(
+    child: Child,
+    message: (message: Message) => Promise<void> | void,
+    warn: (text: string) => void,
+  ) {
     this.#child = child
     this.#piped = new PipedUpstream(child, { warn, message })
   }

@@ -4,7 +4,12 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 
 /** Milliseconds; below the time after which common servers close an unused connection. */
 const UNUSED_MS = 4_000
-const AGENTS = {
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
+const AGENTS: Agents = {
   http: new HttpAgent({ keepAlive: true, timeout: UNUSED_MS }),
   https: new HttpsAgent({ keepAlive: true, timeout: UNUSED_MS }),
 }
@@ -21,10 +26,14 @@ export interface Sent {
  * nothing but the signal ends it; `fetch` would after five minutes. Redirects are not followed: they would
  * carry the secret elsewhere.
  */
-export function send(url: URL, { method, headers, body, signal }: Sent): Promise<IncomingMessage> {
+export function send(
+  url: URL,
+  { method, headers, body, signal }: Sent,
+  agents = AGENTS,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const [start, agent] =
-      url.protocol === 'https:' ? [requestHttps, AGENTS.https] : [requestHttp, AGENTS.http]
+      url.protocol === 'https:' ? [requestHttps, agents.https] : [requestHttp, agents.http]
     const sent = start(url, {
       method,
       agent,

@@ -2,10 +2,11 @@ import type { Child } from '../stdio/child.ts'
 import { PipedUpstream } from '../stdio/upstream.ts'
 import { notification } from '../rpc/answers.ts'
 import type { Members } from '../rpc/members.ts'
+import { readUpstream } from '../rpc/message.ts'
 import type { Message, Notification, Request, Response } from '../rpc/message.ts'
 import { metaOf, SUBSCRIPTION_ID } from '../rpc/protocol.ts'
 import { splice } from '../rpc/splice.ts'
-import type { Connection, Outgoing } from './connection.ts'
+import type { Connection, OpenStream, Outgoing } from './connection.ts'
 
 /**
  * A server on stdio that all requests of an agent share, as they can since 2026-07-28. Clients choose ids
@@ -17,6 +18,8 @@ export class SharedChild implements Connection {
   readonly #piped: PipedUpstream
   readonly #open = new Map<string, Outgoing>()
   #count = 0
+  /** Receives what names no request, for a server of 2025-11-25. */
+  #listener: ((message: Message) => void) | null = null
 
   constructor(child: Child, warn: (text: string) => void) {
     this.#child = child
@@ -49,8 +52,9 @@ export class SharedChild implements Connection {
     return this.#piped.send(bytes)
   }
 
-  listen(): Promise<null> {
-    return Promise.resolve(null)
+  listen(_: AbortSignal, message: (message: Message) => void): Promise<OpenStream> {
+    this.#listener = message
+    return Promise.resolve({ ended: this.ended })
   }
 
   stop(): Promise<void> {
@@ -59,9 +63,16 @@ export class SharedChild implements Connection {
 
   /** A pipe has one stream: a message belongs to the request that it names, or to the only one there is. */
   #route(message: Message): void {
-    if (message.kind !== 'notification') return
+    if (message.kind !== 'notification') {
+      this.#listener?.(message)
+      return
+    }
     const { progressToken } = message.params
     const named = progressToken ?? metaOf(message.params)[SUBSCRIPTION_ID]
+    if (named === undefined && this.#listener) {
+      this.#listener(message)
+      return
+    }
     if (named === undefined) {
       const [only, ...others] = this.#open.values()
       if (only && others.length === 0) only.message(message)
@@ -75,7 +86,7 @@ export class SharedChild implements Connection {
         ? [['params', '_meta', SUBSCRIPTION_ID], request.id]
         : [['params', 'progressToken'], metaOf(request.params)['progressToken']]
     const bytes = splice(message.bytes, path, JSON.stringify(own ?? null))
-    if (bytes) outgoing.message({ ...message, bytes })
+    if (bytes) outgoing.message(readUpstream(bytes))
   }
 
   async #cancel(requestId: string, envelope: Members): Promise<void> {

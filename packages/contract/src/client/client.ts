@@ -8,7 +8,7 @@ import { dataOf, refusalOf, streamOf } from './response.ts'
 import { withRetries } from './retry.ts'
 import { routes } from './routes.ts'
 import { withTimeLimit } from './time-limit.ts'
-import type { Client, ClientOptions, WithResponse } from './types.ts'
+import type { PlainResponse, Client, ClientOptions, WithResponse } from './types.ts'
 
 const TIMEOUT_MS = 30_000
 /** The server may hold an answer for `wait` seconds. */
@@ -56,15 +56,15 @@ function operationOf(name: EndpointName, route: string, base: string, options: C
   /** One attempt: `read` turns a success into a result within the same time limit. */
   const attempt = <T>(
     call: LooseCall,
-    read: (response: Response) => Promise<T> | T,
+    read: (response: PlainResponse) => Promise<T> | T,
   ): Promise<T> => {
     const url = urlOf(base, name, path, call)
-    const { fetch: send, timeoutMs = TIMEOUT_MS, key } = options
+    const { fetch: given, send, timeoutMs = TIMEOUT_MS, key } = options
     const ms = call.timeoutMs ?? timeoutMs + waitMs(call)
     return withTimeLimit(ms, call.signal, async (signal) => {
       try {
         const init = initOf(method, key, call, signal)
-        const response = await (send ? send(new Request(url, init)) : fetch(url, init))
+        const response = await (given ? given(new Request(url, init)) : (send ?? fetch)(url, init))
         if (!response.ok) throw await refusalOf(response)
         return await read(response)
       } catch (error) {

@@ -1,19 +1,20 @@
 import type { Problem } from '../problem.ts'
 import { RemitError } from './error.ts'
+import type { PlainResponse } from './types.ts'
 
 const isJson = (type: string): boolean => /^application\/(?:json|.*\+json)$/.test(type)
 
-const typeOf = ({ headers }: Response): string =>
+const typeOf = ({ headers }: PlainResponse): string =>
   (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 
-const unexpected = (response: Response, what: string, cause?: unknown): RemitError => {
+const unexpected = (response: PlainResponse, what: string, cause?: unknown): RemitError => {
   const { status, headers } = response
   const message = `${status} ${what}, not an answer of Remit`
   return new RemitError({ code: 'unexpected_answer', message, status, headers, cause })
 }
 
 /** The error of an answer that is not a success; of a proxy, too. */
-export async function refusalOf(response: Response): Promise<RemitError> {
+export async function refusalOf(response: PlainResponse): Promise<RemitError> {
   const { status, headers } = response
   const text = await response.text()
   const problem = isJson(typeOf(response)) ? problemOf(text) : null
@@ -34,7 +35,7 @@ function problemOf(text: string): Problem | null {
  * The body of a success. `media` is the type that the endpoint has where that is not JSON, `*` where it
  * has several; throws `unexpected_answer` for another one.
  */
-export async function dataOf(response: Response, media: string | undefined): Promise<unknown> {
+export async function dataOf(response: PlainResponse, media: string | undefined): Promise<unknown> {
   if (response.status === 204) return undefined
   const type = typeOf(response)
   const text = await response.text()
@@ -50,7 +51,7 @@ export async function dataOf(response: Response, media: string | undefined): Pro
 }
 
 /** The body of a stream of events; throws `unexpected_answer` for anything else. */
-export function streamOf(response: Response): ReadableStream<Uint8Array> {
+export function streamOf(response: PlainResponse): ReadableStream<Uint8Array> {
   if (typeOf(response) !== 'text/event-stream' || !response.body)
     throw unexpected(response, `with ${typeOf(response) || 'no media type'}`)
   return response.body

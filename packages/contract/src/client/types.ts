@@ -67,6 +67,11 @@ export type Client = {
       : Operation<Contract[K]>
 }
 
+/** The parts of a response that the client reads. */
+export type PlainResponse = Pick<Response, 'ok' | 'status' | 'headers' | 'body'> & {
+  text(): Promise<string>
+}
+
 export interface ClientOptions {
   /** Such as `http://localhost:8080`; a path is a prefix of all endpoints. */
   readonly baseUrl: string
@@ -80,6 +85,8 @@ export interface ClientOptions {
    */
   readonly retries?: number
   readonly fetch?: (request: Request) => Promise<Response>
+  /** Sends in the place of `fetch`, with less work for each request. Redirects must not be followed. */
+  readonly send?: (url: string, init: RequestInit) => Promise<PlainResponse>
   /** Checks the body of each success: `validateAnswer` of `@remit/contract`, which loads zod. */
   readonly validate?: (name: EndpointName, data: unknown) => unknown
 }

@@ -5,9 +5,11 @@ import { CODES, errorAnswer } from '../rpc/answers.ts'
 import { isId, keyOf } from '../rpc/members.ts'
 import { NotAMessage, readMessage } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
-import type { Child } from './child.ts'
-import { LineTooLong, linesOf, writeLine } from './lines.ts'
-import { cancelledBy, idIn, MAX_MESSAGE_BYTES, PipedUpstream } from './upstream.ts'
+import type { Child } from '../stdio/child.ts'
+import { LineTooLong, linesOf, writeLine } from '../stdio/lines.ts'
+import { AnyRevision } from '../revisions/any-revision.ts'
+import { OwnChild } from '../upstream/own-child.ts'
+import { cancelledBy, MAX_MESSAGE_BYTES } from '../stdio/upstream.ts'
 
 export interface RelayOptions {
   readonly governed: Governed
@@ -25,12 +27,15 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
   const open = new Map<string, AbortController>()
   const answers = new Set<Promise<void>>()
   const toClient = (message: Buffer | string) => writeLine(stdout, message)
-  const upstream = new PipedUpstream(child, {
-    warn: governed.warn,
-    async message(message) {
-      session.observe(message)
-      await toClient(message.bytes)
-    },
+  const pass = (message: Message): Promise<void> => {
+    session.observe(message)
+    return toClient(message.bytes)
+  }
+  const receive = (message: Message) =>
+    server.receive(message) ? Promise.resolve() : pass(message)
+  const server = new AnyRevision(new OwnChild(child, receive, governed.warn), {
+    observe: (message) => session.observe(message),
+    tell: (message) => void pass(message),
   })
 
   const answer = async (request: Request): Promise<void> => {
@@ -43,7 +48,14 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     try {
       const response = await session.respond(request, {
         signal,
-        call: (bytes, until = signal) => upstream.call(idIn(bytes), bytes, until),
+        call: (bytes, until = signal) =>
+          server.call({
+            request: bytes === request.bytes ? request : (readMessage(bytes) as Request),
+            signal: until,
+            mirrored: {},
+            message: (message) => void pass(message),
+            answered: () => undefined,
+          }),
         notify: (text) => void toClient(text),
       })
       if (!signal.aborted) await toClient(response)
@@ -55,7 +67,7 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     }
   }
 
-  const receive = async (message: Message): Promise<void> => {
+  const take = async (message: Message): Promise<void> => {
     if (message.kind === 'request') {
       const answered = answer(message)
       answers.add(answered)
@@ -64,7 +76,7 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     }
     const cancelled = cancelledBy(message)
     // The server learns of it first: an aborted call forgets its request.
-    await upstream.send(message.bytes)
+    await server.send(message)
     if (isId(cancelled)) open.get(keyOf(cancelled))?.abort()
   }
 
@@ -72,7 +84,7 @@ export async function relay({ governed, child, stdin, stdout }: RelayOptions): P
     try {
       for await (const line of linesOf(stdin, MAX_MESSAGE_BYTES)) {
         try {
-          await receive(readMessage(line))
+          await take(readMessage(line))
         } catch (error) {
           if (!(error instanceof NotAMessage)) throw error
           await toClient(error.answer)
