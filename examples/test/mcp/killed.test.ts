@@ -19,7 +19,7 @@ const SETTLING = { before: '/v1/ledger' }
 interface Killable {
   readonly pay: (usd: number) => Promise<unknown>
   readonly kill: () => Promise<void>
-  readonly stop: () => Promise<void>
+  readonly stop: () => Promise<unknown>
 }
 
 describe.skipIf(!hasModules())('a gateway that is killed with SIGKILL', () => {

@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import { programEnv } from '@remit/core/testing'
 import { readGatewayConfig } from '@remit/mcp'
 import { expect, it } from 'vitest'
 import { hasModules, startRemit } from '../support/server.ts'
-import { direct, GATEWAY, NODE, serverProgram } from './support/gateway.ts'
+import { direct, serverProgram } from './support/gateway.ts'
 import { connect } from './support/http.ts'
+import { startProgram } from './support/program.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 
@@ -37,26 +34,15 @@ it.skipIf(!hasModules())(
   'the configuration in the documentation serves server-filesystem, and ends when it is asked to',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'remit-serve-'))
-    const path = join(folder, 'gateway.json')
-    writeFileSync(path, JSON.stringify(exampleIn('docs/mcp.md', folder)))
     const remit = await startRemit()
-    const env = programEnv({ REMIT_URL: remit.url, REMIT_API_KEY: remit.org.key })
-    const gateway = spawn(process.execPath, [...NODE, GATEWAY, 'serve', '--config', path], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env,
-    })
-    const ended = once(gateway, 'close')
-    const lines = createInterface({ input: gateway.stderr })[Symbol.asyncIterator]()
-    const first = await lines.next()
-    const [, url = ''] = /listens at (\S+)/.exec(String(first.value)) ?? []
+    const gateway = await startProgram(remit, exampleIn('docs/mcp.md', folder))
     const plain = await direct([serverProgram('server-filesystem'), folder])
-    const { client } = await connect(`${url}/mcp/files`, remit.org.key)
+    const { client } = await connect(`${gateway.url}/mcp/files`, remit.org.key)
     const call = { name: 'list_directory', arguments: { path: folder } }
 
     expect(await client.listTools()).toEqual(await plain.client.listTools())
     expect(await client.callTool(call)).toEqual(await plain.client.callTool(call))
-    gateway.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
+    expect(await gateway.stop()).toBe(0)
     await plain.client.close()
     await client.close()
     await remit.stop()

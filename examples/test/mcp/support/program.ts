@@ -28,13 +28,15 @@ export async function startProgram(
   if (address === '') throw new Error(first)
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
-    await ended
+    const [code] = (await ended) as [number | null]
     rmSync(folder, { recursive: true, force: true })
+    return code
   }
   return {
     url: address,
     /** SIGKILL: nothing is finished. */
-    kill: () => end('SIGKILL'),
+    kill: async () => void (await end('SIGKILL')),
+    /** Resolves with the exit code. */
     stop: () => end('SIGTERM'),
   }
 }
