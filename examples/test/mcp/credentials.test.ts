@@ -143,6 +143,24 @@ describe.skipIf(!hasModules())('credentials at the gateway on HTTP', () => {
     await client.close()
   })
 
+  it('accepts a good credential that it has not seen while others guess', async () => {
+    const guessed = await startGateway(remit, { upstreams: { remote: { url: server.url } } })
+    const url = `${guessed.url}/mcp/remote`
+    const statuses: number[] = []
+    for (let n = 0; n < 25; n++) {
+      const authorization = `Bearer rmc_${String(n).padStart(65, '0')}`
+      statuses.push((await fetch(url, { method: 'POST', headers: { authorization } })).status)
+    }
+    const { secret } = await issue([...SCOPES])
+    const { client } = await connect(url, secret)
+    const result = await client.callTool({ name: 'pay', arguments: {} })
+    await client.close()
+    await guessed.stop()
+
+    expect([statuses[0], statuses.at(-1)]).toEqual([401, 429])
+    expect(result.isError).toBeFalsy()
+  })
+
   it('refuses an ingest key, which acts for no agent, where the configuration names none', async () => {
     await expect(call(remit.org.key)).rejects.toThrow(/acts for no agent/)
   })

@@ -22,7 +22,7 @@ export class Unauthorized extends Error {
 /** Remit cannot say who the caller is. */
 export class Unavailable extends Error {}
 
-/** Too many refused credentials: new ones are not checked for a while. */
+/** A credential that was refused after too many others. */
 export class Busy extends Error {}
 
 export const callerOf = (agentId: string, key: string, actingFor?: string): Caller => ({

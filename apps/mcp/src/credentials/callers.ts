@@ -3,7 +3,7 @@ import type { Client } from '@remit/contract/client'
 import { LRUCache } from 'lru-cache'
 import { Busy, Unauthorized, Unavailable } from './caller.ts'
 import type { Caller } from './caller.ts'
-import { exchanged, isRefusal, presented } from './tokens.ts'
+import { exchanged, isLimit, isRefusal, presented } from './tokens.ts'
 import type { Identified } from './tokens.ts'
 import { createRemitClient } from '../upstream/remit-client.ts'
 
@@ -19,7 +19,7 @@ export interface CallersOptions {
 /** Milliseconds for which a credential is not asked about again; each decision checks it anyway. */
 const MAX_AGE_MS = 30_000
 const MAX_CALLERS = 10_000
-/** Refused credentials in a minute, below the number at which Remit refuses the address of the gateway. */
+/** Refused credentials in a minute that are told so; further ones are told to wait. */
 const MAX_REFUSED = 20
 const REMIT_SECRET = /^rm[ckf]_[0-9A-Za-z]{65}$/
 
@@ -65,10 +65,6 @@ export class Callers {
     const isOfRemit = REMIT_SECRET.test(secret)
     if (!isOfRemit && !acceptsTokens)
       throw new Unauthorized('The credential is not one of Remit.', 'invalid_token')
-    const now = Date.now()
-    this.#refusals = this.#refusals.filter((at) => now - at < 60_000)
-    if (this.#refusals.length >= MAX_REFUSED)
-      throw new Busy('Too many credentials were refused; new ones are checked again in a minute.')
     const organizationId = await this.#ownOrganization()
     try {
       return isOfRemit
@@ -79,10 +75,20 @@ export class Callers {
         : await exchanged(this.#client, secret, resource)
     } catch (error) {
       if (error instanceof Unauthorized) throw error
+      if (isLimit(error)) throw new Busy('Remit takes no further credentials for now.')
       if (!isRefusal(error)) throw new Unavailable('Remit cannot be reached.', { cause: error })
-      this.#refusals.push(Date.now())
-      throw new Unauthorized('Remit refused the credential.', 'invalid_token')
+      throw this.#refused()
     }
+  }
+
+  /** Limits those who guess. Each credential is checked, so that a good one is never limited by them. */
+  #refused(): Busy | Unauthorized {
+    const now = Date.now()
+    this.#refusals = this.#refusals.filter((at) => now - at < 60_000)
+    if (this.#refusals.length >= MAX_REFUSED)
+      return new Busy('Too many credentials were refused; try again in a minute.')
+    this.#refusals.push(now)
+    return new Unauthorized('Remit refused the credential.', 'invalid_token')
   }
 
   /** The organization of the gateway's own key. */

@@ -80,7 +80,7 @@ export async function presented(
   const { organization, principal } = await createRemitClient({
     baseUrl: url,
     key: secret,
-  }).getSession()
+  }).getSession({ retries: 0 })
   // Rules of another organization must not open the servers of this one.
   if (!principal || organization?.id !== organizationId)
     throw new Unauthorized('The credential is of another organization.', 'invalid_token')
@@ -96,3 +96,7 @@ export async function presented(
 /** True where Remit refused a credential, and false where it could not tell. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof RemitError && [400, 401, 403, 404].includes(error.status)
+
+/** True where Remit says that it was asked too often. */
+export const isLimit = (error: unknown): boolean =>
+  error instanceof RemitError && error.status === 429

@@ -142,10 +142,10 @@ export class ModernServer implements Connection {
       if (result?.['resultType'] !== 'input_required') return response
       const { inputRequests = {}, requestState } = result
       const inputResponses: Record<string, Members> = {}
-      for (const [key, ask] of Object.entries(inputRequests as Members)) {
+      for (const [name, ask] of Object.entries(inputRequests as Members)) {
         const answer = await this.#ask(outgoing, ask)
         if (!answer.result) return answer
-        inputResponses[key] = answer.result
+        inputResponses[name] = answer.result
       }
       const state = requestState === undefined ? {} : { requestState }
       const params = { ...outgoing.request.params, inputResponses, ...state }
