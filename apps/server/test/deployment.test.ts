@@ -1,15 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { Ajv } from 'ajv'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
 import { Job } from 'kubernetes-models/batch/v1'
@@ -164,37 +156,4 @@ it('the systemd unit names settings of the server', () => {
 
   expect(named.length).toBeGreaterThan(0)
   expect(() => readConfig(Object.fromEntries(named.map((name) => [name, '/x'])))).not.toThrow(/./)
-})
-
-describe('the chart', () => {
-  const values = parse(textOf('helm/remit/values.yaml')) as { settings: Record<string, string> }
-
-  it('passes settings of the server, and no secret', () => {
-    expect(() => readConfig(values.settings)).not.toThrow(/./)
-  })
-
-  it('has values that its schema accepts', () => {
-    const schema = JSON.parse(textOf('helm/remit/values.schema.json')) as object
-    const validate = new Ajv().compile(schema)
-
-    expect(validate(values), JSON.stringify(validate.errors)).toBe(true)
-    expect(validate({ ...values, passwords: 'secret' })).toBe(false)
-  })
-
-  it('reads only values that exist, in blocks that end', () => {
-    const folder = resolve(DEPLOY, 'helm/remit/templates')
-    for (const name of readdirSync(folder)) {
-      const text = readFileSync(join(folder, name), 'utf8')
-      const actions = [...text.matchAll(/\{\{-?\s*([\s\S]*?)\s*-?\}\}/g)].map(
-        ([, action = '']) => action,
-      )
-      const opened = actions.filter((action) => /^(if|with|range|define)\b/.test(action))
-      expect(
-        actions.filter((action) => action === 'end'),
-        name,
-      ).toHaveLength(opened.length)
-      for (const [, path = ''] of text.matchAll(/\.Values\.([\w.]+)/g))
-        expect(values, `${name}: ${path}`).toHaveProperty(path)
-    }
-  })
 })
