@@ -40,9 +40,12 @@ export class PostgresNode {
     this.url = `postgres://remit@127.0.0.1:${port}/postgres`
   }
 
-  /** Creates and starts a primary with these settings. */
-  static async create(settings: Readonly<Record<string, string>> = {}): Promise<PostgresNode> {
-    const node = new PostgresNode(newFolder(), await freePort())
+  /** Creates and starts a primary with these settings, in a new folder of its own. */
+  static async create(
+    settings: Readonly<Record<string, string>> = {},
+    home?: string,
+  ): Promise<PostgresNode> {
+    const node = new PostgresNode(newFolder(home), await freePort())
     const options = [
       '--auth=trust',
       '--username=remit',
@@ -177,11 +180,15 @@ export class PostgresNode {
     rmSync(join(this.folder, 'postmaster.pid'), { force: true })
   }
 
-  #signal(signal: NodeJS.Signals): void {
+  /** The ids of the parent, which comes first, and of its children. */
+  processes(): readonly number[] {
     const pid = this.#process?.pid
-    if (pid === undefined) return
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)]
+  }
+
+  #signal(signal: NodeJS.Signals): void {
     // First the parent, which would start others in their place.
-    for (const each of [pid, ...childrenOf(pid)]) {
+    for (const each of this.processes()) {
       try {
         process.kill(each, signal)
       } catch {
@@ -196,8 +203,8 @@ export class PostgresNode {
   }
 }
 
-function newFolder(): string {
-  const folder = join(scratchFolder('pg'), 'data')
+function newFolder(home = scratchFolder('pg')): string {
+  const folder = join(home, 'data')
   mkdirSync(folder, { mode: 0o700 })
   handOver(join(folder, '..'))
   handOver(folder)
