@@ -236,7 +236,8 @@ describe.each(DIALECTS)('deliveries on %s', (dialect) => {
     await witness.until(2)
 
     expect(receiver.received).toHaveLength(1)
-    const left = sql`select 1 from webhook_delivery where webhook_id = ${id}`
+    const left = sql`select 1 from webhook_delivery
+      where org_id = ${all.org.id} and webhook_id = ${id}`
     expect((await left.execute(all.remit.db)).rows).toEqual([])
   })
 

@@ -169,7 +169,13 @@ for (const dialect of DIALECTS) {
 
       const tables = await f.remit.db.introspection.getTables()
       const rows = await Promise.all(
-        tables.map(({ name }) => sql`select * from ${sql.table(name)}`.execute(f.remit.db)),
+        tables.map(({ name, columns }) => {
+          // On a cluster, a statement names the organization; there is one only.
+          const id = name === 'organization' ? 'id' : 'org_id'
+          const isOwned = columns.some((column) => column.name === id)
+          const where = isOwned ? sql`where ${sql.ref(id)} = ${f.org.id}` : sql``
+          return sql`select * from ${sql.table(name)} ${where}`.execute(f.remit.db)
+        }),
       )
       const database = JSON.stringify(rows.map((result) => result.rows))
       const texts = await Promise.all(answers.map((answer) => answer.text()))
