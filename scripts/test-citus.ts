@@ -29,6 +29,8 @@ const FILES = [
   ...['watch', 'reports-create'].map((name) => `packages/compliance/test/${name}.test.ts`),
   'apps/server/test/crash.test.ts',
   'apps/server/test/citus/worker-loss.test.ts',
+  'apps/server/test/citus/distribute.test.ts',
+  'apps/server/test/citus/near-nodes.test.ts',
 ]
 
 if (!hasCitus()) {

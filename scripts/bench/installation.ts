@@ -53,7 +53,10 @@ export async function createCitusInstallation(): Promise<BenchInstallation | nul
   const { coordinator, workers } = cluster
   await joinNodes([coordinator, ...workers].map(({ url }) => url))
   const sets = migrationSetsOf([coreModule, ...(await loadModules())])
-  const db = openDatabase<never>(coordinator.url, { answerMs: 600_000 })
+  const db = openDatabase<never>(coordinator.url, {
+    answerMs: 600_000,
+    applicationName: 'bench',
+  })
   await migrate(db, sets)
   await distribute(db, sets)
   await db.destroy()

@@ -23,7 +23,10 @@ async function run(session: CommandRun): Promise<void> {
   if (!isPostgres(direct))
     throw new ConfigError('REMIT_DATABASE_URL must be the coordinator of a Citus cluster')
   const sets = await session.migrations()
-  const db = openDatabase<CoreTables>(direct, { answerMs: ANSWER_MS })
+  const db = openDatabase<CoreTables>(direct, {
+    answerMs: ANSWER_MS,
+    applicationName: 'remit-distribute',
+  })
   try {
     const pending = await pendingMigrations(db, sets)
     if (pending.length > 0) throw new MigrationsPending(pending)

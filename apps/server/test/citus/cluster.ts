@@ -20,8 +20,13 @@ export interface Distributed {
   remove(): Promise<void>
 }
 
-/** Sets a cluster up as an operator does: `remit migrate`, then `remit distribute`. */
-export async function distributed(): Promise<Distributed> {
+/**
+ * Sets a cluster up as an operator does: `remit migrate`, then `remit distribute`, and before that what
+ * `prepare` does.
+ */
+export async function distributed(
+  prepare: (env: Distributed['env']) => Promise<void> = () => Promise.resolve(),
+): Promise<Distributed> {
   const cluster = await startCitus({
     'citus.shard_count': '4',
     // No statement of the product may need all nodes.
@@ -39,10 +44,9 @@ export async function distributed(): Promise<Distributed> {
     REMIT_LOG_LEVEL: 'silent',
     REMIT_ALLOW_LOOPBACK_TARGETS: '1',
   }
-  for (const command of ['migrate', 'distribute']) {
-    const { code, stderr } = await cli([command], env)
-    if (code !== 0) throw new Error(stderr)
-  }
+  await succeed(['migrate'], env)
+  await prepare(env)
+  await succeed(['distribute'], env)
   const db = openDatabase<CoreTables>(cluster.coordinator.url)
   return {
     cluster,
@@ -64,4 +68,9 @@ export async function distributed(): Promise<Distributed> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function succeed(args: readonly string[], env: Distributed['env']): Promise<void> {
+  const { code, stderr } = await cli(args, env)
+  if (code !== 0) throw new Error(stderr)
 }

@@ -20,7 +20,8 @@ const FIRST = 'organization'
 
 /**
  * Places the tables of these sets on the nodes of a Citus cluster, all or none, and returns the
- * tables that were not placed before. Servers must not run meanwhile. Throws `NotDistributable`.
+ * tables that were not placed before. Throws `NotDistributable`, before it changes anything, without
+ * a cluster, and the first time also while a server is connected.
  */
 export async function distribute(
   db: AnyDatabase,
@@ -37,6 +38,7 @@ export async function distribute(
       const isFirst = !(await isDistributed(tx))
       const tables = placementsOf(sets)
       if (isFirst) {
+        await refuseWhileUsed(tx)
         await createDirectory(
           tx,
           [...tables]
@@ -75,6 +77,22 @@ async function refuseWithoutCitus(db: AnyDatabase): Promise<void> {
     )
   if (nodes.rows.length === 1)
     throw new NotDistributable('The cluster has no worker: `select citus_add_node(…)` adds one')
+}
+
+/**
+ * A server learns from its next connection that the tables are distributed. Until then, it would
+ * create keys that are not in the directory. The names of sessions of other roles may be hidden.
+ */
+async function refuseWhileUsed(tx: Tx): Promise<void> {
+  const { rows } = await sql<{ role: string; count: number }>`
+    select s.usename as role, count(*) as count from pg_stat_activity s
+    join pg_roles r on r.oid = s.usesysid
+    where s.datname = current_database() and s.pid <> pg_backend_pid()
+      and (s.application_name = 'remit' or s.application_name is null and not r.rolsuper)
+    group by s.usename order by s.usename`.execute(tx)
+  if (rows.length === 0) return
+  const found = rows.map(({ role, count }) => `${count} of the role ${role}`).join(', ')
+  throw new NotDistributable(`Stop all servers first: the database has connections: ${found}`)
 }
 
 async function placeAll(tx: Tx, tables: ReadonlyMap<string, Placement>): Promise<string[]> {

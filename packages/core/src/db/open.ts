@@ -16,6 +16,8 @@ export type Database<Tables> = Kysely<Tables>
 export interface OpenOptions {
   /** Called when an idle PostgreSQL connection fails. */
   readonly onConnectionError?: (error: Error) => void
+  /** Name of the connections for PostgreSQL. Default: `remit`, as servers have it. */
+  readonly applicationName?: string
   /** Maximum number of PostgreSQL connections. */
   readonly poolSize?: number
   /** Milliseconds to wait for a connection of the pool, or for a new one. Default: 2,000. */
@@ -127,7 +129,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     Client: clientClass(options.answerMs ?? ANSWER_MS),
-    application_name: 'remit',
+    application_name: options.applicationName ?? 'remit',
     types,
     // Not a hook of Kysely: a connection that it refuses would stay in the pool, out of reach.
     verify: callbackify(async (client: pg.PoolClient) => {

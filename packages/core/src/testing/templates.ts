@@ -120,7 +120,7 @@ async function makeCitusTemplate(
 
 async function migrateAt(url: string, sets: Sets, distributes = false): Promise<void> {
   // On a cluster, every table is created on every node.
-  const db = openDatabase<never>(url, { answerMs: 600_000 })
+  const db = openDatabase<never>(url, { answerMs: 600_000, applicationName: 'test' })
   try {
     await migrate(db, sets)
     if (distributes) await distribute(db, sets)
