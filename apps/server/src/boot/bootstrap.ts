@@ -1,4 +1,4 @@
-import { findKeyOrganization, findOrganization, listOrganizations, parseKey } from '@remit/core'
+import { findKeyOrganization, organizationExists, organizationIds, parseKey } from '@remit/core'
 import type { Booted } from './boot.ts'
 import { ConfigError } from '../settings/config.ts'
 
@@ -16,16 +16,16 @@ export interface FirstKey {
 export async function bootstrap({ config, db, newOrganization }: Booted): Promise<FirstKey | null> {
   const { REMIT_BOOTSTRAP_ORG, REMIT_BOOTSTRAP_KEY: given } = config
   const organization = REMIT_BOOTSTRAP_ORG ?? (given === undefined ? undefined : 'default')
-  if (organization === undefined || (await findOrganization(db, organization))) return null
+  if (organization === undefined || (await organizationExists(db, organization))) return null
   // Without a given key, only a mistyped name would create a second organization.
-  if (given === undefined && (await listOrganizations(db)).length > 0) return null
+  if (given === undefined && (await organizationIds(db)).length > 0) return null
   const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
   try {
     const { secret } = (await newOrganization(organization, undefined, key)).key
     return { organization, secret, given: key !== undefined }
   } catch (error) {
     // Another process that started concurrently may have been first.
-    if (await findOrganization(db, organization)) return null
+    if (await organizationExists(db, organization)) return null
     if (key && (await findKeyOrganization(db, key.id))) {
       throw new ConfigError('REMIT_BOOTSTRAP_KEY already belongs to another organization')
     }

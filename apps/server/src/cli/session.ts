@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { findOrganization, listOrganizations, openDatabase } from '@remit/core'
+import { findOrganization, organizationIds, openDatabase } from '@remit/core'
 import type { CoreTables, Database, MigrationSet, OrganizationRow } from '@remit/core'
 import { boot } from '../boot/boot.ts'
 import type { Booted } from '../boot/boot.ts'
@@ -117,10 +117,11 @@ export async function organizationOf(
     if (found) return found
     throw new CliError(`The organization ${idOrName} does not exist`, EXIT.failed)
   }
-  const [only, ...others] = await listOrganizations(db)
-  if (!only)
-    throw new CliError('No organization exists; `remit org create` creates one', EXIT.failed)
+  const [id, ...others] = await organizationIds(db)
   if (others.length > 0)
     throw new CliError(`--org is required: there are ${others.length + 1} organizations`)
+  const only = id === undefined ? undefined : await findOrganization(db, id)
+  if (!only)
+    throw new CliError('No organization exists; `remit org create` creates one', EXIT.failed)
   return only
 }

@@ -151,6 +151,12 @@ export async function findOrganization(
     .executeTakeFirst()
 }
 
+/** Returns true if an organization has this id or name, also while its node is lost. */
+export const organizationExists = async (db: Db, idOrName: string): Promise<boolean> =>
+  (await isDistributed(db))
+    ? (await namedOrganization(db, idOrName)) !== undefined
+    : (await findOrganization(db, idOrName)) !== undefined
+
 const findById = (db: Db, id: string): Promise<OrganizationRow | undefined> =>
   db.selectFrom('organization').selectAll().where('id', '=', id).executeTakeFirst()
 
