@@ -4,6 +4,8 @@ export interface ServerSpec {
   readonly databaseUrl?: string
   /** PKCS #8 PEM of the ledger's key. */
   readonly signingKey?: string
+  /** Decisions connect to the nodes of a cluster. */
+  readonly toNodes?: boolean
   /** 1 commits every request alone. */
   readonly maxBatch?: number
   /** An organization of another process. */

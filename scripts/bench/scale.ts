@@ -12,12 +12,13 @@ import { limitSpend, startServer } from './servers.ts'
 import type { BenchServer } from './servers.ts'
 import { traffic } from './traffic.ts'
 
-const ORGANIZATIONS = [1, 4, 16] as const
+const ORGANIZATIONS = [1, 4, 12, 16] as const
 /** Of all organizations together, the same for every number of them. */
 const CONNECTIONS = 64
 const GOAL = { atLeast: 0.6 }
 
-type Engine = 'sqlite' | 'postgres' | 'citus'
+/** `citus nodes`: decisions connect to the node that has their organization. */
+type Engine = 'sqlite' | 'postgres' | 'citus' | 'citus nodes'
 
 interface Running {
   readonly installation: BenchInstallation
@@ -31,7 +32,10 @@ export async function scaleSuite(rounds: number, seconds: number): Promise<Resul
   const running: Partial<Record<Engine, Running>> = {
     sqlite: await start(await createInstallation('sqlite')),
     postgres: await start(await createNodeInstallation()),
-    ...(citus && { citus: await start(citus) }),
+    ...(citus && {
+      citus: await start(citus),
+      'citus nodes': await start({ ...citus, remove: () => Promise.resolve() }, true),
+    }),
   }
   const engines = Object.keys(running) as Engine[]
   const measures = Object.fromEntries(
@@ -45,25 +49,24 @@ export async function scaleSuite(rounds: number, seconds: number): Promise<Resul
   // The engine optimizes hot code for a while.
   for (const measure of Object.values(measures)) await measure()
   const values = await alternate(rounds, measures)
-  for (const { server, installation } of Object.values(running)) {
-    await server.stop()
-    await installation.remove()
-  }
+  const all = Object.values(running)
+  for (const { server } of all) await server.stop()
+  for (const { installation } of all) await installation.remove()
   return engines.flatMap((engine) =>
     ORGANIZATIONS.map((count): Result => {
       const own = values[`${engine} ${count}`] ?? []
       return {
         name: `decisions, ${engine}, ${count} organizations, of PostgreSQL`,
         value: ratio(own, values[`postgres ${count}`] ?? []),
-        goal: engine === 'citus' ? GOAL : null,
+        goal: engine === 'citus nodes' ? GOAL : null,
         detail: `${Math.round(median(own))}/s`,
       }
     }),
   )
 }
 
-async function start(installation: BenchInstallation): Promise<Running> {
-  const server = await startServer({ kind: 'remit', ...installation })
+async function start(installation: BenchInstallation, toNodes = false): Promise<Running> {
+  const server = await startServer({ kind: 'remit', ...installation, toNodes })
   const organizations = [server.organization]
   while (organizations.length < Math.max(...ORGANIZATIONS))
     organizations.push(await server.addOrganization())
@@ -77,7 +80,7 @@ async function decisions(
   seconds: number,
 ): Promise<number> {
   if (!running) throw new Error('the engine was not started')
-  const connections = CONNECTIONS / count
+  const connections = Math.floor(CONNECTIONS / count)
   const results = await Promise.all(
     running.organizations.slice(0, count).map((organization) =>
       traffic({

@@ -16,6 +16,7 @@ import {
   systemClock,
 } from '@remit/core'
 import type { CoreTables, Tracer } from '@remit/core'
+import { nearNodes } from '../../apps/server/src/boot/database.ts'
 import { listen } from '../../apps/server/src/boot/listen.ts'
 import { referencePages } from '../../apps/server/src/boot/reference-pages.ts'
 import { loadModules } from '../../apps/server/src/boot/modules.ts'
@@ -44,17 +45,21 @@ interface Started {
 }
 
 async function remit(): Promise<Started> {
-  const db = openDatabase<CoreTables>(spec.databaseUrl ?? '')
+  const open = (url: string) => openDatabase<CoreTables>(url)
+  const url = spec.databaseUrl ?? ''
+  const db = open(url)
+  const log = pino({ level: 'silent' })
   const signer = createLedgerSigner(createPrivateKey(spec.signingKey ?? ''))
   const server = await createRemit({
     db,
-    databaseUrl: spec.databaseUrl ?? '',
+    databaseUrl: url,
+    ...(spec.toNodes && { nodes: nearNodes(db, url, open, log) }),
     modules: await loadModules(),
     signer,
     secrets: createSecretBox([createSecretKey(randomBytes(SECRETS_KEY_BYTES))]),
     clock: systemClock,
     ids: randomIds,
-    log: pino({ level: 'silent' }),
+    log,
     settings: { edition: 'enterprise', spendDeadlineMs: 250 },
     version: 'bench',
     planCeiling: 'enterprise',

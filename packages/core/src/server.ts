@@ -7,6 +7,7 @@ import { startCleaning } from './cleaning.ts'
 import { coreModule } from './core-module.ts'
 import { migrate } from './db/migrate.ts'
 import { migrationSetsOf } from './db/migration-set.ts'
+import type { NearNodes } from './db/near-nodes.ts'
 import type { MigrationSet } from './db/migration-set.ts'
 import type { Database } from './db/open.ts'
 import type { CoreTables } from './db/schema.ts'
@@ -63,6 +64,8 @@ export interface RemitOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly ids: Ids
+  /** Nodes of a cluster on which decisions are written; `close` closes them. */
+  readonly nodes?: NearNodes
   /** Signals between the processes of the installation; without them, this one is alone. */
   readonly signals?: Signals
   /** Brings the tables up to date, where `db` itself cannot; returns the migrations that ran. */
@@ -126,7 +129,7 @@ const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 
 /** Puts database, modules and HTTP together; brings the tables up to date first. */
 export async function createRemit(options: RemitOptions): Promise<Remit> {
-  const { db, clock, ids, log, settings, signer, signals = localSignals() } = options
+  const { db, nodes, clock, ids, log, settings, signer, signals = localSignals() } = options
   const { failedKeyLimit = 60 } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = migrationSetsOf(modules)
@@ -146,6 +149,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     share,
     metrics: writeMetrics(metrics),
     recheck: recheckAll(authenticator, sessions),
+    ...(nodes && { nodes }),
     ...(options.maxBatch !== undefined && { maxBatch: options.maxBatch }),
   })
   const ledger = new Ledger(db, share)
@@ -274,7 +278,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       await assembled.close()
       await signals.close()
       await options.tracer?.close()
-      await db.destroy()
+      await Promise.all([nodes?.close(), db.destroy()])
     },
   }
 }

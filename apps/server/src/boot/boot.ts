@@ -111,6 +111,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       secrets: createSecretBox(secretsKeys),
       log,
       signals,
+      ...(storage.nodes && { nodes: storage.nodes }),
       migrate: prepareTables(config.REMIT_MIGRATE, storage, wait),
       warnings,
       background: options.background ?? true,

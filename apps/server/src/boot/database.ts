@@ -3,6 +3,7 @@ import {
   isDistributed,
   localSignals,
   migrate,
+  NearNodes,
   openDatabase,
   pendingMigrations,
   pollingSignals,
@@ -18,20 +19,25 @@ import type { Config } from '../settings/config.ts'
 export interface Storage {
   readonly db: Database<CoreTables>
   readonly signals: Signals
+  /** With `REMIT_DATABASE_NODES`. */
+  readonly nodes?: NearNodes
   /** Runs pending migrations; throws `ConfigError` if they cannot run with these settings. */
   readonly migrate: (sets: readonly MigrationSet[]) => Promise<string[]>
   /** False behind a pooler in transaction mode without `REMIT_DATABASE_DIRECT_URL`. */
   readonly mayMigrate: boolean
 }
 
-type Urls = Pick<Config, 'REMIT_DATABASE_URL' | 'REMIT_DATABASE_DIRECT_URL'>
+type Settings = Pick<
+  Config,
+  'REMIT_DATABASE_URL' | 'REMIT_DATABASE_DIRECT_URL' | 'REMIT_DATABASE_NODES'
+>
 
 /**
  * Opens the database. Migrations hold a session lock and `LISTEN` needs a session, so both use
  * `REMIT_DATABASE_DIRECT_URL` if it is set. Without it, behind a pooler in transaction mode, the
  * process polls and does not migrate. Throws `ConfigError` for an unsuitable direct URL.
  */
-export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
+export async function openStorage(config: Settings, log: Logger): Promise<Storage> {
   const { REMIT_DATABASE_URL: url, REMIT_DATABASE_DIRECT_URL: direct } = config
   if (!isPostgres(url)) {
     // SQLite has a single process, so there is nothing to notify.
@@ -46,10 +52,12 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
       onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),
     })
   const db = open(url)
+  const near = config.REMIT_DATABASE_NODES && { nodes: nearNodes(db, url, open, log) }
   if (direct === undefined && isPooled) {
     log.warn(POOLED)
     const onError = (error: Error) => log.warn({ err: error }, 'polling for signals failed')
-    return { db, signals: pollingSignals(db, { onError }), migrate: refuser(db), mayMigrate: false }
+    const signals = pollingSignals(db, { onError })
+    return { db, ...near, signals, migrate: refuser(db), mayMigrate: false }
   }
   if (isPooled) log.info(POOLED_WITH_DIRECT)
   const signals = postgresSignals(direct ?? url, {
@@ -58,10 +66,30 @@ export async function openStorage(config: Urls, log: Logger): Promise<Storage> {
   })
   return {
     db,
+    ...near,
     signals,
     migrate: direct === undefined ? migrator(db) : migratorAt(() => open(direct)),
     mayMigrate: true,
   }
+}
+
+/** Connections to the nodes of a cluster, with the role, password and database of a URL. */
+export function nearNodes(
+  db: Database<CoreTables>,
+  url: string,
+  open: (url: string) => Database<CoreTables>,
+  log: Logger,
+): NearNodes {
+  return new NearNodes(db, {
+    open({ host, port }) {
+      const at = new URL(url)
+      at.hostname = host.includes(':') ? `[${host}]` : host
+      at.port = String(port)
+      return open(at.href)
+    },
+    onError: (error) =>
+      log.warn({ err: error }, 'decisions do not use the node that has their organization'),
+  })
 }
 
 const migrator =

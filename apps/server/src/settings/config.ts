@@ -49,6 +49,10 @@ export function readConfig(env: Env): Config {
       'REMIT_DATABASE_DIRECT_URL must not be set with SQLite: REMIT_DATABASE_URL is not postgres://…',
     )
   }
+  if (data.REMIT_DATABASE_NODES && !isPostgres(data.REMIT_DATABASE_URL))
+    throw new ConfigError(
+      'REMIT_DATABASE_NODES must not be 1 with SQLite: REMIT_DATABASE_URL is not postgres://…',
+    )
   if (data.REMIT_WITNESS !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)
     throw new ConfigError('REMIT_WITNESS must be set together with REMIT_CHECKPOINT_DIR')
   if (data.REMIT_CHECKPOINT_BUCKET !== undefined && data.REMIT_CHECKPOINT_DIR === undefined)

@@ -21,6 +21,9 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Direct connection to the same PostgreSQL if `REMIT_DATABASE_URL` uses a pooler; for migrations and `LISTEN`',
     ),
+  REMIT_DATABASE_NODES: flag.describe(
+    '`1`: decisions connect to the node of a Citus cluster that has their organization; see [scale.md](scale.md#connections-to-the-workers)',
+  ),
   REMIT_MIGRATE: z
     .enum(['auto', 'check', 'off'], { error: 'must be auto, check or off' })
     .default('auto')

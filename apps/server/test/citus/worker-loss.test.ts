@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { verifyDatabase } from '@remit/core'
 import { createClock } from '@remit/core/testing'
+import type { PostgresNode } from '@remit/core/testing'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createServer } from '../../src/boot/serve.ts'
@@ -19,6 +20,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** An organization with one of everything that background work and revocations touch. */
 interface Organization {
   readonly id: string
+  readonly name: string
   readonly key: string
   readonly spare: { readonly id: string; readonly secret: string }
   readonly credential: { readonly id: string; readonly secret: string }
@@ -36,7 +38,7 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
   const received: string[] = []
   let installation: Distributed
   let receiver: Server
-  /** One beside the coordinator, one beside the worker that stays. */
+  /** One at the coordinator that decides on the workers, one beside the worker that stays. */
   let servers: RunningServer[] = []
   let lost: Organization[]
   let kept: Organization[]
@@ -82,6 +84,7 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
     )
     return {
       id: organization.id,
+      name,
       key: admin,
       spare: { id: spare.key.id, secret: spare.secret },
       credential: { id: credential.credential.id, secret: credential.secret },
@@ -99,17 +102,18 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
       receiver.listen(0, '127.0.0.1', resolve)
     })
     const { cluster, env } = installation
-    const start = (database: string) =>
+    const start = (database: string, more: Record<string, string> = {}) =>
       createServer(
         readConfig({
           ...env,
+          ...more,
           REMIT_DATABASE_URL: database,
           REMIT_DATABASE_DIRECT_URL: cluster.coordinator.url,
         }),
         { log: pino({ level: 'silent' }), clock, watchEveryMs: 200 },
       )
     servers = [
-      await start(cluster.coordinator.url),
+      await start(cluster.coordinator.url, { REMIT_DATABASE_NODES: '1' }),
       await start(cluster.workers[1]?.url ?? cluster.coordinator.url),
     ]
     lost = []
@@ -156,6 +160,33 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
     return refused
   }
 
+  /** Sessions of servers on a node that ran decisions; those of the cluster have another name. */
+  const decidingAt = async (node: PostgresNode) =>
+    Number(
+      await node.ask(`select count(*) from pg_stat_activity
+        where application_name = 'remit' and query = 'commit'`),
+    )
+
+  test('a server with REMIT_DATABASE_NODES decides on the workers', async () => {
+    const [first] = installation.cluster.workers
+    if (!first) throw new Error('no worker')
+    expect(await decidingAt(first)).toBe(0)
+    await vi.waitUntil(async () => {
+      expect(await ask([...lost, ...kept])).toEqual([])
+      return (await decidingAt(first)) > 0
+    }, WAIT)
+  })
+
+  test('a decision survives the loss of such a connection', async () => {
+    const [first] = installation.cluster.workers
+    const load = askOften(lost)
+    for (let i = 0; i < 10; i++)
+      await first?.run(`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'remit'`)
+
+    expect(await load).toEqual([])
+  })
+
   test('costs its own organizations 503, and the others nothing', async () => {
     expect(await ask([...lost, ...kept])).toEqual([])
     // Expires while the worker is gone.
@@ -181,6 +212,21 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
       for (const { key } of lost) expect((await call(url, '/v1/keys', key)).status).toBe(503)
       expect((await fetch(`${url}/ready`)).status).toBe(200)
     }
+  })
+
+  test('a server that starts meanwhile serves the others', async () => {
+    const { cluster, env } = installation
+    const config = readConfig({
+      ...env,
+      REMIT_DATABASE_URL: cluster.coordinator.url,
+      REMIT_BOOTSTRAP_ORG: lost[0]?.name,
+    })
+    const started = await createServer(config, { log: pino({ level: 'silent' }), clock })
+    const [unavailable, served] = [lost[0]?.key ?? '', kept[0]?.key ?? '']
+
+    expect((await decide(started.url, unavailable)).status).toBe(503)
+    expect((await decide(started.url, served)).status).toBe(200)
+    await started.stop()
   })
 
   test('keys and credentials of the others are created, and revoked at once', async () => {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Shares } from '../../computing/shares.ts'
 import { isConflict, isUnavailable, unavailable } from '../../db/failure.ts'
+import type { NearNodes } from '../../db/near-nodes.ts'
 import type { Signals } from '../../db/signals.ts'
 import { Failure, fail } from '../../base/errors.ts'
 import { HeadGuard } from './head-guard.ts'
@@ -21,6 +22,8 @@ export interface WriterOptions extends Omit<TransactionDeps, 'observers' | 'head
   readonly signer: LedgerSigner
   readonly log: Logger
   readonly signals: Signals
+  /** Nodes of a cluster on which decisions are written; the main connection unless given. */
+  readonly nodes?: NearNodes
   /** Queue of heavy work; a separate one by default. */
   readonly share?: Share
   /** Maximum requests per transaction; 1 commits every request alone. */
@@ -199,10 +202,13 @@ export class Writer {
       for (const [lane, memo] of preparation.memos)
         await lane?.before?.(orgId, itemsOf(batch, lane), memo)
       let done: Committed | null = null
+      // Changes may write to the directory, so they run where everything can be reached.
+      const near = batch.every(({ alone }) => !alone) ? this.#options.nodes?.of(orgId) : null
       try {
         const observers = this.#observers
         const deps = {
           ...this.#options,
+          db: near ?? this.#options.db,
           heads: this.#heads,
           observers,
           allowances: this.allowances,
@@ -211,6 +217,11 @@ export class Writer {
           done = committed
         })
       } catch (error) {
+        if (near && isUnavailable(error)) {
+          this.#options.nodes?.forget(orgId)
+          // Nothing was committed: the way through the cluster may still work.
+          if (!done && attempt < MAX_ATTEMPTS) continue
+        }
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
         const mayRetry = isConflict(error) && attempt < MAX_ATTEMPTS
         const refused = error instanceof Failure

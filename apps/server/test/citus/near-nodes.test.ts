@@ -1,0 +1,66 @@
+import { NearNodes, openDatabase } from '@remit/core'
+import type { CoreTables } from '@remit/core'
+import { createDatabase } from '@remit/core/testing'
+import type { TestDatabase } from '@remit/core/testing'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createOrg } from '../support/cli.ts'
+import { distributed, runsOnCitus } from './cluster.ts'
+import type { Distributed } from './cluster.ts'
+
+const WAIT = { timeout: 60_000, interval: 50 }
+const open = (url: string) => openDatabase<CoreTables>(url)
+
+describe.skipIf(!runsOnCitus)('the node of an organization', () => {
+  let installation: Distributed
+  let plain: TestDatabase
+  let orgId: string
+  beforeAll(async () => {
+    installation = await distributed()
+    plain = await createDatabase('postgres')
+    orgId = (await createOrg(installation.env)).organization.id
+  }, 120_000)
+  afterAll(async () => {
+    await plain.drop()
+    await installation.remove()
+  })
+
+  test('is found, while decisions do not wait for it', async () => {
+    const opened: number[] = []
+    const errors: unknown[] = []
+    const nodes = new NearNodes(installation.db, {
+      open: ({ host, port }) => {
+        opened.push(port)
+        return open(`postgres://remit@${host}:${port}/postgres`)
+      },
+      onError: (error) => errors.push(error),
+    })
+
+    expect(nodes.of(orgId)).toBeNull()
+    await vi.waitUntil(() => nodes.of(orgId) !== null, WAIT)
+    const { port } = await installation.nodeOf(orgId)
+    nodes.forget(orgId)
+    expect(nodes.of(orgId)).toBeNull()
+    await nodes.close()
+
+    expect(opened).toEqual([port])
+    expect(errors).toEqual([])
+  })
+
+  test.each([
+    ['another database', () => plain.url],
+    ['nothing', () => 'postgres://remit@127.0.0.1:1/postgres'],
+  ])('is not used where its name leads to %s', async (_, url) => {
+    const errors: unknown[] = []
+    const nodes = new NearNodes(installation.db, {
+      open: () => open(url()),
+      onError: (error) => errors.push(error),
+    })
+
+    expect(nodes.of(orgId)).toBeNull()
+    await vi.waitUntil(() => errors.length > 0, WAIT)
+    expect(nodes.of(orgId)).toBeNull()
+    await nodes.close()
+    // It does not look again for every decision.
+    expect(errors).toHaveLength(1)
+  })
+})
