@@ -48,6 +48,7 @@ export const LiteLlmGuardrail = z
   .looseObject({
     input_type: z.enum(['request', 'response']),
     texts: z.array(z.string()).max(1_000).nullish(),
+    tools: z.array(z.unknown()).max(1_000).nullish(),
     tool_calls: z
       .array(
         z.looseObject({

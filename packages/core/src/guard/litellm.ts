@@ -75,7 +75,26 @@ function callsOf(body: LiteLlmGuardrail, agentId: string): Omit<HostCall, 'agent
   const resource = model === null ? {} : { resource: { type: 'model', id: model } }
   const request = { action: 'litellm.request', ...resource, context: facts }
   // A client can choose the id: other texts are another request.
-  return [{ ...request, ...idOf('request', model, texts ?? []) }, ...calls]
+  const own = { ...request, ...idOf('request', model, texts ?? []) }
+  const mcpCalls = mcpToolsOf(body).map((tool) => ({
+    action: 'tools/call',
+    resource: { type: 'tool', id: tool },
+    context: { texts: texts ?? [], tool, ...facts },
+    ...idOf('mcp', tool, texts ?? []),
+  }))
+  return [own, ...mcpCalls, ...calls]
+}
+
+/**
+ * The MCP tool that LiteLLM is about to call: it sends its definition in the place of a call, and the texts of the
+ * arguments. Nothing else tells it from the tools of a model, so that the guardrail's configuration has to. Pure.
+ */
+function mcpToolsOf({ tools, additional_provider_specific_params: own }: LiteLlmGuardrail) {
+  if (own?.['mode'] !== 'pre_mcp_call') return []
+  return (tools ?? []).map((tool) => {
+    const definition = (tool as { function?: { name?: unknown } | null } | null)?.function
+    return typeof definition?.name === 'string' ? definition.name : 'unknown'
+  })
 }
 
 const hash = (value: unknown): string =>

@@ -115,6 +115,44 @@ describe.each(DIALECTS)('the guardrail of LiteLLM on %s', (dialect) => {
     },
   )
 
+  const mcpCall = (name: string, mode = 'pre_mcp_call') =>
+    ask({
+      texts: ['INV-7'],
+      tools: [{ type: 'function', function: { name, parameters: {} } }],
+      structured_messages: null,
+      additional_provider_specific_params: { mode },
+    })
+
+  it('decides a call of an MCP tool before LiteLLM makes it', async () => {
+    await api.ok('createPolicy', {
+      body: { effect: 'deny', actions: ['tools/call'], resources: ['tool:billing-cancel'] },
+    })
+
+    expect((await mcpCall('billing-cancel')).action).toBe('BLOCKED')
+    expect((await mcpCall('billing-read')).action).toBe('NONE')
+    const { data } = await api.ok('listEntries', { query: { limit: 1, agent_id: 'support' } })
+    expect(data[0]).toMatchObject({
+      action: 'tools/call',
+      resource: 'tool:billing-read',
+      data: { context: { texts: ['INV-7'], tool: 'billing-read' } },
+    })
+  })
+
+  it('decides no tool that a model is only offered', async () => {
+    expect((await mcpCall('billing-cancel', 'pre_call')).action).toBe('NONE')
+  })
+
+  it.each([[null], ['text'], [{}], [{ function: null }], [{ function: { name: 7 } }]])(
+    'decides a call of an MCP tool with the definition %j',
+    async (tool) => {
+      const additional_provider_specific_params = { mode: 'pre_mcp_call' }
+
+      expect((await ask({ tools: [tool], additional_provider_specific_params })).action).toBe(
+        'NONE',
+      )
+    },
+  )
+
   it('refuses an agent that can be none, by its field', async () => {
     const problem = await api.refusal('litellmGuardrail', {
       body: { ...DOCUMENT, request_data: { user_api_key_alias: 'a*' } },

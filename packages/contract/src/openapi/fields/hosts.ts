@@ -22,6 +22,8 @@ export const hostFields = {
   // LiteLLM
   input_type: '`request` before the model, `response` after it.',
   texts: 'Texts to check; in a response, the texts to use instead.',
+  'LiteLlmGuardrail.tools':
+    'Definitions of tools. Where the guardrail has the parameter `mode: pre_mcp_call`, the MCP tool that is called.',
   'tool_calls.id': 'Identifier of the call.',
   function: 'Function and arguments of the call.',
   'function.name': 'Name of the function.',
