@@ -126,6 +126,10 @@ describe('remit discover', () => {
       c: { url: `https://user:${SECRET}@x.example:8443/${SECRET}?k=${SECRET}#${SECRET}` },
       d: { command: '/opt/bin/tool.exe', args: [SECRET], headers: { Authorization: SECRET } },
       e: { url: SECRET },
+      f: { command: `API_KEY=${SECRET} npx -y server` },
+      g: { command: `/bin/sh -c "TOKEN=a/${SECRET}"` },
+      h: { command: `tool --token ${SECRET}` },
+      i: { command: 'C:\\Program Files\\nodejs\\npx.cmd', args: ['-y', 'server-files'] },
     })
 
     expect(items.map(({ detail }) => detail)).toEqual([
@@ -134,6 +138,10 @@ describe('remit discover', () => {
       'http: https://x.example:8443',
       'stdio: tool',
       'http: not readable',
+      'stdio: a command line',
+      'stdio: a command line',
+      'stdio: a command line',
+      'stdio: npx server-files',
     ])
     expect(JSON.stringify(inRepository())).not.toContain(SECRET)
   })

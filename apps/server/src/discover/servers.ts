@@ -85,8 +85,14 @@ function commandOf({ command, args }: Members): string[] {
   return [...words, ...more].filter((word): word is string => typeof word === 'string')
 }
 
-const nameOf = (program: string): string =>
-  shownName(basename(program.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, ''))
+function nameOf(program: string): string {
+  // Some hosts take a command line here, with arguments and variables.
+  const isPath = !program.includes('=') && (!/\s/.test(program) || ABSOLUTE.test(program))
+  const name = basename(program.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '')
+  return isPath && !/\s/.test(name) ? shownName(name) : 'a command line'
+}
+
+const ABSOLUTE = /^(?:\/|~\/|[a-z]:[\\/]|\\\\)/i
 
 const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'uvx', 'pnpm', 'yarn', 'npm', 'bun'])
 const HARMLESS = /^(?:-y|--yes|-q|--quiet|--silent|dlx|exec|x|--)$/
