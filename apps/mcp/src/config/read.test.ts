@@ -94,6 +94,12 @@ describe('an unusable configuration is refused with the field and what is accept
       'upstreams.a.env.A: /no/file cannot be read (ENOENT)',
     ],
     [{ upstreams, map: { pay: { amount: 'usd' } } }, 'map.pay.amount: '],
+    [{ upstreams, map: { pay: { authzen: {} } } }, 'map.pay.authzen: must have "evaluation"'],
+    [
+      { upstreams, map: { pay: { authzen: {}, action: 'a' } } },
+      'map.pay: must have either authzen',
+    ],
+    [{ upstreams, map_file: '/none/map.json' }, 'map_file: /none/map.json cannot be read'],
   ])('%j', (config, message) => {
     expect(() => read(config)).toThrow(message)
   })

@@ -4,6 +4,8 @@ import { isMembers } from '../rpc/members.ts'
 import { ConfigError, faultsOf } from './faults.ts'
 import { Command, GatewayConfig, Remote } from './schema.ts'
 import type { Value } from './schema.ts'
+import { mappingsOf } from './mappings.ts'
+import type { GatewayMapping } from '../decide/question.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -23,7 +25,9 @@ export type UpstreamSettings =
     }
 
 export interface GatewaySettings {
-  readonly config: Omit<GatewayConfig, 'upstreams' | 'listen' | 'public_url'>
+  readonly config: Omit<GatewayConfig, 'upstreams' | 'listen' | 'public_url' | 'map' | 'map_file'>
+  /** By tool. */
+  readonly mappings: Readonly<Record<string, GatewayMapping>>
   readonly host: string
   readonly port: number
   /** Null: the address at which it listens. */
@@ -76,7 +80,7 @@ function upstreamFaults(value: unknown): string[] {
 }
 
 function settingsOf(config: GatewayConfig, env: Environment): GatewaySettings {
-  const { listen, public_url: publicUrl, upstreams, ...rest } = config
+  const { listen, public_url: publicUrl, upstreams, map, map_file: file, ...rest } = config
   const colon = listen.lastIndexOf(':')
   const host = listen.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
   const port = Number(listen.slice(colon + 1))
@@ -87,6 +91,7 @@ function settingsOf(config: GatewayConfig, env: Environment): GatewaySettings {
     )
   return {
     config: rest,
+    mappings: mappingsOf({ map, map_file: file }),
     host,
     port,
     publicUrl: publicUrl === undefined ? null : baseOf(publicUrl),

@@ -34,15 +34,25 @@ export const Remote = z.strictObject({
 })
 
 /** `ToolMapping` of `@remit/sdk`. */
-const Mapping = z.strictObject({
-  action: z.string().min(1).optional().describe('Default: `tools/call`'),
-  resource: z.string().min(1).optional().describe('Such as `invoice:{/invoice_id}`'),
-  amount: z.string().startsWith('/').optional().describe('JSON Pointer to the amount in USD'),
-  omit: z
-    .array(z.string().startsWith('/'))
-    .optional()
-    .describe('Arguments that Remit must not see'),
-})
+export const Mapping = z
+  .strictObject({
+    action: z.string().min(1).optional().describe('Default: `tools/call`'),
+    resource: z.string().min(1).optional().describe('Such as `invoice:{/invoice_id}`'),
+    amount: z.string().startsWith('/').optional().describe('JSON Pointer to the amount in USD'),
+    omit: z
+      .array(z.string().startsWith('/'))
+      .optional()
+      .describe('Arguments that Remit must not see'),
+    authzen: z
+      .looseObject({})
+      .optional()
+      .describe('A mapping as `x-authzen-mapping` has it, in the place of action and resource'),
+  })
+  .refine(
+    ({ authzen, action, resource }) =>
+      authzen === undefined || (action === undefined && resource === undefined),
+    'must have either authzen or action and resource',
+  )
 
 const whole = (min: number, max: number, fallback: number) =>
   z.int().min(min).max(max).default(fallback)
@@ -83,6 +93,7 @@ export const GatewayConfig = z
       .describe('Accepted values of the header Origin, in addition to the own one'),
     limits: Limits.prefault({}),
     map: z.record(z.string(), Mapping).default({}).describe('The requests of tools, by name'),
+    map_file: z.string().min(1).optional().describe('A file with further members of `map`'),
     upstreams: z
       .record(
         z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be letters, digits and ._-'),

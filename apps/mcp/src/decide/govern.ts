@@ -1,4 +1,5 @@
-import type { Client, ToolMapping } from '@remit/sdk'
+import type { Client } from '@remit/sdk'
+import type { GatewayMapping } from './question.ts'
 import { Catalog } from '../tools/catalog.ts'
 import { Visibility } from '../tools/visibility.ts'
 import type { Governed, Settings } from './governed.ts'
@@ -17,7 +18,7 @@ export interface GovernOptions {
   /** Null where the owner of a server governs it: it trusts its own tools. */
   readonly trust: 'pinned' | 'first-use' | null
   readonly settings: Settings
-  readonly mappings: Readonly<Record<string, ToolMapping>>
+  readonly mappings: Readonly<Record<string, GatewayMapping>>
   readonly warn: (message: string) => void
 }
 

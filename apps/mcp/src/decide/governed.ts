@@ -1,5 +1,5 @@
 import type { Client } from '@remit/contract/client'
-import type { ToolMapping } from '@remit/sdk'
+import type { GatewayMapping } from './question.ts'
 import type { RequestStates } from './request-state.ts'
 import type { Catalog } from '../tools/catalog.ts'
 
@@ -9,7 +9,7 @@ export interface Governed {
   readonly upstream: string
   readonly agentId: string | undefined
   readonly settings: Settings
-  readonly mappings: Readonly<Record<string, ToolMapping>>
+  readonly mappings: Readonly<Record<string, GatewayMapping>>
   readonly states: RequestStates
   /** Null where the owner of a server governs it: it trusts its own tools. */
   readonly catalog: Catalog | null

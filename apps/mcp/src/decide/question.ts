@@ -3,6 +3,7 @@ import type { Mapped, ToolMapping } from '@remit/sdk'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
+import type { Coaz } from './coaz.ts'
 import { CODES } from '../rpc/answers.ts'
 
 /** Action and resource of a decided request, by the default mapping of the AuthZEN binding for MCP. */
@@ -40,6 +41,12 @@ export interface SessionFacts extends Members {
   readonly acting_for?: string
 }
 
+/** How a tool is mapped. */
+export interface GatewayMapping extends ToolMapping {
+  /** A mapping of AuthZEN, in the place of action and resource. */
+  readonly authzen?: Coaz
+}
+
 /** Input of a call, as the gateway passes it to the gate. */
 export interface GatewayInput {
   readonly question: Question
@@ -48,14 +55,22 @@ export interface GatewayInput {
 
 /** The authorization request for a question. A mapping of the configuration replaces action and resource. */
 export async function mapped(
-  mappings: Readonly<Record<string, ToolMapping>>,
+  mappings: Readonly<Record<string, GatewayMapping>>,
+  agentId: string | undefined,
   { question: { method, type, name, args }, facts }: GatewayInput,
 ): Promise<Mapped> {
   const own = type === 'tool' && Object.hasOwn(mappings, name) ? (mappings[name] ?? {}) : {}
   const made = await applyMapping(own, name, args)
+  const subject = facts.acting_for ?? agentId
+  const token = {
+    ...(subject !== undefined && { sub: subject }),
+    ...(agentId !== undefined && { client_id: agentId }),
+  }
+  const asked = own.authzen?.({ params: { name, arguments: args }, token })
   return {
-    action: own.action ?? method,
-    resource: made.resource ?? { type, id: name },
-    context: { ...made.context, ...facts },
+    action: asked?.action ?? own.action ?? method,
+    resource: asked?.resource ?? made.resource ?? { type, id: name },
+    // What the gateway knows itself is never that of a mapping.
+    context: { ...asked?.context, ...made.context, ...facts },
   }
 }

@@ -61,7 +61,7 @@ export class Session {
       client,
       runId: this.id,
       approval: { mode: 'return' },
-      map: (_, input) => mapped(mappings, input as GatewayInput),
+      map: (_, input) => mapped(mappings, agentId, input as GatewayInput),
       onWarning: warn,
       ...(agentId !== undefined && { agentId }),
     })

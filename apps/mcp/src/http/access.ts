@@ -1,4 +1,4 @@
-import type { Client, ToolMapping } from '@remit/sdk'
+import type { Client } from '@remit/sdk'
 import type { Caller } from '../credentials/caller.ts'
 import { governedWith } from '../decide/govern.ts'
 import type { Governed } from '../decide/governed.ts'
@@ -73,8 +73,8 @@ export class Access {
 
   /** The server as one session sees it: it has its own list of tools. */
   governed(): Governed {
-    const { url, config, key, reporter, warn } = this.#gateway
-    const { trust, deny, unknown, results, hold_seconds: hold, map } = config
+    const { url, config, settings, key, reporter, warn } = this.#gateway
+    const { trust, deny, unknown, results, hold_seconds: hold } = config
     return governedWith({
       url,
       client: this.#client,
@@ -84,8 +84,7 @@ export class Access {
       upstream: this.name,
       trust,
       settings: { deny, unknown, results, holdMs: hold * 1000 },
-      // JSON has no undefined members.
-      mappings: map as Record<string, ToolMapping>,
+      mappings: settings.mappings,
       warn: (text) => warn(`${this.name}: ${text}`),
     })
   }

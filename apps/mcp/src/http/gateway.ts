@@ -25,6 +25,7 @@ export class Gateway {
   readonly url: string
   readonly key: string
   readonly config: GatewaySettings['config']
+  readonly settings: GatewaySettings
   readonly upstreams: GatewaySettings['upstreams']
   readonly env: Environment
   readonly warn: (text: string) => void
@@ -40,6 +41,7 @@ export class Gateway {
   constructor({ settings, url, key, env, warn }: GatewayOptions) {
     this.url = url
     this.key = key
+    this.settings = settings
     this.config = settings.config
     this.upstreams = settings.upstreams
     this.env = env

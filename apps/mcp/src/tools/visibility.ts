@@ -10,7 +10,7 @@ export interface VisibilityOptions {
   readonly client: Client
   /** Undefined: the agent of the credential. */
   readonly agentId: string | undefined
-  readonly mappings: Readonly<Record<string, ToolMapping>>
+  readonly mappings: Readonly<Record<string, ToolMapping & { readonly authzen?: unknown }>>
 }
 
 /**
@@ -29,7 +29,7 @@ export class Visibility {
   async isVisible(tool: string): Promise<boolean> {
     const mapping = this.#options.mappings[tool] ?? {}
     // A resource that depends on the arguments is not known yet.
-    if (mapping.resource !== undefined) return true
+    if (mapping.resource !== undefined || mapping.authzen !== undefined) return true
     const effective = await this.#read()
     return (
       effective === null || !isDenied(effective, mapping.action ?? 'tools/call', `tool:${tool}`)
