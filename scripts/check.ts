@@ -32,12 +32,12 @@ const LANES = 2
 // The longest steps come first.
 const steps: readonly Step[] = [
   {
+    // Builds both editions, in copies of the tree.
     name: 'community edition',
     command: ['exec', 'node', 'scripts/community.ts', ...(values.quick ? ['--quick'] : [])],
     live: true,
   },
   { name: 'fresh copy', command: ['exec', 'node', 'scripts/fresh-clone.ts'], live: true },
-  { name: 'build', command: ['build'] },
   { name: 'format', command: ['exec', 'oxfmt', '--check'] },
   { name: 'lint', command: ['exec', 'oxlint'] },
   { name: 'license boundary', command: ['exec', 'turbo', 'boundaries'] },

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules, loadModules } from '../../src/boot/modules.ts'
 import { createEnterprise, decide, issue, register } from './support.ts'
 
-const ROUNDS = runs(1_000)
 const WORKERS = 8
+const ROUNDS = runs(125) * WORKERS
 
 describe.skipIf(!hasModules())('identity: two processes on one PostgreSQL', () => {
   let here: Api

@@ -1,19 +1,20 @@
 /**
- * The extent of repeated tests: all with `REMIT_TEST_RUNS=full`, as in CI; otherwise a fifth, with
+ * The extent of repeated tests: all with `REMIT_TEST_RUNS=full`, as in CI; otherwise a part, with
  * different values in every run.
  */
 export const isFullRun: boolean = process.env['REMIT_TEST_RUNS'] === 'full'
 
-const SHARE = 5
-const LEAST = 20
+const RUNS_SHARE = 10
+const LEAST = 10
+const CASES_SHARE = 5
 
-/** Returns the number of repetitions: `full`, or a fifth of that but at least `least`. */
+/** Returns the number of repetitions: `full`, or a tenth of that but at least `least`. */
 export const runs = (full: number, least = LEAST): number =>
-  isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / SHARE)))
+  isFullRun ? full : Math.min(full, Math.max(least, Math.ceil(full / RUNS_SHARE)))
 
 /** Returns all cases, or every fifth of them from a random start. */
 export function sampled<T>(cases: readonly T[]): readonly T[] {
   if (isFullRun) return cases
-  const first = Math.floor(Math.random() * SHARE)
-  return cases.filter((_, at) => at % SHARE === first)
+  const first = Math.floor(Math.random() * CASES_SHARE)
+  return cases.filter((_, at) => at % CASES_SHARE === first)
 }
