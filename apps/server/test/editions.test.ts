@@ -244,7 +244,7 @@ describe.skipIf(!hasModules())('organizations without a plan of their own', () =
       log: pino({ level: 'silent' }),
     })
     const made = await booted.newOrganization('by default')
-    const asked = await booted.newOrganization('as asked', 'team')
+    const asked = await booted.newOrganization('as asked', { plan: 'team' })
     await booted.remit.close()
 
     expect(made.organization.plan).toBe(plan)

@@ -114,10 +114,76 @@ describe.skipIf(!hasModules()).each(DIALECTS)('limits of an organization on %s',
     await expect(limit({ cars: 1 })).rejects.toThrow('is not a limit; the limits are')
   })
 
+  it('a suspended organization can verify its ledger and end its keys, credentials and people', async () => {
+    const { key } = await api.ok('createKey', { body: { role: 'ingest' } })
+    const owners = [{ type: 'user', id: 'ada' }]
+    const agent = { agent_id: 'one', owners, allowed_scopes: ['authorize'] }
+    await api.ok('registerAgent', { body: agent })
+    const issued = { params: { agentID: 'one' }, body: { scopes: ['authorize'] } }
+    const { credential } = await api.ok('issueCredential', issued)
+    const person = await api.ok('invitePerson', {
+      body: { email: 'ada@example.com', role: 'read' },
+    })
+    await suspendOrganization(remit.writer, api.org.id)
+
+    expect((await api.ok('verifyLedger', { body: {} })).valid).toBe(true)
+    await api.ok('revokeKey', { params: { id: key.id } })
+    await other.ok('revokeCredential', { params: { credID: credential.id } })
+    await other.ok('removePerson', { params: { id: person.id } })
+    const { data } = await api.ok('listEntries', { query: { limit: 4 } })
+    expect(data.map(({ kind }) => kind)).toEqual([
+      'person.removed',
+      'credential.revoked',
+      'key.revoked',
+      'ledger.verified',
+    ])
+    expect((await api.refusal('createKey', { body: { role: 'read' } })).code).toBe(
+      'organization_suspended',
+    )
+  })
+
+  it('80 and 100 percent of the monthly limit are entries and webhook messages, once a month', async () => {
+    const hook = { url: 'https://hooks.example.com/x', events: ['quota.threshold'] }
+    const webhook = await api.ok('createWebhook', { body: hook })
+    await limit({ decisions_per_month: 10 })
+    const reached = async () => {
+      const { data } = await api.ok('listEntries', { query: { kind: 'quota.threshold' } })
+      return data.map((entry) => entry.data).toReversed()
+    }
+    const decide = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, i) =>
+          (i % 2 === 0 ? api : other).call('authorize', { body }),
+        ),
+      )
+    await decide(7)
+    expect(await reached()).toEqual([])
+    await decide(20)
+    const first = await reached()
+    expect(first).toMatchObject([
+      { month: '2026-11', threshold_percent: 80, limit: 10 },
+      { month: '2026-11', threshold_percent: 100, limit: 10, decisions: 10 },
+    ])
+    clock.advance(60_000)
+    await decide(8)
+    expect((await reached()).slice(2)).toMatchObject([
+      { month: '2026-12', threshold_percent: 80, limit: 10 },
+    ])
+    // A lower limit that is reached already says so.
+    await limit({ decisions_per_month: 8 })
+    expect((await reached()).slice(3)).toMatchObject([
+      { threshold_percent: 100, limit: 8, decisions: 8 },
+    ])
+    await limit({ decisions_per_month: 8, agents: 3 })
+    expect(await reached()).toHaveLength(4)
+    const { data } = await api.ok('listDeliveries', { params: { id: webhook.id } })
+    expect(data.map(({ event }) => event)).toEqual(Array(4).fill('quota.threshold'))
+  })
+
   it('a suspended organization reads and changes nothing, on every process, until it is resumed', async () => {
     await api.ok('authorize', { body })
     await other.ok('authorize', { body })
-    await suspendOrganization(remit.writer, api.org.id, 'unpaid')
+    await suspendOrganization(remit.writer, api.org.id, { reason: 'unpaid' })
     for (const from of [api, other]) {
       const problems = [
         await from.refusal('authorize', { body }),

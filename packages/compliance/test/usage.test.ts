@@ -117,7 +117,7 @@ describe.each(DIALECTS)('usage on %s', (dialect) => {
     await write([
       other('guard.counted', { checks: 40 }),
       other('guard.checked', {}),
-      other('scorer.ran', { count: 7 }),
+      other('scorer.ran', { count: 7, facts: { usage: { calls: 5 } } }),
     ])
     await run(keeper())
     expect(await usage()).toEqual([])
@@ -135,6 +135,7 @@ describe.each(DIALECTS)('usage on %s', (dialect) => {
       { meter: 'decisions', quantity: 3, ...place },
       { meter: 'entries', quantity: 9, ...place },
       { meter: 'guard_checks', quantity: 41, ...place },
+      { meter: 'judge_calls', quantity: 5, ...place },
       { meter: 'scorer_results', quantity: 7, ...place },
     ])
     const foreign = apiOf(remit, await remit.organization('team'))

@@ -137,6 +137,7 @@ export const credentials = {
     status: 201,
   }),
   revokeCredential: endpoint({
+    whileSuspended: true,
     method: 'DELETE',
     path: '/v1/identity/credentials/{credID}',
     plan: 'enterprise',

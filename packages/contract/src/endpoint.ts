@@ -47,8 +47,12 @@ export interface Endpoint<
    * inside the transaction; so the key may come from the cache.
    */
   readonly viaWriter?: true
-  /** Needs no key, and returns no data of an organization. */
+  /** Needs no key, and returns no data of an organization, unless it is for operators. */
   readonly public?: true
+  /** Also for a suspended organization, although it writes: it proves or ends something. */
+  readonly whileSuspended?: true
+  /** Needs the key of an operator, which is no key of an organization. */
+  readonly operator?: true
   /**
    * Implements a protocol that is less strict than this API: unknown fields are ignored, and a
    * wrong media type is 400, like every other invalid request (AuthZEN 1.0, OAuth 2.0).

@@ -78,6 +78,7 @@ export const keys = {
     status: 201,
   }),
   revokeKey: endpoint({
+    whileSuspended: true,
     method: 'DELETE',
     path: '/v1/keys/{id}',
     ...byAdmins,

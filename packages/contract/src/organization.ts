@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './ledger.ts'
-import { integer, Plan, Timestamp } from './primitives.ts'
+import { integer, Plan, Timestamp, Usd } from './primitives.ts'
 import { Pattern } from './rules.ts'
 
 const Effect = z.enum(['allow', 'deny'], 'must be allow or deny')
@@ -51,10 +51,24 @@ export const LIMITS = {
   agents: integer(1, 50_000).optional().describe('registered agents'),
   policies: integer(1, 1_000_000).optional().describe('policies'),
   webhooks: integer(1, 20).optional().describe('webhooks'),
+  judge_usd_per_day: Usd.optional().describe('USD of `llm_as_judge` on a UTC day'),
   retention_days: integer(1, 36_500)
     .optional()
     .describe('highest value of the setting `retention_days`'),
 } as const
+
+const L = LIMITS
+
+/** Limits to change; null removes one, and omitted ones do not change. */
+export const LimitsChange = z.strictObject({
+  decisions_per_second: L.decisions_per_second.nullable(),
+  decisions_per_month: L.decisions_per_month.nullable(),
+  agents: L.agents.nullable(),
+  policies: L.policies.nullable(),
+  webhooks: L.webhooks.nullable(),
+  judge_usd_per_day: L.judge_usd_per_day.nullable(),
+  retention_days: L.retention_days.nullable(),
+})
 
 export const OrganizationLimits = z.object(LIMITS).meta({ id: 'OrganizationLimits' })
 export type OrganizationLimits = z.infer<typeof OrganizationLimits>
@@ -103,6 +117,13 @@ export const Organization = z
     suspended_at: Timestamp.optional().describe(
       'Start of the suspension, in which the organization can only read; absent without one',
     ),
+    delete_after: Timestamp.optional().describe(
+      'When the operator may remove the organization; absent unless a deletion is scheduled',
+    ),
+    decisions_this_month: z
+      .int()
+      .optional()
+      .describe('Decisions of this UTC calendar month so far, which the monthly limit counts'),
     created_at: Timestamp,
     warnings: z.array(z.string()).optional().describe('Settings that may violate a law'),
     ledger: Receipt.optional(),

@@ -83,6 +83,7 @@ export const people = {
     status: 200,
   }),
   removePerson: endpoint({
+    whileSuspended: true,
     method: 'DELETE',
     path: '/v1/people/{id}',
     ...byAdmins,

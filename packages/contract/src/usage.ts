@@ -9,6 +9,7 @@ export const METERS = [
   'active_agents',
   'guard_checks',
   'scorer_results',
+  'judge_calls',
 ] as const
 export type Meter = (typeof METERS)[number]
 

@@ -70,6 +70,7 @@ export type LedgerVerification = z.infer<typeof LedgerVerification>
 
 export const verifyLedger = {
   verifyLedger: endpoint({
+    whileSuspended: true,
     method: 'POST',
     path: '/v1/compliance/verify-ledger',
     plan: 'team',

@@ -13,6 +13,7 @@ export const WebhookEvent = z
     'authorization.denied',
     'enforcement.gap',
     'mcp.tool_changed',
+    'quota.threshold',
     'spend.threshold',
   ])
   .meta({ id: 'WebhookEvent' })

@@ -1,5 +1,5 @@
 import { coreMigrations } from './db/core-migrations.ts'
-import { corePlacements } from './db/schema.ts'
+import { coreArchive, corePlacements } from './db/schema.ts'
 import { defineModule } from './module/module.ts'
 import { builtInScorers } from './scorers/catalogue.ts'
 
@@ -11,5 +11,6 @@ export const coreModule = defineModule({
   name: 'core',
   migrations: coreMigrations,
   placements: corePlacements,
+  archive: coreArchive,
   setup: () => ({ scorers: builtInScorers }),
 })

@@ -1,21 +1,13 @@
-import type { Plan } from '@remit/contract'
-import type { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { Decider } from './authorize/decider.ts'
-import type { Clock } from './base/clock.ts'
 import { startCleaning } from './cleaning.ts'
 import { coreModule } from './core-module.ts'
+import type { ArchiveRules } from './db/archived.ts'
 import { migrate } from './db/migrate.ts'
 import { migrationSetsOf } from './db/migration-set.ts'
-import type { NearNodes } from './db/near-nodes.ts'
-import type { MigrationSet } from './db/migration-set.ts'
-import type { Database } from './db/open.ts'
-import type { CoreTables } from './db/schema.ts'
 import { emptyLog, overwriting } from './db/scrub.ts'
 import { localSignals } from './db/signals.ts'
-import type { Signals } from './db/signals.ts'
 import { createApp } from './http/app.ts'
-import type { PublicPage } from './http/pages.ts'
 import { Bodies } from './http/bodies.ts'
 import { RequestTurns } from './http/request-turns.ts'
 import { Deadlines } from './http/deadlines.ts'
@@ -27,103 +19,30 @@ import { writeMetrics } from './ledger/write/write-metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { metricsApp } from './http/status.ts'
-import type { Ids } from './base/ids.ts'
 import { Authenticator } from './keys/authenticator.ts'
 import { LoginLinks } from './sessions/login-links.ts'
-import type { LinkedKey } from './sessions/login-links.ts'
 import { Sessions } from './sessions/sessions.ts'
 import type { SessionSettings } from './sessions/sessions.ts'
 import { recheckAll } from './sessions/recheck.ts'
 import { sessionRoutes } from './http/session-routes.ts'
 import type { Route } from './http/implement.ts'
-import type { ConsoleFiles } from './http/console.ts'
-import type { Eraser } from './ledger/write/eraser.ts'
 import { Ledger } from './ledger/read/ledger.ts'
-import type { LedgerSigner } from './ledger/format/signing-key.ts'
 import { Writer } from './ledger/write/writer.ts'
-import type { Deps, Module, Resealed, Settings } from './module/module.ts'
+import type { Deps, Settings } from './module/module.ts'
 import type { Ports } from './module/ports.ts'
 import { assemble } from './module/registry.ts'
 import { createOutbound } from './net/outbound.ts'
-import type { Outbound } from './net/outbound.ts'
 import { checkerOf, guardRoutes } from './guard/routes.ts'
 import { litellmRoutes } from './guard/litellm.ts'
 import type { ExternalModel } from './guard/external-model.ts'
+import { operatorKeys } from './keys/operator-keys.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import { scorerRoutes } from './scorers/routes.ts'
-import type { SecretBox } from './secrets/secret-box.ts'
-import type { Tracer } from './telemetry/tracing.ts'
 import { ComputePool } from './threads/pool.ts'
 import { Share } from './threads/share.ts'
+import type { Remit, RemitOptions } from './remit.ts'
 
-export interface RemitOptions {
-  readonly db: Database<CoreTables>
-  /** URL of `db`. Without it, or for a database in memory, all reads use `db`. */
-  readonly databaseUrl?: string
-  readonly modules: readonly Module[]
-  readonly signer: LedgerSigner
-  readonly secrets: SecretBox
-  readonly clock: Clock
-  readonly ids: Ids
-  /** Nodes of a cluster on which decisions are written; `close` closes them. */
-  readonly nodes?: NearNodes
-  /** Signals between the processes of the installation; without them, this one is alone. */
-  readonly signals?: Signals
-  /** Brings the tables up to date, where `db` itself cannot; returns the migrations that ran. */
-  readonly migrate?: (sets: readonly MigrationSet[]) => Promise<string[]>
-  /** Without it, only the public internet can be reached. */
-  readonly outbound?: Outbound
-  /** Records operations; none unless given. */
-  readonly tracer?: Tracer | null
-  readonly log: Logger
-  readonly settings: Settings
-  readonly version: string
-  /** The license's plan: no organization has more. */
-  readonly planCeiling: Plan
-  readonly evaluation: boolean
-  /** Requests a second per key; 0 = no limit. */
-  readonly rateLimit: number
-  /** Wrong keys a minute per address before the answer is 429; 0 = no limit. 60 unless given. */
-  readonly failedKeyLimit?: number
-  /** Origins whose pages may call the API from a browser. */
-  readonly corsOrigins?: readonly string[]
-  /** Pages outside of `/v1`, served without a key. */
-  readonly pages?: readonly PublicPage[]
-  /** Sign-in to the console; nobody can unless given. */
-  readonly sessions?: SessionSettings
-  /** The web application at `/console`; none unless given. */
-  readonly console?: ConsoleFiles
-  /** Pieces of work in one transaction at most. */
-  readonly maxBatch?: number
-  /** `/metrics` goes to an app of its own, for another port. */
-  readonly metricsApart?: boolean
-  /** Development settings to name on `/ready`. */
-  readonly warnings?: readonly string[]
-  /** `false` disables the background work of modules: for a process that does one thing and ends. */
-  readonly background?: boolean
-}
-
-/** The running product without its socket. */
-export interface Remit {
-  readonly app: Hono
-  /** Serves `/metrics` only. */
-  readonly metricsApp: Hono
-  readonly writer: Writer
-  readonly ledger: Ledger
-  readonly decider: Decider
-  readonly ports: Partial<Ports>
-  /** Callbacks of modules for erased payloads. */
-  readonly erasers: readonly Eraser[]
-  /** Migrations that ran at this start, as `module/name`. */
-  readonly migrated: readonly string[]
-  /** Returns the path of a page that signs in with this key: once, for ten minutes. */
-  loginPath(key: LinkedKey): string
-  /** Encrypts stored secrets that are in plain text or under an older key. */
-  reseal(): Promise<Resealed>
-  /** Ends what waits for something to happen, so that a server that stops need not wait for it. */
-  release(): void
-  /** Refuses new work, finishes what is queued, closes modules and database. */
-  close(): Promise<void>
-}
+export type { Remit, RemitOptions } from './remit.ts'
 
 const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 
@@ -181,6 +100,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     log,
     evaluation: options.evaluation,
     settings,
+    newOrganization: options.newOrganization ?? null,
     port: (name) => offered(ports, name),
     offered: (name) => ports[name],
   }
@@ -191,6 +111,8 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   decider.use(assembled.stages, ports.conditionThreads)
   writer.use(assembled.observers)
 
+  const operators = operatorKeys(options.operatorKeys ?? new Map())
+  const archive = Object.assign({}, ...modules.map((module) => module.archive)) as ArchiveRules
   const requests = new RequestTurns()
   const deadlines = new Deadlines()
   const closing = new AbortController()
@@ -205,6 +127,18 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ...scorerRoutes(assembled.scorers, assembled.scorerRuns, computer),
     ...guardRoutes(check),
     ...litellmRoutes(check, () => ports.toolDecisions),
+    ...(operators.exist && options.newOrganization
+      ? operatorRoutes({
+          db,
+          writer,
+          ledger,
+          clock,
+          archive,
+          version: options.version,
+          create: options.newOrganization,
+          usage: () => ports.usageCounts,
+        })
+      : []),
     ...sessionRoutes({
       db,
       authenticator,
@@ -220,6 +154,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   ]
   const app = createApp({
     ...options,
+    operatorKeys: operators,
     sessions,
     links,
     consolePages: assembled.consolePages,
@@ -263,6 +198,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
     ledger,
     decider,
     ports,
+    archive,
     erasers: assembled.erasers,
     migrated,
     loginPath: (key) => `/console/start?token=${links.create(key)}`,

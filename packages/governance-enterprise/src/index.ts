@@ -22,7 +22,7 @@ import { policyRoutes } from './policies/routes.ts'
 import { policyStage } from './policies/stage.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { conditions } from './rules/port.ts'
-import { migrations, placements } from './tables/schema.ts'
+import { archive, migrations, placements } from './tables/schema.ts'
 import { scorersOf } from './scorers/index.ts'
 import { httpSpendSource } from './spend/http-source.ts'
 import { createSampler } from './spend/hours.ts'
@@ -38,6 +38,7 @@ export default defineModule({
   name: 'governance',
   migrations,
   placements,
+  archive,
   setup: (deps) => {
     const { spendUrl, spendDeadlineMs } = deps.settings
     const spendFailed = deps.metrics.counter(

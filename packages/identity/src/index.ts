@@ -9,13 +9,14 @@ import { RefusedImpersonations } from './credentials/impersonations.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { federationOf } from './exchange/index.ts'
 import { peopleOf } from './login/index.ts'
-import { migrations, placements } from './tables/schema.ts'
+import { archive, migrations, placements } from './tables/schema.ts'
 import { trustRoutes } from './trust/routes.ts'
 
 export default defineModule({
   name: 'identity',
   migrations,
   placements,
+  archive,
   setup: (deps) => {
     const live = new LiveAgents()
     const agentRegistry: AgentRegistry = {

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Plan } from '@remit/contract'
 import {
   consolePlace,
+  PLAN_LIMITS,
   createLedgerSigner,
   createOrganization,
   createOutbound,
@@ -13,6 +14,7 @@ import {
 import type {
   Clock,
   CoreTables,
+  CreateOptions,
   Database,
   JudgesSource,
   NewKey,
@@ -33,6 +35,7 @@ import { witnessSettings } from '../settings/witness.ts'
 import { createLog } from './log.ts'
 import { oidcSettings } from '../settings/oidc.ts'
 import { usageSinkSettings } from '../settings/usage-sink.ts'
+import { operatorKeysIn } from '../settings/operator-keys.ts'
 import { readPepperFile } from '../settings/pepper-file.ts'
 import { openSecretsKeys } from '../settings/secrets-key.ts'
 import { VERSION } from '../settings/version.ts'
@@ -78,8 +81,13 @@ export interface Booted {
   /** Active development settings, for `/ready` and the log. */
   readonly warnings: readonly string[]
   /** Creates an organization. Default plan: that of the license for new organizations. */
-  readonly newOrganization: (name: string, plan?: Plan, key?: NewKey) => Promise<NewOrganization>
+  readonly newOrganization: NewOrganizations
 }
+
+type NewOrganizations = (
+  name: string,
+  options?: CreateOptions & { readonly plan?: Plan | undefined; readonly key?: NewKey | undefined },
+) => Promise<NewOrganization>
 
 /** Starts the product from settings, on migrated tables; the caller must call `remit.close`. */
 export async function boot(config: Config, options: BootOptions = {}): Promise<Booted> {
@@ -94,6 +102,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const credentialPeppers = readPepperFile(config)
   const oidc = oidcSettings(config)
   const usageSink = usageSinkSettings(config)
+  const operatorKeys = operatorKeysIn(config.REMIT_OPERATOR_KEYS_FILE)
   const listening = { port: config.REMIT_PORT }
   const warnings = config.REMIT_ALLOW_LOOPBACK_TARGETS
     ? ['REMIT_ALLOW_LOOPBACK_TARGETS=1: for development and tests only']
@@ -102,6 +111,13 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
   const { db, signals } = storage
   const wait = options.wait?.({ db, entitlement, log, warnings })
   const base = { db, clock, ids: randomIds, signer, version: VERSION }
+  const newOrganization: NewOrganizations = (name, wanted = {}) => {
+    const { plan = entitlement.newPlan, limits, key, ...more } = wanted
+    return createOrganization({ ...base, host: originHost(config) }, name, plan, key, {
+      ...more,
+      limits: { ...(entitlement.hosted && PLAN_LIMITS[plan]), ...limits },
+    })
+  }
   try {
     const remit = await createRemit({
       ...base,
@@ -112,6 +128,8 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       log,
       signals,
       ...(storage.nodes && { nodes: storage.nodes }),
+      newOrganization,
+      ...(operatorKeys && { operatorKeys }),
       migrate: prepareTables(config.REMIT_MIGRATE, storage, wait),
       warnings,
       background: options.background ?? true,
@@ -147,6 +165,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
         ...(config.REMIT_CHECKPOINT_DIR !== undefined && {
           checkpointDir: config.REMIT_CHECKPOINT_DIR,
         }),
+        ...(config.REMIT_SIGNUP && { signUpsPerHour: config.REMIT_SIGNUP_PER_HOUR }),
         sinkPrivateNetwork: config.REMIT_SINK_PRIVATE_NETWORK,
         ...(options.watchEveryMs !== undefined && { watchEveryMs: options.watchEveryMs }),
       },
@@ -161,8 +180,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       log,
       listening,
       warnings,
-      newOrganization: (name, plan = entitlement.newPlan, key) =>
-        createOrganization({ ...base, host: originHost(config) }, name, plan, key),
+      newOrganization,
     }
   } catch (error) {
     await signals.close()

@@ -21,7 +21,7 @@ export async function bootstrap({ config, db, newOrganization }: Booted): Promis
   if (given === undefined && (await organizationIds(db)).length > 0) return null
   const key = given === undefined ? undefined : (parseKey(given) ?? undefined)
   try {
-    const { secret } = (await newOrganization(organization, undefined, key)).key
+    const { secret } = (await newOrganization(organization, { key })).key
     return { organization, secret, given: key !== undefined }
   } catch (error) {
     // Another process that started concurrently may have been first.

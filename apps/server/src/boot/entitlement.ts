@@ -13,6 +13,8 @@ export interface Entitlement {
   readonly planCeiling: Plan
   /** The default plan of a new organization. */
   readonly newPlan: Plan
+  /** Each organization has a plan of its own, with the limits of that plan. */
+  readonly hosted: boolean
   readonly edition: 'community' | 'enterprise'
   readonly evaluation: boolean
   /** One line for the operator. */
@@ -45,6 +47,7 @@ const community = (notice: string): Entitlement => ({
   modules: [],
   planCeiling: 'free',
   newPlan: 'enterprise',
+  hosted: false,
   edition: 'community',
   evaluation: false,
   notice,
@@ -55,6 +58,7 @@ async function licensed({ customer, plan, hosted, expiresAt }: License): Promise
     modules: await loadModules(),
     planCeiling: hosted ? 'enterprise' : plan,
     newPlan: hosted ? 'free' : 'enterprise',
+    hosted,
     edition: 'enterprise',
     evaluation: false,
     notice: `Enterprise edition: licensed to ${customer}, plan ${hosted ? 'by organization' : plan}, until ${expiresAt}.`,
@@ -67,6 +71,7 @@ async function evaluation(refused: string | undefined): Promise<Entitlement> {
     modules: await loadModules(),
     planCeiling: 'enterprise',
     newPlan: 'enterprise',
+    hosted: false,
     edition: 'enterprise',
     evaluation: true,
     notice: `Evaluation: every module is loaded without a license${why}. Not for production.`,

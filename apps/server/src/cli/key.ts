@@ -4,6 +4,9 @@ import {
   endKey,
   findKeyOrganization,
   generateKey,
+  generateOperatorKey,
+  OPERATOR_NAME,
+  operatorKeyLine,
   listKeys,
   rotateKey,
 } from '@remit/core'
@@ -94,6 +97,21 @@ export function keyCommands(program: Command, session: CommandRun): void {
   ).action(() => {
     const { id, secret } = generateKey()
     session.print({ key: { id, secret } }, `${secret}\n`)
+  })
+
+  subcommand(
+    key,
+    'operator <name>',
+    'Print a key of an operator, and its line for REMIT_OPERATOR_KEYS_FILE; nothing is stored',
+  ).action((name: string) => {
+    if (!OPERATOR_NAME.test(name))
+      throw new CliError('<name> must be 1 to 64 of a-z 0-9 . _ - and start with a letter or digit')
+    const secret = generateOperatorKey()
+    const line = operatorKeyLine(name, secret)
+    session.print(
+      { operator_key: { name, secret, line } },
+      `${facts({ key: secret, line })}The key is shown this once.\n`,
+    )
   })
 }
 

@@ -1,5 +1,6 @@
 import { Plan } from '@remit/contract'
 import {
+  changePlanAndLimits,
   LIMIT_NAMES,
   listOrganizations,
   organizationRecord,
@@ -17,6 +18,8 @@ import { Argument } from 'commander'
 import type { Command } from 'commander'
 import { choice, subcommand } from './command.ts'
 import { CliError } from './errors.ts'
+import { deleteCommand } from './org-delete.ts'
+import { exportOrgCommand } from './org-export.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
 import { facts, table } from './table.ts'
@@ -34,7 +37,7 @@ export function orgCommands(program: Command, session: CommandRun): void {
     )
     .action((name: string, { plan }: { plan?: Plan }) =>
       session.product(async ({ newOrganization }) => {
-        const { organization, key } = await newOrganization(name, plan)
+        const { organization, key } = await newOrganization(name, { plan })
         const { id, created_at } = organization
         session.print(
           {
@@ -81,9 +84,11 @@ export function orgCommands(program: Command, session: CommandRun): void {
   subcommand(org, 'set-plan <org>', 'Change the plan of an organization')
     .addArgument(new Argument('<plan>').choices(Plan.options))
     .action((idOrName: string, plan: Plan) =>
-      session.product(async ({ db, remit }) => {
+      session.product(async ({ db, remit, entitlement }) => {
         const { id } = await organizationOf(db, idOrName)
-        const organization = await setPlan(remit.writer, id, plan)
+        const organization = await (entitlement.hosted
+          ? changePlanAndLimits(remit.writer, id, { plan })
+          : setPlan(remit.writer, id, plan))
         session.print({ organization }, described(organization))
       }),
     )
@@ -107,7 +112,11 @@ export function orgCommands(program: Command, session: CommandRun): void {
     .action((idOrName: string, { reason }: { reason?: string }) =>
       session.product(async ({ db, remit }) => {
         const { id } = await organizationOf(db, idOrName)
-        const organization = await suspendOrganization(remit.writer, id, reason ?? null)
+        const organization = await suspendOrganization(
+          remit.writer,
+          id,
+          reason === undefined ? {} : { reason },
+        )
         session.print({ organization }, described(organization))
       }),
     )
@@ -120,15 +129,19 @@ export function orgCommands(program: Command, session: CommandRun): void {
         session.print({ organization }, described(organization))
       }),
   )
+
+  exportOrgCommand(org, session)
+  deleteCommand(org, session)
 }
 
 const described = (record: OrganizationRecord): string => {
-  const { id, name, plan, settings, limits = {}, suspended_at } = record
+  const { id, name, plan, settings, limits = {}, suspended_at, delete_after } = record
   return facts({
     organization: id,
     name,
     plan,
     ...(suspended_at !== undefined && { 'suspended since': suspended_at }),
+    ...(delete_after !== undefined && { 'deletion possible from': delete_after }),
     ...Object.fromEntries(
       Object.entries(limits).map(([limit, value]) => [`limit ${limit}`, String(value)]),
     ),

@@ -63,6 +63,12 @@ export function readConfig(env: Env): Config {
     (data.REMIT_OIDC_ISSUER === undefined) !== (data.REMIT_OIDC_CLIENT_ID === undefined)
   if (isPartial)
     throw new ConfigError('REMIT_OIDC_ISSUER and REMIT_OIDC_CLIENT_ID must be set together')
+  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ISSUER === undefined)
+    throw new ConfigError('REMIT_SIGNUP must be set together with REMIT_OIDC_ISSUER')
+  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ROLE_MAP !== undefined)
+    throw new ConfigError('REMIT_SIGNUP must not be set together with REMIT_OIDC_ROLE_MAP')
+  if (data.REMIT_SIGNUP && data.REMIT_OIDC_ORGANIZATION !== undefined)
+    throw new ConfigError('REMIT_SIGNUP must not be set together with REMIT_OIDC_ORGANIZATION')
   if (data.REMIT_METRICS_PORT === data.REMIT_PORT && data.REMIT_PORT !== 0) {
     throw new ConfigError(
       `REMIT_METRICS_PORT must differ from REMIT_PORT; given: ${data.REMIT_PORT}`,

@@ -108,6 +108,19 @@ export const ENVIRONMENT = z.object({
     .min(1)
     .optional()
     .describe('Organization of everybody who signs in; default: the one that invited the person'),
+  REMIT_SIGNUP: flag.describe(
+    '`1`: people whom no organization knows may create one on the plan `free`; see [hosted.md](hosted.md#sign-up)',
+  ),
+  REMIT_SIGNUP_PER_HOUR: whole(1, 100_000)
+    .default(60)
+    .describe('Organizations that sign-ups may create in an hour, in each process'),
+  REMIT_OPERATOR_KEYS_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'File with the names and hashes of operator keys, one per line; turns on the [operator API](operator-api.md)',
+    ),
   REMIT_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',

@@ -1,4 +1,4 @@
-import type { CoreTables, Placements } from '@remit/core'
+import type { ArchiveRules, CoreTables, Placements } from '@remit/core'
 import type { Migration } from 'kysely/migration'
 import { evaluationMigration, reportMigration } from './reports.ts'
 import type { ReportTables } from './reports.ts'
@@ -30,4 +30,14 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   usage_progress: 'by org_id',
   process_lease: 'local',
   ledger_watch: 'by org_id',
+}
+
+/** What the archive of an organization has of this module's tables. */
+export const archive: ArchiveRules<Omit<Tables, keyof CoreTables | 'process_lease'>> = {
+  compliance_report: { without: ['claim_key', 'claim_hash', 'held_until'] },
+  stat_bucket: 'none',
+  stat_progress: 'none',
+  usage_hour: 'whole',
+  usage_progress: 'none',
+  ledger_watch: 'none',
 }

@@ -17,6 +17,7 @@ export class HourCount {
   #decisions = 0
   #checks = 0
   #results = 0
+  #judgeCalls = 0
   readonly #agents = new Set<string>()
 
   add({ kind, agent_id, payload }: UsageEntry): void {
@@ -26,7 +27,10 @@ export class HourCount {
       if (agent_id !== null) this.#agents.add(agent_id)
     } else if (kind === 'guard.counted') this.#checks += memberOf(payload, 'checks')
     else if (kind === 'guard.checked') this.#checks += 1
-    else if (kind === 'scorer.ran') this.#results += memberOf(payload, 'count')
+    else if (kind === 'scorer.ran') {
+      this.#results += memberOf(payload, 'count')
+      this.#judgeCalls += memberOf(payload, 'facts', 'usage', 'calls')
+    }
   }
 
   /** The meters with a count. */
@@ -37,15 +41,19 @@ export class HourCount {
       ['active_agents', this.#agents.size],
       ['guard_checks', this.#checks],
       ['scorer_results', this.#results],
+      ['judge_calls', this.#judgeCalls],
     ]
     return all.filter(([, count]) => count > 0)
   }
 }
 
 /** A number in the data of an entry; 0 for an erased payload. */
-function memberOf(payload: string | null, name: string): number {
+function memberOf(payload: string | null, ...path: readonly string[]): number {
   if (payload === null) return 0
-  const { data } = JSON.parse(payload) as { data?: Readonly<Record<string, unknown>> }
-  const value = data?.[name]
+  const { data } = JSON.parse(payload) as { data?: unknown }
+  const value = path.reduce<unknown>(
+    (inner, name) => (inner as Readonly<Record<string, unknown>> | null | undefined)?.[name],
+    data,
+  )
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }

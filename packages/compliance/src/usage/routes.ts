@@ -1,7 +1,7 @@
 import { usage } from '@remit/contract'
 import type { Meter } from '@remit/contract'
 import { implement, invalid, isoTime, on } from '@remit/core'
-import type { Deps, Route } from '@remit/core'
+import type { Deps, Route, UsageCounts } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { readUsage } from './store.ts'
 
@@ -11,25 +11,29 @@ const MAX_HOURS = 800
 /** Letters of a time that name its hour. */
 const HOUR = 13
 
-export const usageRoutes = ({ db, clock }: Deps): Route[] =>
-  implement(usage, {
-    async getUsage({ query }, { orgId }) {
-      const to = query.to === undefined ? clock.now() : Date.parse(query.to)
-      const from = query.from === undefined ? to - DEFAULT_HOURS * HOUR_MS : Date.parse(query.from)
-      if (from >= to) throw invalid('from', 'must be before to')
-      if (to - from > MAX_HOURS * HOUR_MS)
-        throw invalid('from', `must be at most ${MAX_HOURS} hours before to`)
-      const hourOf = (time: number) => isoTime(time).slice(0, HOUR)
-      const end = hourOf(to + HOUR_MS - 1)
-      const rows = await readUsage(on<Tables>(db), orgId, hourOf(from), end)
-      return {
-        data: rows.map(({ meter, hour, quantity, from_seq, to_seq }) => ({
-          meter: meter as Meter,
-          hour: `${hour}:00:00.000Z`,
-          quantity,
-          from_seq,
-          to_seq,
-        })),
-      }
-    },
-  })
+/** The counts of the usage, for the API and for the operator. */
+export const usageCounts = ({ db, clock }: Pick<Deps, 'db' | 'clock'>): UsageCounts => ({
+  async hours(orgId, between) {
+    const to = between.to === undefined ? clock.now() : Date.parse(between.to)
+    const from =
+      between.from === undefined ? to - DEFAULT_HOURS * HOUR_MS : Date.parse(between.from)
+    if (from >= to) throw invalid('from', 'must be before to')
+    if (to - from > MAX_HOURS * HOUR_MS)
+      throw invalid('from', `must be at most ${MAX_HOURS} hours before to`)
+    const hourOf = (time: number) => isoTime(time).slice(0, HOUR)
+    const end = hourOf(to + HOUR_MS - 1)
+    const rows = await readUsage(on<Tables>(db), orgId, hourOf(from), end)
+    return {
+      data: rows.map(({ meter, hour, quantity, from_seq, to_seq }) => ({
+        meter: meter as Meter,
+        hour: `${hour}:00:00.000Z`,
+        quantity,
+        from_seq,
+        to_seq,
+      })),
+    }
+  },
+})
+
+export const usageRoutes = (counts: UsageCounts): Route[] =>
+  implement(usage, { getUsage: ({ query }, { orgId }) => counts.hours(orgId, query) })

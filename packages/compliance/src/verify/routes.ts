@@ -13,7 +13,12 @@ export const verifyRoutes = (
     verifyLedger: ({ body: { checkpoint, ...part } }, caller, request) => {
       const asked = { ...part, checkpoints: checkpoint === undefined ? [] : [checkpoint] }
       // The idempotency key repeats the response; the entry needs none.
-      const requester = { caller, claim: null, wantsNote: request.wantsNote }
+      const requester = {
+        caller,
+        claim: null,
+        wantsNote: request.wantsNote,
+        whileSuspended: request.whileSuspended,
+      }
       const signal = request.signal()
       return verifyAndRecord(deps, jobs, caller.orgId, asked, requester, { signal })
     },

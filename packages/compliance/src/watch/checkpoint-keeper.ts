@@ -1,5 +1,7 @@
 import {
   findOrganization,
+  isoTime,
+  listDeleted,
   openCheckpoint,
   organizationIds,
   parseVerifierKey,
@@ -12,6 +14,8 @@ import { recordWitness } from './record-witness.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 const EVERY_MS_WITH_WITNESS = 60 * 1000
+/** For which the end of a deleted organization is looked after. */
+const END_KEPT_MS = 7 * 24 * 60 * 60 * 1000
 
 type KeeperDeps = Pick<
   Deps,
@@ -56,6 +60,12 @@ export class CheckpointKeeper {
         log.error({ err: error, orgId: id }, 'saving a checkpoint outside the database failed')
       }
     }
+    try {
+      await this.#keepEnds(now)
+    } catch (error) {
+      isComplete = false
+      log.error({ err: error }, 'saving the last checkpoint of a deleted organization failed')
+    }
     const { witness, witnessEveryMs = witness ? EVERY_MS_WITH_WITNESS : EVERY_MS } =
       this.#deps.settings
     // A run that is a little early must not wait for the next one.
@@ -72,11 +82,27 @@ export class CheckpointKeeper {
     this.#recorded.set(orgId, vkey)
   }
 
+  /** Saves the last checkpoints of organizations that were deleted lately. */
+  async #keepEnds(now: number): Promise<void> {
+    const since = isoTime(now - END_KEPT_MS)
+    for (const { id, note, origin } of await listDeleted(this.#deps.db, since))
+      await this.#save(id, { note, origin }, now)
+  }
+
   async #keepOne(orgId: string, now: number): Promise<void> {
-    const { ledger, log, verifierKey, settings } = this.#deps
+    const { ledger, settings } = this.#deps
     const { witness } = settings
     if (witness) await this.#record(orgId, witness)
-    const { note, origin } = await ledger.head(orgId)
+    await this.#save(orgId, await ledger.head(orgId), now)
+  }
+
+  async #save(
+    orgId: string,
+    { note, origin }: { readonly note: string; readonly origin: string },
+    now: number,
+  ): Promise<void> {
+    const { log, verifierKey, settings } = this.#deps
+    const { witness } = settings
     const { notes } = await readNotes(this.#folder, orgId)
     // A note that the ledger's key did not sign must not become a reference for it.
     const { size } = openCheckpoint(note, parseVerifierKey(verifierKey(origin)), origin)

@@ -22,6 +22,7 @@ import type {
 import type { Writer } from '../ledger/write/writer.ts'
 import { DecisionRate } from '../limits/decision-rate.ts'
 import { admittedDecisions, quotaExceeded } from '../limits/month.ts'
+import { quotaEntries } from '../ledger/write/quota-thresholds.ts'
 import type { TraceParent } from '../telemetry/tracing.ts'
 import type { Share } from '../threads/share.ts'
 import { BatchMemory } from './snapshots.ts'
@@ -163,8 +164,12 @@ export class Decider implements Lane<Job, AuthorizeAnswer> {
     const items = all.slice(0, admittedDecisions(scope.allowance, scope.decided))
     const beyond = all.slice(items.length).map(() => quotaExceeded(scope.allowance, scope.now))
     if (items.length === 0) return { outcomes: beyond }
-    const decided = await this.#run(items, scope, memo)
-    return { ...decided, outcomes: [...decided.outcomes, ...beyond] }
+    const { outcomes, further = [] } = await this.#run(items, scope, memo)
+    const { decided: before, allowance, recordedAt } = scope
+    const limit = allowance.perMonth
+    const decided = before + outcomes.filter((outcome) => outcome !== LATER).length
+    const reached = quotaEntries({ limit, decided: before }, { limit, decided }, recordedAt)
+    return { outcomes: [...outcomes, ...beyond], further: [...further, ...reached] }
   }
 
   async #run(

@@ -122,6 +122,17 @@ const limits: Migration = {
   },
 }
 
+const deletion: Migration = {
+  async up(db: Kysely<never>) {
+    const { text, integer } = column(db)
+    await sql`alter table organization add column delete_after ${text}`.execute(db)
+    await sql`alter table organization add column deleted_at ${text}`.execute(db)
+    await sql`create table deleted_organization (
+      id ${text} primary key, deleted_at ${text} not null, origin ${text} not null,
+      size ${integer} not null, entry ${text} not null, note ${text} not null)`.execute(db)
+  },
+}
+
 export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0001_foundation': foundation,
   '0002_pruning': pruning,
@@ -129,4 +140,5 @@ export const coreMigrations: Readonly<Record<string, Migration>> = {
   '0004_sessions': sessions,
   '0005_schema_release': schemaReleaseMigration,
   '0006_limits': limits,
+  '0007_deletion': deletion,
 }

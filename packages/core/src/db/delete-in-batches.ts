@@ -15,22 +15,28 @@ interface Rows {
   readonly where: RawBuilder<unknown>
 }
 
-/** Deletes the matching rows of a part in small steps, until none is left or `signal` aborts. */
+/**
+ * Deletes the matching rows of a part in small steps, until none is left or `signal` aborts. Returns
+ * their number.
+ */
 export async function deleteInBatches(
   db: AnyDatabase,
   part: Part,
   signal: AbortSignal,
   { table, key, where }: Rows,
-): Promise<void> {
+): Promise<number> {
   const columns = sql.join(key.map((name) => sql.ref(name)))
+  let count = 0
   while (!signal.aborted) {
     const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)}
       where ${inPart(part)} and (${columns}) in (
         select ${columns} from ${sql.table(table)} where ${inPart(part)} and ${where} limit ${sql.lit(STEP)})`.execute(
       db,
     )
-    if (numAffectedRows < STEP) return
+    count += Number(numAffectedRows)
+    if (numAffectedRows < STEP) break
     // SQLite returns without yielding to the event loop.
     await setImmediate()
   }
+  return count
 }

@@ -1,3 +1,4 @@
+import type { ArchiveRules } from './archived.ts'
 import type { Placements } from './distributed.ts'
 
 /** Rows of the core tables. Times are RFC 3339 text, flags 0/1, JSON is text. */
@@ -11,6 +12,7 @@ export type CoreTables = {
   ledger_checkpoint: LedgerCheckpointRow
   ledger_node: LedgerNodeRow
   ledger_cut: LedgerCutRow
+  deleted_organization: DeletedOrganizationRow
 }
 
 /** The placement of the core tables on a cluster. */
@@ -24,8 +26,22 @@ export const corePlacements: Placements<CoreTables & { schema_release: unknown }
   ledger_checkpoint: 'by org_id',
   ledger_node: 'by org_id',
   ledger_cut: 'by org_id',
+  deleted_organization: 'by id',
   schema_release: 'local',
 }
+
+/** What an archive has of the core tables; the ledger is a file of its own. */
+export const coreArchive: ArchiveRules<Omit<CoreTables, 'organization' | 'deleted_organization'>> =
+  {
+    ingest_key: { without: ['hash'] },
+    console_session: 'none',
+    idempotency_key: 'none',
+    ledger_head: 'none',
+    ledger_entry: 'none',
+    ledger_checkpoint: 'none',
+    ledger_node: 'none',
+    ledger_cut: 'none',
+  }
 
 export type OrganizationRow = {
   id: string
@@ -37,6 +53,23 @@ export type OrganizationRow = {
   limits: string
   /** Since when the organization can only read; null while it is active. */
   suspended_at: string | null
+  /** When its rows may be removed; null unless a deletion is scheduled. */
+  delete_after: string | null
+  /** When its last entry was written; its rows are being removed. */
+  deleted_at: string | null
+}
+
+/** The end of the ledger of a deleted organization: it proves which entries existed. */
+export type DeletedOrganizationRow = {
+  id: string
+  deleted_at: string
+  origin: string
+  /** Number of entries. */
+  size: number
+  /** The last entry, `organization.deleted`, as a line of an export. */
+  entry: string
+  /** The checkpoint over all entries. */
+  note: string
 }
 
 export type IngestKeyRow = {

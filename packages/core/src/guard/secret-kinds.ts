@@ -40,7 +40,7 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   { kind: 'notion_token', form: 'ntn_[A-Za-z0-9]{40,50}' },
   { kind: 'telegram_token', form: '\\d{8,10}:AA[\\w-]{33}' },
   { kind: 'docker_token', form: 'dckr_pat_[\\w-]{27}' },
-  { kind: 'remit_key', form: 'rm[cfk]_[A-Za-z0-9]{65}' },
+  { kind: 'remit_key', form: 'rm[cfko]_[A-Za-z0-9]{65}' },
 ]
 
 /** Secrets without their own format, by the name before them; group 1 is the secret. */
@@ -64,5 +64,5 @@ export const NAMED_SECRETS: readonly KeyFormat[] = [
 export const KEY_BEGINNINGS = [
   'AKIA|ASIA|gh[oprsu]_|github_pat_|gl[a-z]{2,5}-|sk-|AIza|ya29|GOCSPX|hf_|gsk_|xai-|r8_',
   'xox|xapp-|[sr]k_|whsec_|npm_|pypi-|SG\\.|do[opr]_|shp[acs]|dapi|hv[sbr]\\.|lin_api|ntn_',
-  '\\d:AA|dckr_|rm[cfk]_',
+  '\\d:AA|dckr_|rm[cfko]_',
 ]

@@ -74,6 +74,8 @@ const requestOf = (c: RequestContext, { closing }: AnswerDeps): RequestInfo => {
   const admission = c.get('admission')
   return {
     requestId: c.get('requestId'),
+    operator: c.get('operator') ?? null,
+    whileSuspended: c.get('route').endpoint.whileSuspended === true,
     claim: c.get('claim') ?? null,
     wantsNote: PREFERS_RECEIPT.test(headerOf(c, 'prefer') ?? ''),
     trace: parseTraceparent(headerOf(c, 'traceparent')),

@@ -1,6 +1,5 @@
-import ipaddr from 'ipaddr.js'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { fail } from '../base/errors.ts'
+import { Attempts, networkOf } from './attempts.ts'
 
 /** Counts the invalid keys of an address. */
 export interface FailedKeys {
@@ -13,27 +12,16 @@ export interface FailedKeys {
  * address.
  */
 export function createFailedKeys(perMinute: number): FailedKeys {
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
+  const attempts = new Attempts(perMinute, 60)
   return {
     async take(address) {
-      try {
-        await limiter.consume(networkOf(address))
-      } catch (state) {
-        if (!(state instanceof RateLimiterRes)) throw state
-        throw fail(
-          'rate_limited',
-          `One address may send at most ${perMinute} invalid keys per minute`,
-          {
-            headers: { 'Retry-After': String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))) },
-          },
-        )
-      }
+      const seconds = await attempts.take(networkOf(address))
+      if (seconds === 0) return
+      throw fail(
+        'rate_limited',
+        `One address may send at most ${perMinute} invalid keys per minute`,
+        { headers: { 'Retry-After': String(seconds) } },
+      )
     },
   }
-}
-
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }

@@ -40,6 +40,7 @@ function admitRole({ roles }: Endpoint, { type, role }: KeyPrincipal | PersonPri
  * Returns true if a caller would be admitted. OAuth endpoints, which take forms, accept no session.
  */
 export function mayCall(endpoint: Endpoint, caller: Caller): boolean {
+  if (endpoint.operator) return false
   if (endpoint.form && sessionOf(caller.principal) !== undefined) return false
   try {
     admit(endpoint, caller)

@@ -7,6 +7,10 @@ import type { Reply } from './reply.ts'
 /** Data of the request for a handler, in addition to its input. */
 export interface RequestInfo {
   readonly requestId: string
+  /** A suspended organization may do this. */
+  readonly whileSuspended: boolean
+  /** The name of the operator's key; only of endpoints for operators. */
+  readonly operator: string | null
   /** The claim of an `Idempotency-Key`; the writer stores it in the transaction of its work. */
   readonly claim: IdempotencyClaim | null
   /** The caller requests the signed note of its commit (`Prefer: receipt`). */

@@ -3,7 +3,8 @@ import type { Endpoint } from '@remit/contract'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { Failure } from '../base/errors.ts'
+import { Failure, fail } from '../base/errors.ts'
+import type { OperatorKeys } from '../keys/operator-keys.ts'
 import { allowsKeylessExchange } from '../orgs/keyless.ts'
 import { requireSameOrigin } from '../sessions/same-origin.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -37,6 +38,8 @@ export interface PipelineDeps extends AdmissionDeps, AnswerDeps {
   /** Null unless tracing is configured. */
   readonly tracer: Tracer | null
   readonly requests: RequestTurns
+  /** Absent where operators have no API. */
+  readonly operatorKeys?: OperatorKeys
 }
 
 type Step = MiddlewareHandler<RequestEnv>
@@ -51,7 +54,7 @@ export function pipeline(route: Route, deps: PipelineDeps): Step[] {
   return [
     observe(route, deps),
     ...(endpoint.sameOrigin ? [ownPage(deps)] : []),
-    ...(endpoint.public ? [] : keyed),
+    ...(endpoint.operator ? [operatorKey(deps)] : endpoint.public ? [] : keyed),
     ...(validates(endpoint) ? [answerErrors(endpoint)] : []),
     endpoint.body ? body(route, deps) : turn(deps),
     ...validateParams(endpoint),
@@ -149,6 +152,27 @@ const ownPage =
   ({ sessions }: PipelineDeps): Step =>
   async (c, next) => {
     requireSameOrigin((name) => headerOf(c, name), sessions.place)
+    await next()
+  }
+
+/** Operators have keys of their own, which the settings of the server name. */
+const operatorKey =
+  ({ operatorKeys, failedKeys, rateLimit }: PipelineDeps): Step =>
+  async (c, next) => {
+    const name = operatorKeys?.nameOf(c.req.header('authorization')) ?? null
+    if (name === null) {
+      const address = addressOf(c)
+      if (address !== undefined) await failedKeys?.take(address)
+      throw fail(
+        'unauthorized',
+        'Send the header Authorization: Bearer <key> with an operator key',
+        {
+          headers: { 'WWW-Authenticate': 'Bearer realm="remit operator"' },
+        },
+      )
+    }
+    await rateLimit?.take(`operator ${name}`)
+    c.set('operator', name)
     await next()
   }
 

@@ -19,6 +19,8 @@ export interface RequestEnv {
     span?: Span
     /** Absent where the request needs no key. */
     admission?: Admission
+    /** The name of the operator's key. */
+    operator?: string
     /** The body, where authentication had to read it; its failure is not reported yet. */
     earlyBody?: Promise<Uint8Array>
     body?: Body

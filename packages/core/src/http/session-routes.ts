@@ -130,7 +130,7 @@ function endpointLists(routes: () => readonly Route[]): (caller: Caller | null) 
       .filter(({ endpoint }) =>
         caller
           ? mayCall(endpoint, caller)
-          : endpoint.public === true || endpoint.keyless === 'always',
+          : (endpoint.public === true && !endpoint.operator) || endpoint.keyless === 'always',
       )
       .map(({ endpoint: { method, path } }) => `${method} ${path}`)
       .toSorted()

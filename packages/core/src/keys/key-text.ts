@@ -8,8 +8,8 @@ const PREFIX_LENGTH = 4
 const ID_LENGTH = 16
 const SECRET_LENGTH = 43
 
-/** Ingest keys, issued credentials, and credentials of a token exchange. */
-export type Prefix = 'rmk_' | 'rmc_' | 'rmf_'
+/** Ingest keys, issued credentials, credentials of a token exchange, and keys of operators. */
+export type Prefix = 'rmk_' | 'rmc_' | 'rmf_' | 'rmo_'
 
 export interface NewKey {
   /** `key_` and the public part. */

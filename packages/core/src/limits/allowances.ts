@@ -4,6 +4,7 @@ import { MAX_CACHED_ORGS, upTo } from '../base/limits.ts'
 import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { CoreTables } from '../db/schema.ts'
+import { organizationDeleted } from './deleted.ts'
 import { limitsOf } from './limits.ts'
 
 /** Suspension and limits of an organization, for the writer and the decision path. */
@@ -23,15 +24,19 @@ export class Allowances {
     upTo(MAX_CACHED_ORGS),
   )
 
-  /** Reads inside a transaction at a version of the configuration, or remembers. */
+  /**
+   * Reads inside a transaction at a version of the configuration, or remembers. Throws `unauthorized`
+   * for an organization whose last entry is written.
+   */
   async at(tx: AnyDatabase, orgId: string, version: number): Promise<Allowance> {
     const known = this.#known.get(orgId)
     if (known?.version === version) return known.allowance
     const row = await on<CoreTables>(tx)
       .selectFrom('organization')
-      .select(['limits', 'settings', 'suspended_at'])
+      .select(['limits', 'settings', 'suspended_at', 'deleted_at'])
       .where('id', '=', orgId)
       .executeTakeFirstOrThrow()
+    if (row.deleted_at !== null) throw organizationDeleted()
     const { decisions_per_second, decisions_per_month } = limitsOf(row)
     const allowance = {
       isSuspended: row.suspended_at !== null,

@@ -1,6 +1,9 @@
 import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
-import type { LedgerHeadRow } from '../db/schema.ts'
+import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
+import { isoTime } from '../base/clock.ts'
+import { on } from '../db/portable.ts'
+import type { AnyDatabase } from '../db/portable.ts'
 import type { Allowance } from './allowances.ts'
 
 const DECISION = 'authorization.decided'
@@ -12,6 +15,20 @@ type Counted = Pick<LedgerHeadRow, 'decided' | 'decided_month'>
 /** Returns the decisions of an organization in the month of a time. */
 export const decidedBefore = (head: Counted, recordedAt: string): number =>
   head.decided_month === recordedAt.slice(0, MONTH) ? head.decided : 0
+
+/** Returns the decisions of an organization in the month of `now`, in milliseconds. */
+export async function decisionsOfMonth(
+  db: AnyDatabase,
+  orgId: string,
+  now: number,
+): Promise<number> {
+  const head = await on<CoreTables>(db)
+    .selectFrom('ledger_head')
+    .select(['decided', 'decided_month'])
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  return head ? decidedBefore(head, isoTime(now)) : 0
+}
 
 /** Returns the count after a transaction with these entries. */
 export const countOf = (

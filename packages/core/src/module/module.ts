@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Stage } from '../authorize/stage.ts'
 import type { Slot } from '../authorize/slots.ts'
 import type { Clock } from '../base/clock.ts'
+import type { ArchiveRules } from '../db/archived.ts'
 import type { Placements } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables } from '../db/schema.ts'
@@ -28,6 +29,7 @@ import type { Decider } from '../authorize/decider.ts'
 import type { ConsolePage } from '../http/console.ts'
 import type { Route } from '../http/implement.ts'
 import type { Witness } from '../kms/witness.ts'
+import type { CreateOrganization } from '../orgs/organizations.ts'
 import type { Ports } from './ports.ts'
 
 /** An installable part of the server. A package's default export is one of these. */
@@ -38,6 +40,8 @@ export interface Module {
   readonly migrations?: Readonly<Record<string, Migration>>
   /** The placement of every table of the migrations on a cluster. */
   readonly placements?: Placements
+  /** What the archive of an organization has of each of these tables. */
+  readonly archive?: ArchiveRules
   /** Wiring only, no I/O. */
   setup(deps: Deps): Contribution
 }
@@ -114,6 +118,8 @@ export interface Deps {
   /** Modules run without a license, for evaluation; exported documents say so. */
   readonly evaluation: boolean
   readonly settings: Settings
+  /** Creates organizations; null where nobody can over HTTP. */
+  readonly newOrganization: CreateOrganization | null
   /** Returns a port of another module; only after every `setup` has run. */
   port<K extends keyof Ports>(name: K): Ports[K]
   /** Returns a port of an optional module. */
@@ -142,6 +148,8 @@ export interface Settings {
   readonly witnessEveryMs?: number
   /** The identity provider of people. */
   readonly oidc?: OidcSettings
+  /** People without an organization may create one, on the plan `free`; so many an hour. */
+  readonly signUpsPerHour?: number
   /** Sinks may be on a private network. */
   readonly sinkPrivateNetwork?: boolean
   /** The billing system that receives usage. */

@@ -6,6 +6,7 @@ import type {
   Reason,
   ReportQuery,
   ReportRequest,
+  Usage,
   VerifyLedgerRequest,
 } from '@remit/contract'
 import type { Ask, Overlay } from '../authorize/stage.ts'
@@ -47,6 +48,17 @@ export interface Ports {
   readonly spendAccounts: SpendAccounts
   /** Decisions on the tool calls of agent hosts; absent without the module. */
   readonly toolDecisions: ToolDecisions
+  /** The usage of organizations. */
+  readonly usageCounts: UsageCounts
+}
+
+/** Usage that is counted from ledgers. */
+export interface UsageCounts {
+  /** Returns the usage of the hours between two times; by default of the last day. */
+  hours(
+    orgId: string,
+    between: { readonly from?: string | undefined; readonly to?: string | undefined },
+  ): Promise<Usage>
 }
 
 /** A window of spend: a UTC calendar day (`2026-11-20`) or month (`2026-11`). */

@@ -10,6 +10,8 @@ import { actorOf, personOf } from '../caller/caller.ts'
 import { organizationRecord } from './record.ts'
 import type { OrganizationRecord } from './record.ts'
 import { changeLimits, limitsOf } from '../limits/limits.ts'
+import { limitsOnPlan } from '../limits/plan-limits.ts'
+import { quotaEntries } from '../ledger/write/quota-thresholds.ts'
 import { checkRetention } from './retention.ts'
 import { changeSettings } from './settings.ts'
 
@@ -46,6 +48,9 @@ export async function rotateKey(
   return { id: key.id, secret }
 }
 
+/** Further members of the entry, such as the reason and the name of the operator's key. */
+export type Noted = Readonly<Record<string, unknown>>
+
 /** A changed organization, and the position of the entry that records the change. */
 export interface OrganizationUpdate {
   readonly organization: OrganizationRecord
@@ -57,41 +62,70 @@ export const setPlan = async (
   writer: Writer,
   orgId: string,
   plan: Plan,
-): Promise<OrganizationRecord> =>
-  (await updateOrganization(writer, orgId, OPERATOR, (row) => ({ ...row, plan }))).organization
+  noted: Noted = {},
+): Promise<OrganizationRecord> => {
+  const update = (row: OrganizationRow) => ({ ...row, plan })
+  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+}
+
+/** A change of the plan and the limits; null removes a limit. */
+export interface PlanChange {
+  readonly plan?: Plan | undefined
+  readonly limits?: Readonly<Record<string, unknown>>
+}
+
+/** Changes plan and limits for the operator of a hosted server; a new plan brings its limits. */
+export const changePlanAndLimits = async (
+  writer: Writer,
+  orgId: string,
+  { plan, limits = {} }: PlanChange,
+  noted: Noted = {},
+): Promise<OrganizationRecord> => {
+  const update = (row: OrganizationRow) => {
+    const to = plan ?? (row.plan as Plan)
+    const stored =
+      to === row.plan ? limitsOf(row) : limitsOnPlan(limitsOf(row), row.plan as Plan, to)
+    return { ...row, plan: to, limits: changeLimits(JSON.stringify(stored), limits) }
+  }
+  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+}
 
 /** Changes the limits of an organization for the operator; null removes one. */
 export const setLimits = async (
   writer: Writer,
   orgId: string,
   change: Readonly<Record<string, unknown>>,
+  noted: Noted = {},
 ): Promise<OrganizationRecord> => {
   const update = (row: OrganizationRow) => ({ ...row, limits: changeLimits(row.limits, change) })
-  return (await updateOrganization(writer, orgId, OPERATOR, update)).organization
+  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
 }
 
 /** Suspends an organization, which can then only read; no effect on a suspended one. */
 export const suspendOrganization = (
   writer: Writer,
   orgId: string,
-  reason: string | null,
-): Promise<OrganizationRecord> => setSuspension(writer, orgId, true, reason)
+  noted: Noted = {},
+): Promise<OrganizationRecord> => setSuspension(writer, orgId, true, noted)
 
-/** Ends the suspension of an organization. */
-export const resumeOrganization = (writer: Writer, orgId: string): Promise<OrganizationRecord> =>
-  setSuspension(writer, orgId, false, null)
+/** Ends the suspension of an organization, and cancels its deletion. */
+export const resumeOrganization = (
+  writer: Writer,
+  orgId: string,
+  noted: Noted = {},
+): Promise<OrganizationRecord> => setSuspension(writer, orgId, false, noted)
 
 async function setSuspension(
   writer: Writer,
   orgId: string,
   isSuspended: boolean,
-  reason: string | null,
+  noted: Noted,
 ): Promise<OrganizationRecord> {
   const update = (row: OrganizationRow, recordedAt: string) => ({
     ...row,
     suspended_at: isSuspended ? (row.suspended_at ?? recordedAt) : null,
+    delete_after: isSuspended ? row.delete_after : null,
   })
-  const noted = reason === null ? {} : { reason }
   return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
 }
 
@@ -134,19 +168,21 @@ function checkLimit(days: unknown, most: number | undefined): void {
   throw invalid('settings.retention_days', `must be at most ${most} for this organization`)
 }
 
-function updateOrganization(
+/** Changes the row of an organization in a configuration change, and records it. */
+export function updateOrganization(
   writer: Writer,
   orgId: string,
   requester: Requester,
   update: (row: OrganizationRow, recordedAt: string) => OrganizationRow,
-  noted: Readonly<Record<string, unknown>> = {},
+  noted: Noted = {},
 ): Promise<OrganizationUpdate> {
-  return writer.change(orgId, requester, async ({ tx, recordedAt }, caller) => {
-    const row = update(await findOrganizationById(tx, orgId), recordedAt)
-    const { plan, settings, limits, suspended_at } = row
+  return writer.change(orgId, requester, async ({ tx, recordedAt, decided }, caller) => {
+    const before = await findOrganizationById(tx, orgId)
+    const row = update(before, recordedAt)
+    const { plan, settings, limits, suspended_at, delete_after } = row
     await tx
       .updateTable('organization')
-      .set({ plan, settings, limits, suspended_at })
+      .set({ plan, settings, limits, suspended_at, delete_after })
       .where('id', '=', orgId)
       .execute()
     const organization = organizationRecord(row)
@@ -157,6 +193,11 @@ function updateOrganization(
           actor: actorOf(caller),
           data: { organization, ...noted, ...personOf(caller) },
         },
+        ...quotaEntries(
+          { limit: limitsOf(before).decisions_per_month ?? null, decided },
+          { limit: limitsOf(row).decisions_per_month ?? null, decided },
+          recordedAt,
+        ),
       ],
       reply: (recorded) => ({ organization, receipt: firstOf(recorded).receipt }),
     }
@@ -173,6 +214,6 @@ export async function findOrganizationById(
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst()
-  if (!row) throw fail('not_found', `The organization ${id} does not exist`)
+  if (!row) throw fail('organization_not_found', `The organization ${id} does not exist`)
   return row
 }

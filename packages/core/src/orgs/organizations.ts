@@ -21,6 +21,7 @@ import { generateKey } from '../keys/key-text.ts'
 import type { NewKey } from '../keys/key-text.ts'
 import { createdEntry } from '../keys/changes.ts'
 import { insertKey } from '../keys/store.ts'
+import { changeLimits } from '../limits/limits.ts'
 import { organizationRecord } from './record.ts'
 
 type Db = Database<CoreTables>
@@ -35,9 +36,25 @@ export interface CreateDeps {
   readonly version: string
 }
 
+/** Creates organizations for an operator or a sign-up; the default plan is that of the license. */
+export type CreateOrganization = (
+  name: string,
+  options?: CreateOptions & { readonly plan?: Plan | undefined },
+) => Promise<NewOrganization>
+
 export interface NewOrganization {
   readonly organization: OrganizationRow
   readonly key: NewKey & { readonly role: Role }
+}
+
+export interface CreateOptions {
+  readonly limits?: Readonly<Record<string, unknown>> | undefined
+  /** Name of the operator's key that creates it. */
+  readonly operator?: string | undefined
+  /** Person of the first key. */
+  readonly person?: string | null
+  /** Writes further rows in the same transaction, and returns their entries. */
+  readonly begin?: (tx: Db, organization: OrganizationRow) => Promise<EntryDraft[]>
 }
 
 /**
@@ -50,6 +67,7 @@ export async function createOrganization(
   name: string,
   plan: Plan,
   key: NewKey = generateKey(),
+  { limits = {}, operator, person = null, begin }: CreateOptions = {},
 ): Promise<NewOrganization> {
   if (!isOrganizationName(name)) throw invalid('name', `must be ${ORGANIZATION_NAME_RULE}`)
   const now = deps.clock.now()
@@ -60,26 +78,29 @@ export async function createOrganization(
     plan,
     settings: '{}',
     created_at,
-    limits: '{}',
+    limits: changeLimits('{}', limits),
     suspended_at: null,
+    delete_after: null,
+    deleted_at: null,
   }
   const role = 'admin'
   await deps.db.transaction().execute(async (tx) => {
     await makeDurable(tx)
     if (await findOrganization(tx, name))
-      throw fail('invalid_request', `An organization named ${name} already exists`)
+      throw fail('organization_exists', `An organization named ${name} already exists`)
     await tx.insertInto('organization').values(organization).execute()
     await recordOrganization(tx, organization)
-    const first = { person: null, name: 'first key', created_at, revoked_at: null }
+    const first = { person, name: 'first key', created_at, revoked_at: null }
     const record = { id: key.id, role, ...first } as const
     await insertKey(tx, { ...record, org_id: organization.id, hash: key.hash })
     await beginLedger(tx, deps, organization, [
       {
         kind: 'organization.created',
         actor: SYSTEM,
-        data: { organization: organizationRecord(organization) },
+        data: { organization: organizationRecord(organization), ...(operator && { operator }) },
       },
       createdEntry(record, null),
+      ...((await begin?.(tx, organization)) ?? []),
     ])
   })
   return { organization, key: { ...key, role } }

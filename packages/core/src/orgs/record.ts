@@ -12,6 +12,8 @@ export interface OrganizationRecord {
   /** Absent without any. */
   readonly limits?: OrganizationLimits
   readonly suspended_at?: string
+  /** When the operator may remove all rows; absent unless a deletion is scheduled. */
+  readonly delete_after?: string
   readonly created_at: string
 }
 
@@ -22,5 +24,6 @@ export const organizationRecord = (row: OrganizationRow): OrganizationRecord => 
   settings: settingsOf(row),
   ...(row.limits !== '{}' && { limits: limitsOf(row) }),
   ...(row.suspended_at !== null && { suspended_at: row.suspended_at }),
+  ...(row.delete_after !== null && { delete_after: row.delete_after }),
   created_at: row.created_at,
 })

@@ -19,6 +19,8 @@ const caller: Caller = {
 }
 const request: RequestInfo = {
   requestId: 'r',
+  operator: null,
+  whileSuspended: false,
   claim: null,
   wantsNote: false,
   trace: null,

@@ -16,6 +16,7 @@ import type { Module, Settings } from '../module/module.ts'
 import type { Outbound } from '../net/outbound.ts'
 import { createKey } from '../orgs/administration.ts'
 import type { ConsoleFiles } from '../http/console.ts'
+import { PLAN_LIMITS } from '../limits/plan-limits.ts'
 import { consolePlace } from '../sessions/place.ts'
 import { createOrganization } from '../orgs/organizations.ts'
 import { createSecretBox, SECRETS_KEY_BYTES } from '../secrets/secret-box.ts'
@@ -62,6 +63,8 @@ export interface TestRemitOptions {
   readonly secretsKeys?: readonly KeyObject[]
   readonly log?: Logger
   readonly outbound?: Outbound
+  /** Names of operator keys by their hashes. */
+  readonly operatorKeys?: ReadonlyMap<string, string>
 }
 
 export interface TestOrganization {
@@ -98,6 +101,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock
   const signer = createLedgerSigner(signingKey)
+  const creation = { db, clock, ids: randomIds, signer, host: 'remit.test', version: '0.0.0-test' }
   const remit = await createRemit({
     db,
     databaseUrl: url,
@@ -118,6 +122,12 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
       watchEveryMs: 3_600_000,
       ...options.settings,
     },
+    newOrganization: (name, { plan = 'free', ...more } = {}) =>
+      createOrganization(creation, name, plan, undefined, {
+        ...more,
+        limits: { ...PLAN_LIMITS[plan], ...more.limits },
+      }),
+    ...(options.operatorKeys && { operatorKeys: options.operatorKeys }),
     version: '0.0.0-test',
     planCeiling: options.planCeiling ?? 'enterprise',
     evaluation: options.evaluation ?? false,
@@ -137,9 +147,8 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
     url,
     signingKey,
     async organization(plan = 'enterprise') {
-      const deps = { db, clock, ids: randomIds, signer, host: 'remit.test', version: '0.0.0-test' }
       const { organization, key } = await createOrganization(
-        deps,
+        creation,
         `org ${++count} ${randomIds.next('', Date.now())}`,
         plan,
       )

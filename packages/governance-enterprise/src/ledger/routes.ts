@@ -1,6 +1,6 @@
 import { ledger as endpoints } from '@remit/contract'
 import type { Entry } from '@remit/contract'
-import { actAs, implement, isOwn, noEntry, ownAgent, Reply, Turns } from '@remit/core'
+import { actAs, implement, isOwn, noEntry, ownAgent, Reply, textStream, Turns } from '@remit/core'
 import type { Caller, Deps, Route } from '@remit/core'
 import type { Append } from './appender.ts'
 import { headerOf, ledgerEvents } from './events.ts'
@@ -8,7 +8,6 @@ import { HeadWatch } from './head-watch.ts'
 import { ConnectionLimits } from '../streams/connection-limits.ts'
 import { eventStream } from '../streams/event-stream.ts'
 import { lastEventId } from '../streams/last-event-id.ts'
-import { textStream } from './export-stream.ts'
 
 const wantsJson = (accept: string): boolean => /\bapplication\/json\b/i.test(accept)
 const JSON_TYPE = { headers: { 'Content-Type': 'application/json' } }

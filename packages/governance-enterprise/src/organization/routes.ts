@@ -1,5 +1,6 @@
 import { organization as endpoints } from '@remit/contract'
 import {
+  decisionsOfMonth,
   findOrganizationById,
   implement,
   organizationRecord,
@@ -8,10 +9,12 @@ import {
 } from '@remit/core'
 import type { Deps, OrganizationRecord, Route } from '@remit/core'
 
-export const organizationRoutes = ({ db, writer }: Deps): Route[] =>
+export const organizationRoutes = ({ db, writer, clock }: Deps): Route[] =>
   implement(endpoints, {
-    getOrganization: async (_, { orgId }) =>
-      shown(organizationRecord(await findOrganizationById(db, orgId))),
+    getOrganization: async (_, { orgId }) => ({
+      ...shown(organizationRecord(await findOrganizationById(db, orgId))),
+      decisions_this_month: await decisionsOfMonth(db, orgId, clock.now()),
+    }),
 
     changeOrganization: async ({ body }, caller, request) => {
       const requester = { ...request, caller }

@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely/migration'
 import { sql } from 'kysely'
 import { column } from '@remit/core'
-import type { CoreTables, Placements } from '@remit/core'
+import type { ArchiveRules, CoreTables, Placements } from '@remit/core'
 import { approvalMigration, askersMigration } from './approvals.ts'
 import type { ApprovalTables } from './approvals.ts'
 import { delegationMigration } from './delegation.ts'
@@ -157,4 +157,27 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   webhook: 'by org_id',
   webhook_delivery: 'by org_id',
   sink: 'by org_id',
+}
+
+/** What the archive of an organization has of this module's tables. */
+export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
+  approval_rule: 'whole',
+  approval_request: 'whole',
+  agent_permission: 'whole',
+  agent_mode: 'whole',
+  hook_call: 'none',
+  inventory: 'whole',
+  judge_verdict: 'none',
+  judge_day: 'whole',
+  mcp_tool: 'whole',
+  policy_rule: 'whole',
+  policy_revision: 'whole',
+  spend_limit: 'whole',
+  spend_total: 'whole',
+  spend_hold: 'whole',
+  agent_stop: 'whole',
+  spend_hour: 'none',
+  webhook: { without: ['secret'] },
+  webhook_delivery: 'none',
+  sink: { without: ['secret', 'holder', 'held_until'] },
 }

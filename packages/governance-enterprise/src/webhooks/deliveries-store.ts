@@ -148,7 +148,7 @@ export const forgetFinished = (
   part: Part,
   before: string,
   signal: AbortSignal,
-): Promise<void> =>
+): Promise<number> =>
   deleteInBatches(db, part, signal, {
     table: 'webhook_delivery',
     key: ['org_id', 'webhook_id', 'seq'],

@@ -17,6 +17,7 @@ export function eventOf(kind: string, decision: string | null): WebhookEvent | n
     case 'approval.consumed':
     case 'enforcement.gap':
     case 'mcp.tool_changed':
+    case 'quota.threshold':
     case 'spend.threshold':
       return kind
     default:
@@ -39,7 +40,7 @@ function dataOf(entry: Entry): Record<string, unknown> {
   const { kind, agent_id, action, resource, decision, reason, seq, hash } = entry
   const data = entry.data ?? {}
   const ledger = { seq, hash }
-  if (kind === 'spend.threshold') return { ...data, ledger }
+  if (kind === 'spend.threshold' || kind === 'quota.threshold') return { ...data, ledger }
   if (kind === TESTED) return { webhook_id: data['webhook_id'], ledger }
   if (kind === 'authorization.decided') {
     const { decision_id, matched, spend } = data

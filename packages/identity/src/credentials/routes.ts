@@ -60,7 +60,7 @@ export const credentialRoutes = (
       const id = await revocable(directory, caller, token)
       if (id === null) return {}
       try {
-        const requester = { caller, claim: null, wantsNote: false }
+        const requester = { caller, claim: null, wantsNote: false, whileSuspended: true }
         await writer.change(caller.orgId, requester, revocation(id))
       } catch (error) {
         if (!(error instanceof Failure) || error.code !== 'credential_not_found') throw error

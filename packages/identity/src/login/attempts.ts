@@ -11,6 +11,8 @@ export interface Attempt extends Challenge {
   readonly orgId: string | null
   /** Id of the organization's own provider that signs in; null for that of the server. */
   readonly providerId: string | null
+  /** The person asked for a new organization, if none knows the account. */
+  readonly signsUp: boolean
   /** The page of the console to open afterwards. */
   readonly next: string
 }

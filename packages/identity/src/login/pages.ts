@@ -7,15 +7,19 @@ import type { Candidate } from './candidates.ts'
 import { chooseWay, NOT_SET_UP } from './choose-way.ts'
 import { nextOf } from './next.ts'
 import { signIn } from './sign-in.ts'
+import { signUpsOf } from './sign-up.ts'
+import type { SignedUp, SignUps } from './sign-up.ts'
 import type { LoginWays } from './ways.ts'
 
 const AGAIN = { href: '/console/login', text: 'Sign in again' }
+const CREATE = { href: '/console/login?signup=1', text: 'Create an organization' }
 const BACK = { href: '/console', text: 'Back to the sign-in page' }
 
 /** `/console/login` and the callbacks: a failure ends on a page that says why. */
 export function loginPages(deps: Deps, ways: LoginWays): ConsolePage[] {
   const refusals = new RefusalLog()
-  const finish = (request: PageRequest) => finishLogin(deps, ways, refusals, request)
+  const signUps = signUpsOf(deps)
+  const finish = (request: PageRequest) => finishLogin(deps, ways, { refusals, signUps }, request)
   const notSetUp = () => Promise.resolve(messagePage(404, NOT_SET_UP, [BACK]))
   return [
     { path: '/console/login', handle: (request) => beginLogin(deps, ways, request) },
@@ -33,7 +37,7 @@ function attemptPlace({ sessions }: Deps) {
 async function beginLogin(
   deps: Deps,
   ways: LoginWays,
-  { url: { searchParams: asked } }: PageRequest,
+  { url: { searchParams: asked }, header }: PageRequest,
 ): Promise<Response> {
   const { clock, log, secrets } = deps
   const next = nextOf(asked.get('next'))
@@ -46,7 +50,9 @@ async function beginLogin(
     if ('missing' in choice) return messagePage(404, choice.missing, [BACK])
     const { way, orgId } = choice
     const { challenge, url } = await way.provider.begin(asked.get('prompt') === 'login')
-    const attempt = { ...challenge, orgId, providerId: way.id, next }
+    // Another site must not create organizations in the name of its visitors.
+    const signsUp = asked.has('signup') && header('sec-fetch-site') !== 'cross-site'
+    const attempt = { ...challenge, orgId, providerId: way.id, signsUp, next }
     return redirect(url, writeCookie(place, sealAttempt(secrets, attempt, clock.now())))
   } catch (error) {
     log.warn({ err: error, organization }, 'the identity provider could not be reached')
@@ -59,8 +65,8 @@ async function beginLogin(
 async function finishLogin(
   deps: Deps,
   ways: LoginWays,
-  refusals: RefusalLog,
-  { url, header }: PageRequest,
+  { refusals, signUps }: { readonly refusals: RefusalLog; readonly signUps: SignUps | null },
+  { url, header, address }: PageRequest,
 ): Promise<Response> {
   const { clock, ids, log, secrets, sessions, writer } = deps
   const place = attemptPlace(deps)
@@ -82,15 +88,26 @@ async function finishLogin(
     return null
   })
   if (!identity) return refuse(400, 'The answer of the identity provider is not valid.')
+  const change = signIn({ ids, sessions, way, refusals }, identity)
   const candidates = await candidatesOf(deps, identity, way)
   const chosen =
     candidates.length > 1 ? candidates.find(({ id }) => id === attempt.orgId) : candidates[0]
   if (!chosen && candidates.length > 1)
     return refuse(200, 'Choose an organization.', linksTo(candidates, attempt.next))
-  if (!chosen) return refuse(403, 'No organization has invited this account.')
+  if (!chosen) {
+    const maySignUp = signUps !== null && way === ways.server && attempt.orgId === null
+    if (!maySignUp) return refuse(403, 'No organization has invited this account.')
+    if (!attempt.signsUp)
+      return refuse(403, 'No organization has invited this account.', [CREATE, AGAIN])
+    const made = await signUps.create(identity, address())
+    if ('refused' in made) return refuse(403, `The sign-up was refused: ${made.refused}.`)
+    const first = await writer.work(made.id, OPERATOR, change)
+    return 'refused' in first
+      ? refuse(403, `Sign-in was refused: ${first.refused}.`)
+      : welcome(made, writeCookie(sessions.place, first.cookie))
+  }
   for (const { orgId, count } of refusals.settle(clock.now()))
     log.warn({ orgId, count }, 'refused sign-ins were not recorded, because there were too many')
-  const change = signIn({ ids, sessions, way, refusals }, identity)
   const result = await writer.work(chosen.id, OPERATOR, change)
   return 'refused' in result
     ? refuse(403, `Sign-in was refused: ${result.refused}.`, linksTo([chosen], attempt.next))
@@ -116,6 +133,15 @@ const linksTo = (candidates: readonly Candidate[], next: string): PageLink[] =>
     ...againAt(id, next),
     ...(candidates.length > 1 && { text: name }),
   }))
+
+/** The first key is shown once, here. */
+const welcome = ({ name, key }: SignedUp, cookie: string): Response =>
+  messagePage(
+    200,
+    `The organization ${name} was created. Its first admin key is shown only now: ${key}`,
+    [{ href: '/console', text: 'Continue to the console' }],
+    { 'Set-Cookie': cookie },
+  )
 
 const redirect = (location: string, cookie: string): Response =>
   messagePage(303, 'Continue', [{ href: location, text: 'Continue' }], {

@@ -1,4 +1,4 @@
-import type { CoreTables, Placements } from '@remit/core'
+import type { ArchiveRules, CoreTables, Placements } from '@remit/core'
 import type { Migration } from 'kysely/migration'
 import { agentMigration } from './agents.ts'
 import type { AgentTables } from './agents.ts'
@@ -47,4 +47,20 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   trust_policy: 'by org_id',
   login_provider: 'by org_id',
   login_domain: 'by org_id',
+}
+
+/** What the archive of an organization has of this module's tables. */
+export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
+  agent: 'whole',
+  agent_subject: 'whole',
+  agent_credential: { without: ['hash', 'hash_scheme'] },
+  credential_use: 'whole',
+  trusted_issuer: 'whole',
+  issuer_audience: 'whole',
+  token_use: 'none',
+  person: 'whole',
+  person_address: 'none',
+  trust_policy: 'whole',
+  login_provider: { without: ['secret'] },
+  login_domain: 'whole',
 }

@@ -29,6 +29,7 @@ const EVENTS: readonly WebhookEvent[] = [
   'approval.consumed',
   'authorization.denied',
   'enforcement.gap',
+  'quota.threshold',
   'spend.threshold',
 ]
 

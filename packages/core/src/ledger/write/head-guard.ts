@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/open.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
+import { isDeleted, organizationDeleted } from '../../limits/deleted.ts'
+import type { AnyDatabase } from '../../db/portable.ts'
 import { fail } from '../../base/errors.ts'
 import type { Failure } from '../../base/errors.ts'
 import { CheckpointError, openCheckpoint } from '../format/checkpoint.ts'
@@ -93,6 +95,10 @@ export const missingHead = (): Failure =>
     'ledger_unavailable',
     'The organization has no ledger head, so nothing was recorded; verify the ledger',
   )
+
+/** The error for work of an organization without a head: it was deleted, or the row is missing. */
+export const withoutHead = async (db: AnyDatabase, orgId: string): Promise<Failure> =>
+  (await isDeleted(db, orgId)) ? organizationDeleted() : missingHead()
 
 /** Returns true for a valid key name. */
 const isOrigin = (value: unknown): value is string => typeof value === 'string' && isKeyName(value)

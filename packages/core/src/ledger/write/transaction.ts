@@ -19,7 +19,7 @@ import type { EntryDraft } from '../format/draft.ts'
 import { newSalt } from '../format/entry.ts'
 import { linkEntries } from '../format/link.ts'
 import type { Linked } from '../format/link.ts'
-import { forgedHead, missingHead } from './head-guard.ts'
+import { forgedHead, withoutHead } from './head-guard.ts'
 import type { HeadGuard } from './head-guard.ts'
 import type { NoteSigner } from '../format/note.ts'
 import { linkedRows, lockHead } from '../store/store.ts'
@@ -100,7 +100,7 @@ export async function runTransaction(
   const committed = await deps.db.transaction().execute(async (tx) => {
     const head = await lockHead(tx, orgId)
     deps.metrics?.locked(performance.now() - began)
-    if (!head) throw missingHead()
+    if (!head) throw await withoutHead(tx, orgId)
     const signer = await deps.heads.signerFor(tx, head)
     // Only work that reports a forgery continues from it, unsigned.
     if (signer === null && !batch.every(({ alone }) => alone?.evenIfForged)) throw forgedHead()
@@ -159,7 +159,8 @@ class Run {
 
   /** Rejects callers whose key is no longer valid, and finds stored responses. */
   async admit(): Promise<void> {
-    const { orgId, tx, now, configVersion } = this.scope
+    const { orgId, tx, now, configVersion, allowance } = this.scope
+    const { isSuspended } = allowance
     const callers = this.batch.flatMap(({ requester }) => requester.caller ?? [])
     const live = await this.#deps.recheck(tx, callers, configVersion, now)
     for (const [i, { requester }] of this.batch.entries()) {
@@ -167,7 +168,7 @@ class Run {
       this.#callers[i] = caller ?? null
       if (requester.caller && !isSameRight(requester.caller, caller)) {
         this.outcomes[i] = fail('unauthorized', 'The key changed while the request was waiting')
-      } else if (requester.caller && this.scope.allowance.isSuspended) {
+      } else if (isSuspended && requester.caller && !requester.whileSuspended) {
         this.outcomes[i] = fail('organization_suspended')
       } else if (requester.claim) {
         const kept = await findAnswer(tx, orgId, requester.claim, now).catch(asFailure)

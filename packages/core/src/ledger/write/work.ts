@@ -73,6 +73,8 @@ export interface Requester {
   readonly caller: Caller | null
   readonly claim: IdempotencyClaim | null
   readonly wantsNote: boolean
+  /** A suspended organization may do this. */
+  readonly whileSuspended?: boolean
   /** The trace that the caller names, for its entry. */
   readonly trace?: TraceParent | null
   /** The sampled operation of the request. */

@@ -1,4 +1,4 @@
-import { defineWaitingScorer, fail } from '@remit/core'
+import { defineWaitingScorer, fail, findOrganizationById, limitsOf } from '@remit/core'
 import type { Caller, Deps, WaitingScorer } from '@remit/core'
 import type { Judges } from './judges.ts'
 import { judgeParams } from './params.ts'
@@ -31,11 +31,23 @@ export function llmAsJudge(
     async scoreAll(results, task, context) {
       const { caller } = context
       if (caller) checkPlan(caller)
-      const day = caller && new DayLimit(deps, caller.orgId, judges.daily)
+      const daily = caller && (await dailyOf(deps.db, caller.orgId, judges.daily))
+      const day = daily && new DayLimit(deps, caller.orgId, daily)
       const organization = day && { id: caller.orgId, day }
       return judgeAll(results, task, context.signal(), organization, deps)
     },
   })
+}
+
+/** The limit of the judges file, or that of the organization if it is lower; 0 USD permits no call. */
+async function dailyOf(
+  db: Deps['db'],
+  orgId: string,
+  { calls, cost_usd: usd }: Judges['daily'],
+): Promise<Judges['daily']> {
+  const own = limitsOf(await findOrganizationById(db, orgId)).judge_usd_per_day
+  if (own === undefined) return { calls, cost_usd: usd }
+  return { calls: own === 0 ? 0 : calls, cost_usd: Math.min(own, usd ?? own) }
 }
 
 function checkPlan({ plan }: Caller): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textStream } from './export-stream.ts'
+import { textStream } from './text-stream.ts'
 
 async function* lines(count: number, failure?: Error): AsyncGenerator<string> {
   for (let i = 0; i < count; i++) yield `${i}\n`

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { OPERATOR_NAME } from '@remit/core'
+import { ConfigError } from './config.ts'
+
+const SETTING = 'REMIT_OPERATOR_KEYS_FILE'
+
+/**
+ * Reads the names of operator keys by their hashes; undefined without the setting. Throws
+ * `ConfigError` that names the line.
+ */
+export function operatorKeysIn(path: string | undefined): ReadonlyMap<string, string> | undefined {
+  if (path === undefined) return undefined
+  const names = new Map<string, string>()
+  for (const [at, line] of linesOf(path).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const [name = '', hash = '', ...rest] = line.trim().split(/\s+/)
+    if (!OPERATOR_NAME.test(name) || !/^[0-9a-f]{64}$/.test(hash) || rest.length > 0)
+      throw new ConfigError(
+        `${SETTING}: line ${at + 1} must be a name and the SHA-256 of a key, as \`remit key operator <name>\` prints them`,
+      )
+    if (names.has(hash) || [...names.values()].includes(name))
+      throw new ConfigError(`${SETTING}: line ${at + 1} repeats a name or a key`)
+    names.set(hash, name)
+  }
+  if (names.size === 0) throw new ConfigError(`${SETTING} has no key`)
+  return names
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n')
+  } catch {
+    throw new ConfigError(`${SETTING} cannot be read`)
+  }
+}

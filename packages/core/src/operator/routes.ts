@@ -1,0 +1,125 @@
+import { operator } from '@remit/contract'
+import type { Usage } from '@remit/contract'
+import { isoTime } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
+import { fail, invalid } from '../base/errors.ts'
+import { pageOf } from '../base/page.ts'
+import type { ArchiveRules } from '../db/archived.ts'
+import type { Database } from '../db/open.ts'
+import type { CoreTables, OrganizationRow } from '../db/schema.ts'
+import { implement } from '../http/implement.ts'
+import type { RequestInfo, Route } from '../http/implement.ts'
+import { Reply } from '../http/reply.ts'
+import { textStream } from '../http/text-stream.ts'
+import type { Ledger } from '../ledger/read/ledger.ts'
+import type { Writer } from '../ledger/write/writer.ts'
+import { decisionsOfMonth } from '../limits/month.ts'
+import {
+  changePlanAndLimits,
+  findOrganizationById,
+  resumeOrganization,
+  suspendOrganization,
+} from '../orgs/administration.ts'
+import { listOrganizations } from '../orgs/organizations.ts'
+import type { CreateOrganization } from '../orgs/organizations.ts'
+import {
+  deleteOrganization,
+  DELETION_DAYS,
+  exportConfiguration,
+  findDeleted,
+  scheduleDeletion,
+} from '../orgs/leave/index.ts'
+import { organizationRecord } from '../orgs/record.ts'
+import type { UsageCounts } from '../module/ports.ts'
+
+export interface OperatorRouteDeps {
+  readonly db: Database<CoreTables>
+  readonly writer: Writer
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly version: string
+  readonly archive: ArchiveRules
+  readonly create: CreateOrganization
+  /** Absent without a module that counts usage. */
+  readonly usage: () => UsageCounts | undefined
+}
+
+/** `/v1/operator`: the commands `remit org` over HTTP, recorded with the name of the key. */
+export const operatorRoutes = (deps: OperatorRouteDeps): Route[] => {
+  const { db, writer, ledger, clock } = deps
+  const shown = async (row: OrganizationRow) => ({
+    ...organizationRecord(row),
+    decisions_this_month: await decisionsOfMonth(db, row.id, clock.now()),
+  })
+  const read = async (id: string) => shown(await findOrganizationById(db, id))
+  const changed = async (id: string, change: () => Promise<unknown>) => {
+    // The writer knows no organization without a ledger.
+    await findOrganizationById(db, id)
+    await change()
+    return read(id)
+  }
+  return implement(operator, {
+    listOrganizations: async ({ query: { limit, cursor } }) => {
+      const all = await listOrganizations(db)
+      const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1
+      return pageOf(limit, {
+        read: (most) => all.slice(from, from + most),
+        cursor: ({ id }) => id,
+        items: (rows) => Promise.all(rows.map(shown)),
+      })
+    },
+
+    createOrganization: async ({ body: { name, plan, limits } }, _, request) => {
+      const { organization, key } = await deps.create(name, { plan, limits, ...by(request) })
+      return {
+        organization: await shown(organization),
+        key: { id: key.id, role: 'admin' as const, secret: key.secret },
+      }
+    },
+
+    readOrganization: ({ params }) => read(params.id),
+
+    limitOrganization: ({ params: { id }, body: { plan, limits = {} } }, _, request) =>
+      changed(id, () => changePlanAndLimits(writer, id, { plan, limits }, by(request))),
+
+    suspendOrganization: ({ params: { id }, body }, _, request) =>
+      changed(id, () => suspendOrganization(writer, id, { ...body, ...by(request) })),
+
+    resumeOrganization: ({ params: { id } }, _, request) =>
+      changed(id, () => resumeOrganization(writer, id, by(request))),
+
+    readUsage: async ({ params: { id }, query }): Promise<Usage> => {
+      const counts = deps.usage()
+      if (!counts) throw fail('not_found', 'This edition counts no usage')
+      await findOrganizationById(db, id)
+      return counts.hours(id, query)
+    },
+
+    exportLedger: async ({ params: { id } }) => {
+      await findOrganizationById(db, id)
+      return new Reply<string>(textStream(await ledger.export(id, {}), () => undefined))
+    },
+
+    exportConfiguration: async ({ params: { id } }) => {
+      await findOrganizationById(db, id)
+      const at = { now: isoTime(clock.now()), version: deps.version }
+      const text = exportConfiguration(db, deps.archive, id, at)
+      return new Reply<string>(textStream(text, () => undefined))
+    },
+
+    scheduleDeletion: ({ params: { id }, body }, _, request) =>
+      changed(id, () => scheduleDeletion(writer, id, DELETION_DAYS, { ...body, ...by(request) })),
+
+    deleteOrganization: async ({ params: { id }, query: { confirm, reason } }, _, request) => {
+      if (!(await findDeleted(db, id))) {
+        const { name } = await findOrganizationById(db, id)
+        if (confirm !== name) throw invalid('confirm', 'must be the name of the organization')
+      }
+      const noted = { ...(reason !== undefined && { reason }), ...by(request) }
+      return deleteOrganization({ db, writer, clock }, id, noted)
+    },
+  })
+}
+
+const by = ({ operator: name }: RequestInfo): { operator?: string } =>
+  name === null ? {} : { operator: name }

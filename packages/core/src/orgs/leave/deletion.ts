@@ -1,0 +1,175 @@
+import { isoTime } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import { fail, invalid } from '../../base/errors.ts'
+import { SYSTEM } from '../../caller/caller.ts'
+import type { Database } from '../../db/open.ts'
+import type { CoreTables, DeletedOrganizationRow, OrganizationRow } from '../../db/schema.ts'
+import { emptyLog, overwriting } from '../../db/scrub.ts'
+import { makeDurable } from '../../db/transaction-settings.ts'
+import { formatEntryLine } from '../../ledger/read/export-lines.ts'
+import { findHead } from '../../ledger/store/store.ts'
+import { firstOf } from '../../ledger/write/work.ts'
+import type { Writer } from '../../ledger/write/writer.ts'
+import { findOrganizationById, OPERATOR, updateOrganization } from '../administration.ts'
+import type { Noted } from '../administration.ts'
+import type { OrganizationRecord } from '../record.ts'
+import { removeRows } from './remove-rows.ts'
+import type { RemovedRows } from './remove-rows.ts'
+
+/** Days between the order and the deletion, unless the operator names another number. */
+export const DELETION_DAYS = 7
+const MAX_DAYS = 365
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * Orders the deletion of a suspended organization. Its rows can be removed after some days; until
+ * then, the end of the suspension cancels the deletion.
+ */
+export async function scheduleDeletion(
+  writer: Writer,
+  orgId: string,
+  days: number,
+  noted: Noted = {},
+): Promise<OrganizationRecord> {
+  if (!Number.isInteger(days) || days < 0 || days > MAX_DAYS)
+    throw invalid('days', `must be a whole number from 0 to ${MAX_DAYS}`)
+  const update = (row: OrganizationRow, recordedAt: string) => {
+    refuseActive(row)
+    return { ...row, delete_after: isoTime(Date.parse(recordedAt) + days * DAY_MS) }
+  }
+  return (await updateOrganization(writer, orgId, OPERATOR, update, noted)).organization
+}
+
+/** A deletion with the end of the ledger, which stays. */
+export interface Deletion {
+  readonly id: string
+  readonly deleted_at: string
+  readonly ledger: {
+    readonly origin: string
+    readonly size: number
+    readonly entry: string
+    readonly checkpoint: string
+  }
+  readonly removed: RemovedRows
+  /** False while SQLite's write-ahead log still contains old pages. */
+  readonly log_emptied: boolean
+}
+
+interface DeletionDeps {
+  readonly db: Database<CoreTables>
+  readonly writer: Writer
+  readonly clock: Clock
+}
+
+/**
+ * Removes a suspended organization whose deletion is due: writes its last entry, keeps the end of its
+ * ledger, and removes all of its rows. Repeat it after an interruption. Throws `organization_active`
+ * or `deletion_not_due`.
+ */
+export async function deleteOrganization(
+  { db, writer, clock }: DeletionDeps,
+  orgId: string,
+  noted: Noted = {},
+): Promise<Deletion> {
+  const kept = await findDeleted(db, orgId)
+  if (!kept) await endLedger(db, writer, clock, orgId, noted)
+  const { id, deleted_at, origin, size, entry, note } = kept ?? (await keepEnd(db, orgId))
+  const removed = await overwriting(db, () => removeRows(db, orgId))
+  return {
+    id,
+    deleted_at,
+    ledger: { origin, size, entry, checkpoint: note },
+    removed,
+    log_emptied: await emptyLog(db),
+  }
+}
+
+/** Returns the end of the ledger of a deleted organization. */
+export const findDeleted = (
+  db: Database<CoreTables>,
+  orgId: string,
+): Promise<DeletedOrganizationRow | undefined> =>
+  db.selectFrom('deleted_organization').selectAll().where('id', '=', orgId).executeTakeFirst()
+
+/** Returns the ends of the ledgers of organizations that were deleted since a time. */
+export async function listDeleted(
+  db: Database<CoreTables>,
+  since: string,
+): Promise<DeletedOrganizationRow[]> {
+  return db
+    .selectFrom('deleted_organization')
+    .selectAll()
+    .where('deleted_at', '>=', since)
+    .orderBy('id')
+    .execute()
+}
+
+/** Writes the last entry; the writer refuses all work after it. */
+async function endLedger(
+  db: Database<CoreTables>,
+  writer: Writer,
+  clock: Clock,
+  orgId: string,
+  noted: Noted = {},
+): Promise<void> {
+  const now = clock.now()
+  if ((await findOrganizationById(db, orgId)).deleted_at !== null) return
+  await writer.change(orgId, OPERATOR, async ({ tx, recordedAt }) => {
+    const row = await findOrganizationById(tx, orgId)
+    refuseActive(row)
+    refuseEarly(row, now)
+    await tx
+      .updateTable('organization')
+      .set({ deleted_at: recordedAt })
+      .where('id', '=', orgId)
+      .execute()
+    await tx.deleteFrom('console_session').where('org_id', '=', orgId).execute()
+    await tx.deleteFrom('ingest_key').where('org_id', '=', orgId).execute()
+    const data = { organization_id: orgId, delete_after: row.delete_after, ...noted }
+    return {
+      entries: [{ kind: 'organization.deleted', actor: SYSTEM, data }],
+      reply: (recorded) => firstOf(recorded).row.seq,
+    }
+  })
+}
+
+function refuseActive({ name, suspended_at }: OrganizationRow): void {
+  if (suspended_at === null)
+    throw fail('organization_active', `The organization ${name} must be suspended first`)
+}
+
+function refuseEarly({ name, delete_after }: OrganizationRow, now: number): void {
+  if (delete_after === null)
+    throw fail('deletion_not_due', `No deletion of the organization ${name} is scheduled`)
+  if (now < Date.parse(delete_after))
+    throw fail(
+      'deletion_not_due',
+      `The organization ${name} can be deleted from ${delete_after} on`,
+    )
+}
+
+/** Copies the end of the ledger to the table that stays. */
+async function keepEnd(db: Database<CoreTables>, orgId: string): Promise<DeletedOrganizationRow> {
+  return db.transaction().execute(async (tx) => {
+    await makeDurable(tx)
+    const head = await findHead(tx, orgId)
+    const last = await tx
+      .selectFrom('ledger_entry')
+      .selectAll()
+      .where('org_id', '=', orgId)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    if (!head || !last) throw fail('organization_not_found')
+    const row = {
+      id: orgId,
+      deleted_at: last.recorded_at,
+      origin: head.origin,
+      size: head.size,
+      entry: formatEntryLine(last).trimEnd(),
+      note: head.note,
+    }
+    await tx.insertInto('deleted_organization').values(row).execute()
+    return row
+  })
+}

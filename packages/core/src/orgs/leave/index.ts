@@ -1,0 +1,9 @@
+export { exportConfiguration } from './archive.ts'
+export {
+  deleteOrganization,
+  DELETION_DAYS,
+  findDeleted,
+  listDeleted,
+  scheduleDeletion,
+} from './deletion.ts'
+export type { Deletion } from './deletion.ts'
