@@ -250,6 +250,11 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
     it.each([
       ['an array', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400],
       ['a name twice', '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}', 400],
+      [
+        'an argument twice',
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":1,"usd":9}}}',
+        400,
+      ],
       ['too many bytes', JSON.stringify({ text: 'x'.repeat(100_000) }), 413],
       ['no session', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}', 400],
     ])('with %s', async (_, body, status) => {

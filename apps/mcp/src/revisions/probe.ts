@@ -36,7 +36,7 @@ export async function eraOfServer(server: Connection): Promise<Era> {
 }
 
 /** The era that an answer to `server/discover` shows. Pure. */
-export function eraIn(answer: Buffer): Era {
+function eraIn(answer: Buffer): Era {
   let value: unknown
   try {
     value = JSON.parse(answer.toString('utf8'))

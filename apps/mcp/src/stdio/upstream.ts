@@ -1,4 +1,4 @@
-import { isMembers, keyOf } from '../rpc/members.ts'
+import { keyOf } from '../rpc/members.ts'
 import type { Id } from '../rpc/members.ts'
 import { NotAMessage, readUpstream } from '../rpc/message.ts'
 import type { Message, Request } from '../rpc/message.ts'
@@ -103,14 +103,6 @@ export class PipedUpstream {
 
 const cancelledError = (signal: AbortSignal | undefined): Error =>
   signal?.reason instanceof Error ? signal.reason : new Error('The request was cancelled.')
-
-/** The id of a request that was read or made by the gateway. */
-export function idIn(bytes: Buffer): Id {
-  const value: unknown = JSON.parse(bytes.toString('utf8'))
-  const id = isMembers(value) ? value['id'] : undefined
-  if (typeof id !== 'string' && typeof id !== 'number') throw new Error('The request has no id.')
-  return id
-}
 
 /** The request that a cancellation names; undefined for any other message. */
 export const cancelledBy = (message: Exclude<Message, Request>): unknown =>
