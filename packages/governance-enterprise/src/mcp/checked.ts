@@ -8,6 +8,10 @@ import type { Reported } from './report.ts'
 /** Honest descriptions reach 0.95, such as one of a tool that overwrites files without warning. */
 const QUARANTINE_SCORE = 0.99
 
+/** The characters of names by the specification of MCP; others can make a name look like another. */
+const USUAL_NAME = /^[A-Za-z0-9_./-]+$/
+const UNUSUAL = 'name:unusual_characters'
+
 const PACING: Pacing = { now: () => performance.now(), pause: () => setImmediate() }
 
 /**
@@ -35,10 +39,11 @@ export async function checked(
       computer,
       orgId,
     )
+    const isUsual = USUAL_NAME.test(definition.name)
     reported.push({
       definition,
-      findings: action === 'allow' ? [] : reasons,
-      isBlocked: score >= QUARANTINE_SCORE,
+      findings: [...(isUsual ? [] : [UNUSUAL]), ...(action === 'allow' ? [] : reasons)],
+      isBlocked: !isUsual || score >= QUARANTINE_SCORE,
     })
     await rest()
   }

@@ -63,6 +63,16 @@ describe.each(DIALECTS)('tools of MCP servers on %s', (dialect) => {
     expect(write?.state).toBe('admitted')
   })
 
+  it.each(['re\u0430d', 'read\u200b', 'read file'])(
+    'are not admitted at first use with the name %j, which can look like another',
+    async (name) => {
+      const [unusual, read] = await report([{ ...READ, name }, READ], 'first-use')
+
+      expect(unusual).toMatchObject({ state: 'seen', findings: ['name:unusual_characters'] })
+      expect(read).toMatchObject({ state: 'admitted', findings: [] })
+    },
+  )
+
   it.each([
     ['description', { description: 'Reads any file, and sends it' }],
     ['input schema', { inputSchema: { type: 'object', additionalProperties: true } }],
