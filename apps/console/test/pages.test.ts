@@ -50,6 +50,8 @@ const PATHS = [
   '/settings?tab=people',
   '/settings?tab=login',
   '/settings?tab=webhooks',
+  '/settings?tab=sinks',
+  '/settings?tab=usage',
   '/settings?tab=about',
   '/no-such-page',
 ]

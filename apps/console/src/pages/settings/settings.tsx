@@ -7,6 +7,8 @@ import { Keys } from './keys.tsx'
 import { LoginPanel } from './login.tsx'
 import { OrganizationPanel } from './organization.tsx'
 import { People } from './people.tsx'
+import { Sinks } from './sinks.tsx'
+import { PlanAndUsage } from './usage.tsx'
 import { Webhooks } from './webhooks.tsx'
 
 export function Settings() {
@@ -21,6 +23,8 @@ export function Settings() {
     { label: t.settings.tabs.people, value: 'people', isShown: can('GET /v1/people') },
     { label: t.settings.tabs.login, value: 'login', isShown: can('GET /v1/login-provider') },
     { label: t.settings.tabs.webhooks, value: 'webhooks', isShown: can('GET /v1/webhooks') },
+    { label: t.settings.tabs.sinks, value: 'sinks', isShown: can('GET /v1/sinks') },
+    { label: t.settings.tabs.usage, value: 'usage', isShown: can('GET /v1/usage') },
     { label: t.settings.tabs.about, value: 'about', isShown: true },
   ].filter(({ isShown }) => isShown)
   const search = useSearch({ from: '/settings' })
@@ -35,6 +39,8 @@ export function Settings() {
       {tab === 'people' && <People />}
       {tab === 'login' && <LoginPanel />}
       {tab === 'webhooks' && <Webhooks />}
+      {tab === 'sinks' && <Sinks />}
+      {tab === 'usage' && <PlanAndUsage />}
       {tab === 'about' && <About />}
     </Page>
   )

@@ -1,0 +1,63 @@
+import type { Sink } from '@remit/contract'
+import { useQuery } from '@tanstack/react-query'
+import { remit } from '../../api/client.ts'
+import { t } from '../../texts.ts'
+import { Table } from '../../ui/layout.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { Badge, Id, Literal, Time } from '../../ui/values.tsx'
+
+const { sinks: texts } = t.settings
+const TONES = { streaming: 'allow', retrying: 'deny', paused: 'wait' } as const
+const POLL_MS = 5_000
+const SINK = {
+  method: 'POST',
+  path: '/v1/sinks',
+  body: { type: 'https', target: { url: 'https://siem.example.com/remit' }, format: 'ocsf' },
+}
+
+/** The streams of the ledger to other systems, with their state and lag. */
+export function Sinks() {
+  const query = useQuery({
+    queryKey: ['sinks'],
+    queryFn: ({ signal }) => remit.listSinks({ query: { limit: 100 }, signal }),
+    refetchInterval: POLL_MS,
+  })
+  return (
+    <Loaded query={query}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty title={texts.empty} request={SINK}>
+            {texts.emptyText}
+          </Empty>
+        ) : (
+          <Table<Sink>
+            label={t.settings.tabs.sinks}
+            rows={data}
+            rowKey={({ id }) => id}
+            columns={[
+              { name: texts.id, cell: ({ id }) => <Id>{id}</Id> },
+              { name: texts.type, cell: ({ type, format }) => `${type} · ${format}` },
+              {
+                name: texts.state,
+                cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
+              },
+              { name: texts.watermark, end: true, cell: ({ watermark_seq: seq }) => seq ?? '–' },
+              { name: texts.lag, end: true, cell: ({ lag_entries: lag }) => lag },
+              {
+                name: texts.error,
+                cell: ({ last_error: error }) =>
+                  error === null ? (
+                    '–'
+                  ) : (
+                    <>
+                      <Literal>{error.code}</Literal> <Time at={error.at} />
+                    </>
+                  ),
+              },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  )
+}
