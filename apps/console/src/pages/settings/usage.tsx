@@ -40,14 +40,11 @@ function monthStart(): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString()
 }
 
-function Plan({
-  organization: { plan, limits = {}, suspended_at },
-}: {
-  organization: Organization
-}) {
-  const rows = Object.entries(limits).map(
+function Plan({ organization }: { organization: Organization }) {
+  const { plan, limits, suspended_at } = organization
+  const rows = Object.entries(limits ?? {}).map(
     ([name, value]) =>
-      [texts.limits[name as keyof typeof limits], number.format(value ?? 0)] as const,
+      [texts.limits[name as keyof typeof texts.limits], number.format(value ?? 0)] as const,
   )
   return (
     <Card title={texts.plan}>
