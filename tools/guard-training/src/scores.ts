@@ -49,11 +49,13 @@ export function cutsFrom(scored: readonly Scored[], shares = SHARES): AllCuts {
   }
 }
 
-/** Half of the share for the direct head, and for the other what is left of it. */
+/** The part of a share that the direct head may flag; the other head has the rest. */
+const SHARE_OF_DIRECT = 0.4
+
 function documentCuts(documents: readonly Scored[], share: number) {
   const direct = quantile(
     documents.map((scored) => scored.direct),
-    share / 2,
+    share * SHARE_OF_DIRECT,
   )
   const rest = documents.filter((scored) => scored.direct <= direct)
   const left = share * documents.length - (documents.length - rest.length)

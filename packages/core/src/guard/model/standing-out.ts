@@ -10,15 +10,15 @@ export interface Standing {
   readonly levels: Readonly<Record<Head, Level>>
 }
 
-/** Up to this length, in UTF-16 units, length costs nothing. */
+/** Between these lengths, in UTF-16 units, length costs; an attack in a book must not be free. */
 const FREE_LENGTH = 2_000
-const COST_OF_LENGTH = 0.25
-/** Cost per unit by which the median of the other parts exceeds that of ordinary documents. */
-const CONTRAST = 0.9
-const ORDINARY: Readonly<Record<Head, number>> = { direct: -3.3, embedded: -0.4 }
+const COSTLIEST_LENGTH = 5_000
+const COST_OF_LENGTH = 0.35
+/** The median of ordinary documents: the amount by which that of the other parts exceeds it costs. */
+const ORDINARY: Readonly<Record<Head, number>> = { direct: -4.3, embedded: -0.4 }
 /** Limits of the contrast: an attacker chooses the padding. */
-const MOST = 1
-const LEAST = -0.6
+const MOST = 1.2
+const LEAST = -1
 
 /** Largest amount that a document can add to a score. */
 export const MOST_GIVEN = -LEAST
@@ -30,10 +30,11 @@ export const MOST_GIVEN = -LEAST
  * absent for what is decoded from somewhere in the document.
  */
 export function costOf({ length, levels }: Standing, head: Head, raw?: number): number {
-  const ofLength = COST_OF_LENGTH * Math.max(0, Math.log(length / FREE_LENGTH))
+  const costly = Math.max(FREE_LENGTH, Math.min(length, COSTLIEST_LENGTH))
+  const ofLength = COST_OF_LENGTH * Math.log(costly / FREE_LENGTH)
   const others = medianWithout(levels[head], raw)
   if (others === null) return ofLength
-  return ofLength + Math.max(LEAST, Math.min(MOST, CONTRAST * (others - ORDINARY[head])))
+  return ofLength + Math.max(LEAST, Math.min(MOST, others - ORDINARY[head]))
 }
 
 /** The lower median of all but one of them; null if there are no others. */
