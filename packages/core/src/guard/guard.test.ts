@@ -93,7 +93,7 @@ describe('the verdict on a text', () => {
   })
 
   it('takes out hidden text that gives no orders', () => {
-    const answer = ask(`What a view!${tags('hello there')}`)
+    const answer = ask(`What a view!${tags('good morning')}`)
 
     expect(answer).toMatchObject({
       action: 'redact',
