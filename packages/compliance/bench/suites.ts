@@ -63,8 +63,6 @@ export interface BenchTools {
 export const suites: Readonly<Record<string, (tools: BenchTools) => Promise<Result[]>>> = {
   'compliance-sqlite': (tools) => complianceSuite('sqlite', tools),
   'compliance-postgres': (tools) => complianceSuite('postgres', tools),
-  stats: async (tools) => [
-    ...(await statsSuite('sqlite', tools)),
-    ...(await statsSuite('postgres', tools)),
-  ],
+  'stats-sqlite': (tools) => statsSuite('sqlite', tools),
+  'stats-postgres': (tools) => statsSuite('postgres', tools),
 }

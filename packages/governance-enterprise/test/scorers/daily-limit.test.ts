@@ -1,4 +1,4 @@
-import { on } from '@remit/core'
+import { on, setLimits } from '@remit/core'
 import { createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -77,6 +77,31 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
     expect(day).toMatchObject({ calls: scored })
     expect(Number(day?.cost_micro)).toBe(scored * Math.ceil(EACH * 1e6))
     expect(Number(day?.cost_micro)).toBeLessThanOrEqual(50_000)
+  })
+
+  it('of cost is the lower one of the judges file and of the organization', async () => {
+    await start({ daily: { cost_usd: 0.05 }, more: { concurrency: 8 } })
+    const { api } = judging
+    await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: 0.02 })
+
+    const all = await codes(60, 'a')
+
+    const [day] = await days()
+    expect(new Set(all)).toEqual(new Set(['scored', 'judge_daily_cost_exceeded']))
+    expect(Number(day?.cost_micro)).toBeGreaterThan(0)
+    expect(Number(day?.cost_micro)).toBeLessThanOrEqual(20_000)
+    await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: 1 })
+    await codes(60, 'b')
+    expect(Number((await days())[0]?.cost_micro)).toBeLessThanOrEqual(50_000)
+  })
+
+  it('of 0 USD for the organization allows no call, whatever the file has', async () => {
+    await start({ daily: { calls: 5 } })
+    const { api } = judging
+    await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: 0 })
+
+    expect(await codes(1, 'a')).toEqual(['judge_daily_calls_exceeded'])
+    expect(judging.server.calls).toHaveLength(0)
   })
 
   it('of 0 allows nothing', async () => {
