@@ -32,6 +32,7 @@ describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
     const other = api.as(await api.remit.organization('team'))
 
     expect(await api.ok('getOrganization')).toEqual({
+      decisions_this_month: 0,
       id: api.org.id,
       name: expect.any(String),
       plan: 'enterprise',
@@ -53,7 +54,7 @@ describe.each(DIALECTS)('/v1/organization on %s', (dialect) => {
     const settings = { ...DEFAULTS, four_eyes: true, consequential_actions: ['payments.*'] }
     expect(further.settings).toEqual(settings)
     const { ledger, ...organization } = further
-    expect(await api.ok('getOrganization')).toEqual(organization)
+    expect(await api.ok('getOrganization')).toEqual({ ...organization, decisions_this_month: 0 })
     expect(await api.ok('getEntry', { params: { seq: ledger?.seq ?? -1 } })).toMatchObject({
       kind: 'organization.updated',
       actor: { type: 'key', id: `key_${api.org.key.slice(4, 20)}` },
