@@ -178,7 +178,7 @@ describe.skipIf(!canRun)('the console in Chromium', () => {
     const spelled = HOSTILE.replace('\u202e', '\\u{202e}').replace('\u200b', '\\u{200b}')
     for (const path of [`/ledger/${data[0]!.seq}`, '/approvals', '/policies']) {
       await go(page, path)
-      expect(await textOf(page)).toContain(spelled)
+      await expect.poll(() => textOf(page), { timeout: 60_000 }).toContain(spelled)
     }
     expect(await page.evaluate('window.harmed')).toBeUndefined()
     expect(complaints.splice(0)).toEqual([])
