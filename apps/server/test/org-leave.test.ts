@@ -133,6 +133,18 @@ describe.skipIf(!hasModules()).each(DIALECTS)('an organization that leaves on %s
     expect(before.every((count) => count > 0)).toBe(true)
   })
 
+  it('deletions at the same time write one last entry and keep one end', async () => {
+    await suspendOrganization(remit.writer, api.org.id)
+    await scheduleDeletion(remit.writer, api.org.id, 0)
+    const deletions = await Promise.all(
+      Array.from({ length: 4 }, () => deleteOrganization({ ...remit, clock }, api.org.id)),
+    )
+
+    const kept = await findDeleted(remit.db, api.org.id)
+    expect(deletions.map(({ ledger }) => ledger.entry)).toEqual(deletions.map(() => kept?.entry))
+    expect(await countIn(remit.db, 'ledger_entry', 'org_id', api.org.id)).toBe(0)
+  })
+
   it('its last entry and the checkpoint over all entries stay, so that the deletion can be proven', async () => {
     await api.ok('createPolicy', { body: { effect: 'deny', actions: ['x'] } })
     const { ledger } = await leave(api.org.id)

@@ -85,7 +85,7 @@ export interface Remit {
   readonly ledger: Ledger
   readonly decider: Decider
   readonly ports: Partial<Ports>
-  /** What the archive of an organization has of the tables of all modules. */
+  /** The columns of all modules' tables that the archive of an organization contains. */
   readonly archive: ArchiveRules
   /** Callbacks of modules for erased payloads. */
   readonly erasers: readonly Eraser[]

@@ -70,7 +70,7 @@ export async function mapped(
   return {
     action: asked?.action ?? own.action ?? method,
     resource: asked?.resource ?? made.resource ?? { type, id: name },
-    // What the gateway knows itself is never that of a mapping.
+    // A mapping cannot override the facts of the gateway.
     context: { ...asked?.context, ...made.context, ...facts },
   }
 }

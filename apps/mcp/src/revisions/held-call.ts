@@ -12,7 +12,7 @@ export class HeldCall {
   readonly controller = new AbortController()
   /** The newest request of the client about this call. */
   outgoing: Outgoing
-  /** What the client was told to answer, by key. */
+  /** The questions that the client was asked, by key. */
   readonly asked = new Map<string, Request>()
   readonly #response: Promise<Response>
   #asks: Request[] = []

@@ -131,7 +131,7 @@ export function sharedCapabilities(capabilities: unknown): Members {
   return shared
 }
 
-/** What a server asks, as the other revision has it: `elicitationId` is of 2025-11-25. Pure. */
+/** Converts a question of a server to the other revision: only 2025-11-25 has `elicitationId`. */
 export function modernAsk({ method, params }: Pick<Request, 'method' | 'params'>): Members {
   const { elicitationId: _, task: __, ...rest } = params
   return { method, params: rest }

@@ -17,7 +17,7 @@ export const envelope = (capabilities: object = {}) => ({
   },
 })
 
-/** What a client declares that has tasks, or opens pages, in its revision. */
+/** The capabilities of a client that has tasks, or opens pages, in its revision. */
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 export const PAGES = { elicitation: { url: {} } }
 

@@ -32,7 +32,7 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   ledger_watch: 'by org_id',
 }
 
-/** What the archive of an organization has of this module's tables. */
+/** The columns of this module's tables that the archive of an organization contains. */
 export const archive: ArchiveRules<Omit<Tables, keyof CoreTables | 'process_lease'>> = {
   compliance_report: { without: ['claim_key', 'claim_hash', 'held_until'] },
   stat_bucket: 'none',

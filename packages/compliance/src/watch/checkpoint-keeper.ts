@@ -14,7 +14,7 @@ import { recordWitness } from './record-witness.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 const EVERY_MS_WITH_WITNESS = 60 * 1000
-/** For which the end of a deleted organization is looked after. */
+/** For this long after a deletion, the keeper looks for the last checkpoint of the organization. */
 const END_KEPT_MS = 7 * 24 * 60 * 60 * 1000
 
 type KeeperDeps = Pick<

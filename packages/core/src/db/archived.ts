@@ -1,5 +1,5 @@
 /**
- * What the archive of an organization has of a table: all columns, none, or all without some.
+ * The columns of a table that the archive of an organization contains: all, none, or all without some.
  * Secrets, their hashes, caches and anything that can be computed again are left out.
  */
 export type Archived = 'whole' | 'none' | { readonly without: readonly string[] }

@@ -30,7 +30,7 @@ export const corePlacements: Placements<CoreTables & { schema_release: unknown }
   schema_release: 'local',
 }
 
-/** What an archive has of the core tables; the ledger is a file of its own. */
+/** The columns of the core tables that an archive contains; the ledger is a file of its own. */
 export const coreArchive: ArchiveRules<Omit<CoreTables, 'organization' | 'deleted_organization'>> =
   {
     ingest_key: { without: ['hash'] },

@@ -40,7 +40,7 @@ export interface Module {
   readonly migrations?: Readonly<Record<string, Migration>>
   /** The placement of every table of the migrations on a cluster. */
   readonly placements?: Placements
-  /** What the archive of an organization has of each of these tables. */
+  /** The columns of each of these tables that the archive of an organization contains. */
   readonly archive?: ArchiveRules
   /** Wiring only, no I/O. */
   setup(deps: Deps): Contribution

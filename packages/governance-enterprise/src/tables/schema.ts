@@ -159,7 +159,7 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   sink: 'by org_id',
 }
 
-/** What the archive of an organization has of this module's tables. */
+/** The columns of this module's tables that the archive of an organization contains. */
 export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
   approval_rule: 'whole',
   approval_request: 'whole',

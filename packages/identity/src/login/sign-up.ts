@@ -32,7 +32,7 @@ export function signUpsOf({ newOrganization, settings, ids, log }: Deps): SignUp
   /**
    * Creates the organization and invites its person as administrator, in one transaction: a sign-in
    * that ends between that and the session is repeated. The address is the name, and names are
-   * unique: an address never has two, whoever asks at the same time.
+   * unique: simultaneous requests create one organization per address.
    */
   const create = async (identity: Identity, email: string): Promise<SignUp> => {
     const name = foldAddress(email)

@@ -49,7 +49,7 @@ export const placements: Placements<Omit<Tables, keyof CoreTables>> = {
   login_domain: 'by org_id',
 }
 
-/** What the archive of an organization has of this module's tables. */
+/** The columns of this module's tables that the archive of an organization contains. */
 export const archive: ArchiveRules<Omit<Tables, keyof CoreTables>> = {
   agent: 'whole',
   agent_subject: 'whole',

@@ -72,7 +72,11 @@ export async function deleteOrganization(
   noted: Noted = {},
 ): Promise<Deletion> {
   const kept = await findDeleted(db, orgId)
-  if (!kept) await endLedger(db, writer, clock, orgId, noted)
+  if (!kept)
+    await endLedger(db, writer, clock, orgId, noted).catch(async (error: unknown) => {
+      // Another deletion at the same time was first.
+      if (!(await hasEnded(db, orgId))) throw error
+    })
   const { id, deleted_at, origin, size, entry, note } = kept ?? (await keepEnd(db, orgId))
   const removed = await overwriting(db, () => removeRows(db, orgId))
   return {
@@ -102,6 +106,17 @@ export async function listDeleted(
     .where('deleted_at', '>=', since)
     .orderBy('id')
     .execute()
+}
+
+/** Returns true if the last entry is written. */
+async function hasEnded(db: Database<CoreTables>, orgId: string): Promise<boolean> {
+  if (await findDeleted(db, orgId)) return true
+  const row = await db
+    .selectFrom('organization')
+    .select('deleted_at')
+    .where('id', '=', orgId)
+    .executeTakeFirst()
+  return row !== undefined && row.deleted_at !== null
 }
 
 /** Writes the last entry; the writer refuses all work after it. */
@@ -160,7 +175,11 @@ async function keepEnd(db: Database<CoreTables>, orgId: string): Promise<Deleted
       .orderBy('seq', 'desc')
       .limit(1)
       .executeTakeFirst()
-    if (!head || !last) throw fail('organization_not_found')
+    if (!head || !last) {
+      const kept = await findDeleted(tx, orgId)
+      if (kept) return kept
+      throw fail('organization_not_found')
+    }
     const row = {
       id: orgId,
       deleted_at: last.recorded_at,
@@ -169,7 +188,12 @@ async function keepEnd(db: Database<CoreTables>, orgId: string): Promise<Deleted
       entry: formatEntryLine(last).trimEnd(),
       note: head.note,
     }
-    await tx.insertInto('deleted_organization').values(row).execute()
+    // Another deletion may have kept the same end meanwhile.
+    await tx
+      .insertInto('deleted_organization')
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute()
     return row
   })
 }

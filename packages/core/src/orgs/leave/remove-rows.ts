@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
+import { unavailable } from '../../db/failure.ts'
 import { isDistributed } from '../../db/distributed.ts'
 import type { Database } from '../../db/open.ts'
 import { organizationTables } from '../../db/organization-tables.ts'
@@ -16,15 +17,14 @@ const MAX_PASSES = 20
 
 /**
  * Removes every row of an organization whose last entry is written, in small steps. Can be repeated
- * after an interruption.
+ * after an interruption. Throws `overloaded` if rows are written meanwhile.
  */
 export async function removeRows(db: Database<CoreTables>, orgId: string): Promise<RemovedRows> {
   await cutWhole(db, orgId)
   const removed: Record<string, number> = {}
-  for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const count = await removeOnce(db, orgId, removed)
-    if (count === 0) break
-  }
+  for (let pass = 0; (await removeOnce(db, orgId, removed)) > 0; pass++)
+    // The deletion must not end while rows are left; it can be repeated.
+    if (pass === MAX_PASSES) throw unavailable('overloaded')
   const { numDeletedRows } = await db
     .deleteFrom('organization')
     .where('id', '=', orgId)
