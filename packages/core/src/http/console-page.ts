@@ -52,6 +52,7 @@ export function messagePage(
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>Remit</title>
+<link rel="icon" href="data:,">
 <h1>Remit</h1>
 <p>${escapeHtml(message)}</p>
 ${list.join('\n')}
