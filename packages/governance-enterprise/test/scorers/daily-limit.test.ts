@@ -104,6 +104,31 @@ describe.each(DIALECTS)('the daily limit of judges on %s', (dialect) => {
     expect(judging.server.calls).toHaveLength(0)
   })
 
+  it('of cost for the organization refuses a judge without prices, whose cost nobody counts', async () => {
+    await start({ more: { prices: undefined } })
+    const { api } = judging
+    await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: 5 })
+
+    const body = judgeBody('good', {}, results(1))
+    const { code, errors } = await api.refusal('runScorer', { body })
+
+    expect([code, errors]).toEqual([
+      'invalid_request',
+      [{ path: 'params.judge', message: expect.stringContaining('good has none') }],
+    ])
+    expect(judging.server.calls).toHaveLength(0)
+    await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: null })
+    expect(await codes(1, 'a')).toEqual(['scored'])
+  })
+
+  it('of cost for the organization permits a judge that costs 0', async () => {
+    await start({ more: { prices: { input: 0, output: 0 } } })
+    const { api } = judging
+    await setLimits(api.remit.writer, api.org.id, { judge_usd_per_day: 0.01 })
+
+    expect(await codes(3, 'a')).toEqual(['scored', 'scored', 'scored'])
+  })
+
   it('of 0 allows nothing', async () => {
     await start({ daily: { calls: 0 } })
 

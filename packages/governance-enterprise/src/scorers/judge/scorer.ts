@@ -1,6 +1,6 @@
-import { defineWaitingScorer, fail, findOrganizationById, limitsOf } from '@remit/core'
+import { defineWaitingScorer, fail, findOrganizationById, invalid, limitsOf } from '@remit/core'
 import type { Caller, Deps, WaitingScorer } from '@remit/core'
-import type { Judges } from './judges.ts'
+import type { Judge, Judges } from './judges.ts'
 import { judgeParams } from './params.ts'
 import { DayLimit } from './day-limit.ts'
 import { judgeAll } from './run.ts'
@@ -31,7 +31,7 @@ export function llmAsJudge(
     async scoreAll(results, task, context) {
       const { caller } = context
       if (caller) checkPlan(caller)
-      const daily = caller && (await dailyOf(deps.db, caller.orgId, judges.daily))
+      const daily = caller && (await dailyOf(deps.db, caller.orgId, judges.daily, task.judge))
       const day = daily && new DayLimit(deps, caller.orgId, daily)
       const organization = day && { id: caller.orgId, day }
       return judgeAll(results, task, context.signal(), organization, deps)
@@ -39,15 +39,25 @@ export function llmAsJudge(
   })
 }
 
-/** The limit of the judges file, or that of the organization if it is lower; 0 USD permits no call. */
+/**
+ * The limit of the judges file, or that of the organization if it is lower; 0 USD permits no call.
+ * Throws `invalid_request` for a judge whose cost is unknown: it would never reach the limit.
+ */
 async function dailyOf(
   db: Deps['db'],
   orgId: string,
   { calls, cost_usd: usd }: Judges['daily'],
+  { alias, prices }: Judge,
 ): Promise<Judges['daily']> {
   const own = limitsOf(await findOrganizationById(db, orgId)).judge_usd_per_day
   if (own === undefined) return { calls, cost_usd: usd }
-  return { calls: own === 0 ? 0 : calls, cost_usd: Math.min(own, usd ?? own) }
+  if (own === 0) return { calls: 0, cost_usd: 0 }
+  if (!prices)
+    throw invalid(
+      'params.judge',
+      `must be a judge with prices, because the organization has the limit judge_usd_per_day; ${alias} has none`,
+    )
+  return { calls, cost_usd: Math.min(own, usd ?? own) }
 }
 
 function checkPlan({ plan }: Caller): void {
