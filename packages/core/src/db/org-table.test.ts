@@ -6,6 +6,7 @@ import type { TestDatabase } from '../testing/index.ts'
 import { deleteInBatches } from './delete-in-batches.ts'
 import { openDatabase } from './open.ts'
 import { orgTable } from './org-table.ts'
+import type { Where } from './org-table.ts'
 import { column } from './portable.ts'
 
 type Tables = {
@@ -50,6 +51,30 @@ describe.each(DIALECTS)('a table of organizations on %s', (dialect) => {
     expect(await things.count(db, 'a', { color: 'blue' })).toBe(1)
     expect(await things.count(db, 'a')).toBe(3)
     expect(await things.count(db, 'c')).toBe(0)
+  })
+
+  it('matches any value of a list, none of an empty one, and null', async () => {
+    await things.update(db, { ...thing('a', '3'), size: 7 })
+    const idsWhere = async (where: Where<Tables['thing']>) =>
+      idsOf(await things.list(db, 'a', { where }))
+
+    expect(await idsWhere({ id: ['1', '3', '4'] })).toEqual(['1', '3'])
+    expect(await idsWhere({ id: ['1', '3'], color: 'red', size: null })).toEqual(['1'])
+    expect(await idsWhere({ id: [] })).toEqual([])
+    expect(await idsWhere({ size: null })).toEqual(['1', '2'])
+  })
+
+  it('changes columns of one row that has the given values', async () => {
+    const green = { color: 'green' }
+
+    expect(await things.change(db, 'a', '1', green, { color: 'blue' })).toBeUndefined()
+    expect(await things.change(db, 'b', '2', green)).toBeUndefined()
+    expect(await things.change(db, 'a', '1', green, { size: null })).toEqual(
+      thing('a', '1', 'green'),
+    )
+
+    expect(await things.count(db, 'a', green)).toBe(1)
+    expect(await things.count(db, 'b', green)).toBe(0)
   })
 
   it('finds and removes a row of its own organization only', async () => {

@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from 'kysely'
 import { on } from './portable.ts'
 import type { AnyDatabase } from './portable.ts'
 
@@ -6,13 +7,15 @@ type Row = Record<string, Cell>
 /** The columns of a generic table are unknown to Kysely. */
 type AnyTables = { any: Row }
 
+/** Columns with the value that they must have, or a list of such values. */
+export type Where<R> = { readonly [Column in keyof R]?: R[Column] | readonly R[Column][] }
+
 /** A part of a list, in the order of its key. */
 export interface ListOptions<R> {
   readonly limit?: number
   /** The key of the last row of the previous page. */
   readonly after?: string | undefined
-  /** Columns that must be equal. */
-  readonly where?: Partial<R>
+  readonly where?: Where<R>
 }
 
 /** The statements that all tables of an organization's objects share. */
@@ -20,12 +23,20 @@ export interface OrgTable<R> {
   readonly find: (db: AnyDatabase, orgId: string, key: string) => Promise<R | undefined>
   /** Rows in order of their key. */
   readonly list: (db: AnyDatabase, orgId: string, options?: ListOptions<R>) => Promise<R[]>
-  readonly count: (db: AnyDatabase, orgId: string, where?: Partial<R>) => Promise<number>
+  readonly count: (db: AnyDatabase, orgId: string, where?: Where<R>) => Promise<number>
   readonly insert: (db: AnyDatabase, row: R) => Promise<void>
   /** Inserts the row, or replaces all columns of the existing one but the constant ones. */
   readonly put: (db: AnyDatabase, row: R) => Promise<void>
   /** Replaces all columns but the constant ones. */
   readonly update: (db: AnyDatabase, row: R) => Promise<void>
+  /** Changes columns of a row and returns it; undefined if there is none that also fits `where`. */
+  readonly change: (
+    db: AnyDatabase,
+    orgId: string,
+    key: string,
+    changes: Partial<R>,
+    where?: Where<R>,
+  ) => Promise<R | undefined>
   /** Deletes the row and returns it; undefined if there is none. */
   readonly remove: (db: AnyDatabase, orgId: string, key: string) => Promise<R | undefined>
 }
@@ -49,15 +60,13 @@ export function orgTable<Tables, Name extends keyof Tables & string>(
   const changesOf = (row: Row): Row =>
     Object.fromEntries(Object.entries(row).filter(([column]) => !fixed.has(column)))
 
-  const rows = (db: AnyDatabase, orgId: string, where: Partial<R> = {}) => {
-    let query = on<AnyTables>(db).selectFrom(name).where('org_id', '=', orgId)
-    for (const [column, value] of Object.entries<Cell>(where as Row))
-      query = query.where(column, '=', value)
-    return query
-  }
+  const rows = (db: AnyDatabase, orgId: string, where: object = {}) =>
+    on<AnyTables>(db).selectFrom(name).where(matching(orgId, where))
   return {
     find: async (db, orgId, id) =>
-      (await rows(db, orgId).selectAll().where(key, '=', id).executeTakeFirst()) as R | undefined,
+      (await rows(db, orgId, { [key]: id })
+        .selectAll()
+        .executeTakeFirst()) as R | undefined,
 
     async list(db, orgId, { limit, after, where } = {}) {
       let query = rows(db, orgId, where).selectAll().orderBy(key)
@@ -93,17 +102,33 @@ export function orgTable<Tables, Name extends keyof Tables & string>(
       await on<AnyTables>(db)
         .updateTable(name)
         .set(changesOf(row as Row))
-        .where('org_id', '=', org_id)
-        .where(key, '=', id)
+        .where(matching(org_id, { [key]: id }))
         .execute()
     },
+
+    change: async (db, orgId, id, changes, where) =>
+      (await on<AnyTables>(db)
+        .updateTable(name)
+        .set(changes as Row)
+        .where(matching(orgId, { ...where, [key]: id }))
+        .returningAll()
+        .executeTakeFirst()) as R | undefined,
 
     remove: async (db, orgId, id) =>
       (await on<AnyTables>(db)
         .deleteFrom(name)
-        .where('org_id', '=', orgId)
-        .where(key, '=', id)
+        .where(matching(orgId, { [key]: id }))
         .returningAll()
         .executeTakeFirst()) as R | undefined,
   }
 }
+
+/** An empty list matches no row. */
+const matching = (org_id: Cell, where: object) => (of: ExpressionBuilder<AnyTables, 'any'>) =>
+  of.and(
+    Object.entries<Cell | readonly Cell[]>({ org_id, ...where }).map(([column, value]) => {
+      if (value === null) return of(column, 'is', null)
+      if (!Array.isArray(value)) return of(column, '=', value)
+      return value.length === 0 ? of.lit(false) : of(column, 'in', value)
+    }),
+  )

@@ -7,7 +7,7 @@ import type { EntryDraft } from '../ledger/format/draft.ts'
 import { firstOf } from '../ledger/write/work.ts'
 import type { Change, WriteContext } from '../ledger/write/work.ts'
 import { generateKey } from './key-text.ts'
-import { findKey, hasOtherAdmin, insertKey, revokeKey } from './store.ts'
+import { hasOtherAdmin, insertKey, revokeKey } from './store.ts'
 import type { KeyRecord } from './store.ts'
 
 /** A new key with its secret, which is not stored, and the position of its entry. */
@@ -84,10 +84,9 @@ async function addKey(
 }
 
 async function endLive({ tx, orgId, recordedAt }: WriteContext, id: string): Promise<KeyRecord> {
-  const key = await findKey(tx, orgId, id)
-  if (!key || !(await revokeKey(tx, orgId, id, recordedAt)))
-    throw fail('key_not_found', `The key ${id} does not exist or is revoked`)
-  return { ...key, revoked_at: recordedAt }
+  const key = await revokeKey(tx, orgId, id, recordedAt)
+  if (!key) throw fail('key_not_found', `The key ${id} does not exist or is revoked`)
+  return key
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Plan, Role } from '@remit/contract'
 import { organizationOfId, recordId } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
+import { orgTable } from '../db/org-table.ts'
 import { statement } from '../db/portable.ts'
 import type { CoreTables, IngestKeyRow } from '../db/schema.ts'
 import type { TimePlace } from '../base/time-cursor.ts'
@@ -29,8 +30,10 @@ export interface KeyHolder {
   readonly configVersion: number
 }
 
+const keys = orgTable<CoreTables, 'ingest_key'>('ingest_key', 'id')
+
 export async function insertKey(db: Db, row: IngestKeyRow): Promise<void> {
-  await db.insertInto('ingest_key').values(row).execute()
+  await keys.insert(db, row)
   await recordId(db, row.id, row.org_id)
 }
 
@@ -73,9 +76,7 @@ export async function findHolders(
   return rows.map((row) => ({ ...row, role: row.role as Role, plan: row.plan as Plan }))
 }
 
-const SHOWN = ['id', 'role', 'person', 'name', 'created_at', 'revoked_at'] as const
-
-const shown = (row: Pick<IngestKeyRow, (typeof SHOWN)[number]>): KeyRecord => ({
+const shown = ({ hash: _hash, org_id: _org, ...row }: IngestKeyRow): KeyRecord => ({
   ...row,
   role: row.role as Role,
 })
@@ -88,8 +89,8 @@ export async function listKeys(
 ): Promise<KeyRecord[]> {
   let query = db
     .selectFrom('ingest_key')
+    .selectAll()
     .where('org_id', '=', orgId)
-    .select(SHOWN)
     .orderBy('created_at')
     .orderBy('id')
   const { after, limit } = options
@@ -105,29 +106,10 @@ export async function listKeys(
   return (await query.execute()).map(shown)
 }
 
-/** Returns a key of an organization, revoked or not. */
-export async function findKey(db: Db, orgId: string, id: string): Promise<KeyRecord | undefined> {
-  const row = await db
-    .selectFrom('ingest_key')
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .select(SHOWN)
-    .executeTakeFirst()
-  return row && shown(row)
-}
-
 /** Returns true if another valid admin key exists. */
 export async function hasOtherAdmin(db: Db, orgId: string, id: string): Promise<boolean> {
-  const other = await db
-    .selectFrom('ingest_key')
-    .where('org_id', '=', orgId)
-    .where('id', '<>', id)
-    .where('role', '=', 'admin')
-    .where('revoked_at', 'is', null)
-    .select('id')
-    .limit(1)
-    .executeTakeFirst()
-  return other !== undefined
+  const where = { role: 'admin', revoked_at: null }
+  return (await keys.list(db, orgId, { where, limit: 2 })).some((admin) => admin.id !== id)
 }
 
 /** Returns the organization of a key, revoked or not. */
@@ -141,14 +123,13 @@ export async function findKeyOrganization(db: Db, id: string): Promise<string | 
   return row?.org_id
 }
 
-/** Revokes a key; returns false if no such valid key exists. */
-export async function revokeKey(db: Db, orgId: string, id: string, at: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('ingest_key')
-    .set({ revoked_at: at })
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+/** Revokes a key and returns it; undefined if no such valid key exists. */
+export async function revokeKey(
+  db: Db,
+  orgId: string,
+  id: string,
+  at: string,
+): Promise<KeyRecord | undefined> {
+  const row = await keys.change(db, orgId, id, { revoked_at: at }, { revoked_at: null })
+  return row && shown(row)
 }

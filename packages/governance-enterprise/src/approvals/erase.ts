@@ -1,10 +1,9 @@
-import { fail, isoTime, on, parseCarried } from '@remit/core'
+import { fail, isoTime, parseCarried } from '@remit/core'
 import type { Eraser, WriteContext, StoredEntry } from '@remit/core'
-import type { Tables } from '../tables/schema.ts'
 import { isCoolingDown, statusAt } from './lifecycle.ts'
 import { votesOf } from './request.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
-import { findRequest } from './store.ts'
+import { changeRequest, findRequest } from './store.ts'
 
 /**
  * Erases an approval request when an entry about it is erased: it contains the facts of the
@@ -43,17 +42,12 @@ async function clear(row: ApprovalRequestRow, { tx, now, orgId }: WriteContext):
     )
   }
   const votes = votesOf(row).map((vote) => ({ ...vote, comment: null }))
-  await on<Tables>(tx)
-    .updateTable('approval_request')
-    .set({
-      context: '{}',
-      resource: null,
-      acting_for: null,
-      binding: '',
-      binding_hash: '',
-      votes: JSON.stringify(votes),
-    })
-    .where('org_id', '=', orgId)
-    .where('id', '=', row.id)
-    .execute()
+  await changeRequest(tx, orgId, row.id, {
+    context: '{}',
+    resource: null,
+    acting_for: null,
+    binding: '',
+    binding_hash: '',
+    votes: JSON.stringify(votes),
+  })
 }

@@ -15,7 +15,7 @@ import { matching, toRule } from './rule.ts'
 import type { CompiledApprovalRule } from './rule.ts'
 import { listRules } from './rules-store.ts'
 import type { ApprovalRequestRow } from '../tables/approvals.ts'
-import { countPending, findEffective, updateRequesters, moveRequest, newRequests } from './store.ts'
+import { countPending, findEffective, changeRequest, moveRequest, newRequests } from './store.ts'
 
 interface Snapshot {
   readonly rules: RuleIndex<CompiledApprovalRule>
@@ -133,7 +133,8 @@ export const approvalStage = ({
 async function join(row: ApprovalRequestRow, opened: ApprovalRequestRow[], tx: Tx): Promise<void> {
   const place = opened.findIndex(({ id }) => id === row.id)
   // Requests opened in the same batch are written later.
-  if (place === -1) await updateRequesters(tx, row)
+  if (place === -1)
+    await changeRequest(tx, row.org_id, row.id, { further_askers: row.further_askers })
   else opened[place] = row
 }
 

@@ -1,4 +1,4 @@
-import { isoTime, on } from '@remit/core'
+import { isoTime, on, orgTable } from '@remit/core'
 import type { AnyDatabase, BulkInsert } from '@remit/core'
 import type { ExpressionBuilder } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
@@ -8,12 +8,10 @@ import type { ApprovalRequestRow } from '../tables/approvals.ts'
 
 const rows = (db: AnyDatabase) => on<Tables>(db).selectFrom('approval_request').selectAll()
 
-export const findRequest = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-): Promise<ApprovalRequestRow | undefined> =>
-  rows(db).where('org_id', '=', orgId).where('id', '=', id).executeTakeFirst()
+export const { find: findRequest, change: changeRequest } = orgTable<Tables, 'approval_request'>(
+  'approval_request',
+  'id',
+)
 
 /**
  * Requests with these bindings that are in effect at a time: pending, usable, or in the cooldown
@@ -143,16 +141,6 @@ export const newRequests = (requests: readonly ApprovalRequestRow[]): BulkInsert
   rows: requests,
 })
 
-/** Stores the further requesters of a pending request. */
-export async function updateRequesters(db: AnyDatabase, row: ApprovalRequestRow): Promise<void> {
-  await on<Tables>(db)
-    .updateTable('approval_request')
-    .set({ further_askers: row.further_askers })
-    .where('org_id', '=', row.org_id)
-    .where('id', '=', row.id)
-    .execute()
-}
-
 type Change = Partial<
   Pick<
     ApprovalRequestRow,
@@ -173,13 +161,8 @@ export async function moveRequest(
   const isVote = row.status === 'pending' && to === 'pending'
   if (!isVote && !canBecome(row.status, to))
     throw new Error(`an approval that is ${row.status} cannot become ${to}`)
-  const { numUpdatedRows } = await on<Tables>(db)
-    .updateTable('approval_request')
-    .set({ ...change, status: to })
-    .where('org_id', '=', row.org_id)
-    .where('id', '=', row.id)
-    .where('status', '=', row.status)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows !== 1n) throw new Error(`the approval ${row.id} is no longer ${row.status}`)
+  const { org_id: orgId, id, status } = row
+  if (!(await changeRequest(db, orgId, id, { ...change, status: to }, { status })))
+    throw new Error(`the approval ${id} is no longer ${status}`)
   return { ...row, ...change, status: to }
 }

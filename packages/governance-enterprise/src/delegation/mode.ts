@@ -1,7 +1,7 @@
 import type { AgentMode } from '@remit/contract'
 import type { Caller, EntryDraft, WriteContext } from '@remit/core'
 import { actorOf, personOf } from '@remit/core'
-import { listModes, putMode } from './modes-store.ts'
+import { findMode, putMode } from './modes-store.ts'
 
 /** Sets the mode of an agent; returns its entry. */
 export async function setMode(
@@ -29,6 +29,6 @@ export async function ensureGrantedMode(
   caller: Caller | null,
   agentId: string,
 ): Promise<EntryDraft[]> {
-  const [before] = await listModes(scope.tx, scope.orgId, [agentId])
+  const before = await findMode(scope.tx, scope.orgId, agentId)
   return before?.mode === 'granted' ? [] : [await setMode(scope, caller, agentId, 'granted')]
 }

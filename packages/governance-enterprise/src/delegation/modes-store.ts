@@ -3,16 +3,11 @@ import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { AgentModeRow } from '../tables/delegation.ts'
 
-export const listModes = (
-  db: AnyDatabase,
-  orgId: string,
-  agentIds?: readonly string[],
-): Promise<AgentModeRow[]> => {
-  const all = on<Tables>(db).selectFrom('agent_mode').selectAll().where('org_id', '=', orgId)
-  return (agentIds ? all.where('agent_id', 'in', agentIds) : all).execute()
-}
-
-export const { put: putMode } = orgTable<Tables, 'agent_mode'>('agent_mode', 'agent_id', [])
+export const {
+  find: findMode,
+  list: listModes,
+  put: putMode,
+} = orgTable<Tables, 'agent_mode'>('agent_mode', 'agent_id', [])
 
 /** Modes set after a revision; null for all. */
 export const modesSince = (

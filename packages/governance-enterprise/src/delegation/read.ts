@@ -10,7 +10,7 @@ import { withUsage } from '../spend/usage.ts'
 import { chainOf, chainBreakOf } from './chain.ts'
 import type { PermissionChain } from './chain.ts'
 import { effectiveAt } from './effective.ts'
-import { listModes } from './modes-store.ts'
+import { findMode, listModes } from './modes-store.ts'
 import { toPermission } from './permission.ts'
 import type { PermissionRow } from '../tables/delegation.ts'
 import { agentPatterns, listPermissions, livePermissionsAbout, withAncestors } from './store.ts'
@@ -36,7 +36,7 @@ export async function readOverview(
   const found = await listPermissions(db, orgId, {
     limit: limit + 1,
     after: cursor,
-    ...(holders && { holders }),
+    ...(holders && { where: { agent_id: holders } }),
   })
   const rows = found.slice(0, limit)
   const agents = new Set(rows.map((row) => row.agent_id).filter((id) => !id.includes('*')))
@@ -83,7 +83,7 @@ export async function readEffective(
   const denies = about.filter((row) => row.effect === 'deny').map(toPermission)
   const roster = await readRoster(db, orgId)
   const state = agentAdmission(agentId, roster)
-  const [mode] = await listModes(db, orgId, [agentId])
+  const mode = await findMode(db, orgId, agentId)
   const limit = await findLimit(db, orgId, agentId)
   const [spend] = await withUsage(db, limit ? [limit] : [], now)
   return {
@@ -116,9 +116,8 @@ async function readAgents(
   const roster = await readRoster(db, orgId)
   const live = [...chains.values()].filter((chain) => chainBreakOf(chain, now, roster) === null)
   const inForce = live.flatMap(({ links }) => links.at(-1) ?? [])
-  const modes = new Map(
-    (await listModes(db, orgId, agentIds)).map(({ agent_id, mode }) => [agent_id, mode]),
-  )
+  const found = await listModes(db, orgId, { where: { agent_id: agentIds } })
+  const modes = new Map(found.map(({ agent_id, mode }) => [agent_id, mode]))
   return agentIds.map((id) => ({
     agent_id: id,
     mode: modes.get(id) ?? 'open',

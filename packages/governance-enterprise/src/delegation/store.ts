@@ -8,12 +8,16 @@ import type { PermissionRow } from '../tables/delegation.ts'
 // The number of statement parameters is limited; long lists are split.
 const PART = 1_000
 
-/** Only the mutable columns of a permission are replaced. */
-export const { find: findPermission, put: putPermission } = orgTable<Tables, 'agent_permission'>(
-  'agent_permission',
-  'id',
-  ['parent_id', 'created_at', 'created_by'],
-)
+/** Only the mutable columns of a permission are replaced. The list includes revoked ones. */
+export const {
+  find: findPermission,
+  list: listPermissions,
+  put: putPermission,
+} = orgTable<Tables, 'agent_permission'>('agent_permission', 'id', [
+  'parent_id',
+  'created_at',
+  'created_by',
+])
 
 async function findPermissions(
   db: AnyDatabase,
@@ -22,13 +26,8 @@ async function findPermissions(
 ): Promise<PermissionRow[]> {
   const rows: PermissionRow[] = []
   for (let start = 0; start < ids.length; start += PART) {
-    const part = ids.slice(start, start + PART)
-    const found = on<Tables>(db)
-      .selectFrom('agent_permission')
-      .selectAll()
-      .where('org_id', '=', orgId)
-      .where('id', 'in', part)
-    rows.push(...(await found.execute()))
+    const where = { id: ids.slice(start, start + PART) }
+    rows.push(...(await listPermissions(db, orgId, { where })))
   }
   return rows
 }
@@ -66,23 +65,6 @@ export async function livePermissionsAbout(
     rows.push(...(await live.where('agent_id', 'in', part).execute()))
   }
   return rows
-}
-
-/** Permissions in order of id, including revoked ones; optionally of some holders. */
-export async function listPermissions(
-  db: AnyDatabase,
-  orgId: string,
-  page: { limit: number; after?: string | undefined; holders?: readonly string[] },
-): Promise<PermissionRow[]> {
-  let query = on<Tables>(db)
-    .selectFrom('agent_permission')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .orderBy('id')
-    .limit(page.limit)
-  if (page.after !== undefined) query = query.where('id', '>', page.after)
-  if (page.holders) query = query.where('agent_id', 'in', page.holders)
-  return query.execute()
 }
 
 /** The agent patterns of denials; their number is limited. */

@@ -5,7 +5,7 @@ import type { Caller, Deps, EntryDraft, RequestInfo, Route } from '@remit/core'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
 import { checked } from './checked.ts'
 import { note } from './report.ts'
-import { countTools, findByNames, findTool, listTools, putTool } from './store.ts'
+import { countTools, findTool, listTools, putTool } from './store.ts'
 import { recordedTool, wireStatus, wireTool } from './view.ts'
 
 /** Tools of an organization: a report adds rows, and must not fill a disk. */
@@ -52,7 +52,7 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
         caller.orgId,
         { ...request, caller },
         async ({ tx, orgId, recordedAt }, admitted) => {
-          const rows = await findByNames(tx, orgId, upstream, names)
+          const rows = await listTools(tx, orgId, { where: { upstream, name: names } })
           const known = new Map(rows.map((row) => [row.name, row]))
           const isNew = rows.length === 0 && (await countTools(tx, orgId, { upstream })) === 0
           const context = {

@@ -17,12 +17,8 @@ export async function listIds(
   orgId: string,
   which: readonly string[] | 'broad',
 ): Promise<Set<string>> {
-  if (which.length === 0) return new Set()
-  const query = on<Tables>(db).selectFrom('policy_rule').select('id').where('org_id', '=', orgId)
-  const rows = await (
-    which === 'broad' ? query.where('broad', '=', 1) : query.where('id', 'in', which)
-  ).execute()
-  return new Set(rows.map(({ id }) => id))
+  const where = which === 'broad' ? { broad: 1 } : { id: which }
+  return new Set((await rules.list(db, orgId, { where })).map(({ id }) => id))
 }
 
 export const countRules = (db: AnyDatabase, orgId: string): Promise<number> =>

@@ -1,8 +1,8 @@
 import type { SinkTarget, SinkType } from '@remit/contract'
-import { on, SecretUnreadable } from '@remit/core'
+import { SecretUnreadable } from '@remit/core'
 import type { Deps, Resealed, SecretBox } from '@remit/core'
-import type { Tables } from '../tables/schema.ts'
 import type { SinkRow } from '../tables/sinks.ts'
+import { changeSink, listSinks } from './store.ts'
 
 /** A target as the client gave it. */
 export interface WholeTarget {
@@ -57,24 +57,13 @@ export async function resealSinks(
   { db, secrets: box, log }: Pick<Deps, 'db' | 'secrets' | 'log'>,
   orgId: string,
 ): Promise<Resealed> {
-  const rows = await on<Tables>(db)
-    .selectFrom('sink')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .execute()
+  const rows = await listSinks(db, orgId)
   let resealed = 0
   let unreadable = 0
   for (const row of rows.filter(({ secret }) => !box.isCurrent(secret))) {
     try {
       const secret = box.seal(box.open(row.secret, placeOf(row)), placeOf(row))
-      const { numUpdatedRows } = await on<Tables>(db)
-        .updateTable('sink')
-        .set({ secret })
-        .where('org_id', '=', orgId)
-        .where('id', '=', row.id)
-        .where('secret', '=', row.secret)
-        .executeTakeFirst()
-      resealed += Number(numUpdatedRows)
+      if (await changeSink(db, orgId, row.id, { secret }, { secret: row.secret })) resealed += 1
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error
       unreadable += 1

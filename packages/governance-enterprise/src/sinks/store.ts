@@ -11,23 +11,9 @@ export const {
   list: listSinks,
   count: countSinks,
   insert: insertSink,
+  change: changeSink,
   remove: deleteSink,
 } = sinks
-
-/** Changes columns of a sink; undefined if it does not exist. */
-export const changeSink = (
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-  change: Partial<SinkRow>,
-): Promise<SinkRow | undefined> =>
-  on<Tables>(db)
-    .updateTable('sink')
-    .set(change)
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
 
 /** The right of one process to send for a sink, for a limited time. */
 export interface Claim {
@@ -61,13 +47,4 @@ export const settleSink = (
   db: AnyDatabase,
   { org_id: orgId, id, holder, next_seq: from }: SinkRow,
   result: Partial<SinkRow>,
-): Promise<SinkRow | undefined> =>
-  on<Tables>(db)
-    .updateTable('sink')
-    .set(result)
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .where('holder', '=', holder)
-    .where('next_seq', '=', from)
-    .returningAll()
-    .executeTakeFirst()
+): Promise<SinkRow | undefined> => changeSink(db, orgId, id, result, { holder, next_seq: from })

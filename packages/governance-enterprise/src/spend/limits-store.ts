@@ -1,14 +1,11 @@
-import { on, orgTable } from '@remit/core'
+import { orgTable } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
+const limits = orgTable<Tables, 'spend_limit'>('spend_limit', 'agent_id')
+
 /** Limits are found and sorted by their agent. */
-export const {
-  find: findLimit,
-  list: listLimits,
-  put: putLimit,
-  remove: deleteLimit,
-} = orgTable<Tables, 'spend_limit'>('spend_limit', 'agent_id')
+export const { find: findLimit, list: listLimits, put: putLimit, remove: deleteLimit } = limits
 
 /** The agents whose limit allows their credentials to settle below the hold. */
 export async function agentsThatSettleFreely(
@@ -16,13 +13,7 @@ export async function agentsThatSettleFreely(
   orgId: string,
   agentIds: readonly string[],
 ): Promise<Set<string>> {
-  if (agentIds.length === 0) return new Set()
-  const rows = await on<Tables>(db)
-    .selectFrom('spend_limit')
-    .select('agent_id')
-    .where('org_id', '=', orgId)
-    .where('agent_id', 'in', agentIds)
-    .where('settlement_by_agent', '=', 'any')
-    .execute()
+  const where = { agent_id: agentIds, settlement_by_agent: 'any' } as const
+  const rows = await limits.list(db, orgId, { where })
   return new Set(rows.map(({ agent_id }) => agent_id))
 }

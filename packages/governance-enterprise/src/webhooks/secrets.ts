@@ -2,6 +2,7 @@ import { eachPart, inPart, on, SecretUnreadable } from '@remit/core'
 import type { AnyDatabase, Deps, Part, Resealed, SecretBox } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { WebhookRow } from '../tables/webhooks.ts'
+import { changeWebhook } from './webhooks-store.ts'
 
 /** Secrets of a webhook that only its receiver should know. */
 export interface WebhookSecrets {
@@ -80,11 +81,9 @@ async function resealPart({ db, secrets: box, log }: Deps, part: Part): Promise<
       }
       if (box.isCurrent(row.secret)) continue
       const { signing } = secrets
-      resealed += await replace(
-        db,
-        row,
-        sealedColumns(box, row, { url: fullUrl(row, secrets), signing }),
-      )
+      const sealed = sealedColumns(box, row, { url: fullUrl(row, secrets), signing })
+      // Another process may have replaced it.
+      if (await changeWebhook(db, row.org_id, row.id, sealed, { secret: row.secret })) resealed += 1
     }
     after = rows.at(-1) ?? null
     if (rows.length < PAGE || after === null) return { resealed, unreadable }
@@ -105,20 +104,4 @@ function pageAfter(db: AnyDatabase, part: Part, after: Place | null): Promise<We
     )
   }
   return query.limit(PAGE).execute()
-}
-
-/** Replaces the columns unless another process did; resolves to the number of changed rows. */
-async function replace(
-  db: AnyDatabase,
-  { org_id: orgId, id, secret }: WebhookRow,
-  columns: Pick<WebhookRow, 'url' | 'secret'>,
-): Promise<number> {
-  const { numUpdatedRows } = await on<Tables>(db)
-    .updateTable('webhook')
-    .set(columns)
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .where('secret', '=', secret)
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
 }

@@ -11,6 +11,7 @@ export const {
   list: listWebhooks,
   count: countWebhooks,
   insert: insertWebhook,
+  change: changeWebhook,
 } = webhooks
 
 /** Disables a webhook; undefined if it does not exist or is already disabled. */
@@ -20,14 +21,7 @@ export const disableWebhook = (
   id: string,
   change: { disabled_reason: string; updated_at: string },
 ): Promise<WebhookRow | undefined> =>
-  on<Tables>(db)
-    .updateTable('webhook')
-    .set({ enabled: 0, ...change })
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .where('enabled', '=', 1)
-    .returningAll()
-    .executeTakeFirst()
+  changeWebhook(db, orgId, id, { enabled: 0, ...change }, { enabled: 1 })
 
 /** Deletes a webhook and its deliveries. */
 export async function deleteWebhook(

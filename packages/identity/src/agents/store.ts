@@ -3,26 +3,19 @@ import type { AnyDatabase } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import type { AgentRow, AgentSubjectRow } from '../tables/agents.ts'
 
-const agents = (db: AnyDatabase, orgId: string) =>
-  on<Tables>(db).selectFrom('agent').selectAll().where('org_id', '=', orgId)
+const agents = orgTable<Tables, 'agent'>('agent', 'agent_id', [])
 
 /** The agents of an organization, including removed ones. */
-export const {
-  find: findAgent,
-  insert: insertAgent,
-  update: updateAgent,
-} = orgTable<Tables, 'agent'>('agent', 'agent_id', [])
+export const { find: findAgent, insert: insertAgent, update: updateAgent } = agents
+
+const REGISTERED = { status: ['active', 'suspended'] } as const
 
 /** Registered agents in order of id, after `after`. */
-export async function listAgents(
+export const listAgents = (
   db: AnyDatabase,
   orgId: string,
-  { limit, after }: { limit: number; after?: string | undefined },
-): Promise<AgentRow[]> {
-  let query = agents(db, orgId).where('status', '<>', 'removed').orderBy('agent_id').limit(limit)
-  if (after !== undefined) query = query.where('agent_id', '>', after)
-  return query.execute()
-}
+  page: { limit: number; after?: string | undefined },
+): Promise<AgentRow[]> => agents.list(db, orgId, { ...page, where: REGISTERED })
 
 /** Agents changed after a revision, including removed ones; null for all. */
 export const agentsSince = (
@@ -30,19 +23,12 @@ export const agentsSince = (
   orgId: string,
   revision: number | null,
 ): Promise<AgentRow[]> => {
-  const all = agents(db, orgId)
+  const all = on<Tables>(db).selectFrom('agent').selectAll().where('org_id', '=', orgId)
   return (revision === null ? all : all.where('revision', '>', revision)).execute()
 }
 
-export async function countAgents(db: AnyDatabase, orgId: string): Promise<number> {
-  const { count } = await on<Tables>(db)
-    .selectFrom('agent')
-    .select((of) => of.fn.countAll().as('count'))
-    .where('org_id', '=', orgId)
-    .where('status', '<>', 'removed')
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
+export const countAgents = (db: AnyDatabase, orgId: string): Promise<number> =>
+  agents.count(db, orgId, REGISTERED)
 
 /** The issuer subjects of these agents. */
 export async function subjectsOf(

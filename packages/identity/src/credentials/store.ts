@@ -9,7 +9,7 @@ export type UsedCredential = CredentialRow & { readonly used_at: string | null }
 
 const credentials = (db: AnyDatabase) => on<Tables>(db).selectFrom('agent_credential')
 
-const { find, insert } = orgTable<Tables, 'agent_credential'>('agent_credential', 'id')
+const { find, insert, change } = orgTable<Tables, 'agent_credential'>('agent_credential', 'id')
 
 export const findCredential = find
 
@@ -114,14 +114,7 @@ export const revoke = (
   id: string,
   { at, by }: Revocation,
 ): Promise<CredentialRow | undefined> =>
-  on<Tables>(db)
-    .updateTable('agent_credential')
-    .set({ revoked_at: at, revoked_by: by })
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst()
+  change(db, orgId, id, { revoked_at: at, revoked_by: by }, { revoked_at: null })
 
 const REFUSAL_REST_MS = 60_000
 

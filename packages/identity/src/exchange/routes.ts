@@ -13,7 +13,7 @@ import type { Hasher } from '../credentials/hasher.ts'
 import { toTrustedIssuer } from '../issuers/issuer.ts'
 import type { IssuerKeys } from '../issuers/keys.ts'
 import { tokenEndpoint } from '../issuers/routes.ts'
-import { findByIssuer } from '../issuers/store.ts'
+import { listIssuers } from '../issuers/store.ts'
 import { Buckets } from './bucket.ts'
 import { issuerOf } from './claims.ts'
 import { grant } from './grant.ts'
@@ -51,7 +51,7 @@ export function exchangeRoutes(
     const requester = { ...OPERATOR, caller }
     try {
       const token = readSubjectToken(request.subject_token)
-      const records = await findByIssuer(db, orgId, issuerOf(token.claims))
+      const records = await listIssuers(db, orgId, { where: { issuer: issuerOf(token.claims) } })
       const trusted = records.map(toTrustedIssuer)
       const verified = await verify({ clock, keys, buckets }, token, trusted, seen)
       const by = caller ? actorOf(caller) : { type: 'issuer', id: verified.issuer.id }

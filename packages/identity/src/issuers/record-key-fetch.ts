@@ -1,13 +1,13 @@
 import { actorOf, isoTime, OPERATOR } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { OnKeyFetch } from './keys.ts'
-import { findIssuer, updateKeyFetch } from './store.ts'
+import { changeIssuer, findIssuer } from './store.ts'
 
 /** Stores the result of a key fetch; a new failure is also recorded in the ledger. */
 export const recordKeyFetch =
   ({ db, writer }: Pick<Deps, 'db' | 'writer'>): OnKeyFetch =>
   async ({ orgId, id, issuer }, { keys, fetchedAt, error }, isNews) => {
-    await updateKeyFetch(db, orgId, id, {
+    await changeIssuer(db, orgId, id, {
       key_count: keys.size,
       fetched_at: fetchedAt === null ? null : isoTime(fetchedAt),
       fetch_error: error,

@@ -6,20 +6,12 @@ import type { TrustedIssuerRow } from '../tables/issuers.ts'
 const issuers = orgTable<Tables, 'trusted_issuer'>('trusted_issuer', 'id')
 
 /** Ids sort by creation, and so does the list. */
-export const { find: findIssuer, list: listIssuers, count: countIssuers } = issuers
-
-/** The records of an issuer, compared byte by byte. */
-export const findByIssuer = (
-  db: AnyDatabase,
-  orgId: string,
-  issuer: string,
-): Promise<TrustedIssuerRow[]> =>
-  on<Tables>(db)
-    .selectFrom('trusted_issuer')
-    .selectAll()
-    .where('org_id', '=', orgId)
-    .where('issuer', '=', issuer)
-    .execute()
+export const {
+  find: findIssuer,
+  list: listIssuers,
+  count: countIssuers,
+  change: changeIssuer,
+} = issuers
 
 /** Returns false, and writes nothing, if another record has one of the audiences. */
 export async function insertIssuer(
@@ -79,18 +71,3 @@ export const findOrganizations = (
     .where('issuer_audience.audience', 'in', audiences)
     .limit(100)
     .execute()
-
-/** Stores the result of a key fetch. */
-export async function updateKeyFetch(
-  db: AnyDatabase,
-  orgId: string,
-  id: string,
-  found: Pick<TrustedIssuerRow, 'key_count' | 'fetched_at' | 'fetch_error'>,
-): Promise<void> {
-  await on<Tables>(db)
-    .updateTable('trusted_issuer')
-    .set(found)
-    .where('org_id', '=', orgId)
-    .where('id', '=', id)
-    .execute()
-}

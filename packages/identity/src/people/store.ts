@@ -88,14 +88,6 @@ export async function hasOtherAdminPerson(
   orgId: string,
   id: string,
 ): Promise<boolean> {
-  const found = await on<Tables>(db)
-    .selectFrom('person')
-    .select('id')
-    .where('org_id', '=', orgId)
-    .where('id', '<>', id)
-    .where('role', '=', 'admin')
-    .where('status', '=', 'active')
-    .limit(1)
-    .executeTakeFirst()
-  return found !== undefined
+  const where = { role: 'admin', status: 'active' } as const
+  return (await people.list(db, orgId, { where, limit: 2 })).some((admin) => admin.id !== id)
 }
