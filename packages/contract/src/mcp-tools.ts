@@ -18,6 +18,10 @@ export const McpToolDefinition = z
   .meta({ id: 'McpToolDefinition' })
 export type McpToolDefinition = z.infer<typeof McpToolDefinition>
 
+/** Where action and resource of a call come from. */
+export const McpToolMapping = z.enum(['default', 'declared']).meta({ id: 'McpToolMapping' })
+export type McpToolMapping = z.infer<typeof McpToolMapping>
+
 const Digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits')
@@ -38,6 +42,9 @@ const state = {
   digest: Digest,
   state: McpToolState,
   previous_digest: Digest.nullable().describe('The digest that was admitted before a change'),
+  mapping: McpToolMapping.describe(
+    'Mapping of the calls: the one by default, or the one that the definition declares, where an administrator has pinned it',
+  ),
   findings: z.array(z.string()).describe('Reasons of the guard for the definition'),
   first_seen_at: Timestamp,
   changed_at: Timestamp,
@@ -50,6 +57,10 @@ export const McpTool = z
   .object({
     ...state,
     definition: McpToolDefinition,
+    declared_mapping: z
+      .looseObject({})
+      .nullable()
+      .describe('`x-authzen-mapping` of the input schema; null if the definition declares none'),
     changes: z.array(McpToolChange),
     ledger: Receipt.optional(),
   })
@@ -110,7 +121,14 @@ export const mcpTools = {
     ...deciding,
     path: '/v1/mcp/tools/{id}/admit',
     summary: 'Admit the current definition of an MCP tool',
-    body: z.strictObject({ digest: Digest }).meta({ id: 'McpToolAdmission' }),
+    body: z
+      .strictObject({
+        digest: Digest,
+        mapping: McpToolMapping.optional().describe(
+          '`declared` pins the mapping of the definition. Required if the admission before did so, else `default`',
+        ),
+      })
+      .meta({ id: 'McpToolAdmission' }),
   }),
   withdrawMcpTool: endpoint({
     ...deciding,

@@ -27,6 +27,18 @@ export const mcpTools = {
   difference: 'Difference from the admitted definition',
   differenceOf: (member: string) => `Change of ${member}`,
   definition: 'Definition',
+  mapping: 'Mapping of calls',
+  mappings: {
+    default: 'by default: tools/call of the tool',
+    declared: 'as the definition declares',
+  },
+  declaredMapping: 'Declared mapping',
+  declaredMappingText:
+    'The server proposes action and resource of decisions about this tool (AuthZEN binding for MCP). The mapping counts only if you pin it.',
+  pinMapping: 'Pin the declared mapping',
+  pinMappingText:
+    'Decisions get action and resource from the mapping: rules for tools/call of this tool do not match any more. A mapping in the configuration of the gateway takes precedence.',
+  changeMapping: 'Change the mapping',
   admit: 'Admit this definition',
   admitTitle: 'Admit this definition',
   admitText:

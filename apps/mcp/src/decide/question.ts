@@ -3,7 +3,8 @@ import type { Mapped, ToolMapping } from '@remit/sdk'
 import { NotAMessage } from '../rpc/message.ts'
 import type { Request } from '../rpc/message.ts'
 import type { Members } from '../rpc/members.ts'
-import type { Coaz } from './coaz.ts'
+import type { Coaz } from '../mapping/coaz.ts'
+import { mapsTarget } from '../mapping/target.ts'
 import { CODES } from '../rpc/answers.ts'
 
 /** Action and resource of a decided request, by the default mapping of the AuthZEN binding for MCP. */
@@ -51,13 +52,15 @@ export interface GatewayMapping extends ToolMapping {
 export interface GatewayInput {
   readonly question: Question
   readonly facts: SessionFacts
+  /** The mapping that the tool declares, where an administrator has pinned it. */
+  readonly declared: Coaz | null
 }
 
-/** The authorization request for a question. A mapping of the configuration replaces action and resource. */
+/** The authorization request for a question. A mapping replaces action and resource. */
 export async function mapped(
   mappings: Readonly<Record<string, GatewayMapping>>,
   agentId: string | undefined,
-  { question: { method, type, name, args }, facts }: GatewayInput,
+  { question: { method, type, name, args }, facts, declared }: GatewayInput,
 ): Promise<Mapped> {
   const own = type === 'tool' && Object.hasOwn(mappings, name) ? (mappings[name] ?? {}) : {}
   const made = await applyMapping(own, name, args)
@@ -66,7 +69,9 @@ export async function mapped(
     ...(subject !== undefined && { sub: subject }),
     ...(agentId !== undefined && { client_id: agentId }),
   }
-  const asked = own.authzen?.({ params: { name, arguments: args }, token })
+  const authzen = own.authzen ?? (mapsTarget(own) ? null : declared)
+  // Arguments that Remit must not see are not there for a mapping either.
+  const asked = authzen?.({ params: { name, arguments: made.context['args'] }, token })
   return {
     action: asked?.action ?? own.action ?? method,
     resource: asked?.resource ?? made.resource ?? { type, id: name },

@@ -14,6 +14,7 @@ import {
   NO_ABILITIES,
 } from '../rpc/protocol.ts'
 import type { Abilities, Era } from '../rpc/protocol.ts'
+import type { Coaz } from '../mapping/coaz.ts'
 import type { Governed } from './governed.ts'
 import { mapped, questionOf } from './question.ts'
 import type { GatewayInput, Question } from './question.ts'
@@ -131,9 +132,11 @@ export class Session {
   ): Promise<Buffer | string> {
     const { id, method, params } = request
     const { settings, states, catalog, approvalUrl } = this.#governed
+    let declared: Coaz | null = null
     if (question.type === 'tool' && catalog) {
       const withheld = await catalog.reasonToWithhold(question.name, request, exchange.call)
       if (withheld !== null) return this.#withheld(request, era, withheld)
+      declared = catalog.declaredMapping(question.name)
     }
     const call = JSON.stringify([method, question.name, question.args])
     // The upstream asked for input: this is the same call, which was decided before.
@@ -149,7 +152,7 @@ export class Session {
       )
     const callId = state?.callId ?? `${method} ${randomUUID()}`
     const bytes = state ? withoutRetry(request.bytes) : request.bytes
-    const asked = await this.#call(question, callId, exchange.signal)
+    const asked = await this.#call({ question, declared }, callId, exchange.signal)
     const verdict = await this.#asking.admit(asked)
     if (verdict.kind === 'allow')
       return this.#forwarder.send(bytes, question, verdict, call, exchange)
@@ -183,7 +186,11 @@ export class Session {
     return stillPending(refused, held)
   }
 
-  async #call(question: Question, callId: string, signal: AbortSignal): Promise<ToolCall> {
+  async #call(
+    asked: Omit<GatewayInput, 'facts'>,
+    callId: string,
+    signal: AbortSignal,
+  ): Promise<ToolCall> {
     const { upstream } = this.#governed
     const facts = {
       upstream,
@@ -191,7 +198,7 @@ export class Session {
       guard: await this.#forwarder.findings.facts(),
       ...(this.#actingFor !== undefined && { acting_for: this.#actingFor }),
     }
-    return { tool: question.name, input: { question, facts }, callId, signal }
+    return { tool: asked.question.name, input: { ...asked, facts }, callId, signal }
   }
 
   /** Waits for the vote, and tells the client so where it gave a token for progress. */

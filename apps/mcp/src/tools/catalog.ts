@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { McpToolMapping } from '@remit/contract'
 import { canonicalJson } from '@remit/contract/json'
 import { RemitError } from '@remit/contract/client'
+import { declaredMapping } from '@remit/contract/coaz'
 import type { Client } from '@remit/contract/client'
+import { compileCoaz } from '../mapping/coaz.ts'
+import type { Coaz } from '../mapping/coaz.ts'
 import { errorAnswer, CODES, resultAnswer } from '../rpc/answers.ts'
 import { isMembers } from '../rpc/members.ts'
 import type { Members } from '../rpc/members.ts'
@@ -26,6 +30,8 @@ export interface CatalogOptions {
 interface Known {
   readonly print: string
   readonly state: string
+  /** The mapping that the definition declares, where it is pinned. */
+  readonly declared: Coaz | null
 }
 
 /** Milliseconds until a withdrawal by an administrator is known here. */
@@ -63,6 +69,11 @@ export class Catalog {
       : `Not executed: the server does not offer the tool ${name}.`
   }
 
+  /** The mapping that the definition of a tool declares; null unless an administrator has pinned it. */
+  declaredMapping(name: string): Coaz | null {
+    return this.#known.get(name)?.declared ?? null
+  }
+
   /** The response to `tools/list` without tools that are not admitted, or that the agent may not call. */
   async filtered(request: Request, era: Era, bytes: Buffer, call: Call): Promise<Buffer | string> {
     const message = readUpstream(bytes)
@@ -78,8 +89,9 @@ export class Catalog {
       const known = this.#known.get(String(name))
       const isOnce = names.indexOf(name) === names.lastIndexOf(name)
       const isAdmitted = known?.state === 'admitted' && known.print === printOf(tool)
-      if (isOnce && isAdmitted && (await this.#options.visibility.isVisible(String(name))))
-        shown.push(tool)
+      if (!isOnce || !isAdmitted) continue
+      const isDeclared = known.declared !== null
+      if (await this.#options.visibility.isVisible(String(name), isDeclared)) shown.push(tool)
     }
     const listed = Array.isArray(result['tools']) ? result['tools'].length : -1
     const isPrivate =
@@ -149,7 +161,7 @@ export class Catalog {
     const body = { upstream, trust, tools: batch.map(sendable) as { name: string }[] }
     try {
       const { data } = await client.reportMcpTools({ body })
-      for (const [index, tool] of batch.entries()) this.#know(tool, data[index]?.state ?? 'seen')
+      for (const [index, tool] of batch.entries()) this.#know(tool, data[index])
     } catch (error) {
       const isRefused = error instanceof RemitError && [400, 413].includes(error.status)
       const [first] = batch
@@ -157,15 +169,33 @@ export class Catalog {
         const why = error instanceof Error ? error.message : String(error)
         throw new Error(`Remit has no states of the tools: ${why}`, { cause: error })
       }
-      if (batch.length === 1 && first) this.#know(first, 'refused')
+      if (batch.length === 1 && first) this.#know(first, { state: 'refused' })
       else for (const tool of batch) await this.#send([tool])
     }
   }
 
-  #know(tool: Members, state: string): void {
+  #know(tool: Members, { state, mapping }: Status = { state: 'seen' }): void {
     const name = String(tool['name'])
-    this.#known.set(name, { print: printOf(tool), state })
+    const declared = mapping === 'declared' ? declaredBy(tool) : null
+    this.#known.set(name, { print: printOf(tool), state, declared })
     this.#definitions.set(name, tool)
+  }
+}
+
+/** The status that Remit has for a definition. */
+interface Status {
+  readonly state: string
+  readonly mapping?: McpToolMapping
+}
+
+/** The mapping as Remit has pinned it. A call is refused where it cannot be used. */
+function declaredBy(tool: Members): Coaz {
+  try {
+    return compileCoaz(declaredMapping(sendable(tool)))
+  } catch (error) {
+    return () => {
+      throw error
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { matchesPattern } from '@remit/contract/patterns'
 import type { Client } from '@remit/contract/client'
 import type { ToolMapping } from '@remit/sdk'
+import { mapsTarget } from '../mapping/target.ts'
 
 const MAX_AGE_MS = 30_000
 
@@ -26,10 +27,11 @@ export class Visibility {
     this.#options = options
   }
 
-  async isVisible(tool: string): Promise<boolean> {
+  async isVisible(tool: string, isDeclared = false): Promise<boolean> {
     const mapping = this.#options.mappings[tool] ?? {}
     // A resource that depends on the arguments is not known yet.
     if (mapping.resource !== undefined || mapping.authzen !== undefined) return true
+    if (isDeclared && !mapsTarget(mapping)) return true
     const effective = await this.#read()
     return (
       effective === null || !isDenied(effective, mapping.action ?? 'tools/call', `tool:${tool}`)

@@ -16,22 +16,29 @@ export const toolTable = (tools: readonly McpTool[]): string =>
     ]),
   )
 
-/** A tool with everything that an admission depends on, and the command that admits it. */
+/** A tool with everything that an admission depends on, and the commands that admit it. */
 export function toolText(tool: McpTool): string {
-  const { id, upstream, name, state, digest, findings, changes, definition } = tool
+  const { id, upstream, name, state, digest, mapping, findings, changes, definition } = tool
+  const declared = tool.declared_mapping
   const lines = [
-    facts({ id, server: upstream, tool: name, state, digest }),
+    facts({ id, server: upstream, tool: name, state, digest, mapping }),
     findings.length === 0
       ? 'The guard finds nothing.\n'
       : listed('findings of the guard', findings),
     ...changes.map(({ member, before, after }) =>
       listed(`change of ${member}`, [`- ${before ?? '(none)'}`, `+ ${after ?? '(none)'}`]),
     ),
-    listed('definition', JSON.stringify(definition, null, 2).split('\n')),
+    ...(declared === null ? [] : [listed('declared mapping', linesOf(declared))]),
+    listed('definition', linesOf(definition)),
   ]
-  const admit = `\nTo admit it: remit mcp tools admit ${id} ${digest}\n`
-  return `${lines.join('\n')}${state === 'admitted' ? '' : admit}`
+  const command = `remit mcp tools admit ${id} ${digest}`
+  const admit = state === 'admitted' ? '' : `\nTo admit it: ${command} --mapping default\n`
+  const pin = `\nTo admit it with the mapping that it declares: ${command} --mapping declared\n`
+  const canPin = declared !== null && !(state === 'admitted' && mapping === 'declared')
+  return `${lines.join('\n')}${admit}${canPin ? pin : ''}`
 }
+
+const linesOf = (value: object): string[] => JSON.stringify(value, null, 2).split('\n')
 
 const listed = (title: string, lines: readonly string[]): string =>
   `${title}:\n${lines.map((line) => `  ${printableLine(line)}\n`).join('')}`

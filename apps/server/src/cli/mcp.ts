@@ -1,4 +1,4 @@
-import { McpToolState } from '@remit/contract'
+import { McpToolMapping, McpToolState } from '@remit/contract'
 import type { McpTool } from '@remit/contract'
 import type { Client } from '@remit/contract/client'
 import type { Command } from 'commander'
@@ -12,6 +12,10 @@ import type { CommandRun } from './session.ts'
 interface ListOptions extends RemoteOptions {
   readonly upstream?: string
   readonly state?: McpToolState
+}
+
+interface AdmitOptions extends RemoteOptions {
+  readonly mapping?: McpToolMapping
 }
 
 /** Administration of the tools that the MCP gateway reports. */
@@ -40,14 +44,16 @@ export function mcpCommands(program: Command, session: CommandRun): void {
     }),
   )
 
-  remoteOption(
-    subcommand(tools, 'admit <id> <digest>', 'Admit the definition with this digest'),
-  ).action((id: string, digest: string, remote: RemoteOptions) =>
-    remotely(session, remote, async (client) => {
-      const tool = await client.admitMcpTool({ params: { id }, body: { digest } })
-      session.print({ tool }, `${tool.upstream} ${tool.name} is admitted.\n`)
-    }),
-  )
+  remoteOption(subcommand(tools, 'admit <id> <digest>', 'Admit the definition with this digest'))
+    .addOption(choice('--mapping <mapping>', 'Mapping of the calls', McpToolMapping.options))
+    .action((id: string, digest: string, { mapping, ...remote }: AdmitOptions) =>
+      remotely(session, remote, async (client) => {
+        const body = { digest, ...(mapping && { mapping }) }
+        const tool = await client.admitMcpTool({ params: { id }, body })
+        const pinned = tool.mapping === 'declared' ? ', with the mapping that it declares' : ''
+        session.print({ tool }, `${tool.upstream} ${tool.name} is admitted${pinned}.\n`)
+      }),
+    )
 
   remoteOption(subcommand(tools, 'withdraw <id>', 'Withdraw a tool')).action(
     (id: string, remote: RemoteOptions) =>

@@ -10,6 +10,7 @@ export interface Definition {
   readonly inputSchema: {
     readonly type: 'object'
     readonly properties?: Record<string, Record<string, string>>
+    readonly 'x-authzen-mapping'?: object
   }
 }
 

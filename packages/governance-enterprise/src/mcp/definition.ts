@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { McpTool, McpToolDefinition } from '@remit/contract'
+import { declaredMapping } from '@remit/contract/coaz'
 import { canonicalJson } from '@remit/contract/json'
 
 /** Members that a model or a client acts upon. */
@@ -25,15 +26,19 @@ function pinned(definition: McpToolDefinition): Record<string, unknown> {
   return Object.fromEntries(present.map((member) => [member, definition[member]]))
 }
 
-/** The differences of two definitions, member by member. Pure. */
+/** The differences of two definitions, member by member, and the mapping on its own. Pure. */
 export function changesBetween(
   before: McpToolDefinition,
   after: McpToolDefinition,
 ): McpTool['changes'] {
-  return PINNED.flatMap((member) => {
-    const [old, now] = [textOf(before[member]), textOf(after[member])]
+  const change = (member: string, from: unknown, to: unknown) => {
+    const [old, now] = [textOf(from), textOf(to)]
     return old === now ? [] : [{ member, before: shortened(old), after: shortened(now) }]
-  })
+  }
+  return [
+    ...PINNED.flatMap((member) => change(member, before[member], after[member])),
+    ...change('x-authzen-mapping', declaredMapping(before), declaredMapping(after)),
+  ]
 }
 
 const textOf = (value: unknown): string | null =>

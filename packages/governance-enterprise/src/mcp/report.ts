@@ -48,6 +48,7 @@ export function note(
         state: admitsNew && !isBlocked ? 'admitted' : 'seen',
         previous_digest: null,
         previous: null,
+        mapping_digest: null,
         first_seen_at: now,
         changed_at: now,
       },

@@ -4,6 +4,7 @@ import { actorOf, fail, implement, invalid, pageOf, personOf } from '@remit/core
 import type { Caller, Deps, EntryDraft, RequestInfo, Route } from '@remit/core'
 import type { McpToolRow } from '../tables/mcp-tools.ts'
 import { checked } from './checked.ts'
+import { pinnedMapping } from './pinned-mapping.ts'
 import { note } from './report.ts'
 import { countTools, findTool, listTools, putTool } from './store.ts'
 import { recordedTool, wireStatus, wireTool } from './view.ts'
@@ -78,11 +79,12 @@ export function mcpRoutes({ db, clock, ids, writer, computer }: Deps): Route[] {
       )
     },
 
-    admitMcpTool: ({ params: { id }, body: { digest } }, caller, request) =>
+    admitMcpTool: ({ params: { id }, body: { digest, mapping } }, caller, request) =>
       decide(id, caller, request, 'mcp.tool_admitted', (row) => {
         if (row.digest !== digest)
           throw fail('mcp_tool_changed', `The definition has the digest ${row.digest} now`)
-        return { ...row, state: 'admitted', previous_digest: null, previous: null }
+        const mapping_digest = pinnedMapping(row, mapping)
+        return { ...row, state: 'admitted', previous_digest: null, previous: null, mapping_digest }
       }),
 
     withdrawMcpTool: ({ params: { id } }, caller, request) =>

@@ -19,10 +19,18 @@ export type McpToolRow = {
   /** The definition that was admitted before a change, and its digest. */
   previous_digest: string | null
   previous: string | null
+  /** The digest of the definition whose declared mapping is pinned. */
+  mapping_digest: string | null
   /** JSON list of the guard's reasons. */
   findings: string
   first_seen_at: string
   changed_at: string
+}
+
+export const mcpToolMappingMigration: Migration = {
+  async up(db) {
+    await sql`alter table mcp_tool add column mapping_digest ${column(db).text}`.execute(db)
+  },
 }
 
 export const mcpToolMigration: Migration = {

@@ -6,6 +6,7 @@ import { useCan } from '../../api/session.ts'
 import { t } from '../../texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDelete } from '../../ui/confirm-delete.tsx'
+import { Checkbox } from '../../ui/field.tsx'
 import { Modal } from '../../ui/modal.tsx'
 import { CurlButton, Failure, Note } from '../../ui/states.tsx'
 import { announce } from '../../ui/toasts.tsx'
@@ -14,12 +15,17 @@ const pathOf = (id: string, verb: 'admit' | 'withdraw'): string =>
   `/v1/mcp/tools/${encodeURIComponent(id)}/${verb}`
 
 /** Admits exactly the definition that the page shows. */
-export function AdmitTool({ tool: { id, digest, state, findings } }: { tool: McpTool }) {
+export function AdmitTool({ tool }: { tool: McpTool }) {
+  const { id, digest, state, findings, declared_mapping: declared } = tool
   const [isOpen, setOpen] = useState(false)
+  const [isPinned, setPinned] = useState(tool.mapping === 'declared')
   const can = useCan()
   const client = useQueryClient()
+  // The page may show another definition meanwhile, which declares none.
+  const mapping = isPinned && declared !== null ? 'declared' : 'default'
+  const body = { digest, mapping } as const
   const admit = useMutation({
-    mutationFn: () => remit.admitMcpTool({ params: { id }, body: { digest } }),
+    mutationFn: () => remit.admitMcpTool({ params: { id }, body }),
     onSuccess: () => {
       announce(t.mcpTools.admitted)
       setOpen(false)
@@ -27,11 +33,12 @@ export function AdmitTool({ tool: { id, digest, state, findings } }: { tool: Mcp
     // After a refusal, too: the definition may have changed meanwhile.
     onSettled: () => client.invalidateQueries({ queryKey: ['mcp-tools'] }),
   })
-  if (state === 'admitted' || !can('POST /v1/mcp/tools/{id}/admit')) return null
+  const isAdmitted = state === 'admitted'
+  if ((isAdmitted && declared === null) || !can('POST /v1/mcp/tools/{id}/admit')) return null
   return (
     <>
-      <Button tone="primary" onClick={() => setOpen(true)}>
-        {t.mcpTools.admit}
+      <Button tone={isAdmitted ? undefined : 'primary'} onClick={() => setOpen(true)}>
+        {isAdmitted ? t.mcpTools.changeMapping : t.mcpTools.admit}
       </Button>
       <Modal
         isOpen={isOpen}
@@ -39,9 +46,7 @@ export function AdmitTool({ tool: { id, digest, state, findings } }: { tool: Mcp
         onClose={() => setOpen(false)}
         footer={
           <>
-            <CurlButton
-              request={() => ({ method: 'POST', path: pathOf(id, 'admit'), body: { digest } })}
-            />
+            <CurlButton request={() => ({ method: 'POST', path: pathOf(id, 'admit'), body })} />
             <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
             <Button tone="primary" disabled={admit.isPending} onClick={() => admit.mutate()}>
               {t.mcpTools.admit}
@@ -51,6 +56,14 @@ export function AdmitTool({ tool: { id, digest, state, findings } }: { tool: Mcp
       >
         <p>{t.mcpTools.admitText}</p>
         {findings.length > 0 && <Note tone="deny">{t.mcpTools.admitFlagged}</Note>}
+        {declared !== null && (
+          <Checkbox
+            label={t.mcpTools.pinMapping}
+            hint={t.mcpTools.pinMappingText}
+            isOn={isPinned}
+            onToggle={setPinned}
+          />
+        )}
         {admit.error && <Failure error={admit.error} />}
       </Modal>
     </>

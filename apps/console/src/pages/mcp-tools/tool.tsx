@@ -34,7 +34,7 @@ export function McpToolPage() {
 }
 
 function Tool({ tool }: { tool: McpTool }) {
-  const { upstream, state, digest, previous_digest, first_seen_at, changed_at } = tool
+  const { upstream, state, digest, previous_digest, mapping, first_seen_at, changed_at } = tool
   return (
     <Stack>
       <Card title={t.mcpTools.tool}>
@@ -48,13 +48,14 @@ function Tool({ tool }: { tool: McpTool }) {
                 t.mcpTools.admittedDigest,
                 previous_digest === null ? null : <Id key="previous">{previous_digest}</Id>,
               ],
+              [t.mcpTools.mapping, t.mcpTools.mappings[mapping]],
               [t.mcpTools.firstSeen, <Time key="seen" at={first_seen_at} />],
               [t.mcpTools.changed, <Time key="changed" at={changed_at} />],
             ]}
           />
           <Findings findings={tool.findings} />
           <Row>
-            <AdmitTool tool={tool} />
+            <AdmitTool key={tool.id} tool={tool} />
             <WithdrawTool tool={tool} />
           </Row>
         </Stack>
@@ -65,6 +66,16 @@ function Tool({ tool }: { tool: McpTool }) {
             {tool.changes.map((change) => (
               <Change key={change.member} {...change} />
             ))}
+          </Stack>
+        </Card>
+      )}
+      {tool.declared_mapping !== null && (
+        <Card title={t.mcpTools.declaredMapping}>
+          <Stack>
+            <p>{t.mcpTools.declaredMappingText}</p>
+            <Code label={t.mcpTools.declaredMapping}>
+              {JSON.stringify(tool.declared_mapping, null, 2)}
+            </Code>
           </Stack>
         </Card>
       )}

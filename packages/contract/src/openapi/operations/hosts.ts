@@ -19,7 +19,7 @@ export const hostOperations = {
     problems: ['too_many_mcp_tools'],
   },
   admitMcpTool: {
-    text: 'Admits the definition with this digest. The gateway lets calls pass within 30 seconds.',
+    text: 'Admits the definition with this digest. The gateway lets calls pass within 30 seconds. `mapping: "declared"` pins the mapping that the definition declares in `x-authzen-mapping` (AuthZEN binding for MCP): action and resource of its calls come from there, unless the configuration of the gateway has a mapping. A later definition needs a new admission.',
     problems: ['mcp_tool_not_found', 'mcp_tool_changed'],
   },
   withdrawMcpTool: {

@@ -1,5 +1,6 @@
+import { MappingError } from '@remit/contract/coaz'
 import { describe, expect, it } from 'vitest'
-import { compileCoaz, MappingError } from './coaz.ts'
+import { compileCoaz } from './coaz.ts'
 
 const token = { sub: 'alice@example.com', client_id: 'agent' }
 const params = {
