@@ -65,6 +65,29 @@ describe.each(someDialects())('organizations and keys on %s', (dialect) => {
       expect(list).toMatchObject({ code: 0, stdout: expect.not.stringContaining(secret.slice(20)) })
   })
 
+  test('a list has pages', async () => {
+    for (const name of ['one', 'two', 'three']) await createOrg(env, name)
+    type Page = { organizations: { id: string }[]; next_cursor: string | null }
+    const whole = await cliJson<Page>(['org', 'list'], env)
+    const found: string[] = []
+    let cursor: string | null = null
+    do {
+      const args: string[] = cursor === null ? [] : ['--cursor', cursor]
+      const page: Page = await cliJson(['org', 'list', '--limit', '2', ...args], env)
+      found.push(...page.organizations.map(({ id }) => id))
+      cursor = page.next_cursor
+    } while (cursor !== null)
+
+    expect(found).toEqual(whole.organizations.map(({ id }) => id))
+    expect(found.length).toBeGreaterThan(2)
+    const { stdout } = await cli(['org', 'list', '--limit', '1'], env)
+    expect(stdout).toContain(`More: remit org list --cursor ${found[0]}\n`)
+    for (const limit of ['0', '1001', 'x'])
+      expect((await cli(['org', 'list', '--limit', limit], env)).stderr).toContain(
+        '--limit must be',
+      )
+  })
+
   test('a name is given once, and must not look like an id', async () => {
     await createOrg(env, 'taken')
 

@@ -113,6 +113,23 @@ describe.skipIf(!hasModules()).each(DIALECTS)('the operator API on %s', (dialect
     )
   })
 
+  it('a page continues after an organization that was deleted meanwhile', async () => {
+    for (let i = 0; i < 3; i++) await create()
+    type Listed = { data: { id: string; name: string }[]; next_cursor: string | null }
+    const whole: Listed = await ok('GET', `${PATH}?limit=1000`)
+    const at = whole.data.length - 2
+    const gone = whole.data[at]
+    const path = `${PATH}/${gone?.id}`
+    await ok('POST', `${path}/suspend`, {})
+    await ok('POST', `${path}/deletion`, {})
+    clock.advance(7 * DAY_MS)
+    await ok('DELETE', `${path}?confirm=${encodeURIComponent(gone?.name ?? '')}`)
+
+    const rest: Listed = await ok('GET', `${PATH}?cursor=${gone?.id}`)
+    expect(rest).toMatchObject({ data: [{ id: whole.data[at + 1]?.id }], next_cursor: null })
+    expect(rest.data).toHaveLength(1)
+  })
+
   it('usage is the same as the organization sees', async () => {
     const { organization, key: secret } = await create({ plan: 'enterprise' })
     const api = apiOf(remit, { id: organization.id, key: secret.secret })
@@ -203,6 +220,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('the operator API on %s', (dialect
     ['PATCH', '/ID', { limits: { agents: 0 } }, 'invalid_request'],
     ['POST', '/ID/suspend', { reason: '' }, 'invalid_request'],
     ['GET', '?limit=0', undefined, 'invalid_request'],
+    ['GET', '?cursor=somewhere', undefined, 'invalid_request'],
   ])('%s %s with %j is %s', async (method, path, body, code) => {
     const { organization } = await create()
     const problem = await refusal(method, PATH + path.replace('ID', organization.id), body)

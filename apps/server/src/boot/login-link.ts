@@ -3,7 +3,7 @@ import {
   isLoopback,
   isUnavailable,
   listKeys,
-  listOrganizations,
+  organizationPage,
 } from '@remit/core'
 import type { Booted } from './boot.ts'
 
@@ -26,7 +26,7 @@ async function createLink({ config, db, remit }: Booted, url: string): Promise<s
   if (!config.REMIT_EVALUATION || !isLocal) return null
   const { REMIT_BOOTSTRAP_ORG: name } = config
   const named = name === undefined ? undefined : await findOrganization(db, name)
-  const organization = named ?? (await listOrganizations(db))[0]
+  const organization = named ?? (await organizationPage(db, 1)).rows[0]
   if (!organization) return null
   const keys = await listKeys(db, organization.id)
   const key = keys.find(({ role, revoked_at }) => role === 'admin' && revoked_at === null)

@@ -2,7 +2,7 @@ import { Plan } from '@remit/contract'
 import {
   changePlanAndLimits,
   LIMIT_NAMES,
-  listOrganizations,
+  organizationPage,
   organizationRecord,
   resumeOrganization,
   setLimits,
@@ -22,7 +22,12 @@ import { deleteCommand } from './org-delete.ts'
 import { exportOrgCommand } from './org-export.ts'
 import { organizationOf } from './session.ts'
 import type { CommandRun } from './session.ts'
+import { readCount } from './option-values.ts'
 import { facts, table } from './table.ts'
+
+/** Organizations on a page of `list`. */
+const LISTED = 100
+const MOST_LISTED = 1000
 
 export function orgCommands(program: Command, session: CommandRun): void {
   const org = program.command('org').description('Organizations')
@@ -50,18 +55,25 @@ export function orgCommands(program: Command, session: CommandRun): void {
       }),
     )
 
-  subcommand(org, 'list', 'List the organizations').action(() =>
-    session.database(async (db) => {
-      const organizations = (await listOrganizations(db)).map(organizationRecord)
-      session.print(
-        { organizations },
-        table(
-          ['ID', 'NAME', 'PLAN', 'CREATED'],
-          organizations.map(({ id, name, plan, created_at }) => [id, name, plan, created_at]),
-        ),
-      )
-    }),
-  )
+  subcommand(org, 'list', 'List the organizations, oldest first')
+    .option('--limit <count>', `Maximum number, up to ${MOST_LISTED}; default: ${LISTED}`)
+    .option('--cursor <id>', 'Continue after this organization, the last one of a page')
+    .action(({ limit, cursor }: { limit?: string; cursor?: string }) =>
+      session.database(async (db) => {
+        const most = limit === undefined ? LISTED : readCount('--limit', limit)
+        if (most < 1 || most > MOST_LISTED)
+          throw new CliError(`--limit must be from 1 to ${MOST_LISTED}; given: ${limit}`)
+        const { rows, next } = await organizationPage(db, most, cursor)
+        const organizations = rows.map(organizationRecord)
+        session.print(
+          { organizations, next_cursor: next },
+          table(
+            ['ID', 'NAME', 'PLAN', 'CREATED'],
+            organizations.map(({ id, name, plan, created_at }) => [id, name, plan, created_at]),
+          ) + (next === null ? '' : `More: remit org list --cursor ${next}\n`),
+        )
+      }),
+    )
 
   subcommand(
     org,

@@ -24,36 +24,48 @@ export async function eachPart<T>(
   onError: (error: unknown, organizations?: readonly string[]) => void,
 ): Promise<T[]> {
   if (!(await isDistributed(db))) return [await work(null)]
-  const waiting = await organizationIds(db)
   const results: T[] = []
   const failed: string[] = []
   const errors: unknown[] = []
-  const visit = async () => {
-    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      try {
-        results.push(await work(id))
-      } catch (error) {
-        failed.push(id)
-        errors.push(error)
-      }
+  await visitAll(await organizationIds(db), async (id) => {
+    try {
+      results.push(await work(id))
+    } catch (error) {
+      failed.push(id)
+      errors.push(error)
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, visit))
+  })
   if (failed.length > 0) onError(errors[0], failed)
   return results
+}
+
+/** Runs work on a few organizations at a time. */
+export async function visitAll(
+  ids: readonly string[],
+  work: (id: string) => Promise<void>,
+): Promise<void> {
+  const waiting = [...ids]
+  const visit = async () => {
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) await work(id)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, visit))
 }
 
 /** The condition of a statement on a part. */
 export const inPart = (part: Part, column = 'org_id'): RawBuilder<boolean> =>
   part === null ? sql<boolean>`1 = 1` : sql<boolean>`${sql.ref(column)} = ${part}`
 
-/** Returns the ids of all organizations. */
-export async function organizationIds(db: AnyDatabase): Promise<string[]> {
+/** Returns the ids of organizations, oldest first; `after`: those after an id. */
+export async function organizationIds(
+  db: AnyDatabase,
+  { limit, after }: { readonly limit?: number; readonly after?: string } = {},
+): Promise<string[]> {
   const table = (await isDistributed(db)) ? 'directory_organization' : 'organization'
-  const rows = await on<Record<typeof table, DirectoryTables['directory_organization']>>(db)
+  let query = on<Record<typeof table, DirectoryTables['directory_organization']>>(db)
     .selectFrom(table)
     .select('id')
     .orderBy('id')
-    .execute()
-  return rows.map(({ id }) => id)
+  if (after !== undefined) query = query.where('id', '>', after)
+  if (limit !== undefined) query = query.limit(limit)
+  return (await query.execute()).map(({ id }) => id)
 }

@@ -2,8 +2,9 @@ import { operator } from '@remit/contract'
 import type { Usage } from '@remit/contract'
 import { isoTime } from '../base/clock.ts'
 import type { Clock } from '../base/clock.ts'
+import { timeOfId } from '../base/ids.ts'
 import { fail, invalid } from '../base/errors.ts'
-import { pageOf } from '../base/page.ts'
+import { invalidCursor } from '../base/page.ts'
 import type { ArchiveRules } from '../db/archived.ts'
 import type { Database } from '../db/open.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
@@ -13,14 +14,15 @@ import { Reply } from '../http/reply.ts'
 import { textStream } from '../http/text-stream.ts'
 import type { Ledger } from '../ledger/read/ledger.ts'
 import type { Writer } from '../ledger/write/writer.ts'
-import { decisionsOfMonth } from '../limits/month.ts'
+import { decidedBefore, decisionsOfMonth } from '../limits/month.ts'
 import {
   changePlanAndLimits,
   findOrganizationById,
   resumeOrganization,
   suspendOrganization,
 } from '../orgs/administration.ts'
-import { listOrganizations } from '../orgs/organizations.ts'
+import { organizationPage } from '../orgs/list.ts'
+import type { ListedOrganization } from '../orgs/list.ts'
 import type { CreateOrganization } from '../orgs/organizations.ts'
 import {
   deleteOrganization,
@@ -60,13 +62,10 @@ export const operatorRoutes = (deps: OperatorRouteDeps): Route[] => {
   }
   return implement(operator, {
     listOrganizations: async ({ query: { limit, cursor } }) => {
-      const all = await listOrganizations(db)
-      const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1
-      return pageOf(limit, {
-        read: (most) => all.slice(from, from + most),
-        cursor: ({ id }) => id,
-        items: (rows) => Promise.all(rows.map(shown)),
-      })
+      if (cursor !== undefined && timeOfId(cursor) === null) throw invalidCursor()
+      const { rows, next } = await organizationPage(db, limit, cursor)
+      const now = isoTime(clock.now())
+      return { data: rows.map((row) => listed(row, now)), next_cursor: next }
     },
 
     createOrganization: async ({ body: { name, plan, limits } }, _, request) => {
@@ -120,6 +119,12 @@ export const operatorRoutes = (deps: OperatorRouteDeps): Route[] => {
     },
   })
 }
+
+const listed = ({ decided, decided_month, ...row }: ListedOrganization, now: string) => ({
+  ...organizationRecord(row),
+  decisions_this_month:
+    decided === null || decided_month === null ? 0 : decidedBefore({ decided, decided_month }, now),
+})
 
 const by = ({ operator: name }: RequestInfo): { operator?: string } =>
   name === null ? {} : { operator: name }

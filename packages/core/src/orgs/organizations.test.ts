@@ -4,12 +4,8 @@ import { generateKey } from '../keys/key-text.ts'
 import { createLedgerSigner } from '../ledger/format/signing-key.ts'
 import { createClock, createTestRemit, DIALECTS } from '../testing/index.ts'
 import type { TestRemit } from '../testing/index.ts'
-import {
-  createOrganization,
-  findOrganization,
-  isOrganizationName,
-  listOrganizations,
-} from './organizations.ts'
+import { createOrganization, findOrganization, isOrganizationName } from './organizations.ts'
+import { listOrganizations } from './list.ts'
 import type { CreateDeps } from './organizations.ts'
 
 describe.each(DIALECTS)('organizations on %s', (dialect) => {

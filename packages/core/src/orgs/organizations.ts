@@ -4,7 +4,6 @@ import type { Clock } from '../base/clock.ts'
 import { namedOrganization, recordOrganization } from '../db/directory.ts'
 import { isDistributed } from '../db/distributed.ts'
 import type { Database } from '../db/open.ts'
-import { organizationIds } from '../db/parts.ts'
 import { writeRows } from '../db/write-rows.ts'
 import type { CoreTables, OrganizationRow } from '../db/schema.ts'
 import { makeDurable } from '../db/transaction-settings.ts'
@@ -180,17 +179,3 @@ export const organizationExists = async (db: Db, idOrName: string): Promise<bool
 
 const findById = (db: Db, id: string): Promise<OrganizationRow | undefined> =>
   db.selectFrom('organization').selectAll().where('id', '=', id).executeTakeFirst()
-
-/** Lists all organizations, oldest first; throws if one cannot be read. */
-export async function listOrganizations(db: Db): Promise<OrganizationRow[]> {
-  if (!(await isDistributed(db)))
-    return db.selectFrom('organization').selectAll().orderBy('created_at').orderBy('id').execute()
-  const rows: OrganizationRow[] = []
-  for (const id of await organizationIds(db)) {
-    const row = await findById(db, id)
-    if (row) rows.push(row)
-  }
-  return rows.toSorted((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
