@@ -64,3 +64,23 @@ describe.skipIf(citusNodes().length > 0)('placements', () => {
     expect(stderr).toMatch(message)
   })
 })
+
+describe.runIf(citusNodes().length > 0)('placements on a cluster', () => {
+  test('are where the tables are', async () => {
+    const sets = migrationSetsOf([coreModule, ...(await loadModules())])
+    const database = await createDatabase('postgres', sets)
+    const placed = (await runStatement(
+      database.url,
+      `select logicalrelid::text as name,
+        column_to_column_name(logicalrelid, partkey) as column from pg_dist_partition`,
+    )) as { name: string; column: string | null }[]
+    await database.drop()
+    const declared = sets.flatMap(({ placements = {} }) => Object.entries(placements))
+
+    const columns = new Map(placed.map(({ name, column }) => [name, column]))
+    const found = declared.map(([name]) => [name, columns.get(name)])
+    expect(found).toEqual(
+      declared.map(([name, placement]) => [name, /^by (\w+)/.exec(placement)?.[1] ?? null]),
+    )
+  })
+})

@@ -14,8 +14,8 @@ import { recordWitness } from './record-witness.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 const EVERY_MS_WITH_WITNESS = 60 * 1000
-/** For this long after a deletion, the keeper looks for the last checkpoint of the organization. */
-const END_KEPT_MS = 7 * 24 * 60 * 60 * 1000
+/** A deletion that was interrupted keeps the end of its ledger later than it wrote it. */
+const INTERRUPTED_MS = 7 * 24 * 60 * 60 * 1000
 
 type KeeperDeps = Pick<
   Deps,
@@ -60,12 +60,7 @@ export class CheckpointKeeper {
         log.error({ err: error, orgId: id }, 'saving a checkpoint outside the database failed')
       }
     }
-    try {
-      await this.#keepEnds(now)
-    } catch (error) {
-      isComplete = false
-      log.error({ err: error }, 'saving the last checkpoint of a deleted organization failed')
-    }
+    if (!(await this.#keepEnds(now))) isComplete = false
     const { witness, witnessEveryMs = witness ? EVERY_MS_WITH_WITNESS : EVERY_MS } =
       this.#deps.settings
     // A run that is a little early must not wait for the next one.
@@ -82,11 +77,26 @@ export class CheckpointKeeper {
     this.#recorded.set(orgId, vkey)
   }
 
-  /** Saves the last checkpoints of organizations that were deleted lately. */
-  async #keepEnds(now: number): Promise<void> {
-    const since = isoTime(now - END_KEPT_MS)
-    for (const { id, note, origin } of await listDeleted(this.#deps.db, since))
-      await this.#save(id, { note, origin }, now)
+  /**
+   * Saves the last checkpoints of organizations that were deleted since the last complete run. Returns
+   * false if one of them fails.
+   */
+  async #keepEnds(now: number): Promise<boolean> {
+    const { db, log } = this.#deps
+    const failed = 'saving the last checkpoint of a deleted organization failed'
+    const since = this.#completedAt === null ? '' : isoTime(this.#completedAt - INTERRUPTED_MS)
+    let isComplete = true
+    try {
+      for (const { id, note, origin } of await listDeleted(db, since))
+        await this.#save(id, { note, origin }, now).catch((error: unknown) => {
+          isComplete = false
+          log.error({ err: error, orgId: id }, failed)
+        })
+    } catch (error) {
+      isComplete = false
+      log.error({ err: error }, failed)
+    }
+    return isComplete
   }
 
   async #keepOne(orgId: string, now: number): Promise<void> {

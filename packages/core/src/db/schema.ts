@@ -26,7 +26,8 @@ export const corePlacements: Placements<CoreTables & { schema_release: unknown }
   ledger_checkpoint: 'by org_id',
   ledger_node: 'by org_id',
   ledger_cut: 'by org_id',
-  deleted_organization: 'by id',
+  // Listed for all organizations, also while a node is lost.
+  deleted_organization: 'local',
   schema_release: 'local',
 }
 
