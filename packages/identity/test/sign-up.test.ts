@@ -3,10 +3,12 @@ import { createOutbound, listOrganizations, on, PLAN_LIMITS, SECRETS_KEY_BYTES }
 import type { OidcSettings, Settings } from '@remit/core'
 import {
   apiOf,
+  citusNodes,
   createClock,
   createTestRemit,
   DIALECTS,
   LOGIN_CLIENT,
+  runStatement,
   startLoginProvider,
 } from '@remit/core/testing'
 import type { LoginProvider, TestRemit } from '@remit/core/testing'
@@ -155,11 +157,42 @@ describe.each(DIALECTS)('sign-up on %s', (dialect) => {
     await browser.open(SIGN_UP, (url) => url.pathname === '/console')
     expect((await browser.session()).organization).toMatchObject({ id: org.id })
     // A disabled person does not get around it.
-    await on<Tables>(remit.db).updateTable('person').set({ status: 'disabled' }).execute()
+    await on<Tables>(remit.db)
+      .updateTable('person')
+      .set({ status: 'disabled' })
+      .where('org_id', '=', org.id)
+      .execute()
     const { status, text } = await new LoginBrowser(remit).open(SIGN_UP)
     expect([status, text]).toEqual([403, expect.stringContaining('disabled')])
     expect(await names()).toHaveLength(1)
   })
+
+  it.runIf(citusNodes().length > 0)(
+    'nothing is created while an organization that may know the person cannot be read',
+    async () => {
+      const org = await remit.organization('team')
+      await apiOf(remit, org).ok('invitePerson', { body: { email: EVE.email, role: 'read' } })
+      const table = `'person'::regclass`
+      const [shard] = (await runStatement(
+        remit.url,
+        `select nodeport as port, shard_name(${table}, shardid) as name from citus_shards
+          where table_name = ${table}
+          and shardid = get_shard_id_for_distribution_column(${table}, '${org.id}')`,
+      )) as { port: number; name: string }[]
+      const node = new URL(remit.url)
+      node.port = String(shard?.port)
+      const hide = `set citus.enable_manual_changes_to_shards = on;`
+      await runStatement(node.href, `${hide} alter table ${shard?.name} rename to hidden`)
+
+      const { status, text } = await new LoginBrowser(remit).open(SIGN_UP)
+      expect([status, text]).toEqual([503, expect.stringContaining('Not all organizations')])
+      expect(await names()).toHaveLength(1)
+      await runStatement(node.href, `${hide} alter table hidden rename to ${shard?.name}`)
+      const browser = new LoginBrowser(remit)
+      await browser.open(SIGN_UP, (url) => url.pathname === '/console')
+      expect((await browser.session()).organization).toMatchObject({ id: org.id })
+    },
+  )
 
   it('a sign-up that ended before the session is finished by the next sign-in', async () => {
     const broken = await start({ url: remit.url, signingKey: remit.signingKey })

@@ -13,25 +13,36 @@ export interface Candidate {
   readonly name: string
 }
 
+/** The organizations of an identity, of those that could be read. */
+export interface Candidates {
+  readonly found: readonly Candidate[]
+  /** False if an organization could not be read: it may know the identity. */
+  readonly isComplete: boolean
+}
+
 /**
- * Returns the organizations that know an identity, or have invited its verified address. With a
+ * Finds the organizations that know an identity, or have invited its verified address. With a
  * configured organization, that one alone, also for a person whom only a group makes known.
  */
 export async function candidatesOf(
   { db, log }: Pick<Deps, 'db' | 'log'>,
   identity: Identity,
   { organization }: Pick<LoginWay, 'organization'>,
-): Promise<Candidate[]> {
+): Promise<Candidates> {
   if (organization !== null) {
     const found = await findOrganization(db, organization)
-    return found ? [{ id: found.id, name: found.name }] : []
+    return { found: found ? [{ id: found.id, name: found.name }] : [], isComplete: true }
   }
+  let isComplete = true
   const parts = await eachPart(
     db,
     (part) => candidatesIn(db, part, identity),
-    (error, organizations) => log.warn({ err: error, organizations }, 'reading people failed'),
+    (error, organizations) => {
+      isComplete = false
+      log.warn({ err: error, organizations }, 'reading people failed')
+    },
   )
-  return parts.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return { found: parts.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1)), isComplete }
 }
 
 async function candidatesIn(db: Db, part: Part, identity: Identity): Promise<Candidate[]> {

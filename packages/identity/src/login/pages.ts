@@ -89,12 +89,13 @@ async function finishLogin(
   })
   if (!identity) return refuse(400, 'The answer of the identity provider is not valid.')
   const change = signIn({ ids, sessions, way, refusals }, identity)
-  const candidates = await candidatesOf(deps, identity, way)
+  const { found: candidates, isComplete } = await candidatesOf(deps, identity, way)
   const chosen =
     candidates.length > 1 ? candidates.find(({ id }) => id === attempt.orgId) : candidates[0]
   if (!chosen && candidates.length > 1)
     return refuse(200, 'Choose an organization.', linksTo(candidates, attempt.next))
   if (!chosen) {
+    if (!isComplete) return refuse(503, 'Not all organizations can be read. Try again later.')
     const maySignUp = signUps !== null && way === ways.server && attempt.orgId === null
     if (!maySignUp) return refuse(403, 'No organization has invited this account.')
     if (!attempt.signsUp)
