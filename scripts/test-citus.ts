@@ -10,7 +10,7 @@ import { ROOT } from './staging.ts'
 
 /** Tests of stores, and proofs. Tests that change tables or rows themselves run on PostgreSQL. */
 const FILES = [
-  ...['orgs/organizations', 'idempotency/store', 'keys/authenticator'].map(
+  ...['orgs/organizations', 'orgs/list', 'idempotency/store', 'keys/authenticator'].map(
     (name) => `packages/core/src/${name}.test.ts`,
   ),
   ...[
@@ -23,11 +23,15 @@ const FILES = [
   ...['spend/overspend', 'spend/holds', 'approvals/lifecycle', 'webhooks/delivery', 'keys'].map(
     (name) => `packages/governance-enterprise/test/${name}.test.ts`,
   ),
-  ...['credentials', 'use', 'exchange/exchange'].map(
+  ...['credentials', 'use', 'exchange/exchange', 'sign-up'].map(
     (name) => `packages/identity/test/${name}.test.ts`,
   ),
-  ...['watch', 'reports-create'].map((name) => `packages/compliance/test/${name}.test.ts`),
-  'apps/server/test/crash.test.ts',
+  ...['watch', 'reports-create', 'deleted-checkpoints'].map(
+    (name) => `packages/compliance/test/${name}.test.ts`,
+  ),
+  ...['crash', 'org-leave', 'operator-api', 'placements'].map(
+    (name) => `apps/server/test/${name}.test.ts`,
+  ),
   'apps/server/test/citus/worker-loss.test.ts',
   'apps/server/test/citus/distribute.test.ts',
   'apps/server/test/citus/near-nodes.test.ts',

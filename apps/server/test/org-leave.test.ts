@@ -11,6 +11,7 @@ import {
   on,
   openCheckpoint,
   OPERATOR,
+  organizationIds,
   organizationTables,
   parseVerifierKey,
   scheduleDeletion,
@@ -18,7 +19,7 @@ import {
   suspendOrganization,
 } from '@remit/core'
 import type { AnyDatabase } from '@remit/core'
-import { apiOf, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
+import { apiOf, citusNodes, createClock, createTestRemit, DIALECTS } from '@remit/core/testing'
 import type { Api, TestClock, TestRemit } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -29,9 +30,11 @@ import type { Installation } from './support/installation.ts'
 
 const START = '2026-11-20T08:00:00.000Z'
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Tables whose rows belong to no organization, or name it in the column `id`. */
+/** Tables whose rows belong to no organization, or name it in the column `id`; views of Citus. */
 const SHARED =
-  /^(?:organization|deleted_organization|schema_release|process_lease|migration_\w+|sqlite_\w+)$/
+  /^(?:(?:deleted_|directory_)?organization|schema_release|process_lease|(?:migration|sqlite|citus)_\w+)$/
+/** The ids of keys, on a cluster. */
+const DIRECTORY = 'directory_key'
 
 interface Column {
   readonly table: string
@@ -107,7 +110,8 @@ describe.skipIf(!hasModules()).each(DIALECTS)('an organization that leaves on %s
   it('every table is in the archive or is left out on purpose', async () => {
     const owned = (await organizationTables(remit.db)).map(({ name }) => name)
 
-    expect(Object.keys(remit.archive).toSorted()).toEqual(owned.toSorted())
+    const archived = owned.filter((name) => name !== DIRECTORY)
+    expect(Object.keys(remit.archive).toSorted()).toEqual(archived.toSorted())
   })
 
   it('a deletion removes its rows from every table, and no row of another organization', async () => {
@@ -129,6 +133,7 @@ describe.skipIf(!hasModules()).each(DIALECTS)('an organization that leaves on %s
       ),
     )
     expect(await countIn(remit.db, 'organization', 'id', api.org.id)).toBe(0)
+    expect(await organizationIds(remit.db)).not.toContain(api.org.id)
     expect(await counts(other.id)).toEqual(before)
     expect(before.every((count) => count > 0)).toBe(true)
   })
@@ -261,6 +266,54 @@ describe.skipIf(!hasModules()).each(DIALECTS)('an organization that leaves on %s
     const again = await deleteOrganization(broken, api.org.id)
     expect(again).toMatchObject({ ledger, removed: {} })
   })
+
+  /** Lets every deletion of a count of judge calls write it again, up to a number of times. */
+  async function writeAgain(times: number): Promise<() => Promise<void>> {
+    const again = `insert into judge_day (org_id, day, calls, cost_micro)
+      values (old.org_id, old.day, old.calls + 1, old.cost_micro)`
+    const statements =
+      dialect === 'postgres'
+        ? [
+            `create function write_again() returns trigger language plpgsql as
+              $$ begin ${again}; return null; end $$`,
+            `create trigger late after delete on judge_day
+              for each row when (old.calls < ${times}) execute function write_again()`,
+          ]
+        : [
+            `create trigger late after delete on judge_day when old.calls < ${times}
+              begin ${again}; end`,
+          ]
+    for (const statement of statements) await sql.raw(statement).execute(remit.db)
+    const row = { org_id: api.org.id, day: '2026-11-20', calls: 0, cost_micro: 0 }
+    await on<{ judge_day: typeof row }>(remit.db).insertInto('judge_day').values(row).execute()
+    return async () => {
+      const drop =
+        dialect === 'postgres' ? 'drop function write_again cascade' : 'drop trigger late'
+      await sql.raw(drop).execute(remit.db)
+    }
+  }
+
+  // Citus has no triggers on tables of a cluster.
+  it.skipIf(citusNodes().length > 0)(
+    'rows that are written meanwhile are removed too; after twenty passes it is refused, and repeated',
+    async () => {
+      const stop = await writeAgain(5)
+      expect((await leave(api.org.id)).removed).toMatchObject({ judge_day: 6 })
+      await stop()
+
+      api = apiOf(remit, await remit.organization())
+      const stopLater = await writeAgain(1000)
+      await expect(leave(api.org.id)).rejects.toMatchObject({ code: 'overloaded' })
+      const { rows } = await sql<{ calls: number }>`select calls from judge_day
+        where org_id = ${api.org.id}`.execute(remit.db)
+      expect(rows).toEqual([{ calls: 21 }])
+      // Its name stays in use, and the id continues the deletion.
+      expect(await countIn(remit.db, 'organization', 'id', api.org.id)).toBe(1)
+      await stopLater()
+      const { removed } = await deleteOrganization({ ...remit, clock }, api.org.id)
+      expect(removed).toEqual({ judge_day: 1, organization: 1 })
+    },
+  )
 
   it('only a suspended organization is deleted, and only after the days', async () => {
     const remove = () => deleteOrganization({ ...remit, clock }, api.org.id)
