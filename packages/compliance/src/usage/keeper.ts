@@ -3,11 +3,12 @@ import { createOutbound, eachPart, on, Periodic } from '@remit/core'
 import type { Contribution, Database, Deps, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { Lease } from '../watch/lease.ts'
+import { eachBehind } from '../watch/progress.ts'
+import type { Behind } from '../watch/progress.ts'
 import { HourCount } from './fold.ts'
 import { createUsageSink, eventOf } from './sinks.ts'
 import type { UsageSink } from './sinks.ts'
-import { addHour, findUncounted, findUnsent, markSent, readEntries } from './store.ts'
-import type { Uncounted } from './store.ts'
+import { addHour, findUnsent, markSent, readEntries } from './store.ts'
 
 type UsageDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>
 
@@ -32,7 +33,6 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   readonly #runs: Periodic
   readonly #sink: UsageSink | null
   #closed = false
-  #hasHeld = false
 
   constructor(deps: UsageDeps) {
     this.#deps = deps
@@ -66,7 +66,6 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   async close(): Promise<void> {
     this.#closed = true
     await this.#runs.close()
-    if (!this.#hasHeld) return
     await this.#lease
       .release()
       .catch((error: unknown) =>
@@ -77,28 +76,17 @@ export class UsageKeeper implements Required<Pick<Contribution, 'start' | 'close
   async #look(): Promise<void> {
     const failed = (error: unknown, organizations?: readonly string[]) =>
       this.#deps.log.warn({ err: error, organizations }, 'counting or sending usage failed')
-    await eachPart(this.#db, (part) => this.#countPart(part), failed)
+    const count = (part: Part) =>
+      eachBehind(this.#db, 'usage_progress', part, this.#holds, (behind) => this.#count(behind))
+    await eachPart(this.#db, count, failed)
     await eachPart(this.#db, (part) => this.#send(part), failed)
   }
 
-  async #countPart(part: Part): Promise<void> {
-    let after = ''
-    while (await this.#holds()) {
-      const found = await findUncounted(this.#db, part, after, PIECE)
-      for (const one of found) if (await this.#holds()) await this.#count(one)
-      after = found.at(-1)?.orgId ?? after
-      if (found.length < PIECE) return
-    }
-  }
-
-  async #holds(): Promise<boolean> {
-    if (this.#closed || !(await this.#lease.hold(this.#deps.clock.now()))) return false
-    this.#hasHeld = true
-    return true
-  }
+  readonly #holds = async (): Promise<boolean> =>
+    !this.#closed && (await this.#lease.hold(this.#deps.clock.now()))
 
   /** Counts all past hours of a ledger, each in its own transaction. */
-  async #count({ orgId, nextSeq }: Uncounted): Promise<void> {
+  async #count({ orgId, nextSeq }: Behind): Promise<void> {
     let next = nextSeq
     while (!this.#closed) {
       const counted = await this.#countHour(orgId, next ?? 0)

@@ -3,6 +3,8 @@ import type { Database, Part } from '@remit/core'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/schema.ts'
 import type { UsageHourRow } from '../tables/usage.ts'
+import { moveProgress } from '../watch/progress.ts'
+import type { Behind } from '../watch/progress.ts'
 import { COUNTED_KINDS } from './fold.ts'
 import type { UsageEntry } from './fold.ts'
 
@@ -17,33 +19,6 @@ const COLUMNS = {
   quantity: 'bigint',
   sent: 'bigint',
 } as const
-
-/** A ledger with entries whose usage is not counted yet. */
-export interface Uncounted {
-  readonly orgId: string
-  /** Null before the first count. */
-  readonly nextSeq: number | null
-}
-
-/** Returns ledgers of a part after an id with entries that are not counted yet. */
-export const findUncounted = (
-  db: Db,
-  part: Part,
-  after: string,
-  limit: number,
-): Promise<Uncounted[]> =>
-  db
-    .selectFrom('ledger_head as h')
-    .leftJoin('usage_progress as p', 'p.org_id', 'h.org_id')
-    .select(['h.org_id as orgId', 'p.next_seq as nextSeq'])
-    .where(inPart(part, 'h.org_id'))
-    .where('h.org_id', '>', after)
-    .where((row) =>
-      row.or([row('p.next_seq', 'is', null), row('p.next_seq', '<', row.ref('h.size'))]),
-    )
-    .orderBy('h.org_id')
-    .limit(limit)
-    .execute()
 
 /** An entry with its position and time. */
 export type Positioned = UsageEntry & { readonly seq: number; readonly recorded_at: string }
@@ -70,27 +45,12 @@ export async function readEntries(
 /** Adds the rows of an hour together with the progress; false if another process did. */
 export const addHour = (
   db: Db,
-  { orgId, nextSeq }: Uncounted,
+  behind: Behind,
   next: number,
   rows: readonly UsageHourRow[],
 ): Promise<boolean> =>
   db.transaction().execute(async (tx) => {
-    if (nextSeq === null) {
-      const begun = await tx
-        .insertInto('usage_progress')
-        .values({ org_id: orgId, next_seq: next })
-        .onConflict((conflict) => conflict.column('org_id').doNothing())
-        .executeTakeFirstOrThrow()
-      if (begun.numInsertedOrUpdatedRows !== 1n) return false
-    } else {
-      const { numUpdatedRows } = await tx
-        .updateTable('usage_progress')
-        .set({ next_seq: next })
-        .where('org_id', '=', orgId)
-        .where('next_seq', '=', nextSeq)
-        .executeTakeFirstOrThrow()
-      if (numUpdatedRows !== 1n) return false
-    }
+    if (!(await moveProgress(tx, 'usage_progress', behind, next))) return false
     await bulkInsert(tx, 'usage_hour', COLUMNS, [...rows], '')
     return true
   })

@@ -13,6 +13,7 @@ export class Lease {
   readonly #name: string
   readonly #holder: string
   readonly #ms: number
+  #hasHeld = false
 
   constructor(db: Db, name: string, holder: string, ms: number) {
     this.#db = db
@@ -29,11 +30,13 @@ export class Lease {
       on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
       where process_lease.holder = excluded.holder or process_lease.expires_at <= ${now}
       returning holder`.execute(this.#db)
+    this.#hasHeld ||= rows.length > 0
     return rows.length > 0
   }
 
-  /** Releases the lease before its end. */
+  /** Releases the lease before its end, if this object ever held it. */
   async release(): Promise<void> {
+    if (!this.#hasHeld) return
     await this.#db
       .deleteFrom('process_lease')
       .where('name', '=', this.#name)

@@ -56,7 +56,6 @@ export class Watch implements Required<Pick<Contribution, 'start' | 'close'>> {
   async close(): Promise<void> {
     this.#closed = true
     await this.#runs.close()
-    if (this.#heldUntil === -Infinity) return
     await this.#lease
       .release()
       .catch((error: unknown) =>

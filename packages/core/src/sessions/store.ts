@@ -1,6 +1,7 @@
 import type { Plan, Role } from '@remit/contract'
 import { isoTime } from '../base/clock.ts'
 import type { Database } from '../db/open.ts'
+import { orgTable } from '../db/org-table.ts'
 import { inPart } from '../db/parts.ts'
 import type { Part } from '../db/parts.ts'
 import type { CoreTables, SessionRow } from '../db/schema.ts'
@@ -95,13 +96,10 @@ export async function touchSession(db: Db, session: SessionRow, now: number): Pr
     .execute()
 }
 
-export async function deleteSession(db: Db, orgId: string, hash: string): Promise<void> {
-  await db
-    .deleteFrom('console_session')
-    .where('org_id', '=', orgId)
-    .where('hash', '=', hash)
-    .execute()
-}
+export const { remove: deleteSession } = orgTable<CoreTables, 'console_session'>(
+  'console_session',
+  'hash',
+)
 
 /** Ends all sessions of a person, within a change that takes rights away. */
 export async function endSessionsOf(db: Db, orgId: string, personId: string): Promise<void> {
