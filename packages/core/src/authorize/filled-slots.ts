@@ -34,6 +34,8 @@ export class FilledSlots {
   readonly #log: Logger
   readonly #share: Share
   #stages: ReadonlyMap<Slot, Stage> = new Map()
+  /** The stages that need external facts. */
+  #gathering: readonly (readonly [Slot, Stage])[] = []
   #threads: ConditionThreads | undefined
 
   constructor({ log, share }: { readonly log: Logger; readonly share: Share }) {
@@ -44,6 +46,7 @@ export class FilledSlots {
   /** Fills the slots. Called once, at boot. */
   use(stages: ReadonlyMap<Slot, Stage>, threads?: ConditionThreads): void {
     this.#stages = stages
+    this.#gathering = [...stages].filter(([, stage]) => stage.gather !== undefined)
     this.#threads = threads
   }
 
@@ -85,10 +88,9 @@ export class FilledSlots {
     const snapshot = memory.snapshot ?? this.#snapshots.peek(orgId)
     if (!snapshot || memory.version === snapshot.version) return
     memory.version = snapshot.version
-    const asking = [...this.#stages].filter(([, stage]) => stage.gather !== undefined)
-    if (asking.length === 0) return
+    if (this.#gathering.length === 0) return
     const all = asks()
-    for (const [slot, stage] of asking) {
+    for (const [slot, stage] of this.#gathering) {
       if (memory.unavailable.has(slot)) continue
       const own = overlaid(stage, snapshot.slots.get(slot), overlay)
       try {
@@ -115,16 +117,20 @@ export class FilledSlots {
       this.#giveUp(memory, slot, error)
       throw new TryAgain()
     }
-    const live = new Map([...this.#stages].filter(([slot]) => !memory.unavailable.has(slot)))
+    const { unavailable } = memory
+    const live =
+      unavailable.size === 0
+        ? this.#stages
+        : new Map([...this.#stages].filter(([slot]) => !unavailable.has(slot)))
     const snapshot = await this.#snapshot(view, live, giveUp)
     memory.snapshot = snapshot
-    const gathers = [...live.values()].some((stage) => stage.gather !== undefined)
+    const gathers = this.#gathering.some(([slot]) => live.has(slot))
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
     const stages = this.#ruled(snapshot, live, overlay)
     const judged = view.time.firstOf(evaluatedFirst(asks, view, memory), (ask) =>
       judge(ask, stages),
     )
-    view.time.add(memory.evaluated?.computedMs ?? 0)
+    view.time.spentMs += memory.evaluated?.computedMs ?? 0
     const ready = judged.map(({ ask }) => ask)
     const prepared = new Map<Slot, Prepared>()
     for (const [slot, { stage, snapshot: own, available }] of stages) {

@@ -1,4 +1,5 @@
 import type { Actor, Plan, Role, Scope } from '@remit/contract'
+import { fail, invalid } from '../base/errors.ts'
 
 /** The authenticated key or credential and its organization. */
 export interface Caller {
@@ -65,3 +66,46 @@ export const actorOf = (caller: Caller | null): Actor =>
 /** Returns the person of the key, for the data of an entry. */
 export const personOf = (caller: Caller | null): { person?: string } =>
   caller?.principal.person ? { person: caller.principal.person } : {}
+
+/** Returns true if the key still has the rights that it had when the request was admitted. */
+export const isSameRight = (before: Caller, now: Caller | null | undefined): boolean =>
+  now != null &&
+  (now === before || (now.plan === before.plan && isSameReach(before.principal, now.principal)))
+
+const isSameReach = (before: Principal, now: Principal): boolean =>
+  before.type === 'credential'
+    ? now.type === 'credential' && now.scopes.join() === before.scopes.join()
+    : now.type === before.type && now.role === before.role
+
+/** Returns the agent that a caller acts as; null for keys, which may act for any agent. */
+export const ownAgent = (caller: Caller | null): string | null =>
+  caller?.principal.type === 'credential' ? caller.principal.agentId : null
+
+/** Returns true if the caller may see data of an agent; to other callers it does not exist. */
+export const isOwn = (caller: Caller | null, agentId: string | null): boolean =>
+  (ownAgent(caller) ?? agentId) === agentId
+
+/** Throws if a credential names an agent other than its own. */
+export function actAs(caller: Caller | null, agentId: string | undefined): void {
+  const own = ownAgent(caller)
+  if (own !== null && agentId !== undefined && agentId !== own)
+    throw fail('agent_mismatch', `This credential is ${own}'s`, { asked: agentId })
+}
+
+/** Returns the request with its agent: a credential's own agent by default. Throws like `actAs`. */
+export function withAgent<T extends { readonly agent_id?: string | undefined }>(
+  caller: Caller,
+  request: T,
+): T & { readonly agent_id: string } {
+  actAs(caller, request.agent_id)
+  // Most requests name the agent and are not copied.
+  if (request.agent_id !== undefined) return request as T & { readonly agent_id: string }
+  const own = ownAgent(caller)
+  if (own === null) throw invalid('agent_id', 'is required with an ingest key')
+  return { ...request, agent_id: own }
+}
+
+/** Rejects every agent credential, regardless of its scopes. */
+export function refuseAgents(caller: Caller | null): void {
+  if (ownAgent(caller) !== null) throw fail('principal_not_allowed')
+}

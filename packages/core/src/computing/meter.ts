@@ -59,21 +59,12 @@ export const BATCH_MS = 10
  */
 export class BatchTime {
   readonly #clock: () => number
-  #spentMs = 0
+  /** Milliseconds of `firstOf` so far, and of threads that computed for the transaction. */
+  spentMs = 0
 
   /** `clock` gives milliseconds and only measures. */
   constructor(clock: () => number = computedMs) {
     this.#clock = clock
-  }
-
-  /** Milliseconds of all `firstOf` and `add` so far. */
-  get spentMs(): number {
-    return this.#spentMs
-  }
-
-  /** Adds milliseconds that a thread computed for this transaction. */
-  add(ms: number): void {
-    this.#spentMs += ms
   }
 
   /**
@@ -82,18 +73,18 @@ export class BatchTime {
    */
   firstOf<Item, Result>(items: readonly Item[], compute: (item: Item) => Result): Result[] {
     const results: Result[] = []
-    const before = this.#spentMs
+    const before = this.spentMs
     const cpu = this.#clock()
     const wall = performance.now()
     for (const item of items) {
       // The wall clock costs a tenth of reading the CPU time and never runs behind it.
       if (before + performance.now() - wall >= BATCH_MS) {
-        this.#spentMs = before + this.#clock() - cpu
-        if (this.#spentMs >= BATCH_MS) return results
+        this.spentMs = before + this.#clock() - cpu
+        if (this.spentMs >= BATCH_MS) return results
       }
       results.push(compute(item))
     }
-    this.#spentMs = before + this.#clock() - cpu
+    this.spentMs = before + this.#clock() - cpu
     return results
   }
 }

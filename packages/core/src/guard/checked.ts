@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GuardAnswer, GuardRequest } from '@remit/contract'
 import type { Caller } from '../caller/caller.ts'
-import { ownAgent } from '../caller/own-agent.ts'
+import { ownAgent } from '../caller/caller.ts'
 import { canonicalJson } from '@remit/contract/json'
 
 /** The record of a check: the verdict and a hash, never the text. */

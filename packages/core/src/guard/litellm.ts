@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GuardRequest, hooks } from '@remit/contract'
 import type { LiteLlmAnswer, LiteLlmGuardrail } from '@remit/contract'
-import { ownAgent } from '../caller/own-agent.ts'
+import { ownAgent } from '../caller/caller.ts'
 import type { Caller } from '../caller/caller.ts'
 import { checkShape } from '../base/check-shape.ts'
 import { implement } from '../http/implement.ts'

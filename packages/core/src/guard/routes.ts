@@ -1,7 +1,7 @@
 import { guard } from '@remit/contract'
 import type { GuardAnswer, GuardRequest } from '@remit/contract'
 import type { Computer } from '../threads/pool.ts'
-import { actAs } from '../caller/own-agent.ts'
+import { actAs } from '../caller/caller.ts'
 import { implement } from '../http/implement.ts'
 import type { RequestInfo, Route } from '../http/implement.ts'
 import type { Caller } from '../caller/caller.ts'

@@ -9,7 +9,7 @@ import type { CoreTables } from '../db/schema.ts'
 import { AlreadyAnswered } from '../idempotency/claim.ts'
 import type { StoredAnswer } from '../idempotency/claim.ts'
 import { findAnswer, keepAnswer } from '../idempotency/store.ts'
-import { computes, refuseSuspended } from '../limits/suspension.ts'
+import { refuseSuspended } from '../limits/suspension.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { parseTraceparent } from '../telemetry/tracing.ts'
 import { addressOf, headerOf } from './header.ts'
@@ -67,6 +67,10 @@ export const answer =
       },
     })
   }
+
+/** Work for the organization that the writer, which refuses the suspended ones, does not see. */
+const computes = ({ method, plan, viaWriter, public: isPublic }: Endpoint): boolean =>
+  method === 'POST' && plan === 'open' && !viaWriter && !isPublic
 
 const nothing = () => Promise.resolve()
 

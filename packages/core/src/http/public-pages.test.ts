@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { mountOpenApi } from './pages.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { requestMetrics } from './request-metrics.ts'
+import { requestMetrics } from '../telemetry/request-metrics.ts'
 import { metricsApp } from './status.ts'
 
 describe('what anybody may ask for is not made anew for each who asks', () => {

@@ -22,10 +22,12 @@ export interface Rendered {
   readonly body: string | ReadableStream<Uint8Array> | null
 }
 
+const PLAIN = { status: undefined, headers: {} as Readonly<Record<string, string>> }
+
 /** A handler's reply in the media type of the endpoint. */
 export function render(endpoint: Endpoint, reply: unknown): Rendered {
   const { body, status, headers } =
-    reply instanceof Reply ? (reply as Reply<unknown>) : new Reply(reply)
+    reply instanceof Reply ? (reply as Reply<unknown>) : { ...PLAIN, body: reply }
   const code = status ?? endpoint.status
   if (code === 204) return { status: 204, headers, body: null }
   // A reply that names its own media type brings its text as it is to be sent.

@@ -2,6 +2,7 @@ import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
 import type { CoreTables, LedgerHeadRow } from '../db/schema.ts'
 import { isoTime } from '../base/clock.ts'
+import { SYSTEM } from '../caller/caller.ts'
 import { on } from '../db/portable.ts'
 import type { AnyDatabase } from '../db/portable.ts'
 import type { Allowance } from './allowances.ts'
@@ -58,3 +59,31 @@ export function quotaExceeded({ perMonth }: Allowance, now: number): Failure {
     { headers: { 'Retry-After': String(Math.max(1, Math.ceil((next - now) / 1000))) } },
   )
 }
+
+/** Shares of the monthly limit that are recorded. */
+const PERCENTS = [80, 100] as const
+
+interface Count {
+  /** The monthly limit; null for none. */
+  readonly limit: number | null
+  readonly decided: number
+}
+
+/**
+ * Entries for shares of the monthly limit that are newly reached, by decisions or by a lower limit.
+ * The count of a month never falls, so each is recorded once per month and limit.
+ */
+export function quotaEntries(before: Count, after: Count, recordedAt: string) {
+  const { limit, decided } = after
+  if (limit === null) return []
+  return PERCENTS.filter((percent) => reaches(after, percent) && !reaches(before, percent)).map(
+    (threshold_percent) => ({
+      kind: 'quota.threshold',
+      actor: SYSTEM,
+      data: { month: recordedAt.slice(0, MONTH), threshold_percent, limit, decisions: decided },
+    }),
+  )
+}
+
+const reaches = ({ limit, decided }: Count, percent: number): boolean =>
+  limit !== null && decided * 100 >= limit * percent

@@ -11,7 +11,7 @@ import { organizationRecord } from './record.ts'
 import type { OrganizationRecord } from './record.ts'
 import { changeLimits, limitsOf } from '../limits/limits.ts'
 import { limitsOnPlan } from '../limits/plan-limits.ts'
-import { quotaEntries } from '../ledger/write/quota-thresholds.ts'
+import { quotaEntries } from '../limits/month.ts'
 import { checkRetention } from './retention.ts'
 import { changeSettings } from './settings.ts'
 

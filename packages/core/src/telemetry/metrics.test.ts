@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requestMetrics } from '../http/request-metrics.ts'
+import { requestMetrics } from './request-metrics.ts'
 import { cached } from './cached.ts'
 import { createMetrics } from './metrics.ts'
 

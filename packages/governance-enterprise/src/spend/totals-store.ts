@@ -22,8 +22,15 @@ const TOTAL_COLUMNS = {
 
 /** Far above any cap; keeps sums within 64 bits. */
 const MOST = '8000000000000000000'
-const added = (name: string) =>
-  `${name} = case when spend_total.${name} + excluded.${name} > ${MOST} then ${MOST} else spend_total.${name} + excluded.${name} end`
+const ADDING = `on conflict (org_id, agent_id, window_id) do update set ${[
+  'spent_micro',
+  'held_micro',
+]
+  .map(
+    (name) =>
+      `${name} = case when spend_total.${name} + excluded.${name} > ${MOST} then ${MOST} else spend_total.${name} + excluded.${name} end`,
+  )
+  .join(', ')}`
 
 /** Rows that add movements to the totals of their days and months. */
 export function totalRows(orgId: string, movements: readonly Movement[]): BulkInsert {
@@ -48,7 +55,7 @@ export function totalRows(orgId: string, movements: readonly Movement[]): BulkIn
     table: 'spend_total',
     columns: TOTAL_COLUMNS,
     rows: [...rows.values()],
-    suffix: `on conflict (org_id, agent_id, window_id) do update set ${added('spent_micro')}, ${added('held_micro')}`,
+    suffix: ADDING,
   }
 }
 

@@ -18,27 +18,17 @@ export class Outbox implements EntryObserver {
   readonly #subscriptions = new ByVersion<Subscriptions>()
 
   async observe(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void> {
-    await this.#tell(entries, scope)
+    const rows: NewDelivery[] = []
     for (const { row, content } of entries) {
-      const tested = row.kind === TESTED ? content.data['webhook_id'] : undefined
-      if (typeof tested !== 'string') continue
-      scope.writes.push(deliveryRows([newDelivery(scope, tested, row.seq, TEST)]))
-      scope.announce(TOPIC)
-    }
-  }
-
-  async #tell(entries: readonly LinkedEntry[], scope: WriteContext): Promise<void> {
-    const told = entries.flatMap(({ row, content }) => {
       const event = eventOf(row.kind, content.decision)
-      return event === null ? [] : [{ event, seq: row.seq }]
-    })
-    if (told.length === 0) return
-    const subscriptions = await this.#subscriptions.at(scope, () => load(scope))
-    const rows = told.flatMap(({ event, seq }) =>
-      (subscriptions.get(event) ?? []).map((webhookId) =>
-        newDelivery(scope, webhookId, seq, event),
-      ),
-    )
+      if (event !== null) {
+        const subscriptions = await this.#subscriptions.at(scope, () => load(scope))
+        for (const id of subscriptions.get(event) ?? [])
+          rows.push(newDelivery(scope, id, row.seq, event))
+      }
+      const tested = row.kind === TESTED ? content.data['webhook_id'] : undefined
+      if (typeof tested === 'string') rows.push(newDelivery(scope, tested, row.seq, TEST))
+    }
     if (rows.length === 0) return
     scope.writes.push(deliveryRows(rows))
     scope.announce(TOPIC)
@@ -55,12 +45,17 @@ async function load({ tx, orgId }: WriteContext): Promise<Subscriptions> {
   return byEvent
 }
 
+type NewDelivery = Omit<
+  DeliveryRow,
+  'attempted_at' | 'finished_at' | 'http_status' | 'error' | 'history'
+>
+
 const newDelivery = (
   { orgId, recordedAt }: WriteContext,
   webhookId: string,
   seq: number,
   event: DeliveredEvent,
-): Omit<DeliveryRow, 'attempted_at' | 'finished_at' | 'http_status' | 'error' | 'history'> => ({
+): NewDelivery => ({
   org_id: orgId,
   webhook_id: webhookId,
   seq,
