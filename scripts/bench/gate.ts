@@ -56,7 +56,7 @@ export async function gateSuite(rounds: number): Promise<Result[]> {
   for (let round = 0; round < rounds; round++) {
     const times = { fetch: [] as number[], gate: [] as number[] }
     for (let call = 0; call < CALLS; call++) {
-      // Which of both is first changes from call to call.
+      // The two take turns to be first.
       for (const name of call % 2 === 0
         ? (['fetch', 'gate'] as const)
         : (['gate', 'fetch'] as const)) {

@@ -8,7 +8,7 @@ const MIB = 2 ** 20
 const PAGE = 4096
 const SECONDS = 3600
 
-/** What is sampled, and the growth in MiB per hour that an hour of load must stay below. */
+/** The samples, and the growth in MiB per hour that an hour of load must stay below. */
 const ROLES = {
   'heap of the server that is not restarted': 20,
   'resident memory of that server': 60,

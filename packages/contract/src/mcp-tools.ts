@@ -18,7 +18,7 @@ export const McpToolDefinition = z
   .meta({ id: 'McpToolDefinition' })
 export type McpToolDefinition = z.infer<typeof McpToolDefinition>
 
-/** Where action and resource of a call come from. */
+/** The source of the action and resource of a call. */
 export const McpToolMapping = z.enum(['default', 'declared']).meta({ id: 'McpToolMapping' })
 export type McpToolMapping = z.infer<typeof McpToolMapping>
 

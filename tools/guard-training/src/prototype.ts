@@ -7,7 +7,7 @@ import { isDocument, isEmbedded } from './rows.ts'
 import type { Row } from './rows.ts'
 import type { Scored } from './scores.ts'
 
-/** What is used of the prototype: its normalizer, views and features, as they are. */
+/** The used parts of the prototype: its normalizer, views and features, as they are. */
 interface Prototype {
   normalize(text: string): { text: string; hidden: { text: string; kind: string }[] }
   decodedViews(text: string, normalized: string, depth?: number): { text: string; kind: string }[]

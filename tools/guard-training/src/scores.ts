@@ -70,7 +70,7 @@ function documentCuts(documents: readonly Scored[], share: number) {
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => b - a)[Math.floor(values.length * share)] ?? 0
 
-/** Whether the model alone would flag or block the text. */
+/** Returns true if the model alone would flag or block the text. */
 export function exceeds(
   { row, direct, embedded }: Scored,
   cuts: AllCuts,

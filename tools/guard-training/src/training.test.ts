@@ -8,7 +8,7 @@ import { plant } from './plant.ts'
 import { inParts, train } from './train.ts'
 import { wordClassesOf } from './wordnet.ts'
 
-// What the corpus's README calls its clean part: our own, and under one of these.
+// The clean part of the corpus, by its README: our own, and under one of these.
 const CLEAN =
   /^(?:own work, Apache-2.0|Apache-2.0|MIT|BSD-3-Clause|CC0-1.0|CC-BY-4.0|public domain)\b/
 

@@ -4,7 +4,7 @@ import type { Row } from './rows.ts'
 const MAX_TEXT = 6_000
 const MAX_WORDS = 24_000
 
-/** Where words may stand in disguise; what is disguised must not become a word. */
+/** True where words may be disguised; a disguised word must not enter the vocabulary. */
 const isDisguised = ({ source, category, label }: Row): boolean =>
   source === 'neuralchemy' ||
   category === 'encoded_payload' ||

@@ -28,7 +28,7 @@ const IS_WORD = /^[a-z]{3,18}$/
 interface Sense {
   /** File and offset of its synset. */
   readonly synset: string
-  /** How often the word was tagged with it in WordNet's texts. */
+  /** Number of times that the word was tagged with it in WordNet's texts. */
   readonly count: number
 }
 

@@ -15,7 +15,7 @@ const tell = (entry: Entry): void => {
   for (const listener of listeners) listener(entry)
 }
 
-/** Which stream the server offers to this principal. */
+/** The stream that the server offers to this principal. */
 export type Feed = 'ledger' | 'approvals'
 
 /**

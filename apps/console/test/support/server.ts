@@ -29,7 +29,7 @@ export interface Server {
 /** The database and the keys that the processes of one installation share. */
 export interface Installation {
   readonly databaseUrl: string
-  /** Where the ledger's key is; the first process creates it. */
+  /** The file of the ledger's key; the first process creates it. */
   readonly ledgerKeyFile: string
   /** Starts one more process. `key`: an admin key, where this start creates none. */
   start(env?: Env, key?: string): Promise<Server>

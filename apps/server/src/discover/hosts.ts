@@ -20,7 +20,7 @@ export interface Host {
 const servers = ['servers'] as const
 const hooks = ['hooks'] as const
 
-/** Where the hosts keep their configuration, by their documentation. */
+/** The places of the configuration of each host, by its documentation. */
 export const HOSTS: readonly Host[] = [
   {
     name: 'Claude Code',

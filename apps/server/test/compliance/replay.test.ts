@@ -265,7 +265,7 @@ describe.skipIf(!hasModules()).each(someDialects())('a replay on %s', (dialect) 
     ])
     await erase(api, ledger?.seq ?? -1)
     const answer = await replay(api, { overlay })
-    // Whose registration it was is not known any more.
+    // The agent of the registration is not known any more.
     expect(answer.not_replayable.agent_unknown).toBe(1)
     expect(answer.decisions).toBe(3)
     expect(answer.flips).toEqual([])

@@ -106,7 +106,7 @@ describe.skipIf(!hasModules())('two servers of one installation', () => {
     await looks(5)
     expect(await holder()).toBe(first)
 
-    // Which of them it is shows when one is gone.
+    // It shows when one of them is gone.
     servers[0]!.kill('SIGKILL')
     await once(servers[0]!, 'exit')
     await forget()

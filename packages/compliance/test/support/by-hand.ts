@@ -22,7 +22,7 @@ export const SYSTEM = { type: 'system', id: 'remit' } as const
 export const ms = (at: string): number => Date.parse(fullTime(at))
 
 /** The whole of a time whose end may be left out. */
-const fullTime = (at: string): string => at + '2026-01-01T00:00:00.000Z'.slice(at.length)
+export const fullTime = (at: string): string => at + '2026-01-01T00:00:00.000Z'.slice(at.length)
 
 const payloadOf = ({ at: _at, kind: _kind, erased: _erased, ...said }: EntryInput): string =>
   canonicalJson({

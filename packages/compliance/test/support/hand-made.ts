@@ -1,86 +1,21 @@
+import { fullTime } from './by-hand.ts'
 import type { EntryInput } from './by-hand.ts'
-
-const ADA = { type: 'key', id: 'key_ada' } as const
-const BO = { type: 'key', id: 'key_bo' } as const
-const APP = { type: 'key', id: 'key_app' } as const
-
-type Data = NonNullable<EntryInput['data']>
-type Match = readonly [kind: string, id: string]
-
-const key = (id: string, role: string, person: string | null): EntryInput => ({
-  at: '2025-12-01',
-  kind: 'key.created',
-  data: { key: { id, role, person } },
-})
-
-const change = (
-  at: string,
-  kind: string,
-  data: Data,
-  actor: EntryInput['actor'] = ADA,
-): EntryInput => ({
-  at,
-  kind,
-  actor,
-  data,
-})
-
-const agentEntry = (
-  at: string,
-  kind: string,
-  id: string,
-  status: string,
-  owner: string,
-): EntryInput => ({
-  ...change(at, kind, {
-    agent_id: id,
-    agent: { agent_id: id, status, owners: [{ type: 'user', id: owner }] },
-  }),
-  agent_id: id,
-})
-
-const policy = (at: string, id: string, effect: string): EntryInput =>
-  change(at, 'policy.created', {
-    policy: { id, effect, enabled: true, not_before: null, expires_at: null },
-  })
-
-const rule = (at: string, kind: string, actor = ADA as EntryInput['actor']): EntryInput =>
-  change(at, kind, { approval_rule: { id: 'large', enabled: true } }, actor)
-
-/** A decision with its request, result, matches and further data. */
-const decided = (
-  at: string,
-  [agent_id, action]: readonly [string, string],
-  [decision, reason]: readonly [string, string],
-  matched: readonly Match[],
-  more: Data = {},
-): EntryInput => ({
-  at,
-  kind: 'authorization.decided',
-  actor: APP,
-  agent_id,
-  action,
-  decision,
-  reason,
-  data: {
-    config_version: 3,
-    context: {},
-    decision_id: `dec_${at}`,
-    matched: matched.map(([kind, id]) => ({ kind, id })),
-    plan: 'enterprise',
-    ...more,
-  },
-})
-
-/** An amount in USD, against caps of 100 a day and 150 a month of which so much was used. */
-const spend = (usd: number | null, day = 0, month = day): Data => ({
-  ...(usd !== null && { hold: { usd, expires_at: null } }),
-  spend: {
-    amount_usd: usd,
-    daily: { limit_usd: 100, spent_usd: day },
-    monthly: { limit_usd: 150, spent_usd: month },
-  },
-})
+import {
+  agentEntry,
+  approvalEntry,
+  approvalOf,
+  asked,
+  BO,
+  change,
+  decided,
+  key,
+  policy,
+  request,
+  rule,
+  spend,
+  voted,
+} from './entries-by-hand.ts'
+import type { Match } from './entries-by-hand.ts'
 
 const FREE = spend(null)
 const ALLOW: Match = ['policy', 'pol_allow']
@@ -88,83 +23,6 @@ const LARGE: Match = ['approval_rule', 'large']
 const PAY = ['payer', 'payments.transfer'] as const
 const BUY = ['buyer', 'payments.transfer'] as const
 
-interface Request {
-  readonly id: string
-  readonly agent: string
-  readonly at: string
-  readonly expires: string
-}
-
-const iso = (at: string) => at + '2026-01-01T00:00:00.000Z'.slice(at.length)
-
-const approvalOf = ({ id, agent, at, expires }: Request, more: Data = {}): Data => ({
-  approval: {
-    id,
-    status: 'pending',
-    agent_id: agent,
-    action: 'payments.large',
-    requirements: [{ rule_id: 'large' }],
-    votes: [],
-    requested_by: { type: 'key', id: APP.id, person: null },
-    acting_for: null,
-    requested_at: iso(at),
-    expires_at: iso(expires),
-    decided_at: null,
-    usable_until: null,
-    ...more,
-  },
-})
-
-const approvalEntry = (kind: string, at: string, request: Request, data: Data): EntryInput => ({
-  at,
-  kind: `approval.${kind}`,
-  actor: kind === 'decided' ? BO : APP,
-  agent_id: request.agent,
-  action: 'payments.large',
-  data,
-})
-
-/** The decision that opens a request, and the request. */
-const asked = (request: Request, matched: readonly Match[] = [LARGE]): EntryInput[] => [
-  decided(
-    request.at,
-    [request.agent, 'payments.large'],
-    ['needs_approval', 'approval_required'],
-    matched,
-    { context: { to: request.id }, approval: { id: request.id, status: 'pending' } },
-  ),
-  approvalEntry(
-    'requested',
-    request.at,
-    request,
-    approvalOf(request, { context: { to: request.id }, binding_context: null, resource: null }),
-  ),
-]
-
-/** Bo's vote, which decides. */
-const voted = (at: string, request: Request, decision: 'approve' | 'reject'): EntryInput => {
-  const vote = {
-    approver: { type: 'person', id: 'bo@example.org', named: true },
-    key_id: BO.id,
-    decision,
-    at: iso(at),
-  }
-  const approved = decision === 'approve'
-  const more = {
-    status: approved ? 'approved' : 'rejected',
-    votes: [vote],
-    decided_at: iso(at),
-    usable_until: approved ? '2026-01-31T00:00:00.000Z' : null,
-  }
-  return approvalEntry('decided', at, request, { ...approvalOf(request, more), vote })
-}
-
-const request = (id: string, agent: string, at: string, expires: string): Request => ({
-  id,
-  agent,
-  at,
-  expires,
-})
 const APR_1 = request('apr_1', 'payer', '2026-01-06T08', '2026-01-07T08')
 const APR_2 = request('apr_2', 'buyer', '2026-01-07T08', '2026-01-08T08')
 const APR_3 = request('apr_3', 'payer', '2026-01-08T00', '2026-01-09T00')
@@ -232,7 +90,7 @@ export const HAND_MADE: readonly EntryInput[] = [
     APR_1,
     approvalOf(APR_1, {
       status: 'consumed',
-      decided_at: iso('2026-01-06T08:00:03'),
+      decided_at: fullTime('2026-01-06T08:00:03'),
       usable_until: '2026-01-31T00:00:00.000Z',
     }),
   ),

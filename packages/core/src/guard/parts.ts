@@ -1,5 +1,5 @@
 /** A part of a text: [start, end) in UTF-16 units. */
-export interface Part {
+export interface TextPart {
   readonly start: number
   readonly end: number
 }
@@ -12,8 +12,8 @@ const WHOLE = 3_000
 const SHORTEST = 1_000
 
 /** The parts that a text is judged in, one after the other; they leave nothing out. */
-export function partsOf(text: string): Part[] {
-  const parts: Part[] = []
+export function partsOf(text: string): TextPart[] {
+  const parts: TextPart[] = []
   let start = 0
   while (text.length - start > WHOLE) {
     const end = start + cutIn(text.slice(start, start + LENGTH))

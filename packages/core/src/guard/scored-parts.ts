@@ -1,11 +1,11 @@
 import type { Detection } from './detection.ts'
 import { riskOf } from './detection.ts'
 import { partsOf } from './parts.ts'
-import type { Part } from './parts.ts'
+import type { TextPart } from './parts.ts'
 import type { View } from './view.ts'
 
 /** A part of the original with the risk of what was found in it. */
-export interface ScoredPart extends Part {
+export interface ScoredPart extends TextPart {
   readonly score: number
 }
 
@@ -36,7 +36,7 @@ export function scoredParts(
 }
 
 /** The index of the part that a place of the original is in. */
-export function partAt(parts: readonly Part[], place: number): number {
+export function partAt(parts: readonly TextPart[], place: number): number {
   let low = 0
   let high = parts.length
   while (high - low > 1) {

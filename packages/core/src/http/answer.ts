@@ -14,7 +14,7 @@ import type { SecretBox } from '../secrets/secret-box.ts'
 import { parseTraceparent } from '../telemetry/tracing.ts'
 import { addressOf, headerOf } from './header.ts'
 import type { RequestInfo, Route } from './implement.ts'
-import { fromKept, placeOf } from './kept-answer.ts'
+import { fromKept, sealPlaceOf } from './kept-answer.ts'
 import { render } from './reply.ts'
 import type { Rendered } from './reply.ts'
 import type { RequestEnv, Validated } from './request-env.ts'
@@ -108,7 +108,7 @@ async function handle(
   const orgId = caller?.orgId ?? NOBODY
   const repeated = (kept: StoredAnswer) => {
     const again = { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } }
-    return claim ? fromKept(endpoint, again, placeOf(orgId, claim.key), secrets) : again
+    return claim ? fromKept(endpoint, again, sealPlaceOf(orgId, claim.key), secrets) : again
   }
   // If the writer does the work, it also keeps the answer, in the same transaction.
   const own = endpoint.viaWriter ? null : claim

@@ -12,7 +12,7 @@ import { problemResponse } from './problem.ts'
 const pool = new ComputePool(2)
 afterAll(() => pool.close())
 
-/** Whose jobs the workers were given; held back while `gate` is closed. */
+/** The owners of the jobs that the workers were given; held back while `gate` is closed. */
 let jobs: string[] = []
 let gate: Promise<void> = Promise.resolve()
 const watched: Computer = {

@@ -5,7 +5,7 @@ import { principalName } from '../idempotency/claim.ts'
 import type { IdempotencyClaim } from '../idempotency/claim.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { placeOf, toKept } from './kept-answer.ts'
+import { sealPlaceOf, toKept } from './kept-answer.ts'
 import { render } from './reply.ts'
 
 const KEY = /^[ -~]{1,255}$/
@@ -46,7 +46,7 @@ export function claimOf(
     encode(reply) {
       const { headers, ...rest } = render(endpoint, reply)
       const rendered = { ...rest, headers: { ...headers, [FIRST_REQUEST]: id } }
-      return toKept(endpoint, rendered, placeOf(caller.orgId, key), secrets)
+      return toKept(endpoint, rendered, sealPlaceOf(caller.orgId, key), secrets)
     },
   }
 }

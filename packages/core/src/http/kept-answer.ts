@@ -8,7 +8,7 @@ import type { Rendered } from './reply.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** The place of the sealed field in the answer that is kept under a claim's key. */
-export const placeOf = (orgId: string, key: string): string =>
+export const sealPlaceOf = (orgId: string, key: string): string =>
   `idempotency_key/${orgId}/${key}/body`
 
 /**

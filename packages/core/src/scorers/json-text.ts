@@ -19,7 +19,7 @@ export type Read = { readonly value: unknown } | undefined
  * Returns the JSON value of a field: a text is parsed (RFC 8259: no byte order mark, no NaN, no
  * trailing comma), other values are returned unchanged. Throws `Unscorable` for too deep nesting.
  */
-export function readJson(field: FieldName, given: unknown, extract: Extract): Read {
+export function extractJson(field: FieldName, given: unknown, extract: Extract): Read {
   const read = typeof given === 'string' ? parse(unfenced(given, extract)) : { value: given }
   if (read && isDeeper(read.value, MAX_DEPTH))
     throw new Unscorable('limit_exceeded', `${field} is nested deeper than 1,000 levels`, field)

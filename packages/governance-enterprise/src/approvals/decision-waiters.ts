@@ -2,7 +2,7 @@ import { on } from '@remit/core'
 import type { Deps } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 import { statusAt } from './lifecycle.ts'
-import { TOPIC } from './topic.ts'
+import { APPROVALS_TOPIC } from './topic.ts'
 
 type WaitDeps = Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>
 
@@ -30,7 +30,7 @@ export class DecisionWaiters {
 
   start(): void {
     const look = (orgId: string) => void this.#look(orgId)
-    const unsubscribe = this.#deps.signals.subscribe(TOPIC, look)
+    const unsubscribe = this.#deps.signals.subscribe(APPROVALS_TOPIC, look)
     const timer = setInterval(() => [...this.#rooms.keys()].forEach(look), LOOK_MS).unref()
     this.#stop = () => {
       unsubscribe()

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { Bell } from '../streams/bell.ts'
 import { eventOf } from '../streams/event-stream.ts'
 import type { EventSource } from '../streams/event-stream.ts'
-import { TOPIC } from './topic.ts'
+import { APPROVALS_TOPIC } from './topic.ts'
 
 /** Milliseconds between two polls without a signal. */
 const LOOK_MS = 5_000
@@ -16,7 +16,7 @@ export function approvalEvents(
   orgId: string,
 ): EventSource {
   const bell = new Bell()
-  const stop = signals.subscribe(TOPIC, (org) => {
+  const stop = signals.subscribe(APPROVALS_TOPIC, (org) => {
     if (org === orgId) bell.ring()
   })
   return {

@@ -45,7 +45,7 @@ export function callOf(host: Host, hook: ToolHook, agentId: string): HostCall {
 interface McpCall {
   readonly name: string
   readonly upstream: string
-  /** Where the definition of the server comes from, as Claude Code names it. */
+  /** The source of the definition of the server, as Claude Code names it. */
   readonly upstream_source?: string
 }
 

@@ -28,7 +28,7 @@ export function wireTool(row: McpToolRow): McpTool {
   }
 }
 
-/** What a server declares need not be an object. */
+/** A declared mapping need not be an object. */
 function shownMapping(definition: McpToolDefinition): McpTool['declared_mapping'] {
   const mapping = declaredMapping(definition)
   const isObject = typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)

@@ -2,7 +2,7 @@ import { eachPart, isoTime, Periodic } from '@remit/core'
 import type { Deps, Part } from '@remit/core'
 import { deliver } from './deliver.ts'
 import { claimDue, forgetFinished } from './deliveries-store.ts'
-import { TOPIC } from './outbox.ts'
+import { WEBHOOKS_TOPIC } from './outbox.ts'
 import type { DeliveryRow } from '../tables/webhooks.ts'
 import { AttemptLimits } from './attempt-limits.ts'
 
@@ -35,7 +35,7 @@ export class Deliveries {
   }
 
   start(): void {
-    this.#unsubscribe = this.#deps.signals.subscribe(TOPIC, () => this.#wake())
+    this.#unsubscribe = this.#deps.signals.subscribe(WEBHOOKS_TOPIC, () => this.#wake())
     // Retries become due, and other processes abandon messages.
     this.#timer = setInterval(() => this.#wake(), POLL_MS).unref()
     this.#pruning.start()

@@ -12,7 +12,7 @@ import {
 import type { Deps, Handler } from '@remit/core'
 import { listDeliveries, sendAgain } from './deliveries-store.ts'
 import { messageIdOf, seqOfMessage, TEST, TESTED } from './message.ts'
-import { TOPIC } from './outbox.ts'
+import { WEBHOOKS_TOPIC } from './outbox.ts'
 import { recordedWebhook, wholeDelivery } from './view.ts'
 import { findWebhook } from './webhooks-store.ts'
 
@@ -41,7 +41,7 @@ export function deliveryHandlers({ db, clock, writer, signals }: Deps): Handlers
       const place = seq === null ? null : { org_id: orgId, webhook_id: id, seq }
       const row = place && (await sendAgain(db, place, isoTime(clock.now())))
       if (!row) throw fail('delivery_not_found')
-      signals.emit({ topic: TOPIC, orgId })
+      signals.emit({ topic: WEBHOOKS_TOPIC, orgId })
       return new Reply(wholeDelivery(row), { status: 202 })
     },
 

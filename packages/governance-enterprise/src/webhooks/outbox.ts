@@ -8,7 +8,7 @@ import type { DeliveredEvent } from './message.ts'
 import { listWebhooks } from './webhooks-store.ts'
 
 /** The topic of the signal for new messages. */
-export const TOPIC = 'webhooks'
+export const WEBHOOKS_TOPIC = 'webhooks'
 
 /** The webhooks by subscribed event. */
 type Subscriptions = ReadonlyMap<WebhookEvent, readonly string[]>
@@ -31,7 +31,7 @@ export class Outbox implements EntryObserver {
     }
     if (rows.length === 0) return
     scope.writes.push(deliveryRows(rows))
-    scope.announce(TOPIC)
+    scope.announce(WEBHOOKS_TOPIC)
   }
 }
 

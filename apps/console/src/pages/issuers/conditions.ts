@@ -1,7 +1,7 @@
 import type { ClaimCondition } from '@remit/contract'
 import { linesOf } from '../rules/lines.ts'
 
-/** How a claim is tested. The `json` tests are for values that are no texts. */
+/** The tests of a claim. The `json` tests are for values that are no texts. */
 export const TESTS = ['equals', 'in', 'prefix', 'equals_json', 'in_json'] as const
 export type Test = (typeof TESTS)[number]
 

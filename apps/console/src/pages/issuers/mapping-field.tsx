@@ -16,7 +16,7 @@ interface MappingFieldProps {
   readonly onDraft: (change: Partial<Draft>) => void
 }
 
-/** Which agent a token stands for. */
+/** The agent that a token stands for. */
 export function MappingField({ draft, isReadOnly, fault, onDraft }: MappingFieldProps) {
   const { mapping, claim, rules } = draft
   const change = (at: number, part: Partial<MappingRule>) =>

@@ -1,5 +1,5 @@
 import type { Hit } from '../signature.ts'
-import { BASIS, combine, finish, hashOf } from './hashing.ts'
+import { BASIS, combine, finalMix, hashOf } from './hashing.ts'
 import type { Concepts, Lexicon } from './lexicon.ts'
 import { Kind } from './tokens.ts'
 import type { Tokens } from './tokens.ts'
@@ -169,7 +169,7 @@ export class Features {
   }
 
   #add(salt: number, value: number): void {
-    this.ids[this.#size++] = finish(combine(salt, value)) & MASK
+    this.ids[this.#size++] = finalMix(combine(salt, value)) & MASK
   }
 
   #grow(): void {

@@ -14,7 +14,7 @@ export function hashOf(text: string): number {
 }
 
 /** Spreads a running hash over all bits. */
-export function finish(hash: number): number {
+export function finalMix(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)
   mixed ^= mixed >>> 13

@@ -53,7 +53,7 @@ async function removeOnce(
   return count
 }
 
-/** Who can sign in first, and entries before the cut that permits their removal. */
+/** First the rows that let someone sign in, and entries before the cut that permits their removal. */
 const FIRST = ['ingest_key', 'agent_credential', 'console_session', 'ledger_entry', 'ledger_head']
 
 const inOrder = <T extends { readonly name: string }>(tables: readonly T[]): T[] =>

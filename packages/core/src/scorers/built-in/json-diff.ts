@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Extract, readJson } from '../json-text.ts'
+import { Extract, extractJson } from '../json-text.ts'
 import { jsonLikeness } from '../measure/json-diff.ts'
 import type { JsonDiffOptions } from '../measure/json-diff.ts'
 import { Unscorable, defineScorer } from '../scorer.ts'
@@ -44,7 +44,7 @@ export const jsonDiff = defineScorer({
 
 /** Replaces a text that is a JSON object or array by its value. */
 function valueOf(field: FieldName, given: unknown, extract: Extract): unknown {
-  const read = readJson(field, given, extract)
+  const read = extractJson(field, given, extract)
   return typeof read?.value === 'object' && read.value !== null ? read.value : given
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Extract, readJson } from '../json-text.ts'
+import { Extract, extractJson } from '../json-text.ts'
 import { memoize } from '../memoize.ts'
 import { compileSchema } from '../schema-validator.ts'
 import type { SchemaFault, SchemaValidator } from '../schema-validator.ts'
@@ -48,7 +48,7 @@ export const jsonSchema = defineScorer({
   inlineLength: 0,
   prepare: ({ schema, extract }: Params) => ({ validate: validatorOf(schema), extract }),
   score: ({ output }, { validate, extract }) => {
-    const read = readJson('output', output, extract)
+    const read = extractJson('output', output, extract)
     if (!read) return { score: 0, reason: 'output is not JSON' }
     const fault = faultIn(read.value, validate)
     if (!fault) return { score: 1, reason: 'output satisfies the schema' }

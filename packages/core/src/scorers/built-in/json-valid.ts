@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Extract, readJson } from '../json-text.ts'
+import { Extract, extractJson } from '../json-text.ts'
 import { defineScorer } from '../scorer.ts'
 
 const Params = z.strictObject({
@@ -18,7 +18,7 @@ export const jsonValid = defineScorer({
   fields: { output: 'present' },
   inlineLength: 65_536,
   score: ({ output }, { type, extract }) => {
-    const read = readJson('output', output, extract)
+    const read = extractJson('output', output, extract)
     if (!read) return { score: 0, reason: 'output is not JSON' }
     const found = typeOf(read.value)
     const fits = type === 'any' || type === found

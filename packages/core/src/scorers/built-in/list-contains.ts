@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalJson } from '@remit/contract/json'
-import { readJson } from '../json-text.ts'
+import { extractJson } from '../json-text.ts'
 import { assign } from '../measure/assignment.ts'
 import { editsOf, similarity } from '../measure/edit-distance.ts'
 import { MAX_PAIRED } from '../measure/json-diff.ts'
@@ -61,7 +61,7 @@ function likenessOf(
 }
 
 function itemsOf(field: FieldName, given: unknown): string[] | undefined {
-  const value = readJson(field, given, 'none')?.value
+  const value = extractJson(field, given, 'none')?.value
   if (!Array.isArray(value)) return undefined
   if (value.length > MAX_PAIRED)
     throw new Unscorable('limit_exceeded', `${field} has more than ${MAX_PAIRED} items`, field)
