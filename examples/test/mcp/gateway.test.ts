@@ -255,6 +255,11 @@ describe.skipIf(!hasModules())('the gateway on HTTP', () => {
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":1,"usd":9}}}',
         400,
       ],
+      [
+        'an integer that is not exact',
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"usd":9007199254740993}}}',
+        400,
+      ],
       ['too many bytes', JSON.stringify({ text: 'x'.repeat(100_000) }), 413],
       ['no session', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}', 400],
     ])('with %s', async (_, body, status) => {

@@ -5,10 +5,11 @@ import { governed, ownProgram } from './support/gateway.ts'
 import { connect, startCounting } from './support/http.ts'
 import { startInterrupted } from './support/interrupted.ts'
 import type { Place } from './support/interrupted.ts'
-import { call, MODERN, textOf } from './support/messages.ts'
+import { call, MODERN, TASKS, textOf } from './support/messages.ts'
 import { startProgram } from './support/program.ts'
 import { startRuled } from './support/ruled.ts'
 import type { Ruled } from './support/ruled.ts'
+import { talkOnHttp } from './support/talk.ts'
 
 const USD = 5
 const SERVER = [ownProgram('counting-server')]
@@ -163,5 +164,47 @@ describe.skipIf(!hasModules())('a gateway that is killed with SIGKILL', () => {
       await next.stop()
       expect(calls()).toEqual([])
     })
+
+    it('while an approval waits: the vote runs nothing, and the repeat needs another one', async () => {
+      const gateway = await start()
+      const waiting = gateway.pay(102).catch(() => undefined)
+      await expect.poll(remit.pending, { timeout: 60_000 }).toHaveLength(1)
+      await gateway.kill()
+      await waiting
+      const approved = await remit.approve()
+
+      const next = await start()
+      const repeat = next.pay(102)
+      await expect.poll(remit.pending, { timeout: 60_000 }).toHaveLength(1)
+      expect((await remit.pending())[0]?.id).not.toBe(approved)
+      await remit.reject()
+      expect(textOf(await repeat)).toMatch(/^Not executed/)
+      await next.stop()
+      expect(calls()).toEqual([])
+    })
+  })
+
+  it('while a task waits for an approval: the task is lost, and the vote runs nothing', async () => {
+    const begin = async () => {
+      const config = { agent, upstreams: { remote: { url: remote.url } } }
+      const gateway = await startProgram(remit, config)
+      const url = `${gateway.url}/mcp/remote`
+      const opening = { revision: '2026-07-28', capabilities: TASKS } as const
+      return { gateway, ...(await talkOnHttp(url, remit.org.key, opening)) }
+    }
+    const pay = call('pay', { usd: 103 })
+    const first = await begin()
+    const { result } = await first.ask('tools/call', pay)
+    const { taskId } = result as Record<string, unknown>
+    await first.gateway.kill()
+    await remit.approve()
+
+    const next = await begin()
+    expect(await next.ask('tasks/get', { taskId })).toHaveProperty('error')
+    const repeat = await next.ask('tools/call', pay)
+    expect(repeat['result']).toMatchObject({ resultType: 'task', status: 'working' })
+    await remit.reject()
+    await next.gateway.stop()
+    expect(calls()).toEqual([])
   })
 })

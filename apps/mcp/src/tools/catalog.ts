@@ -58,10 +58,10 @@ export class Catalog {
     this.#isRead = false
   }
 
-  /** Null if a tool may be called; else why not. */
+  /** Null if a tool may be called; else why not. Throws if the server or Remit does not say. */
   async reasonToWithhold(name: string, request: Request, call: Call): Promise<string | null> {
     const failure = await this.#read(request, call)
-    if (failure !== null) return failure
+    if (failure !== null) throw new Error(failure)
     const known = this.#known.get(name)
     if (known?.state === 'admitted') return null
     return known
