@@ -122,7 +122,9 @@ export class FilledSlots {
       unavailable.size === 0
         ? this.#stages
         : new Map([...this.#stages].filter(([slot]) => !unavailable.has(slot)))
-    const snapshot = await this.#snapshot(view, live, giveUp)
+    // A snapshot without all stages is valid for this batch only.
+    const snapshots = live === this.#stages ? this.#snapshots : new Snapshots()
+    const snapshot = await snapshots.at(view.orgId, view.configVersion, live, view.tx, giveUp)
     memory.snapshot = snapshot
     const gathers = this.#gathering.some(([slot]) => live.has(slot))
     if (gathers && memory.version !== snapshot.version) throw new TryAgain()
@@ -168,16 +170,6 @@ export class FilledSlots {
       stages.set(slot, { stage, snapshot: own, available })
     }
     return stages
-  }
-
-  #snapshot(
-    { orgId, configVersion, tx }: StageTransaction,
-    live: ReadonlyMap<Slot, Stage>,
-    giveUp: (slot: Slot, error: unknown) => never,
-  ): Promise<Snapshot> {
-    // A snapshot without all stages is valid for this batch only.
-    const snapshots = live.size === this.#stages.size ? this.#snapshots : new Snapshots()
-    return snapshots.at(orgId, configVersion, live, tx, giveUp)
   }
 
   #giveUp(memory: BatchMemory, slot: Slot, error: unknown): void {

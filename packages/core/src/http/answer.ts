@@ -40,9 +40,9 @@ export const NOBODY = ''
 const PREFERS_RECEIPT = /(?:^|[,;\s])receipt(?:$|[,;\s])/i
 
 /** The last step of a request: its handler, or the answer kept for a repeat. */
-export const answer =
-  (route: Route, deps: AnswerDeps): Handler<RequestEnv, string, Validated> =>
-  async (c) => {
+export function answer(route: Route, deps: AnswerDeps): Handler<RequestEnv, string, Validated> {
+  const isComputing = computes(route.endpoint)
+  return async (c) => {
     const admission = c.get('admission')
     const input = {
       params: c.req.valid('param'),
@@ -50,8 +50,7 @@ export const answer =
       body: c.get('body')?.value as undefined,
     }
     const request = requestOf(c, deps)
-    if (admission && computes(route.endpoint))
-      await refuseSuspended(deps.db, admission.caller.orgId)
+    if (admission && isComputing) await refuseSuspended(deps.db, admission.caller.orgId)
     const run = (caller: Caller | null) => handle(route, input, caller, request, deps)
     const rendered = await (admission ? admission.run(run) : run(null))
     const isUnread = c.req.raw.method === 'HEAD' && rendered.body instanceof ReadableStream
@@ -67,6 +66,7 @@ export const answer =
       },
     })
   }
+}
 
 /** Work for the organization that the writer, which refuses the suspended ones, does not see. */
 const computes = ({ method, plan, viaWriter, public: isPublic }: Endpoint): boolean =>

@@ -107,7 +107,7 @@ const authenticate =
       ? await presentedByClient(c, endpoint, () => readBody(c, endpoint))
       : presentedBy(c, deps.sessions)
     if (presented.body) c.set('earlyBody', presented.body)
-    if (!(await isKeyless(endpoint, presented, deps))) {
+    if (!endpoint.keyless || !(await isKeyless(endpoint, presented, deps))) {
       const admission = new Admission(endpoint, presented, () => addressOf(c), deps)
       const isIn = await admission.authenticate().then(
         () => true,
@@ -129,7 +129,7 @@ async function isKeyless(
   { header, session }: Presented,
   { db }: PipelineDeps,
 ): Promise<boolean> {
-  if (!keyless || header !== undefined || session !== undefined) return false
+  if (header !== undefined || session !== undefined) return false
   return keyless === 'always' || allowsKeylessExchange(db)
 }
 

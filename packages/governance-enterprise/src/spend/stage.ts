@@ -70,6 +70,7 @@ export function spendStage(measure: MeasureSpend | null): Stage<Snapshot, Measur
       const limited = [...new Set(asks.map((ask) => ask.request.agent_id))].filter((id) =>
         limits.has(id),
       )
+      if (limited.length === 0) return { limits, windows, usage: new Map() }
       await releaseOverdue(
         tx,
         orgId,
