@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasModules } from '../src/boot/modules.ts'
 import { createServer as createRemitServer } from '../src/boot/serve.ts'
 import { readConfig } from '../src/settings/config.ts'
-import { telemetrySettings } from '../src/settings/telemetry.ts'
+import { metricsSettings, telemetrySettings } from '../src/settings/telemetry.ts'
 import { createOrg } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
 import type { Installation } from './support/installation.ts'
@@ -53,11 +53,38 @@ describe('the settings of tracing', () => {
   })
 })
 
+describe('the settings of metrics over OTLP', () => {
+  const endpoint = 'http://c:4318'
+  it.each([
+    [{}, null],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint }, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRICS_EXPORTER: 'none' }, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'true' }, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, { everyMs: 60_000, serviceName: 'remit' }],
+    [
+      { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1000' },
+      { everyMs: 1000, serviceName: 'remit' },
+    ],
+  ])('of %j are %j', (env, settings) => {
+    expect(metricsSettings(env)).toEqual(settings)
+  })
+
+  it.each([
+    [{ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'collector' }, 'must be an http or https URL'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1s' },
+      'OTEL_METRIC_EXPORT_INTERVAL must be a number of milliseconds',
+    ],
+  ])('%j are refused', (env, message) => {
+    expect(() => metricsSettings(env)).toThrow(message)
+  })
+})
+
 describe.skipIf(!hasModules())('a traced decision', () => {
   let installation: Installation
   let collector: Server
   const spans: SpanSent[] = []
-  const names = ['OTEL_EXPORTER_OTLP_ENDPOINT'] as const
+  const names = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const
   beforeAll(async () => {
     installation = await createInstallation()
     collector = createServer((request, response) => {
@@ -76,7 +103,7 @@ describe.skipIf(!hasModules())('a traced decision', () => {
     await new Promise<void>((done) => void collector.listen(0, '127.0.0.1', done))
     const { port } = collector.address() as AddressInfo
     // The exporter reads the environment of the process.
-    process.env[names[0]] = `http://127.0.0.1:${port}`
+    process.env[names[0]] = `http://127.0.0.1:${port}/v1/traces`
   })
   afterAll(async () => {
     delete process.env[names[0]]

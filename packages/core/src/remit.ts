@@ -23,6 +23,7 @@ import type { Ports } from './module/ports.ts'
 import type { Outbound } from './net/outbound.ts'
 import type { CreateOrganization } from './orgs/organizations.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 import type { Tracer } from './telemetry/tracing.ts'
 
 export interface RemitOptions {
@@ -81,6 +82,7 @@ export interface Remit {
   readonly app: Hono
   /** Serves `/metrics` only. */
   readonly metricsApp: Hono
+  readonly metrics: Pick<Metrics, 'families'>
   readonly writer: Writer
   readonly ledger: Ledger
   readonly decider: Decider

@@ -192,6 +192,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   return {
     app,
     metricsApp: metricsApp(metrics),
+    metrics,
     writer,
     ledger,
     decider,

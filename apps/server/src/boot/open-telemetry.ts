@@ -1,7 +1,6 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api'
 import type { Span as OtelSpan, Tracer as OtelTracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
 import {
   BatchSpanProcessor,
   TracerProvider,
@@ -10,13 +9,12 @@ import {
 import type { Attributes, Span, Tracer } from '@remit/core'
 import type { TelemetrySettings } from '../settings/telemetry.ts'
 import { VERSION } from '../settings/version.ts'
+import { resourceOf } from './otlp-resource.ts'
 
 /** Sends sampled operations over OTLP. Imported only where tracing is configured. */
 export function openTelemetry({ share, serviceName }: TelemetrySettings): Tracer {
   const provider = new TracerProvider({
-    resource: defaultResource().merge(
-      resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }),
-    ),
+    resource: resourceOf(serviceName),
     // By the id of the trace and not by the caller's flag, which could have everything recorded.
     sampler: new TraceIdRatioBasedSampler(share),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],

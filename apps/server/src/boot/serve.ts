@@ -8,7 +8,7 @@ import { ignoredNames } from '../settings/config.ts'
 import type { Config } from '../settings/config.ts'
 import { loginLink } from './login-link.ts'
 import { foreignLedgers } from '../settings/ledger-key.ts'
-import { telemetrySettings } from '../settings/telemetry.ts'
+import { metricsSettings, telemetrySettings } from '../settings/telemetry.ts'
 import { readJudgesFile } from '../settings/judges-file.ts'
 import { listen } from './listen.ts'
 import type { Listener, ListenOptions } from './listen.ts'
@@ -46,6 +46,7 @@ export async function createServer(
   const env = options.env ?? process.env
   const judges = readJudgesFile(config, env)
   const telemetry = telemetrySettings(env)
+  const otlpMetrics = metricsSettings(env)
   // Nobody else pays for the library.
   const tracer = telemetry && (await import('./open-telemetry.ts')).openTelemetry(telemetry)
   const on = { ...options, host: config.REMIT_HOST }
@@ -60,9 +61,11 @@ export async function createServer(
   const { remit, db, ledgerKey, log, entitlement, warnings } = booted
   const { edition, notice } = entitlement
   let metrics: Listener | null = null
+  const sender =
+    otlpMetrics && (await import('./otlp-metrics.ts')).sendMetrics(otlpMetrics, remit.metrics)
   const close = async () => {
     remit.release()
-    await Promise.all([door.close(), metrics?.stop()])
+    await Promise.all([door.close(), metrics?.stop(), sender?.close()])
     await remit.close()
   }
   try {

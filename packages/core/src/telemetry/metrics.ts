@@ -10,6 +10,19 @@ export interface HistogramOptions {
   readonly buckets: readonly number[]
 }
 
+/** A metric with the values of its series, named as in the Prometheus text format. */
+export interface MetricFamily {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  readonly values: readonly {
+    /** Of histograms: the name with `_bucket`, `_sum` or `_count`. */
+    readonly metricName?: string
+    readonly labels: Readonly<Record<string, string | number>>
+    readonly value: number
+  }[]
+}
+
 /** The metrics of the process, in the Prometheus text format. */
 export interface Metrics {
   /** Returns a function that counts one event of these label values. */
@@ -19,6 +32,8 @@ export interface Metrics {
   /** `read` is called when the metrics are read; an error leaves the series out. */
   gauge(name: string, help: string, read: () => GaugeValue | Promise<GaugeValue>): void
   text(): Promise<string>
+  /** The same, for other formats. */
+  families(): Promise<readonly MetricFamily[]>
   readonly contentType: string
 }
 
@@ -76,6 +91,8 @@ export function createMetrics(): Metrics {
       })
     },
     text: () => registry.metrics(),
+    // The library's type has numbers for the types, and no names of series.
+    families: async () => (await registry.getMetricsAsJSON()) as unknown as MetricFamily[],
     contentType: registry.contentType,
   }
 }
