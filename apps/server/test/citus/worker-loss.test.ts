@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { verifyDatabase } from '@remit/core'
+import { organizationPage, verifyDatabase } from '@remit/core'
 import { createClock } from '@remit/core/testing'
 import type { PostgresNode } from '@remit/core/testing'
 import { pino } from 'pino'
@@ -227,6 +227,15 @@ describe.skipIf(!runsOnCitus)('a lost worker', () => {
     expect((await decide(started.url, unavailable)).status).toBe(503)
     expect((await decide(started.url, served)).status).toBe(200)
     await started.stop()
+  })
+
+  test('fails the pages of the list of organizations that have one of its own', async () => {
+    const ids = [...lost, ...kept].map(({ id }) => id).toSorted()
+    for (const [i, id] of ids.entries()) {
+      const page = organizationPage(installation.db, 1, ids[i - 1])
+      if (lost.some((one) => one.id === id)) await expect(page).rejects.toThrow(/./)
+      else expect((await page).rows).toMatchObject([{ id }])
+    }
   })
 
   test('keys and credentials of the others are created, and revoked at once', async () => {
