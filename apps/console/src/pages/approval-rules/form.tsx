@@ -4,8 +4,8 @@ import { Checkbox, Input, TextArea } from '../../ui/field.tsx'
 import { Grid, Stack } from '../../ui/layout.tsx'
 import { ConditionField } from '../rules/condition-field.tsx'
 import { PatternFields } from '../rules/pattern-fields.tsx'
-import { faultAt } from '../rules/use-validation.ts'
-import type { ValidationState } from '../rules/use-validation.ts'
+import { fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { ValidationNote } from '../rules/validation-note.tsx'
 import type { Draft } from './draft.ts'
 
@@ -26,18 +26,9 @@ const NUMBERS = [
   'rejection_cooldown_seconds',
 ] as const
 
-interface ApprovalRuleFormProps {
-  readonly draft: Draft
-  readonly onDraft: (draft: Draft) => void
-  readonly isReadOnly: boolean
-  readonly validation: ValidationState
-  readonly faults: readonly { path: string; message: string }[]
-}
-
-export function ApprovalRuleForm(props: ApprovalRuleFormProps) {
-  const { draft, onDraft, isReadOnly, validation, faults } = props
-  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
-  const faultOf = (path: string) => faultAt(validation.data?.errors ?? faults, path)
+export function ApprovalRuleForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
   return (
     <Stack>
       <Input

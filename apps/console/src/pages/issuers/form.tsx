@@ -2,8 +2,8 @@ import { t } from '../../texts.ts'
 import { Checkbox, Input, Select, TextArea, UtcInput } from '../../ui/field.tsx'
 import { Grid, Stack } from '../../ui/layout.tsx'
 import ui from '../../ui/ui.module.css'
-import { faultAt } from '../rules/use-validation.ts'
-import type { ValidationState } from '../rules/use-validation.ts'
+import { fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { ValidationNote } from '../rules/validation-note.tsx'
 import { ConditionsField } from './conditions-field.tsx'
 import { ALGS, PRESETS, SCOPES } from './draft.ts'
@@ -23,17 +23,9 @@ const NUMBERS = [
   ['skew', 'clock_skew_seconds'],
 ] as const
 
-interface IssuerFormProps {
-  readonly draft: Draft
-  readonly onDraft: (draft: Draft) => void
-  readonly isReadOnly: boolean
-  readonly validation: ValidationState
-  readonly faults: readonly { path: string; message: string }[]
-}
-
-export function IssuerForm({ draft, onDraft, isReadOnly, validation, faults }: IssuerFormProps) {
-  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
-  const faultOf = (path: string) => faultAt(validation.data?.errors ?? faults, path)
+export function IssuerForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
   const shared = { readOnly: isReadOnly }
   return (
     <Stack>

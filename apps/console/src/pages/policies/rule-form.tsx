@@ -4,8 +4,8 @@ import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
 import { Grid, Stack } from '../../ui/layout.tsx'
 import { ConditionField } from '../rules/condition-field.tsx'
 import { PatternFields } from '../rules/pattern-fields.tsx'
-import { faultAt } from '../rules/use-validation.ts'
-import type { ValidationState } from '../rules/use-validation.ts'
+import { fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { ValidationNote } from '../rules/validation-note.tsx'
 import type { Draft } from './draft.ts'
 
@@ -19,17 +19,9 @@ const PATTERNS = [
   ['resources', t.policies.resources],
 ] as const
 
-interface RuleFormProps {
-  readonly draft: Draft
-  readonly onDraft: (draft: Draft) => void
-  readonly isReadOnly: boolean
-  readonly validation: ValidationState
-  readonly faults: readonly { path: string; message: string }[]
-}
-
-export function RuleForm({ draft, onDraft, isReadOnly, validation, faults }: RuleFormProps) {
-  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
-  const faultOf = (path: string) => faultAt(validation.data?.errors ?? faults, path)
+export function RuleForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
   return (
     <Stack>
       <Grid>

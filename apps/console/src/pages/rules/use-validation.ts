@@ -42,3 +42,23 @@ export const faultAt = (
   path: string,
 ): string | undefined =>
   errors.find((error) => error.path === path || error.path.startsWith(`${path}.`))?.message
+
+/** The properties of a form of a draft. */
+export interface DraftFieldsProps<Draft> {
+  readonly draft: Draft
+  readonly onDraft: (draft: Draft) => void
+  readonly isReadOnly: boolean
+  readonly validation: ValidationState
+  readonly faults: readonly { path: string; message: string }[]
+}
+
+/** The functions that change a draft and find the fault of a field. */
+export const fieldsOf = <Draft>({
+  draft,
+  onDraft,
+  validation,
+  faults,
+}: DraftFieldsProps<Draft>) => ({
+  set: (change: Partial<Draft>) => onDraft({ ...draft, ...change }),
+  faultOf: (path: string) => faultAt(validation.data?.errors ?? faults, path),
+})

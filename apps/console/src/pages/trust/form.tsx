@@ -4,8 +4,8 @@ import { Checkbox, Input, Select, UtcInput } from '../../ui/field.tsx'
 import { Grid, Stack } from '../../ui/layout.tsx'
 import { ConditionField } from '../rules/condition-field.tsx'
 import { PatternFields } from '../rules/pattern-fields.tsx'
-import { faultAt } from '../rules/use-validation.ts'
-import type { ValidationState } from '../rules/use-validation.ts'
+import { fieldsOf } from '../rules/use-validation.ts'
+import type { DraftFieldsProps } from '../rules/use-validation.ts'
 import { ValidationNote } from '../rules/validation-note.tsx'
 import type { Draft } from './draft.ts'
 
@@ -19,17 +19,9 @@ const PATTERNS = [
   ['actions', t.agents.trust.actions],
 ] as const
 
-interface TrustFormProps {
-  readonly draft: Draft
-  readonly onDraft: (draft: Draft) => void
-  readonly isReadOnly: boolean
-  readonly validation: ValidationState
-  readonly faults: readonly { path: string; message: string }[]
-}
-
-export function TrustForm({ draft, onDraft, isReadOnly, validation, faults }: TrustFormProps) {
-  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change })
-  const faultOf = (path: string) => faultAt(validation.data?.errors ?? faults, path)
+export function TrustForm(props: DraftFieldsProps<Draft>) {
+  const { draft, isReadOnly, validation } = props
+  const { set, faultOf } = fieldsOf(props)
   return (
     <Stack>
       <Grid>
