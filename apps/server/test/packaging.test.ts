@@ -142,11 +142,8 @@ describe.skipIf(!isFullRun)('the packed packages in an empty folder', () => {
       const cwd = join(temp, `with-${manager}`)
       prepare(cwd)
       const here = { cwd, maxBuffer: 1 << 24 }
-      await run(
-        manager,
-        ['install', ...(manager === 'npm' ? ['--no-audit', '--no-fund'] : [])],
-        here,
-      )
+      const quiet = manager === 'npm' ? ['--no-audit', '--no-fund'] : []
+      await run(manager, ['install', '--prefer-offline', ...quiet], here)
       for (const version of COMPILERS)
         await run('node', [`node_modules/typescript-${version}/bin/tsc`, '-p', '.'], here)
       const output = async (example: string, ...args: string[]) =>

@@ -28,6 +28,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'writer-process': 'packages/core/test/support/writer-process.ts',
   'prune-process': 'packages/core/test/support/prune-process.ts',
   'asking-process': 'packages/governance-enterprise/test/support/asking-process.ts',
+  'asking-server': 'examples/test/mcp/support/asking-server.ts',
+  'counting-server': 'examples/test/mcp/support/counting-server.ts',
 }
 const DAY_MS = 24 * 3600 * 1000
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { bundledProgram, programEnv } from '@remit/core/testing'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -16,8 +16,9 @@ export function serverProgram(name: string): string {
   return join(dirname(manifest), 'dist/index.js')
 }
 
-/** `support/servers/NAME.ts`, a server of the tests. */
-export const ownProgram = (name: string): string => resolve(import.meta.dirname, `${name}.ts`)
+/** `NAME.ts` in this folder, a server of the tests. */
+export const ownProgram = (name: 'asking-server' | 'counting-server'): string =>
+  bundledProgram(name)
 
 /** The command line of `remit-mcp` in front of a server that Node runs. */
 export const gatewayArguments = (

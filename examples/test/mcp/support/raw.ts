@@ -74,10 +74,14 @@ export class RawGateway extends RawProgram {
 
 /** Unlike those of `readline`, its lines end at LF alone: JSON may have other line ends. */
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
-  let rest = ''
+  // A line of megabytes comes in hundreds of parts: each is searched once.
+  let rest: string[] = []
   for await (const part of stream.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + part).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+    const [first = '', ...others] = part.split('\n')
+    rest.push(first)
+    for (const line of others) {
+      yield rest.join('')
+      rest = [line]
+    }
   }
 }
