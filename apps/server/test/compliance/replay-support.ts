@@ -11,6 +11,26 @@ const WHOLE = { from: '2020-01-01T00:00:00.000Z', to: '2030-01-01T00:00:00.000Z'
 export const replay = (api: Api, body: object = {}): Promise<Replay> =>
   api.ok('replayPolicies', { body: { ...WHOLE, ...body } })
 
+type Counts = Pick<Replay, 'decisions' | 'flipped' | 'not_replayable' | 'flips'>
+
+/** All parts of a replay: on a busy machine, one ends before the last decision. */
+export async function wholeReplay(api: Api, body: object = {}): Promise<Counts> {
+  const { next_cursor: cursor, ...first } = await replay(api, body)
+  if (cursor === null) return first
+  const rest = await wholeReplay(api, { ...body, cursor })
+  return {
+    decisions: first.decisions + rest.decisions,
+    flipped: sumOf(first.flipped, rest.flipped),
+    not_replayable: sumOf(first.not_replayable, rest.not_replayable),
+    flips: [...first.flips, ...rest.flips],
+  }
+}
+
+const sumOf = <T extends Readonly<Record<string, number>>>(one: T, other: T): T =>
+  Object.fromEntries(
+    Object.entries(one).map(([name, count]) => [name, count + (other[name] ?? 0)]),
+  ) as T
+
 export const refusedReplay = (api: Api, body: object) =>
   api.refusal('replayPolicies', { body: { ...WHOLE, ...body } })
 
