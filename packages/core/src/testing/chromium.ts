@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs'
 
-/** Path of an installed Chromium; null if there is none. `REMIT_TEST_CHROMIUM` comes first. */
+/**
+ * Path of an installed Chromium; null if there is none. `REMIT_TEST_CHROMIUM` comes first, then the one
+ * without windows, which needs two thirds of the computing time.
+ */
 export const CHROMIUM: string | null =
   [
     process.env.REMIT_TEST_CHROMIUM ?? '',
+    '/usr/bin/chromium-headless-shell',
     '/usr/bin/chromium',
     '/usr/bin/chromium-browser',
     '/usr/bin/google-chrome',
