@@ -33,7 +33,8 @@ const publicPart = (key: JWK) => ({ ...key, d: undefined })
 
 /** Starts a provider; it asks nobody for a password and signs in `subject`. */
 export async function startLoginProvider(bases: readonly string[] = []): Promise<LoginProvider> {
-  const server = createServer()
+  // A connection that closes after five idle seconds fails a request of a busy machine.
+  const server = createServer({ keepAliveTimeout: 600_000 })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
