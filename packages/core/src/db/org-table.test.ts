@@ -8,12 +8,15 @@ import { openDatabase } from './open.ts'
 import { orgTable } from './org-table.ts'
 import type { Where } from './org-table.ts'
 import { column } from './portable.ts'
+import type { AnyDatabase } from './portable.ts'
 
 type Tables = {
   thing: { org_id: string; id: string; color: string; size: number | null; created_at: string }
 }
 
 const things = orgTable<Tables, 'thing'>('thing', 'id', ['created_at'])
+/** A query would throw. */
+const noDatabase = {} as AnyDatabase
 const thing = (org_id: string, id: string, color = 'red') =>
   ({ org_id, id, color, size: null, created_at: '2026-01-01' }) satisfies Tables['thing']
 
@@ -61,6 +64,8 @@ describe.each(DIALECTS)('a table of organizations on %s', (dialect) => {
     expect(await idsWhere({ id: ['1', '3', '4'] })).toEqual(['1', '3'])
     expect(await idsWhere({ id: ['1', '3'], color: 'red', size: null })).toEqual(['1'])
     expect(await idsWhere({ id: [] })).toEqual([])
+    expect(await things.list(noDatabase, 'a', { where: { id: [] } })).toEqual([])
+    expect(await things.count(db, 'a', { id: [] })).toBe(0)
     expect(await idsWhere({ size: null })).toEqual(['1', '2'])
   })
 

@@ -69,6 +69,9 @@ export function orgTable<Tables, Name extends keyof Tables & string>(
         .executeTakeFirst()) as R | undefined,
 
     async list(db, orgId, { limit, after, where } = {}) {
+      // Callers often have nothing to look for.
+      if (Object.values(where ?? {}).some((value) => Array.isArray(value) && value.length === 0))
+        return []
       let query = rows(db, orgId, where).selectAll().orderBy(key)
       if (after !== undefined) query = query.where(key, '>', after)
       if (limit !== undefined) query = query.limit(limit)

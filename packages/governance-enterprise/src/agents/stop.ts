@@ -1,6 +1,8 @@
-import { actorOf, fail, on, OPERATOR } from '@remit/core'
+import { actorOf, fail, OPERATOR, orgTable } from '@remit/core'
 import type { AgentSwitch, Deps, EntryDraft, WriteContext } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
+
+const stops = orgTable<Tables, 'agent_stop'>('agent_stop', 'agent_id', ['stopped_at'])
 
 /**
  * Suspends and resumes agents; the next decision of every process follows. The registry stores the
@@ -42,22 +44,11 @@ async function stop(
   agentId: string,
   reason: string | null,
 ): Promise<EntryDraft> {
-  await on<Tables>(tx)
-    .insertInto('agent_stop')
-    .values({ org_id: orgId, agent_id: agentId, reason: reason ?? '', stopped_at: recordedAt })
-    .onConflict((conflict) =>
-      conflict.columns(['org_id', 'agent_id']).doUpdateSet({ reason: reason ?? '' }),
-    )
-    .execute()
+  const row = { org_id: orgId, agent_id: agentId, reason: reason ?? '', stopped_at: recordedAt }
+  await stops.put(tx, row)
   return entryOf('agent.suspended', agentId, { reason })
 }
 
 async function release({ tx, orgId }: WriteContext, agentId: string): Promise<string | null> {
-  const stopped = await on<Tables>(tx)
-    .deleteFrom('agent_stop')
-    .where('org_id', '=', orgId)
-    .where('agent_id', '=', agentId)
-    .returning('reason')
-    .executeTakeFirst()
-  return stopped?.reason ?? null
+  return (await stops.remove(tx, orgId, agentId))?.reason ?? null
 }
