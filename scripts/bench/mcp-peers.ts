@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -22,11 +22,16 @@ export interface Peer {
   readonly close: () => void
 }
 
-export function startNode(args: readonly string[], env: Readonly<Record<string, string>>) {
+/** A process with pipes, and a channel for messages where a probe is loaded. */
+export function startNode(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { isProbed = false } = {},
+): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, args, {
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', isProbed ? 'ipc' : 'ignore'],
     env: { PATH: process.env['PATH'] ?? '', ...env },
-  })
+  }) as ChildProcessWithoutNullStreams
 }
 
 /** Memory of a process in MiB. */
@@ -37,23 +42,23 @@ export function rssOf({ pid }: ChildProcess): number {
 
 /** A client of a server on pipes. */
 export async function onPipes(child: ReturnType<typeof startNode>): Promise<Peer> {
-  const waiting = new Map<number, () => void>()
+  const waiting = new Map<number, (line: string) => void>()
   let count = 0
   child.stderr.resume()
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { id } = JSON.parse(line) as { id?: number }
     if (id === undefined) return
-    check(line)
-    waiting.get(id)?.()
+    waiting.get(id)?.(line)
     waiting.delete(id)
   })
   const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`)
-  const ask = (method: string, params: object): Promise<void> => {
+  const ask = async (method: string, params: object): Promise<void> => {
     const id = ++count
-    return new Promise((resolve) => {
+    const answer = new Promise<string>((resolve) => {
       waiting.set(id, resolve)
-      send({ jsonrpc: '2.0', id, method, params })
     })
+    send({ jsonrpc: '2.0', id, method, params })
+    check(await answer)
   }
   await ask('initialize', CLIENT)
   send(INITIALIZED)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ROOT } from '../staging.ts'
 import { createInstallation } from './installation.ts'
-import { freePort, isUp, onHttp, onPipes, rssOf, startNode } from './mcp-peers.ts'
+import { freePort, isUp, onHttp, onPipes, startNode } from './mcp-peers.ts'
 import type { Peer } from './mcp-peers.ts'
 import { quantile } from './report.ts'
 import type { Result } from './report.ts'
@@ -14,31 +14,34 @@ const CALLS = 500
 /** The engine optimizes hot code for a long time. */
 const WARM_CALLS = 3_000
 const PAUSE_MS = 8
-/** For the memory of the gateway. */
-const MANY_CALLS = 100_000
-const AT_A_TIME = 50
 
 const EVERYTHING = join(
   ROOT,
   'examples/node_modules/@modelcontextprotocol/server-everything/dist/index.js',
 )
+const PROBE = ['--expose-gc', '--import', join(import.meta.dirname, 'memory-probe.ts')]
 const GATEWAY = ['--conditions=@remit/source', join(ROOT, 'apps/mcp/src/main.ts')]
 
 type Transport = 'stdio' | 'HTTP'
 
 /** The same server with the gateway and without it. */
-interface Setting {
+export interface Setting {
   readonly plain: Peer
   readonly governed: Peer
   readonly gateway: ReturnType<typeof startNode>
   readonly stop: () => Promise<void>
 }
 
-async function setUp(transport: Transport): Promise<Setting> {
+/** `probed` lets the gateway tell how much memory it holds. */
+export async function setUp(transport: Transport, { probed = false } = {}): Promise<Setting> {
   const installation = await createInstallation('sqlite')
   const server = await startServer({ kind: 'remit', ...installation })
   const env = { REMIT_URL: server.url, REMIT_API_KEY: server.organization.key }
-  const started = await (transport === 'stdio' ? startOnPipes(env) : startOnHttp(env))
+  const startGateway = (...command: string[]) =>
+    startNode([...(probed ? PROBE : []), ...GATEWAY, ...command], env, { isProbed: probed })
+  const started = await (transport === 'stdio'
+    ? startOnPipes(startGateway)
+    : startOnHttp(startGateway, server.organization.key))
   return {
     ...started,
     async stop() {
@@ -54,10 +57,11 @@ async function setUp(transport: Transport): Promise<Setting> {
 
 type Started = Omit<Setting, 'stop'> & { readonly end?: () => void }
 
-async function startOnPipes(env: Record<string, string>): Promise<Started> {
+type StartGateway = (...command: string[]) => Setting['gateway']
+
+async function startOnPipes(startGateway: StartGateway): Promise<Started> {
   const upstream = [EVERYTHING, 'stdio']
-  const command = ['--agent', 'bench', '--', process.execPath, ...upstream]
-  const gateway = startNode([...GATEWAY, ...command], env)
+  const gateway = startGateway('--agent', 'bench', '--', process.execPath, ...upstream)
   return {
     plain: await onPipes(startNode(upstream, {})),
     governed: await onPipes(gateway),
@@ -65,7 +69,7 @@ async function startOnPipes(env: Record<string, string>): Promise<Started> {
   }
 }
 
-async function startOnHttp(env: Record<string, string>): Promise<Started> {
+async function startOnHttp(startGateway: StartGateway, key: string): Promise<Started> {
   const [upstreamPort, port] = [await freePort(), await freePort()]
   const upstream = startNode([EVERYTHING, 'streamableHttp'], { PORT: String(upstreamPort) })
   for (const stream of [upstream.stdout, upstream.stderr]) stream.resume()
@@ -76,12 +80,12 @@ async function startOnHttp(env: Record<string, string>): Promise<Started> {
   const listen = `127.0.0.1:${port}`
   const upstreams = { everything: { url } }
   writeFileSync(config, JSON.stringify({ listen, agent: 'bench', trust: 'first-use', upstreams }))
-  const gateway = startNode([...GATEWAY, 'serve', '--config', config], env)
+  const gateway = startGateway('serve', '--config', config)
   for (const stream of [gateway.stdout, gateway.stderr]) stream.resume()
   await isUp(`http://${listen}/healthz`)
   return {
     plain: await onHttp(url),
-    governed: await onHttp(`http://${listen}/mcp/everything`, env['REMIT_API_KEY']),
+    governed: await onHttp(`http://${listen}/mcp/everything`, key),
     gateway,
     end() {
       upstream.kill()
@@ -146,33 +150,8 @@ function added(
   }
 }
 
-/** The memory of the gateway over many calls. */
-export async function* mcpMemorySuite(): AsyncIterable<Result> {
-  for (const transport of ['stdio', 'HTTP'] as const) {
-    const { plain, governed, gateway, stop } = await setUp(transport)
-    plain.close()
-    await burst(governed, MANY_CALLS / 10)
-    const before = rssOf(gateway)
-    await burst(governed, MANY_CALLS)
-    const after = rssOf(gateway)
-    await stop()
-    yield {
-      name: `memory of the MCP gateway on ${transport}, growth`,
-      value: after - before,
-      unit: ' MiB',
-      goal: { below: 32 },
-      detail: `${MANY_CALLS} calls, ${AT_A_TIME} at a time, from ${before.toFixed(0)} MiB`,
-    }
-  }
-}
-
 async function timed(call: () => Promise<void>): Promise<number> {
   const begun = performance.now()
   await call()
   return performance.now() - begun
-}
-
-async function burst(peer: Peer, calls: number): Promise<void> {
-  for (let done = 0; done < calls; done += AT_A_TIME)
-    await Promise.all(Array.from({ length: AT_A_TIME }, peer.echo))
 }
