@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { boot } from '../src/boot/boot.ts'
+import { openStorage } from '../src/boot/database.ts'
 import { readConfig } from '../src/settings/config.ts'
 import { cli } from './support/cli.ts'
 import { createInstallation } from './support/installation.ts'
@@ -62,6 +63,27 @@ describe.skipIf(!hasPgbouncer())('a server behind PgBouncer in transaction mode'
     expect(second.about[0]).toMatch(/LISTEN and migrations use REMIT_DATABASE_DIRECT_URL/)
     // Up to date or not, the command would need a session.
     expect((await cli(['migrate'], pooled)).code).toBe(78)
+  })
+
+  test('prepares no statements, which would be on another session the next time', async () => {
+    const prepared = async (env: Record<string, string>) => {
+      const { db, signals } = await openStorage(readConfig(env), pino({ level: 'silent' }))
+      const counts: number[] = []
+      for (let n = 0; n < 5; n++) {
+        await db.transaction().execute(async (tx) => {
+          await sql`select ${n}::int`.execute(tx)
+          const { rows } = await sql`select from pg_prepared_statements`.execute(tx)
+          counts.push(rows.length)
+        })
+      }
+      await signals.close()
+      await db.destroy()
+      return Math.max(...counts)
+    }
+
+    expect(await prepared(pooled)).toBe(0)
+    expect(await prepared(withDirect)).toBe(0)
+    expect(await prepared(installation.env)).toBe(1)
   })
 
   test('a direct URL that is none is refused', async () => {

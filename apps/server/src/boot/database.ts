@@ -47,11 +47,12 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
   if (direct !== undefined && !(await hasPersistentSessions(direct)))
     throw new ConfigError(NOT_DIRECT)
   const isPooled = !(await hasPersistentSessions(url))
-  const open = (to: string) =>
+  const open = (to: string, isDirect: boolean) =>
     openDatabase<CoreTables>(to, {
+      prepares: isDirect,
       onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),
     })
-  const db = open(url)
+  const db = open(url, !isPooled)
   const near = config.REMIT_DATABASE_NODES && { nodes: nearNodes(db, url, open, log) }
   if (direct === undefined && isPooled) {
     log.warn(POOLED)
@@ -68,7 +69,7 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
     db,
     ...near,
     signals,
-    migrate: direct === undefined ? migrator(db) : migratorAt(() => open(direct)),
+    migrate: direct === undefined ? migrator(db) : migratorAt(() => open(direct, true)),
     mayMigrate: true,
   }
 }
@@ -77,15 +78,15 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
 export function nearNodes(
   db: Database<CoreTables>,
   url: string,
-  open: (url: string) => Database<CoreTables>,
+  open: (url: string, isDirect: boolean) => Database<CoreTables>,
   log: Logger,
 ): NearNodes {
   return new NearNodes(db, {
-    open({ host, port }) {
+    async open({ host, port }) {
       const at = new URL(url)
       at.hostname = host.includes(':') ? `[${host}]` : host
       at.port = String(port)
-      return open(at.href)
+      return open(at.href, await hasPersistentSessions(at.href))
     },
     onError: (error) =>
       log.warn({ err: error }, 'decisions do not use the node that has their organization'),

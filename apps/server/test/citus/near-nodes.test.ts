@@ -8,7 +8,7 @@ import { distributed, runsOnCitus } from './cluster.ts'
 import type { Distributed } from './cluster.ts'
 
 const WAIT = { timeout: 60_000, interval: 50 }
-const open = (url: string) => openDatabase<CoreTables>(url)
+const open = (url: string) => Promise.resolve(openDatabase<CoreTables>(url, { prepares: true }))
 
 describe.skipIf(!runsOnCitus)('the node of an organization', () => {
   let installation: Distributed

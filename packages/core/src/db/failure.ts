@@ -1,5 +1,6 @@
 import { fail } from '../base/errors.ts'
 import type { Failure } from '../base/errors.ts'
+import { isStale } from './frequent-statements.ts'
 
 // SQLSTATE classes and codes of temporary failures: connection, resources, operator, locks,
 // read-only, timeouts.
@@ -14,9 +15,10 @@ const codeOf = (error: unknown): string => {
 
 /**
  * Returns true if PostgreSQL rolled a transaction back in favor of another one (serialization
- * failure, deadlock); a retry may succeed.
+ * failure, deadlock) or of a migration; a retry may succeed.
  */
-export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
+export const isConflict = (error: unknown): boolean =>
+  /^(40001|40P01)$/.test(codeOf(error)) || isStale(error)
 
 /** Returns true if the database failed: an SQLSTATE, a SQLite code, or a lost connection. */
 export const isDatabaseError = (error: unknown): boolean =>

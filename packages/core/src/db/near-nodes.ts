@@ -13,7 +13,7 @@ export interface NodeAddress {
 
 export interface NearNodesOptions {
   /** Opens connections to a node, with the role and database of the cluster. */
-  readonly open: (address: NodeAddress) => Db
+  readonly open: (address: NodeAddress) => Promise<Db>
   /** Called when a node that has an organization cannot be used. */
   readonly onError: (error: unknown) => void
 }
@@ -36,7 +36,7 @@ const MAX_PLACES = 100_000
 export class NearNodes {
   readonly #main: Db
   readonly #options: NearNodesOptions
-  readonly #nodes = new Map<string, Db>()
+  readonly #nodes = new Map<string, Promise<Db>>()
   readonly #places = new Map<string, Place>()
   readonly #looking = new Map<string, Promise<void>>()
 
@@ -65,7 +65,7 @@ export class NearNodes {
 
   async close(): Promise<void> {
     await Promise.all(this.#looking.values())
-    await Promise.all([...this.#nodes.values()].map((node) => node.destroy()))
+    await Promise.all([...this.#nodes.values()].map(async (node) => (await node).destroy()))
   }
 
   async #look(orgId: string): Promise<void> {
@@ -80,6 +80,15 @@ export class NearNodes {
     this.#places.set(orgId, { db, until: performance.now() + REFRESH_MS })
   }
 
+  #open(key: string, address: NodeAddress): Promise<Db> {
+    const known = this.#nodes.get(key)
+    if (known) return known
+    const opening = this.#options.open(address)
+    this.#nodes.set(key, opening)
+    opening.catch(() => this.#nodes.delete(key))
+    return opening
+  }
+
   async #find(orgId: string): Promise<Db | null> {
     if (!(await isDistributed(this.#main))) return null
     const { rows } = await sql<NodeAddress>`select n.nodename as host, n.nodeport as port
@@ -89,8 +98,7 @@ export class NearNodes {
     const [address] = rows
     if (!address) return null
     const key = `${address.host}:${address.port}`
-    const node = this.#nodes.get(key) ?? this.#options.open(address)
-    this.#nodes.set(key, node)
+    const node = await this.#open(key, address)
     // The name may lead to another server from here than from the coordinator.
     const head = await node
       .selectFrom('ledger_head')

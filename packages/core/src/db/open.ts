@@ -7,6 +7,7 @@ import type { DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { ClusterAdapter, ClusterDialect } from './distributed.ts'
+import { FrequentStatements } from './frequent-statements.ts'
 import { clientClass } from './postgres-client.ts'
 import { prepareSession } from './postgres-session.ts'
 
@@ -24,6 +25,11 @@ export interface OpenOptions {
   readonly connectMs?: number
   /** Milliseconds to wait for the result of a query; then its connection is closed. */
   readonly answerMs?: number
+  /**
+   * Keeps the frequent statements of transactions that write prepared. Needs sessions that outlive a
+   * transaction (`hasPersistentSessions`).
+   */
+  readonly prepares?: boolean
   /** Opens SQLite read-only, and accepts a PostgreSQL server that is read-only. */
   readonly readonly?: boolean
 }
@@ -128,7 +134,10 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     connectionTimeoutMillis: options.connectMs ?? 2_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    Client: clientClass(options.answerMs ?? ANSWER_MS),
+    Client: clientClass(
+      options.answerMs ?? ANSWER_MS,
+      options.prepares ? new FrequentStatements() : null,
+    ),
     application_name: options.applicationName ?? 'remit',
     types,
     // Not a hook of Kysely: a connection that it refuses would stay in the pool, out of reach.

@@ -1,7 +1,10 @@
 import pg from 'pg'
+import { isStale } from './frequent-statements.ts'
+import type { FrequentStatements } from './frequent-statements.ts'
 import { READ_ONLY } from './postgres-session.ts'
 
 const BEGIN = /^(start transaction|begin)/
+const END = /^(commit|rollback)$/
 
 /** A write in a transaction that was begun as read-only says nothing about the server. */
 const isReadOnly = (error: Error, begin: string): boolean =>
@@ -15,11 +18,18 @@ type Result = pg.QueryResult<pg.QueryResultRow>
  * timeout`, all later ones immediately. A server that has become read-only loses the connection too:
  * the next one may lead to the new primary.
  *
+ * With `frequent`, the frequent statements of transactions that write stay prepared: PostgreSQL
+ * parses and plans them once, and Citus finds their node once. Others keep a plan for their values,
+ * which reads of large tables need.
+ *
  * The callback is passed together with the query, not with `query_timeout` or a promise of the
  * library: these attach it later and kept whole results in memory until the next full garbage
  * collection.
  */
-export const clientClass = (answerMs: number): typeof pg.Client =>
+export const clientClass = (
+  answerMs: number,
+  frequent: FrequentStatements | null = null,
+): typeof pg.Client =>
   class extends pg.Client {
     /** The statement that began the last transaction. */
     #begin = ''
@@ -34,17 +44,28 @@ export const clientClass = (answerMs: number): typeof pg.Client =>
 
     #ask(text: string, values: unknown[] = []): Promise<Result> {
       if (BEGIN.test(text)) this.#begin = text
+      else if (END.test(text)) this.#begin = ''
+      const name = this.#nameOf(text, values)
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           reject(new Error('Query read timeout'))
           void this.end()
         }, answerMs)
-        super.query(text, values, (error: Error | null, result: Result) => {
-          clearTimeout(timer)
-          if (!error) return resolve(result)
-          reject(error)
-          if (isReadOnly(error, this.#begin)) void this.end()
-        })
+        super.query(
+          { text, values, ...(name && { name }) },
+          (error: Error | null, result: Result) => {
+            clearTimeout(timer)
+            if (!error) return resolve(result)
+            if (isStale(error)) frequent?.renew()
+            reject(error)
+            if (isReadOnly(error, this.#begin)) void this.end()
+          },
+        )
       })
+    }
+
+    #nameOf(text: string, values: readonly unknown[]): string | undefined {
+      const writes = this.#begin !== '' && !this.#begin.endsWith('read only')
+      return writes && values.length > 0 ? frequent?.nameOf(text) : undefined
     }
   }

@@ -105,14 +105,19 @@ interface ValuesForm {
 /** Few sizes, as every size is another prepared statement. */
 const SQLITE_VALUES: ValuesForm = {
   parameter: () => '?',
-  rows: (left) => Math.min(64, 2 ** Math.floor(Math.log2(left))),
+  rows: (left) => Math.min(64, powerOfTwo(left)),
 }
 
-/** Messages of PostgreSQL have at most 65,535 parameters. */
+/**
+ * Few sizes of large statements, so that the texts repeat and stay prepared. Messages of PostgreSQL
+ * have at most 65,535 parameters.
+ */
 const POSTGRES_VALUES: ValuesForm = {
   parameter: (number) => `$${number}`,
-  rows: (left, cells) => Math.min(left, Math.floor(65_535 / cells)),
+  rows: (left, cells) => (left <= 16 ? left : powerOfTwo(Math.min(left, 65_535 / cells))),
 }
+
+const powerOfTwo = (most: number): number => 2 ** Math.floor(Math.log2(most))
 
 async function insertValues(db: AnyDatabase, insert: BulkInsert, form: ValuesForm): Promise<void> {
   const { columns, rows } = insert

@@ -63,6 +63,8 @@ export interface TestRemitOptions {
   readonly secretsKeys?: readonly KeyObject[]
   readonly log?: Logger
   readonly outbound?: Outbound
+  /** The URL leads to a pooler in transaction mode. */
+  readonly isPooled?: boolean
   /** Names of operator keys by their hashes. */
   readonly operatorKeys?: ReadonlyMap<string, string>
 }
@@ -97,7 +99,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
       : null
   const url = options.url ?? created?.url ?? ''
   // A busy machine must not look like a failed database.
-  const db = openDatabase<CoreTables>(url, { connectMs: 30_000 })
+  const db = openDatabase<CoreTables>(url, { connectMs: 30_000, prepares: !options.isPooled })
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock
   const signer = createLedgerSigner(signingKey)

@@ -44,7 +44,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer in transaction mode', () => {
     await migrating.close()
     await sql.raw(WATCH_COMMITS).execute(direct)
     pooler = await startPgbouncer(database.url)
-    remit = await createTestRemit({ url: pooler.url })
+    remit = await createTestRemit({ url: pooler.url, isPooled: true })
   })
   afterAll(async () => {
     await remit.close()
@@ -141,7 +141,7 @@ describe.skipIf(!hasPgbouncer())('a PostgreSQL that does not commit durably by i
       const migrating = await createTestRemit({ url: postgres.url })
       await migrating.close()
       const pooler = await startPgbouncer(postgres.url)
-      const remit = await createTestRemit({ url: pooler.url })
+      const remit = await createTestRemit({ url: pooler.url, isPooled: true })
       const orgs = await Promise.all(Array.from({ length: 6 }, () => remit.organization()))
       // New sessions behind the pooler have the default; clients that are connected do not set them again.
       const fresh = openDatabase<CoreTables>(postgres.url)

@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/open.ts'
+import { createDatabase, createTestRemit } from '../../src/testing/index.ts'
+import type { TestDatabase, TestRemit } from '../../src/testing/index.ts'
+import { append, decisionDraft } from '../support/drafts.ts'
+
+type Db = Kysely<never>
+
+const USES = 5
+const frequent = (db: Db, value: number) =>
+  sql<{ next: number }>`select ${value}::int + 1 as next`.execute(db)
+
+/** The texts of prepared statements of the connection. */
+const prepared = async (db: Db): Promise<string[]> =>
+  (
+    await sql<{ text: string }>`select statement as text from pg_prepared_statements`.execute(db)
+  ).rows.map(({ text }) => text)
+
+const repeat = async (db: Db): Promise<void> => {
+  for (let n = 0; n < USES; n++) expect((await frequent(db, n)).rows).toEqual([{ next: n + 1 }])
+}
+
+describe('a frequent statement', () => {
+  let database: TestDatabase
+  let db: Db
+  beforeAll(async () => {
+    database = await createDatabase('postgres')
+    db = openDatabase<never>(database.url, { poolSize: 1, prepares: true })
+  })
+  afterAll(async () => {
+    await db.destroy()
+    await database.drop()
+  })
+
+  test('keeps a plan for its values outside of transactions that write', async () => {
+    await repeat(db)
+    await db.transaction().setAccessMode('read only').execute(repeat)
+
+    expect(await prepared(db)).toEqual([])
+  })
+
+  test('stays prepared in transactions that write', async () => {
+    const once = (tx: Transaction<never>) => sql`select ${1}::int as once`.execute(tx)
+    await db.transaction().execute(once)
+    for (let n = 0; n < USES; n++) {
+      const { rows } = await db.transaction().execute((tx) => frequent(tx, n))
+      expect(rows).toEqual([{ next: n + 1 }])
+    }
+
+    expect(await prepared(db)).toEqual(['select $1::int + 1 as next'])
+  })
+
+  test('is never prepared without the option', async () => {
+    const plain = openDatabase<never>(database.url, { poolSize: 1 })
+    await plain.transaction().execute(repeat)
+
+    expect(await prepared(plain)).toEqual([])
+    await plain.destroy()
+  })
+})
+
+describe('a migration changes the columns of a prepared statement', () => {
+  let remit: TestRemit
+  beforeAll(async () => {
+    remit = await createTestRemit({ dialect: 'postgres' })
+  })
+  afterAll(() => remit.close())
+
+  test('and no request fails', async () => {
+    const orgs = await Promise.all(Array.from({ length: 8 }, () => remit.organization()))
+    const appendToAll = () =>
+      Promise.all(orgs.map(({ id }) => append(remit, id, [decisionDraft(1)])))
+    for (let n = 0; n < USES; n++) await appendToAll()
+
+    for (const column of ['first_more', 'second_more']) {
+      await sql`alter table ledger_head add column ${sql.ref(column)} text`.execute(remit.db)
+      const appended = await appendToAll()
+      expect(appended.flat()).toHaveLength(orgs.length)
+    }
+  })
+})
