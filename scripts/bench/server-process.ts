@@ -45,7 +45,7 @@ interface Started {
 }
 
 async function remit(): Promise<Started> {
-  const open = (url: string) => openDatabase<CoreTables>(url, { prepares: true })
+  const open = (url: string) => openDatabase<CoreTables>(url, { hasSessions: true })
   const url = spec.databaseUrl ?? ''
   const db = open(url)
   const log = pino({ level: 'silent' })

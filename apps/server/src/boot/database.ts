@@ -49,7 +49,7 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
   const isPooled = !(await hasPersistentSessions(url))
   const open = (to: string, isDirect: boolean) =>
     openDatabase<CoreTables>(to, {
-      prepares: isDirect,
+      hasSessions: isDirect,
       onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),
     })
   const db = open(url, !isPooled)

@@ -2,13 +2,14 @@ import { NearNodes, openDatabase } from '@remit/core'
 import type { CoreTables } from '@remit/core'
 import { createDatabase } from '@remit/core/testing'
 import type { TestDatabase } from '@remit/core/testing'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createOrg } from '../support/cli.ts'
 import { distributed, runsOnCitus } from './cluster.ts'
 import type { Distributed } from './cluster.ts'
 
 const WAIT = { timeout: 60_000, interval: 50 }
-const open = (url: string) => Promise.resolve(openDatabase<CoreTables>(url, { prepares: true }))
+const open = (url: string) => Promise.resolve(openDatabase<CoreTables>(url, { hasSessions: true }))
 
 describe.skipIf(!runsOnCitus)('the node of an organization', () => {
   let installation: Distributed
@@ -44,6 +45,19 @@ describe.skipIf(!runsOnCitus)('the node of an organization', () => {
 
     expect(opened).toEqual([port])
     expect(errors).toEqual([])
+  })
+
+  test('plans each execution: Citus would keep the plans of all executions', async () => {
+    const mode = async (url: string) => {
+      const db = await open(url)
+      const { rows } = await sql<{ mode: string }>`
+        select current_setting('plan_cache_mode') as mode`.execute(db)
+      await db.destroy()
+      return rows[0]?.mode
+    }
+
+    expect(await mode(installation.env['REMIT_DATABASE_URL'] ?? '')).toBe('force_custom_plan')
+    expect(await mode(plain.url)).toBe('auto')
   })
 
   test.each([

@@ -26,10 +26,10 @@ export interface OpenOptions {
   /** Milliseconds to wait for the result of a query; then its connection is closed. */
   readonly answerMs?: number
   /**
-   * Keeps the frequent statements of transactions that write prepared. Needs sessions that outlive a
-   * transaction (`hasPersistentSessions`).
+   * Each connection has a session of its own (`hasPersistentSessions`): the frequent statements of
+   * transactions that write stay prepared.
    */
-  readonly prepares?: boolean
+  readonly hasSessions?: boolean
   /** Opens SQLite read-only, and accepts a PostgreSQL server that is read-only. */
   readonly readonly?: boolean
 }
@@ -127,7 +127,8 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 const ANSWER_MS = 10_000
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
-  const adapter = new ClusterAdapter()
+  const { hasSessions = false } = options
+  const adapter = new ClusterAdapter(hasSessions)
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize ?? 10,
@@ -136,7 +137,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     keepAlive: true,
     Client: clientClass(
       options.answerMs ?? ANSWER_MS,
-      options.prepares ? new FrequentStatements() : null,
+      hasSessions ? new FrequentStatements() : null,
     ),
     application_name: options.applicationName ?? 'remit',
     types,

@@ -99,7 +99,7 @@ export async function createTestRemit(options: TestRemitOptions = {}): Promise<T
       : null
   const url = options.url ?? created?.url ?? ''
   // A busy machine must not look like a failed database.
-  const db = openDatabase<CoreTables>(url, { connectMs: 30_000, prepares: !options.isPooled })
+  const db = openDatabase<CoreTables>(url, { connectMs: 30_000, hasSessions: !options.isPooled })
   const signingKey = options.signingKey ?? generateKeyPairSync('ed25519').privateKey
   const clock = options.clock ?? systemClock
   const signer = createLedgerSigner(signingKey)

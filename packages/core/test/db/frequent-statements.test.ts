@@ -27,7 +27,7 @@ describe('a frequent statement', () => {
   let db: Db
   beforeAll(async () => {
     database = await createDatabase('postgres')
-    db = openDatabase<never>(database.url, { poolSize: 1, prepares: true })
+    db = openDatabase<never>(database.url, { poolSize: 1, hasSessions: true })
   })
   afterAll(async () => {
     await db.destroy()
