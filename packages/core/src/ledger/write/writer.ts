@@ -203,7 +203,8 @@ export class Writer {
         await lane?.before?.(orgId, itemsOf(batch, lane), memo)
       let done: Committed | null = null
       // Changes may write to the directory, so they run where everything can be reached.
-      const near = batch.every(({ alone }) => !alone) ? this.#options.nodes?.of(orgId) : null
+      const isNear = batch.every(({ alone }) => !alone)
+      const near = (isNear && this.#options.nodes?.of(orgId)) || null
       try {
         const observers = this.#observers
         const deps = {
@@ -217,13 +218,11 @@ export class Writer {
           done = committed
         })
       } catch (error) {
-        if (near && isUnavailable(error)) {
-          this.#options.nodes?.forget(orgId)
-          // Nothing was committed: the way through the cluster may still work.
-          if (!done && attempt < MAX_ATTEMPTS) continue
-        }
+        // The way through the cluster may still work.
+        const isNodeLost = near !== null && isUnavailable(error)
+        if (isNodeLost) this.#options.nodes?.forget(orgId)
         if (error instanceof TryAgain && attempt < MAX_ATTEMPTS) continue
-        const mayRetry = isConflict(error) && attempt < MAX_ATTEMPTS
+        const mayRetry = (isConflict(error) || isNodeLost) && attempt < MAX_ATTEMPTS
         const refused = error instanceof Failure
         if (!mayRetry && (!refused || error.code === 'ledger_unavailable'))
           this.#options.log.error({ err: error, orgId }, 'writing the ledger failed')
