@@ -140,6 +140,8 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
       hasSessions ? new FrequentStatements() : null,
     ),
     application_name: options.applicationName ?? 'remit',
+    // Statements that do not need each other's answers are sent together.
+    pipeline: true,
     types,
     // Not a hook of Kysely: a connection that it refuses would stay in the pool, out of reach.
     verify: callbackify(async (client: pg.PoolClient) => {

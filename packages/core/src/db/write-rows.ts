@@ -19,16 +19,23 @@ export interface BulkInsert {
 /**
  * Writes rows of several tables with as few round trips as possible: PostgreSQL gets one statement
  * with a parameter per column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared. A
- * distributed database gets rows of values: it can tell their node only from those.
+ * distributed database gets rows of values: it can tell their node only from those. Its statements are
+ * sent together, without waiting for the answer to each.
  */
 export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
   const waiting = inserts.filter(({ rows }) => rows.length > 0)
   if (dialectOf(db) === 'sqlite') {
-    for (const insert of waiting) await insertValues(db, insert, SQLITE_VALUES)
+    for (const query of waiting.flatMap((insert) => valuesQueries(insert, SQLITE_VALUES)))
+      await db.executeQuery(query)
     return
   }
   if (await isDistributed(db)) {
-    for (const insert of waiting) await insertValues(db, insert, POSTGRES_VALUES)
+    const queries = waiting.flatMap((insert) => valuesQueries(insert, POSTGRES_VALUES))
+    await db
+      .getExecutor()
+      .provideConnection((connection) =>
+        Promise.all(queries.map((q) => connection.executeQuery(q))),
+      )
     return
   }
   while (waiting.length > 0) {
@@ -119,18 +126,19 @@ const POSTGRES_VALUES: ValuesForm = {
 
 const powerOfTwo = (most: number): number => 2 ** Math.floor(Math.log2(most))
 
-async function insertValues(db: AnyDatabase, insert: BulkInsert, form: ValuesForm): Promise<void> {
+function valuesQueries(insert: BulkInsert, form: ValuesForm): CompiledQuery[] {
   const { columns, rows } = insert
   const names = Object.keys(columns)
+  const queries: CompiledQuery[] = []
   for (let start = 0; start < rows.length;) {
     const size = form.rows(rows.length - start, names.length)
-    const cells: Cell[] = []
-    for (const row of rows.slice(start, start + size)) {
-      for (const name of names) cells.push(row[name] ?? null)
-    }
-    await db.executeQuery(CompiledQuery.raw(valuesText(insert, names, size, form), cells))
+    const cells = rows
+      .slice(start, start + size)
+      .flatMap((row) => names.map((name) => row[name] ?? null))
+    queries.push(CompiledQuery.raw(valuesText(insert, names, size, form), cells))
     start += size
   }
+  return queries
 }
 
 const MAX_TEXTS = 2_000
