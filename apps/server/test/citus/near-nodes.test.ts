@@ -1,6 +1,6 @@
 import { NearNodes, openDatabase } from '@remit/core'
 import type { CoreTables } from '@remit/core'
-import { createDatabase } from '@remit/core/testing'
+import { createDatabase, lockHead } from '@remit/core/testing'
 import type { TestDatabase } from '@remit/core/testing'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -58,6 +58,28 @@ describe.skipIf(!runsOnCitus)('the node of an organization', () => {
 
     expect(await mode(installation.env['REMIT_DATABASE_URL'] ?? '')).toBe('force_custom_plan')
     expect(await mode(plain.url)).toBe('auto')
+  })
+
+  test('commits durably through the coordinator and directly, on a node whose default is not durable', async () => {
+    const node = await installation.nodeOf(orgId)
+    await node.run('alter system set synchronous_commit = off')
+    await node.run('select pg_reload_conf()')
+    for (const url of [installation.env['REMIT_DATABASE_URL'] ?? '', node.url]) {
+      const db = await open(url)
+      const setting = await db.transaction().execute(async (tx) => {
+        await lockHead(tx, orgId)
+        // Evaluated where the row is, as the commit is.
+        const { rows } = await sql<{
+          value: string
+        }>`select current_setting('synchronous_commit') as value
+          from ledger_head where org_id = ${orgId}`.execute(tx)
+        return rows[0]?.value
+      })
+      await db.destroy()
+      expect(setting).toBe('on')
+    }
+    await node.run('alter system reset synchronous_commit')
+    await node.run('select pg_reload_conf()')
   })
 
   test.each([

@@ -23,13 +23,6 @@ export const MARK = 'directory_key'
 export class ClusterAdapter extends PostgresAdapter {
   /** Null until the first connection. */
   isDistributed: boolean | null = null
-  /** Each connection has a session of its own. */
-  readonly hasSessions: boolean
-
-  constructor(hasSessions: boolean) {
-    super()
-    this.hasSessions = hasSessions
-  }
 }
 
 /** The dialect of a database with this adapter. */
@@ -53,15 +46,6 @@ export async function isDistributed(db: AnyDatabase): Promise<boolean> {
   // A first connection looks.
   if (adapter.isDistributed === null) await db.executeQuery(CompiledQuery.raw('select 1'))
   return adapter.isDistributed === true
-}
-
-/**
- * Returns true where the settings of the session are enough. Setting them again in each transaction costs
- * as much as a statement on Citus, which evaluates them before it looks for the node.
- */
-export function keepsSettings(db: AnyDatabase): boolean {
-  const { adapter } = db.getExecutor()
-  return adapter instanceof ClusterAdapter && adapter.isDistributed === true && adapter.hasSessions
 }
 
 /** Notes that the tables have been distributed just now, by this process. */

@@ -127,8 +127,7 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 const ANSWER_MS = 10_000
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
-  const { hasSessions = false } = options
-  const adapter = new ClusterAdapter(hasSessions)
+  const adapter = new ClusterAdapter()
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize ?? 10,
@@ -137,7 +136,7 @@ function openPostgres<Tables>(url: string, options: OpenOptions): Database<Table
     keepAlive: true,
     Client: clientClass(
       options.answerMs ?? ANSWER_MS,
-      hasSessions ? new FrequentStatements() : null,
+      options.hasSessions ? new FrequentStatements() : null,
     ),
     application_name: options.applicationName ?? 'remit',
     // Statements that do not need each other's answers are sent together.

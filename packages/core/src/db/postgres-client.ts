@@ -19,8 +19,8 @@ type Result = pg.QueryResult<pg.QueryResultRow>
  * the next one may lead to the new primary.
  *
  * With `frequent`, the frequent statements of transactions that write stay prepared: PostgreSQL
- * parses and plans them once, and Citus finds their node once. Others keep a plan for their values,
- * which reads of large tables need.
+ * parses and plans them once. Other statements get a plan for their values, which reads of large tables
+ * need.
  *
  * The callback is passed together with the query, not with `query_timeout` or a promise of the
  * library: these attach it later and kept whole results in memory until the next full garbage

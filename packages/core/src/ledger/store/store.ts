@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { AliasedExpression } from 'kysely'
 import type { Database } from '../../db/open.ts'
-import { keepsSettings } from '../../db/distributed.ts'
 import { dialectOf, statement } from '../../db/portable.ts'
 import type { BulkInsert } from '../../db/write-rows.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
@@ -20,8 +19,8 @@ export const CHECKPOINT_EVERY = 256
 
 const HEAD = 'select * from ledger_head where org_id = ?'
 const selectHead = statement<LedgerHeadRow>(HEAD)
-const selectHeadForUpdateAlone = statement<LedgerHeadRow>(`${HEAD} for update`)
-// Evaluated for the row before it is locked, so the wait for the lock is limited too.
+// Evaluated for the row before it is locked, so the wait for the lock is limited too, and on the node
+// of the row: a cluster does not pass the settings of a session on.
 const selectHeadForUpdate = statement<LedgerHeadRow>(
   `${HEAD} and ${transactionSettings('transaction')} <> '' for update`,
 )
@@ -33,8 +32,7 @@ const selectHeadForUpdate = statement<LedgerHeadRow>(
  */
 export async function lockHead(tx: Db, orgId: string): Promise<LedgerHeadRow | undefined> {
   // SQLite's transactions already hold the only write lock.
-  if (dialectOf(tx) === 'sqlite') return (await selectHead(tx, [orgId]))[0]
-  const select = keepsSettings(tx) ? selectHeadForUpdateAlone : selectHeadForUpdate
+  const select = dialectOf(tx) === 'postgres' ? selectHeadForUpdate : selectHead
   return (await select(tx, [orgId]))[0]
 }
 

@@ -203,8 +203,8 @@ export class Writer {
         await lane?.before?.(orgId, itemsOf(batch, lane), memo)
       let done: Committed | null = null
       // Changes may write to the directory, so they run where everything can be reached.
-      const isNear = batch.every(({ alone }) => !alone)
-      const near = (isNear && this.#options.nodes?.of(orgId)) || null
+      const hasChange = batch.some(({ alone }) => alone)
+      const near = (!hasChange && this.#options.nodes?.of(orgId)) || null
       try {
         const observers = this.#observers
         const deps = {
