@@ -51,6 +51,9 @@ describe.each(DIALECTS)('a table of organizations on %s', (dialect) => {
 
   it('lists and counts the rows with a value', async () => {
     expect(idsOf(await things.list(db, 'a', { where: { color: 'red' } }))).toEqual(['1', '2'])
+    // No condition reaches another organization.
+    const [first] = await things.list(db, 'a', { where: { org_id: 'b' }, limit: 1 })
+    expect(first?.org_id).toBe('a')
     expect(await things.count(db, 'a', { color: 'blue' })).toBe(1)
     expect(await things.count(db, 'a')).toBe(3)
     expect(await things.count(db, 'c')).toBe(0)

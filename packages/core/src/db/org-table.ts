@@ -126,10 +126,10 @@ export function orgTable<Tables, Name extends keyof Tables & string>(
   }
 }
 
-/** An empty list matches no row. */
+/** An empty list matches no row. The organization comes last, so that no other one can replace it. */
 const matching = (org_id: Cell, where: object) => (of: ExpressionBuilder<AnyTables, 'any'>) =>
   of.and(
-    Object.entries<Cell | readonly Cell[]>({ org_id, ...where }).map(([column, value]) => {
+    Object.entries<Cell | readonly Cell[]>({ ...where, org_id }).map(([column, value]) => {
       if (value === null) return of(column, 'is', null)
       if (!Array.isArray(value)) return of(column, '=', value)
       return value.length === 0 ? of.lit(false) : of(column, 'in', value)

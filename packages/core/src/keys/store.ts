@@ -76,9 +76,14 @@ export async function findHolders(
   return rows.map((row) => ({ ...row, role: row.role as Role, plan: row.plan as Plan }))
 }
 
-const shown = ({ hash: _hash, org_id: _org, ...row }: IngestKeyRow): KeyRecord => ({
-  ...row,
+// Member by member: a column that is added later, such as a secret, must not be shown by itself.
+const shown = (row: IngestKeyRow): KeyRecord => ({
+  id: row.id,
   role: row.role as Role,
+  person: row.person,
+  name: row.name,
+  created_at: row.created_at,
+  revoked_at: row.revoked_at,
 })
 
 /** Lists the keys of an organization, including revoked ones, oldest first. */
