@@ -11,18 +11,12 @@ import {
   violationsOf,
 } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
-import { oidcEnv, returnOf } from './support/oidc.ts'
+import { byName, oidcEnv, returnOf } from './support/oidc.ts'
 import { createInstallation } from './support/server.ts'
 import type { Installation, Server } from './support/server.ts'
 
 const ADA = { email: 'ada@example.org', email_verified: true, name: 'Ada', groups: ['staff'] }
 const BOB = { email: 'bob@example.org', email_verified: true, name: 'Bob', groups: ['approvers'] }
-
-/** A provider knows redirect addresses by name, and cookies belong to one. */
-const byName = (server: Server): Server => ({
-  ...server,
-  url: server.url.replace('127.0.0.1', 'localhost'),
-})
 
 /** Two processes of one installation: on the second, groups of the provider decide about roles. */
 describe.skipIf(!canRun)('people, with an OpenID provider, in Chromium', () => {

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { canRun, openBrowser, openTab, renew, settled, violationsOf } from './support/browser.ts'
 import type { Tab } from './support/browser.ts'
-import { oidcEnv } from './support/oidc.ts'
+import { byName, oidcEnv } from './support/oidc.ts'
 import { startOtherOrigin } from './support/other-origin.ts'
 import type { OtherOrigin } from './support/other-origin.ts'
 import { createInstallation } from './support/server.ts'
@@ -35,8 +35,7 @@ describe.skipIf(!canRun)('sign-up, with an OpenID provider, in Chromium', () => 
       ...oidcEnv(installation, provider),
       REMIT_SIGNUP: '1',
     })
-    // A provider knows redirect addresses by name, and cookies belong to one.
-    server = { ...started, url: started.url.replace('127.0.0.1', 'localhost') }
+    server = byName(started)
     await provider.register([server.url])
     const hosts = [provider.issuer, server.url, `http://127.0.0.1:${other.port}`]
     tab = await openTab(browser, server, { hosts: hosts.map((url) => new URL(url).host) })

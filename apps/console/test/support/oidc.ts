@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { LOGIN_CLIENT } from '@remit/core/testing'
 import type { LoginProvider } from '@remit/core/testing'
 import type { APIRequestContext } from 'playwright-core'
-import type { Installation } from './server.ts'
+import type { Installation, Server } from './server.ts'
 
 /** The settings of a process that lets people sign in with a provider. */
 export function oidcEnv(
@@ -19,6 +19,12 @@ export function oidcEnv(
     REMIT_ALLOW_LOOPBACK_TARGETS: '1',
   }
 }
+
+/** A provider knows redirect addresses by name, and cookies belong to one. */
+export const byName = (server: Server): Server => ({
+  ...server,
+  url: server.url.replace('127.0.0.1', 'localhost'),
+})
 
 const MOST_HOPS = 10
 

@@ -188,7 +188,7 @@ interface Status {
   readonly mapping?: McpToolMapping
 }
 
-/** The mapping as Remit has pinned it. A call is refused where it cannot be used. */
+/** The mapping that Remit has pinned. If it cannot be used, each call is refused. */
 function declaredBy(tool: Members): Coaz {
   try {
     return compileCoaz(declaredMapping(sendable(tool)))

@@ -14,7 +14,7 @@ import { recordWitness } from './record-witness.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 const EVERY_MS_WITH_WITNESS = 60 * 1000
-/** A deletion that was interrupted keeps the end of its ledger later than it wrote it. */
+/** An interrupted deletion stores the end of its ledger up to this long after its last entry. */
 const INTERRUPTED_MS = 7 * 24 * 60 * 60 * 1000
 
 type KeeperDeps = Pick<

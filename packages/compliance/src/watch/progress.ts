@@ -2,7 +2,7 @@ import { inPart } from '@remit/core'
 import type { Database, Part } from '@remit/core'
 import type { Tables } from '../tables/schema.ts'
 
-/** The tables of what is counted: the first entry of each ledger that is not. Their rows are equal. */
+/** Tables with the first entry of each ledger that is not counted yet. They have the same columns. */
 type Progress = 'stat_progress' | 'usage_progress'
 
 const PIECE = 100
