@@ -9,6 +9,7 @@ import type { Api } from '@remit/core/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { stringify } from 'yaml'
 import { hasModules, loadModules } from '../src/boot/modules.ts'
+import { hasPrometheus, Prometheus } from './support/prometheus.ts'
 
 const MONITORING = resolve(import.meta.dirname, '../../../deploy/monitoring')
 const pathOf = (name: string) => join(MONITORING, name)
@@ -26,6 +27,7 @@ interface Dashboard {
   readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[]
 }
 
+/** As Grafana sends them, for the job `remit`. */
 const expressions = (): string[] =>
   (JSON.parse(textOf('dashboard.json')) as Dashboard).panels
     .flatMap(({ targets }) => targets.map(({ expr }) => expr))
@@ -106,6 +108,46 @@ describe.skipIf(!hasModules())('the metrics', () => {
 
   it.skipIf(!hasPromtool)('have names that promtool accepts', () => {
     expect(promtool(['check', 'metrics'], text)).toBe('0 ')
+  })
+
+  describe.skipIf(!hasPrometheus)('in a Prometheus', () => {
+    const page = createServer((_, response) => {
+      void Promise.resolve(api.remit.app.request('/metrics')).then(async (answer) =>
+        response
+          .setHeader('content-type', answer.headers.get('content-type') ?? '')
+          .end(await answer.text()),
+      )
+    })
+    let prometheus: Prometheus
+    beforeAll(async () => {
+      await new Promise<void>((done) => void page.listen(0, '127.0.0.1', done))
+      const target = `127.0.0.1:${(page.address() as AddressInfo).port}`
+      prometheus = await Prometheus.start(target, pathOf('alerts.yaml'))
+    })
+    afterAll(async () => {
+      await prometheus.stop()
+      page.closeAllConnections()
+      page.close()
+    })
+
+    it.each(expressions())('give the dashboard a value for %s', async (expr) => {
+      await vi.waitFor(
+        async () => expect((await prometheus.query(expr)).length).toBeGreaterThan(0),
+        { timeout: 60_000, interval: 200 },
+      )
+    })
+
+    it('let every alert be evaluated', async () => {
+      await vi.waitFor(
+        async () => {
+          const rules = await prometheus.rules()
+
+          expect(rules.length).toBeGreaterThan(8)
+          expect(rules.filter(({ health }) => health !== 'ok')).toEqual([])
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+    })
   })
 })
 
