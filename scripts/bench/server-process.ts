@@ -52,6 +52,7 @@ async function remit(): Promise<Started> {
   const signer = createLedgerSigner(createPrivateKey(spec.signingKey ?? ''))
   const server = await createRemit({
     db,
+    ...(url.startsWith('postgres') && { ledgerDb: open(url) }),
     databaseUrl: url,
     ...(spec.toNodes && { nodes: nearNodes(db, url, open, log) }),
     modules: await loadModules(),

@@ -28,6 +28,11 @@ import type { Tracer } from './telemetry/tracing.ts'
 
 export interface RemitOptions {
   readonly db: Database<CoreTables>
+  /**
+   * Connections for the transactions that write ledgers, so that they do not wait for reads; those of
+   * `db` unless given. `close` closes them.
+   */
+  readonly ledgerDb?: Database<CoreTables>
   /** URL of `db`. Without it, or for a database in memory, all reads use `db`. */
   readonly databaseUrl?: string
   readonly modules: readonly Module[]

@@ -47,7 +47,7 @@ const NO_SIGN_IN: SessionSettings = { keyLogin: false, place: () => null }
 /** Puts database, modules and HTTP together; brings the tables up to date first. */
 export async function createRemit(options: RemitOptions): Promise<Remit> {
   const { db, nodes, clock, ids, log, settings, signer, signals = localSignals() } = options
-  const { failedKeyLimit = 60 } = options
+  const { failedKeyLimit = 60, ledgerDb } = options
   const modules = [coreModule, ...options.modules]
   const migrationSets = migrationSetsOf(modules)
   const migrated = await (options.migrate?.(migrationSets) ?? migrate(db, migrationSets))
@@ -58,7 +58,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
   const share = new Share()
   const metrics = createMetrics()
   const writer = new Writer({
-    db,
+    db: ledgerDb ?? db,
     clock,
     signer,
     log,
@@ -213,7 +213,7 @@ export async function createRemit(options: RemitOptions): Promise<Remit> {
       await assembled.close()
       await signals.close()
       await options.tracer?.close()
-      await Promise.all([nodes?.close(), db.destroy()])
+      await Promise.all([nodes?.close(), ledgerDb?.destroy(), db.destroy()])
     },
   }
 }

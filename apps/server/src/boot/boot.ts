@@ -26,7 +26,7 @@ import type {
 import type { Logger } from 'pino'
 import type { Config } from '../settings/config.ts'
 import { consoleFiles } from './console-files.ts'
-import { openStorage } from './database.ts'
+import { closeStorage, openStorage } from './database.ts'
 import { entitle } from './entitlement.ts'
 import type { Entitlement } from './entitlement.ts'
 import { openLedgerKey } from '../settings/ledger-key.ts'
@@ -127,6 +127,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       secrets: createSecretBox(secretsKeys),
       log,
       signals,
+      ...(storage.ledgerDb && { ledgerDb: storage.ledgerDb }),
       ...(storage.nodes && { nodes: storage.nodes }),
       newOrganization,
       ...(operatorKeys && { operatorKeys }),
@@ -183,8 +184,7 @@ export async function boot(config: Config, options: BootOptions = {}): Promise<B
       newOrganization,
     }
   } catch (error) {
-    await signals.close()
-    await db.destroy()
+    await closeStorage(storage)
     throw error
   }
 }

@@ -18,6 +18,8 @@ import type { Config } from '../settings/config.ts'
 /** The database, and the parts that need a session of their own. */
 export interface Storage {
   readonly db: Database<CoreTables>
+  /** Connections for the transactions that write ledgers, on PostgreSQL. */
+  readonly ledgerDb?: Database<CoreTables>
   readonly signals: Signals
   /** With `REMIT_DATABASE_NODES`. */
   readonly nodes?: NearNodes
@@ -25,6 +27,12 @@ export interface Storage {
   readonly migrate: (sets: readonly MigrationSet[]) => Promise<string[]>
   /** False behind a pooler in transaction mode without `REMIT_DATABASE_DIRECT_URL`. */
   readonly mayMigrate: boolean
+}
+
+/** Closes all connections: of a command, or of a server that could not start. */
+export async function closeStorage({ db, ledgerDb, nodes, signals }: Storage): Promise<void> {
+  await signals.close()
+  await Promise.all([nodes?.close(), ledgerDb?.destroy(), db.destroy()])
 }
 
 type Settings = Pick<
@@ -53,12 +61,16 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
       onConnectionError: (error) => log.warn({ err: error }, 'idle database connection failed'),
     })
   const db = open(url, !isPooled)
-  const near = config.REMIT_DATABASE_NODES && { nodes: nearNodes(db, url, open, log) }
+  const parts = {
+    db,
+    ledgerDb: open(url, !isPooled),
+    ...(config.REMIT_DATABASE_NODES && { nodes: nearNodes(db, url, open, log) }),
+  }
   if (direct === undefined && isPooled) {
     log.warn(POOLED)
     const onError = (error: Error) => log.warn({ err: error }, 'polling for signals failed')
     const signals = pollingSignals(db, { onError })
-    return { db, ...near, signals, migrate: refuser(db), mayMigrate: false }
+    return { ...parts, signals, migrate: refuser(db), mayMigrate: false }
   }
   if (isPooled) log.info(POOLED_WITH_DIRECT)
   const signals = postgresSignals(direct ?? url, {
@@ -66,8 +78,7 @@ export async function openStorage(config: Settings, log: Logger): Promise<Storag
     onError: (error) => log.warn({ err: error }, 'LISTEN connection failed'),
   })
   return {
-    db,
-    ...near,
+    ...parts,
     signals,
     migrate: direct === undefined ? migrator(db) : migratorAt(() => open(direct, true)),
     mayMigrate: true,

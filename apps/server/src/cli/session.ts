@@ -3,7 +3,7 @@ import { findOrganization, organizationIds, openDatabase } from '@remit/core'
 import type { CoreTables, Database, MigrationSet, OrganizationRow } from '@remit/core'
 import { boot } from '../boot/boot.ts'
 import type { Booted } from '../boot/boot.ts'
-import { openStorage } from '../boot/database.ts'
+import { closeStorage, openStorage } from '../boot/database.ts'
 import type { Storage } from '../boot/database.ts'
 import { entitle } from '../boot/entitlement.ts'
 import { migrationsOf } from '../boot/tables.ts'
@@ -87,8 +87,7 @@ export class CommandRun {
     try {
       await work(storage, sets)
     } finally {
-      await storage.signals.close()
-      await storage.db.destroy()
+      await closeStorage(storage)
     }
   }
 
