@@ -1,5 +1,6 @@
 import { CompiledQuery, PostgresAdapter, PostgresDialect } from 'kysely'
 import type { PostgresDialectConfig } from 'kysely'
+import { EagerDriver } from './eager-driver.ts'
 import type { AnyDatabase } from './portable.ts'
 
 /**
@@ -27,15 +28,21 @@ export class ClusterAdapter extends PostgresAdapter {
 
 /** The dialect of a database with this adapter. */
 export class ClusterDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig
   readonly #adapter: ClusterAdapter
 
   constructor(config: PostgresDialectConfig, adapter: ClusterAdapter) {
     super(config)
+    this.#config = config
     this.#adapter = adapter
   }
 
   override createAdapter() {
     return this.#adapter
+  }
+
+  override createDriver() {
+    return new EagerDriver(this.#config)
   }
 }
 

@@ -5,6 +5,8 @@ import { READ_ONLY } from './postgres-session.ts'
 
 const BEGIN = /^(start transaction|begin)/
 const END = /^(commit|rollback)$/
+/** Without a transaction it changes nothing, so it may be sent before BEGIN was answered. */
+const LOCK = /^select .* for update$/s
 
 /** A write in a transaction that was begun as read-only says nothing about the server. */
 const isReadOnly = (error: Error, begin: string): boolean =>
@@ -22,6 +24,10 @@ type Result = pg.QueryResult<pg.QueryResultRow>
  * parses and plans them once. Other statements get a plan for their values, which reads of large tables
  * need.
  *
+ * A statement that follows BEGIN without waiting for its answer is sent at once if it only locks rows;
+ * any other one waits. If BEGIN fails, so do all statements up to ROLLBACK: none runs outside of the
+ * transaction that it belongs to.
+ *
  * The callback is passed together with the query, not with `query_timeout` or a promise of the
  * library: these attach it later and kept whole results in memory until the next full garbage
  * collection.
@@ -33,6 +39,8 @@ export const clientClass = (
   class extends pg.Client {
     /** The statement that began the last transaction. */
     #begin = ''
+    /** The answer to BEGIN, until it has come; a failure, until the transaction ends. */
+    #begun: Promise<Result> | null = null
 
     // One of many overloads: our queries and those of Kysely are a text or a submittable.
     override query(query: unknown, ...rest: unknown[]): never {
@@ -43,9 +51,33 @@ export const clientClass = (
     }
 
     #ask(text: string, values: unknown[] = []): Promise<Result> {
-      if (BEGIN.test(text)) this.#begin = text
-      else if (END.test(text)) this.#begin = ''
+      if (BEGIN.test(text)) return this.#start(text)
+      const begun = this.#begun
+      if (text === 'rollback') this.#begun = null
+      else if (begun) return this.#follow(begun, text, values)
+      return this.#send(text, values)
+    }
+
+    #start(text: string): Promise<Result> {
+      this.#begin = text
+      const begun = this.#send(text, [])
+      this.#begun = begun
+      const answered = () => {
+        if (this.#begun === begun) this.#begun = null
+      }
+      begun.then(answered, () => undefined)
+      return begun
+    }
+
+    async #follow(begun: Promise<Result>, text: string, values: unknown[]): Promise<Result> {
+      if (!LOCK.test(text)) return begun.then(() => this.#send(text, values))
+      const [, result] = await Promise.all([begun, this.#send(text, values)])
+      return result
+    }
+
+    #send(text: string, values: unknown[]): Promise<Result> {
       const name = this.#nameOf(text, values)
+      if (END.test(text)) this.#begin = ''
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           reject(new Error('Query read timeout'))
