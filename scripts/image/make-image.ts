@@ -55,7 +55,12 @@ export async function makeImage(workspace: string, out: string): Promise<MadeIma
 const configOf = (version: string) => ({
   User: `${USER}:${USER}`,
   WorkingDir: '/data',
-  Entrypoint: ['/usr/bin/node', '--min-semi-space-size=64', `/${HOME}/server/dist/cli.js`],
+  Entrypoint: [
+    '/usr/bin/node',
+    '--min-semi-space-size=64',
+    '--v8-pool-size=1',
+    `/${HOME}/server/dist/cli.js`,
+  ],
   Cmd: ['serve'],
   Env: [
     'PATH=/usr/bin',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 /** Arguments with which Node runs a program from its sources; the same as those of `pnpm start`. */
 export const SOURCE_FLAGS: readonly string[] = [
   '--min-semi-space-size=64',
+  '--v8-pool-size=1',
   '--conditions=@remit/source',
 ]
 
