@@ -1,9 +1,11 @@
 import { PostgresDriver } from 'kysely'
 import type { DatabaseConnection, TransactionSettings } from 'kysely'
+import { takeLast } from './last-statements.ts'
 
 /**
- * Begins a transaction without waiting for the answer: `clientClass` decides which statement may
- * follow at once, and fails the first one if BEGIN failed.
+ * Waits for fewer answers of PostgreSQL. BEGIN is not waited for: `clientClass` decides which statement
+ * may follow at once, and fails the first one if BEGIN failed. COMMIT is sent together with the last
+ * statements (`commitWith`).
  */
 export class EagerDriver extends PostgresDriver {
   override async beginTransaction(
@@ -11,5 +13,18 @@ export class EagerDriver extends PostgresDriver {
     settings: TransactionSettings,
   ): Promise<void> {
     super.beginTransaction(connection, settings).catch(() => undefined)
+  }
+
+  /** Rejects with the error of the first statement that failed: COMMIT was a ROLLBACK then. */
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    const sent = takeLast(connection).map((query) => connection.executeQuery(query))
+    const answers = await Promise.allSettled([...sent, super.commitTransaction(connection)])
+    const failed = answers.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  override rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    takeLast(connection)
+    return super.rollbackTransaction(connection)
   }
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { isDistributed } from './distributed.ts'
+import { commitWith } from './last-statements.ts'
 import { dialectOf } from './portable.ts'
 import type { AnyDatabase, Cell } from './portable.ts'
 
@@ -19,31 +20,47 @@ export interface BulkInsert {
 /**
  * Writes rows of several tables with as few round trips as possible: PostgreSQL gets one statement
  * with a parameter per column, SQLite statements of 1, 2, 4 … 64 rows that stay prepared. A
- * distributed database gets rows of values: it can tell their node only from those. Its statements are
- * sent together, without waiting for the answer to each.
+ * distributed database gets rows of values: it can tell their node only from those. Several statements
+ * for PostgreSQL are sent together, without waiting for the answer to each.
  */
 export async function writeRows(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
-  const waiting = inserts.filter(({ rows }) => rows.length > 0)
-  if (dialectOf(db) === 'sqlite') {
-    for (const query of waiting.flatMap((insert) => valuesQueries(insert, SQLITE_VALUES)))
-      await db.executeQuery(query)
-    return
-  }
-  if (await isDistributed(db)) {
-    const queries = waiting.flatMap((insert) => valuesQueries(insert, POSTGRES_VALUES))
+  const queries = await queriesFor(db, inserts)
+  if (queries.length === 0) return
+  if (dialectOf(db) === 'sqlite') for (const query of queries) await db.executeQuery(query)
+  else
     await db
       .getExecutor()
       .provideConnection((connection) =>
-        Promise.all(queries.map((q) => connection.executeQuery(q))),
+        Promise.all(queries.map((query) => connection.executeQuery(query))),
       )
-    return
-  }
+}
+
+/** `writeRows` for the last rows of a transaction: PostgreSQL gets them together with COMMIT. */
+export async function writeLastRows(
+  tx: AnyDatabase,
+  inserts: readonly BulkInsert[],
+): Promise<void> {
+  if (dialectOf(tx) === 'sqlite') await writeRows(tx, inserts)
+  else await commitWith(tx, await queriesFor(tx, inserts))
+}
+
+async function queriesFor(
+  db: AnyDatabase,
+  inserts: readonly BulkInsert[],
+): Promise<CompiledQuery[]> {
+  const waiting = inserts.filter(({ rows }) => rows.length > 0)
+  if (dialectOf(db) === 'sqlite')
+    return waiting.flatMap((insert) => valuesQueries(insert, SQLITE_VALUES))
+  if (await isDistributed(db))
+    return waiting.flatMap((insert) => valuesQueries(insert, POSTGRES_VALUES))
+  const queries: CompiledQuery[] = []
   while (waiting.length > 0) {
     // Parts of one statement do not see each other's rows, so each statement has a table only once.
     const turn = [...new Map(waiting.map((insert) => [insert.table, insert])).values()]
     for (const insert of turn) waiting.splice(waiting.indexOf(insert), 1)
-    await insertIntoPostgres(db, turn)
+    queries.push(postgresQuery(turn))
   }
+  return queries
 }
 
 /** `writeRows` for one table. */
@@ -55,7 +72,7 @@ export const bulkInsert = (
   suffix = '',
 ): Promise<void> => writeRows(db, [{ table, columns, rows, suffix }])
 
-async function insertIntoPostgres(db: AnyDatabase, inserts: readonly BulkInsert[]): Promise<void> {
+function postgresQuery(inserts: readonly BulkInsert[]): CompiledQuery {
   const parameters: string[] = []
   const parts = inserts.map((insert) => {
     const { table, columns, suffix = '' } = insert
@@ -66,7 +83,7 @@ async function insertIntoPostgres(db: AnyDatabase, inserts: readonly BulkInsert[
   const last = parts.length - 1
   const others = parts.slice(0, last).map((part, i) => `w${i} as (${part})`)
   const text = `${others.length > 0 ? `with ${others.join(', ')} ` : ''}${parts[last]}`
-  await db.executeQuery(CompiledQuery.raw(text, parameters))
+  return CompiledQuery.raw(text, parameters)
 }
 
 /** Represents null in a column of lines. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { BatchTime } from '../../computing/meter.ts'
 import { isDatabaseError } from '../../db/failure.ts'
 import type { Database } from '../../db/open.ts'
-import { writeRows } from '../../db/write-rows.ts'
+import { writeLastRows, writeRows } from '../../db/write-rows.ts'
 import { notifyOthers } from '../../db/signals.ts'
 import type { CoreTables, LedgerHeadRow } from '../../db/schema.ts'
 import { Failure, fail } from '../../base/errors.ts'
@@ -253,7 +253,6 @@ async function record(
     if (note !== null) heads.keep({ ...head, size, hash, frontier, note, recorded_at: recordedAt })
     for (const observer of observers) await observer.observe(entriesOf(linked), run.scope)
   }
-  await run.write()
   const results = reply(run, linked, note)
   for (const [i, { requester }] of run.batch.entries()) {
     if (requester.claim && !(results[i] instanceof Error) && results[i] !== LATER) {
@@ -266,6 +265,7 @@ async function record(
       )
     }
   }
+  await writeLastRows(run.scope.tx, run.scope.writes.splice(0))
   const first = linked.rows[0]
   const mark = first ? { seq: first.seq, hash: first.hash } : null
   return { results, mark, size: linked.size }

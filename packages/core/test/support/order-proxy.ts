@@ -1,15 +1,17 @@
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-/**
- * The fate of each BEGIN on its way to PostgreSQL: it passes; its answer waits until the client sends
- * a lock; it arrives as another word, which is a syntax error.
- */
-export type BeginFate = 'pass' | 'answered after the lock' | 'garbled'
+/** Holds the answers of PostgreSQL back, from one text that the client sends until another one. */
+export interface Hold {
+  readonly from: string
+  readonly until: string
+}
 
-export interface BeginProxy {
+export interface OrderProxy {
   readonly url: string
-  fate: BeginFate
+  hold: Hold | null
+  /** Each BEGIN arrives as another word, which is a syntax error. */
+  garblesBegin: boolean
   close(): Promise<void>
 }
 
@@ -17,7 +19,7 @@ const BEGIN = Buffer.from('begin\0')
 const GARBLED = Buffer.from('bogus\0')
 
 /** Stands between a client and a PostgreSQL server. */
-export async function startBeginProxy(target: string): Promise<BeginProxy> {
+export async function startOrderProxy(target: string): Promise<OrderProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -32,9 +34,9 @@ export async function startBeginProxy(target: string): Promise<BeginProxy> {
     }
     client.on('data', (bytes) => {
       const begin = bytes.indexOf(BEGIN)
-      if (begin >= 0 && proxy.fate === 'garbled') GARBLED.copy(bytes, begin)
-      if (begin >= 0 && proxy.fate === 'answered after the lock') upstream.pause()
-      if (bytes.includes('for update')) upstream.resume()
+      if (begin >= 0 && proxy.garblesBegin) GARBLED.copy(bytes, begin)
+      if (proxy.hold && bytes.includes(proxy.hold.from)) upstream.pause()
+      if (proxy.hold && bytes.includes(proxy.hold.until)) upstream.resume()
       upstream.write(bytes)
     })
     upstream.on('data', (bytes) => client.write(bytes))
@@ -43,9 +45,10 @@ export async function startBeginProxy(target: string): Promise<BeginProxy> {
   const url = new URL(target)
   url.hostname = '127.0.0.1'
   url.port = String((server.address() as AddressInfo).port)
-  const proxy: BeginProxy = {
+  const proxy: OrderProxy = {
     url: url.toString(),
-    fate: 'pass',
+    hold: null,
+    garblesBegin: false,
     async close() {
       const closed = new Promise((resolve) => server.once('close', resolve))
       server.close()
